@@ -1,0 +1,47 @@
+/* psdm/output.h: text files that are whole or absent, and JSON on top.
+ *
+ * A path is written to a temporary file beside it and renamed by psdm_output_commit; "-" is standard output.
+ * The first failure is remembered: write on, and ask once at commit. Numbers are C-locale, 17 digits. */
+#ifndef PSDM_OUTPUT_H
+#define PSDM_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "psdm/alloc.h"
+#include "psdm/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct psdm_output psdm_output;
+
+PSDM_API psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, psdm_output **output,
+                                      psdm_error *error);
+PSDM_API void psdm_output_text(psdm_output *output, const char *text);
+PSDM_API void psdm_output_number(psdm_output *output, double value);
+PSDM_API bool psdm_output_failed(const psdm_output *output);
+
+/* Name of the temporary file, NULL for standard output: for a signal handler that must unlink it. */
+PSDM_API const char *psdm_output_temporary(const psdm_output *output);
+
+/* Flushes, checks and renames; frees *output and sets it to NULL, also on failure (then nothing is left behind). */
+PSDM_API psdm_status psdm_output_commit(psdm_output **output, psdm_error *error);
+
+/* Frees without keeping anything (what went to standard output has gone). Accepts a NULL object. */
+PSDM_API void psdm_output_abort(psdm_output **output);
+
+/* JSON: key is NULL inside arrays and at the top. Objects and arrays nest at most 31 deep. */
+PSDM_API void psdm_json_object(psdm_output *output, const char *key);
+PSDM_API void psdm_json_array(psdm_output *output, const char *key);
+PSDM_API void psdm_json_close(psdm_output *output); /* the innermost object or array; the last adds a newline */
+PSDM_API void psdm_json_number(psdm_output *output, const char *key, double value); /* null when not finite */
+PSDM_API void psdm_json_integer(psdm_output *output, const char *key, long long value);
+PSDM_API void psdm_json_string(psdm_output *output, const char *key, const char *value); /* null when NULL */
+PSDM_API void psdm_json_bool(psdm_output *output, const char *key, bool value);
+PSDM_API void psdm_json_numbers(psdm_output *output, const char *key, const double *values, int count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+/* psdm/psdm.h: the whole library. */
+#ifndef PSDM_H
+#define PSDM_H
+
+#include "psdm/alloc.h"
+#include "psdm/csv.h"
+#include "psdm/eval.h"
+#include "psdm/output.h"
+#include "psdm/rigid.h"
+#include "psdm/robot.h"
+#include "psdm/status.h"
+#include "psdm/version.h"
+
+#endif

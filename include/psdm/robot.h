@@ -1,0 +1,131 @@
+/* psdm/robot.h: a robot as a checked tree of bodies.
+ *
+ * Joints are numbered in file order. q1..qn are the independent joints; coupled and fixed joints have no q.
+ * The moving links (one per revolute or prismatic joint, coupled ones included) are numbered 1..links in file
+ * order too; their standard parameters are about the origin of the user's link frame, in the order
+ * m mx my mz XX XY XZ YY YZ ZZ. SI units. A loaded robot is constant and may be shared by threads. */
+#ifndef PSDM_ROBOT_H
+#define PSDM_ROBOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "psdm/alloc.h"
+#include "psdm/output.h"
+#include "psdm/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct psdm_robot psdm_robot;
+
+enum { PSDM_MAX_JOINTS = 1000 }; /* moving joints; forward dynamics of a coupled robot needs their square */
+
+typedef enum psdm_joint_type { PSDM_REVOLUTE, PSDM_PRISMATIC, PSDM_FIXED } psdm_joint_type;
+
+/* How a file is read. Zero-initialise for the defaults. */
+typedef struct psdm_robot_options {
+  bool no_snap;         /* keep angles that are within 1e-4 rad of a multiple of 15 degrees as they are */
+  const double *gravity; /* overrides the file's vector (3), base frame, m/s^2 */
+} psdm_robot_options;
+
+/* Reads a robot file ("-" is standard input). Allocates; free with psdm_robot_free. options may be NULL. */
+PSDM_API psdm_status psdm_robot_load(const char *path, const psdm_robot_options *options,
+                                     const psdm_allocator *allocator, psdm_robot **robot, psdm_error *error);
+
+/* The same from text in memory; name stands for the file in messages. */
+PSDM_API psdm_status psdm_robot_parse(const char *text, size_t length, const char *name,
+                                      const psdm_robot_options *options, const psdm_allocator *allocator,
+                                      psdm_robot **robot, psdm_error *error);
+
+PSDM_API void psdm_robot_free(psdm_robot *robot); /* accepts NULL */
+
+/* ---- facts ---- */
+
+PSDM_API const char *psdm_robot_name(const psdm_robot *robot);
+PSDM_API int psdm_robot_n(const psdm_robot *robot);      /* independent joints: length of q, qd, qdd, tau */
+PSDM_API int psdm_robot_joints(const psdm_robot *robot); /* all joints, fixed and coupled ones included */
+PSDM_API int psdm_robot_links(const psdm_robot *robot);  /* moving links, 10 standard parameters each */
+PSDM_API int psdm_robot_drives(const psdm_robot *robot); /* drive inertias that are parameters */
+PSDM_API const double *psdm_robot_gravity(const psdm_robot *robot); /* (3), base frame */
+PSDM_API bool psdm_robot_coupled(const psdm_robot *robot); /* some joint follows others */
+
+/* q_tree = G q + c over the moving joints in file order: G row-major (links x n), c (links). Either may be NULL. */
+PSDM_API void psdm_robot_coupling(const psdm_robot *robot, double *G, double *c);
+
+/* Friction of one joint, steady state: (coulomb + (static - coulomb) exp(-|qd/stribeck|^2)) sign(qd)
+ * + viscous |qd|^exponent sign(qd) + offset (seed: LuGre model, Canudas de Wit et al. 1995). */
+typedef struct psdm_friction {
+  double coulomb, stat, stribeck, viscous, exponent; /* Nm, Nm, rad/s, Nm (s/rad)^exponent, 1; N, m for prismatic */
+  double sigma0, sigma1, offset;                     /* bristle stiffness and damping, constant torque */
+  bool given;
+} psdm_friction;
+
+typedef struct psdm_limits { /* infinite where not given */
+  double lower, upper, velocity, acceleration, effort;
+} psdm_limits;
+
+/* One joint as the file has it. Pointers live as long as the robot. */
+typedef struct psdm_joint {
+  const char *name;
+  psdm_joint_type type;
+  int parent;             /* joint whose link carries this one, -1: the base */
+  int q;                  /* index of its q, -1 when fixed or coupled */
+  int link;               /* number of its moving link, counted from 0; -1 when fixed */
+  psdm_limits limits;
+  psdm_friction friction;
+  int drive;              /* index of its drive inertia among the parameters, -1 when it has none */
+  double stiffness;       /* Nm/rad, infinite when rigid */
+  double torque_constant; /* Nm/A at the joint, NAN when not given */
+  double gear;            /* motor turns per joint turn, 1 when not given */
+} psdm_joint;
+
+PSDM_API const psdm_joint *psdm_robot_joint(const psdm_robot *robot, int joint); /* NULL when out of range */
+PSDM_API const char *psdm_robot_link_name(const psdm_robot *robot, int joint);   /* of the link behind a joint */
+
+/* The joint whose link (or, failing that, which itself) has this name, -1 when none. "base" is not a joint. */
+PSDM_API int psdm_robot_find(const psdm_robot *robot, const char *name);
+
+/* ---- standard parameters: 10 per moving link, then the drive inertias ---- */
+
+PSDM_API int psdm_robot_parameter_count(const psdm_robot *robot);
+
+/* Name of a standard parameter ("mx3", "ZZ1", "Ia2"). Returns buf. */
+PSDM_API char *psdm_robot_parameter_name(const psdm_robot *robot, int parameter, char *buf, size_t size);
+
+/* Values, tool included in the link that carries it; NAN where the file has none. pi: (parameter_count). */
+PSDM_API void psdm_robot_parameters(const psdm_robot *robot, double *pi);
+
+/* Replaces all values; NAN makes one unknown. No other thread may use the robot meanwhile. */
+PSDM_API void psdm_robot_set_parameters(psdm_robot *robot, const double *pi);
+
+/* PSDM_OK when every inertial number is known, else PSDM_E_MISSING with a sentence that names the link or joint. */
+PSDM_API psdm_status psdm_robot_ready(const psdm_robot *robot, psdm_error *error);
+
+/* ---- motors: q = T diag(1/gear) q_motor, T the file's transmission (identity when not given) ---- */
+
+PSDM_API bool psdm_robot_has_transmission(const psdm_robot *robot);
+PSDM_API void psdm_robot_motor_to_joint(const psdm_robot *robot, const double *q_motor, double *q);
+PSDM_API void psdm_robot_joint_to_motor(const psdm_robot *robot, const double *q, double *q_motor);
+PSDM_API void psdm_robot_motor_torque(const psdm_robot *robot, const double *tau, double *tau_motor);
+
+/* ---- what the file said that deserves a second look ---- */
+
+PSDM_API int psdm_robot_notes(const psdm_robot *robot); /* snapped angles: correct, but worth telling */
+PSDM_API const char *psdm_robot_note(const psdm_robot *robot, int index);
+PSDM_API int psdm_robot_warnings(const psdm_robot *robot); /* implausible inertia and the like */
+PSDM_API const char *psdm_robot_warning(const psdm_robot *robot, int index);
+
+/* Assumptions of the file, as "Ixz4 = 0". */
+PSDM_API int psdm_robot_assumptions(const psdm_robot *robot);
+PSDM_API char *psdm_robot_assumption(const psdm_robot *robot, int index, char *buf, size_t size);
+
+/* Base parameters that the file states by name. */
+PSDM_API int psdm_robot_thetas(const psdm_robot *robot);
+PSDM_API const char *psdm_robot_theta(const psdm_robot *robot, int index, double *value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

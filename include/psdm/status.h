@@ -1,0 +1,59 @@
+/* psdm/status.h: what a call answers, and where the human sentence goes.
+ *
+ * Every function that can fail returns a psdm_status and takes a nullable
+ * psdm_error *. The library never prints, exits or aborts. */
+#ifndef PSDM_STATUS_H
+#define PSDM_STATUS_H
+
+#include <stddef.h>
+
+#if defined(_WIN32)
+#define PSDM_API
+#elif defined(__GNUC__)
+#define PSDM_API __attribute__((visibility("default")))
+#else
+#define PSDM_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* one table makes the enum and the sentence */
+#define PSDM_STATUS_LIST(X)                                              \
+  X(PSDM_OK, "success")                                                  \
+  X(PSDM_E_ARGUMENT, "an argument is out of its range")                  \
+  X(PSDM_E_MEMORY, "out of memory")                                      \
+  X(PSDM_E_IO, "a file could not be read or written")                    \
+  X(PSDM_E_PARSE, "the text could not be understood")                    \
+  X(PSDM_E_ROBOT, "the robot description contradicts itself")            \
+  X(PSDM_E_MISSING, "a number that this function needs is not known")    \
+  X(PSDM_E_LIMIT, "the input is larger or deeper than is accepted")      \
+  X(PSDM_E_SINGULAR, "the mass matrix is not positive definite")
+
+typedef enum psdm_status {
+#define PSDM_STATUS_ENUM(name, text) name,
+  PSDM_STATUS_LIST(PSDM_STATUS_ENUM)
+#undef PSDM_STATUS_ENUM
+  PSDM_STATUS_COUNT
+} psdm_status;
+
+/* Where and why something failed. file is "" and line, column are 0 when they do not apply. */
+typedef struct psdm_error {
+  psdm_status status;
+  int line;       /* counted from 1 */
+  int column;     /* counted from 1 */
+  char file[256]; /* as the caller named it; long names keep their tail */
+  char text[512]; /* one sentence, no newline, control bytes escaped */
+} psdm_error;
+
+/* The sentence of a status. Never NULL; static storage. */
+PSDM_API const char *psdm_status_text(psdm_status status);
+
+/* Writes "file:line:column: text" (the parts that apply) into buf, always terminated. Returns buf. */
+PSDM_API char *psdm_error_format(const psdm_error *error, char *buf, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+/* base.h: what every room leans on. Private to the library. */
+#ifndef PSDMP_BASE_H
+#define PSDMP_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "psdm/alloc.h"
+#include "psdm/status.h"
+
+#if defined(__GNUC__)
+#define PSDMP_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define PSDMP_PRINTF(fmt, args)
+#endif
+
+/* ---- errors ---- */
+
+/* Fills *error (nullable) and returns status, so that a failure is one statement. */
+psdm_status psdmp_fail(psdm_error *error, psdm_status status, const char *file, int line, int column,
+                       const char *format, ...) PSDMP_PRINTF(6, 7);
+
+/* Copies text for a human: control and non-UTF-8 bytes become \xNN, long text is cut with "...". Returns out. */
+char *psdmp_quote(const char *text, size_t length, char *out, size_t size);
+
+/* The word of words[0..count) nearest to text by edit distance, or NULL when none is near. */
+const char *psdmp_nearest(const char *text, const char *const *words, size_t count);
+
+/* ---- memory ---- */
+
+void *psdmp_alloc(const psdm_allocator *allocator, size_t bytes); /* zeroed; NULL on failure or bytes == 0 */
+void psdmp_free(const psdm_allocator *allocator, void *memory);
+
+/* Memory that is released all at once. Zero-initialise with the allocator set. */
+typedef struct psdmp_arena {
+  const psdm_allocator *allocator;
+  struct psdmp_arena_chunk *chunks;
+} psdmp_arena;
+
+void *psdmp_arena_alloc(psdmp_arena *arena, size_t bytes); /* zeroed, max_align_t aligned; NULL on failure */
+char *psdmp_arena_text(psdmp_arena *arena, const char *text, size_t length); /* terminated copy */
+void psdmp_arena_free(psdmp_arena *arena);
+
+/* ---- numbers: C-locale decimal text, whatever the process locale is ---- */
+
+/* Strict finite decimal over the whole of text[0..length). False when it is anything else (also nan, inf, hex, overflow). */
+bool psdmp_parse_number(const char *text, size_t length, double *value);
+
+/* A number, or an angle in radians written with pi or a unit: -pi/2, 3*pi/4, 0.5 pi, 90 deg, 1.2 rad. */
+bool psdmp_parse_angle(const char *text, size_t length, double *value);
+
+/* The fewest of 6, 9, 12, 15 or 17 digits that read back as x. Returns the length. */
+int psdmp_format_short(double x, char out[32]);
+
+/* 17 significant digits, as "%.17g" in the C locale. Returns the length. */
+int psdmp_format_exact(double x, char out[32]);
+
+#endif

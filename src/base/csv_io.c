@@ -1,0 +1,228 @@
+#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "psdm/csv.h"
+
+struct psdm_csv {
+  psdmp_arena arena; /* names */
+  psdm_csv_read read;
+  void *user;
+  int fd;              /* owned when >= 0 */
+  const char *file;
+  const char **names;  /* (columns) */
+  int columns, line, header_line;
+  long long bytes;
+  bool end;            /* the source is exhausted */
+  size_t begin, used;  /* unread part of buffer */
+  char *buffer;        /* (PSDM_CSV_LINE + 1) */
+};
+
+static ptrdiff_t read_fd(void *user, char *buffer, size_t size) {
+  psdm_csv *csv = user;
+  for (;;) {
+    ssize_t got = read(csv->fd, buffer, size);
+    if (got >= 0 || errno != EINTR) return got;
+  }
+}
+
+static ptrdiff_t read_stdin(void *user, char *buffer, size_t size) {
+  (void)user;
+  for (;;) {
+    ssize_t got = read(STDIN_FILENO, buffer, size);
+    if (got >= 0 || errno != EINTR) return got;
+  }
+}
+
+/* one line without its end, terminated in place; *line is NULL at the end of the text */
+static psdm_status next_line(psdm_csv *csv, char **line, size_t *length, psdm_error *error) {
+  size_t seen = 0;
+  for (;;) {
+    char *from = csv->buffer + csv->begin, *stop = memchr(from + seen, '\n', csv->used - csv->begin - seen);
+    if (stop || (csv->end && csv->used > csv->begin)) {
+      *length = stop ? (size_t)(stop - from) : csv->used - csv->begin;
+      csv->begin += *length + (stop != NULL);
+      if (csv->line < INT_MAX) csv->line++;
+      const char *nul = memchr(from, 0, *length);
+      if (nul)
+        return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)(nul - from) + 1, "a NUL byte; this is not a text file");
+      if (*length && from[*length - 1] == '\r') --*length;
+      from[*length] = '\0';
+      *line = from;
+      return PSDM_OK;
+    }
+    if (csv->end) {
+      *line = NULL;
+      return PSDM_OK;
+    }
+    /* make room, then read more behind what is there */
+    seen = csv->used - csv->begin;
+    memmove(csv->buffer, from, seen);
+    csv->begin = 0;
+    csv->used = seen;
+    if (seen == PSDM_CSV_LINE)
+      return psdmp_fail(error, PSDM_E_LIMIT, csv->file, csv->line + 1, 1, "a line longer than %d bytes", PSDM_CSV_LINE);
+    ptrdiff_t got = csv->read(csv->user, csv->buffer + seen, PSDM_CSV_LINE - seen);
+    if (got < 0) return psdmp_fail(error, PSDM_E_IO, csv->file, 0, 0, "cannot be read: %s", strerror(errno));
+    csv->end = got == 0;
+    csv->used += (size_t)got;
+    csv->bytes += got;
+  }
+}
+
+static psdm_status next_data_line(psdm_csv *csv, char **line, size_t *length, psdm_error *error) {
+  for (;;) {
+    psdm_status status = next_line(csv, line, length, error);
+    if (status || !*line) return status;
+    size_t blank = strspn(*line, " \t");
+    if (blank < *length && **line != '#') return PSDM_OK;
+  }
+}
+
+/* the field that begins at *at: trimmed of blanks; *at moves behind the comma, to NULL at the last one */
+static const char *take_field(char **at, size_t *length) {
+  char *from = *at, *comma = strchr(from, ',');
+  char *stop = comma ? comma : from + strlen(from);
+  *at = comma ? comma + 1 : NULL;
+  while (from < stop && (*from == ' ' || *from == '\t')) from++;
+  while (stop > from && (stop[-1] == ' ' || stop[-1] == '\t')) stop--;
+  *length = (size_t)(stop - from);
+  return from;
+}
+
+static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
+  char *line;
+  size_t length;
+  psdm_status status = next_data_line(csv, &line, &length, error);
+  if (status) return status;
+  if (!line) return psdmp_fail(error, PSDM_E_PARSE, csv->file, 0, 0, "the file is empty; a header row of names was expected");
+  csv->header_line = csv->line;
+  if (length >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) line += 3; /* byte order mark */
+  int columns = 1;
+  for (const char *at = line; (at = strchr(at, ',')); at++) columns++;
+  if (columns > PSDM_CSV_COLUMNS)
+    return psdmp_fail(error, PSDM_E_LIMIT, csv->file, csv->line, 1, "%d columns; at most %d are read", columns, PSDM_CSV_COLUMNS);
+  csv->names = psdmp_arena_alloc(&csv->arena, (size_t)columns * sizeof *csv->names);
+  if (!csv->names) return psdmp_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
+  const char *start = line;
+  double number;
+  for (char *at = line; at;) {
+    const char *name = take_field(&at, &length);
+    int column = (int)(name - start) + 1;
+    if (length >= 2 && name[0] == '"' && name[length - 1] == '"') name++, length -= 2;
+    if (!length) return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column %d of the header has no name", csv->columns + 1);
+    if (psdmp_parse_number(name, length, &number))
+      return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "a header row of names was expected, found a number");
+    csv->names[csv->columns] = psdmp_arena_text(&csv->arena, name, length);
+    if (!csv->names[csv->columns++]) return psdmp_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
+  }
+  return PSDM_OK;
+}
+
+static psdm_status fail_field(const psdm_csv *csv, int column, int index, const char *text, size_t length, psdm_error *error) {
+  char found[64], name[64];
+  psdmp_quote(text, length, found, sizeof found);
+  psdmp_quote(csv->names[index], strlen(csv->names[index]), name, sizeof name);
+  if (!length)
+    return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column '%s' is empty; a number was expected", name);
+  return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column '%s' has '%s'; a finite decimal number was expected", name, found);
+}
+
+psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *error) {
+  char *line;
+  size_t length;
+  *more = false;
+  psdm_status status = next_data_line(csv, &line, &length, error);
+  if (status || !line) return status;
+  char *at = line;
+  for (int i = 0; i < csv->columns; i++) {
+    if (!at)
+      return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)strlen(line) + 1,
+                        "%d values; the header on line %d names %d columns", i, csv->header_line, csv->columns);
+    const char *field = take_field(&at, &length);
+    if (!psdmp_parse_number(field, length, &values[i])) return fail_field(csv, (int)(field - line) + 1, i, field, length, error);
+  }
+  if (at)
+    return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)(at - line) + 1,
+                      "more values than the %d columns that the header on line %d names", csv->columns, csv->header_line);
+  *more = true;
+  return PSDM_OK;
+}
+
+static psdm_status new_csv(const char *name, const psdm_allocator *allocator, psdm_csv **out, psdm_error *error) {
+  psdm_csv *csv = psdmp_alloc(allocator, sizeof *csv);
+  *out = csv;
+  if (csv) {
+    csv->fd = -1;
+    csv->arena.allocator = allocator;
+    csv->buffer = psdmp_alloc(allocator, PSDM_CSV_LINE + 1);
+    csv->file = psdmp_arena_text(&csv->arena, name, strlen(name));
+  }
+  if (csv && csv->buffer && csv->file) return PSDM_OK;
+  return psdmp_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
+}
+
+psdm_status psdm_csv_open_source(psdm_csv_read read, void *user, const char *name, const psdm_allocator *allocator,
+                                 psdm_csv **out, psdm_error *error) {
+  psdm_csv *csv;
+  psdm_status status = new_csv(name, allocator, &csv, error);
+  if (!status) {
+    csv->read = read;
+    csv->user = user;
+    status = read_header(csv, error);
+  }
+  if (status) {
+    psdm_csv_close(csv);
+    csv = NULL;
+  }
+  *out = csv;
+  return status;
+}
+
+psdm_status psdm_csv_open(const char *path, const psdm_allocator *allocator, psdm_csv **out, psdm_error *error) {
+  if (strcmp(path, "-") == 0) return psdm_csv_open_source(read_stdin, NULL, "<stdin>", allocator, out, error);
+  psdm_csv *csv;
+  psdm_status status = new_csv(path, allocator, &csv, error);
+  if (!status) {
+    csv->read = read_fd;
+    csv->user = csv;
+    csv->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (csv->fd < 0) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be opened: %s", strerror(errno));
+  }
+  if (!status) status = read_header(csv, error);
+  if (status) {
+    psdm_csv_close(csv);
+    csv = NULL;
+  }
+  *out = csv;
+  return status;
+}
+
+void psdm_csv_close(psdm_csv *csv) {
+  if (!csv) return;
+  const psdm_allocator *allocator = csv->arena.allocator;
+  if (csv->fd >= 0) close(csv->fd);
+  psdmp_free(allocator, csv->buffer);
+  psdmp_arena_free(&csv->arena);
+  psdmp_free(allocator, csv);
+}
+
+int psdm_csv_columns(const psdm_csv *csv) { return csv->columns; }
+const char *psdm_csv_file(const psdm_csv *csv) { return csv->file; }
+int psdm_csv_header_line(const psdm_csv *csv) { return csv->header_line; }
+long long psdm_csv_bytes(const psdm_csv *csv) { return csv->bytes; }
+
+const char *psdm_csv_name(const psdm_csv *csv, int column) {
+  return column >= 0 && column < csv->columns ? csv->names[column] : NULL;
+}
+
+int psdm_csv_find(const psdm_csv *csv, const char *name) {
+  for (int i = 0; i < csv->columns; i++)
+    if (strcmp(csv->names[i], name) == 0) return i;
+  return -1;
+}

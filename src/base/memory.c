@@ -1,0 +1,60 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+typedef struct psdmp_arena_chunk {
+  struct psdmp_arena_chunk *next;
+  size_t used, size; /* bytes behind the header */
+} psdmp_arena_chunk;
+
+#define ALIGN _Alignof(max_align_t)
+#define ROUND_UP(x) (((x) + (ALIGN - 1)) / ALIGN * ALIGN)
+
+enum { CHUNK_BYTES = 16 * 1024 }; /* a six-joint robot file fits in one or two */
+
+void *psdmp_alloc(const psdm_allocator *allocator, size_t bytes) {
+  if (!bytes) return NULL;
+  void *memory = allocator ? allocator->allocate(allocator->user, bytes) : malloc(bytes);
+  return memory ? memset(memory, 0, bytes) : NULL;
+}
+
+void psdmp_free(const psdm_allocator *allocator, void *memory) {
+  if (!memory) return;
+  if (allocator)
+    allocator->release(allocator->user, memory);
+  else
+    free(memory);
+}
+
+void *psdmp_arena_alloc(psdmp_arena *arena, size_t bytes) {
+  size_t head = ROUND_UP(sizeof(psdmp_arena_chunk));
+  if (bytes > SIZE_MAX / 2) return NULL;
+  bytes = ROUND_UP(bytes ? bytes : 1);
+  psdmp_arena_chunk *chunk = arena->chunks;
+  if (!chunk || chunk->size - chunk->used < bytes) {
+    size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    chunk = psdmp_alloc(arena->allocator, head + size);
+    if (!chunk) return NULL;
+    chunk->size = size;
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+  }
+  void *memory = (char *)chunk + head + chunk->used;
+  chunk->used += bytes;
+  return memory;
+}
+
+char *psdmp_arena_text(psdmp_arena *arena, const char *text, size_t length) {
+  char *copy = psdmp_arena_alloc(arena, length + 1);
+  if (copy && length) memcpy(copy, text, length);
+  return copy;
+}
+
+void psdmp_arena_free(psdmp_arena *arena) {
+  while (arena->chunks) {
+    psdmp_arena_chunk *next = arena->chunks->next;
+    psdmp_free(arena->allocator, arena->chunks);
+    arena->chunks = next;
+  }
+}

@@ -1,0 +1,238 @@
+#define _GNU_SOURCE /* realpath, fchmod */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "psdm/output.h"
+
+enum { BUFFER = 64 * 1024, DEPTH = 32 };
+
+struct psdm_output {
+  psdmp_arena arena;
+  int fd;
+  int failure;            /* errno of the first failed write, else 0 */
+  const char *name;       /* for messages */
+  const char *target;     /* final path, NULL when written in place */
+  char *temporary;        /* path of the file being written, NULL when in place */
+  int depth;              /* open JSON objects and arrays */
+  char closer[DEPTH];     /* '}' or ']' of each */
+  bool filled[DEPTH + 1]; /* whether a value stands before at that level */
+  size_t used;
+  char buffer[BUFFER];
+};
+
+static void flush(psdm_output *o) {
+  for (size_t at = 0; at < o->used && !o->failure;) {
+    ssize_t put = write(o->fd, o->buffer + at, o->used - at);
+    if (put >= 0)
+      at += (size_t)put;
+    else if (errno != EINTR)
+      o->failure = errno;
+  }
+  o->used = 0;
+}
+
+static void put(psdm_output *o, const char *text, size_t length) {
+  while (length) {
+    if (o->used == BUFFER) flush(o);
+    size_t piece = length < BUFFER - o->used ? length : BUFFER - o->used;
+    memcpy(o->buffer + o->used, text, piece);
+    o->used += piece;
+    text += piece;
+    length -= piece;
+  }
+}
+
+/* where the file really is: a link is followed, so that the rename replaces its target and not the link */
+static bool resolve(psdm_output *o, const char *path) {
+  char *real = realpath(path, NULL);
+  const char *from = real ? real : path;
+  o->target = psdmp_arena_text(&o->arena, from, strlen(from));
+  free(real);
+  return o->target != NULL;
+}
+
+/* a new file beside the target, with the rights that the target has or that the user's mask gives a new one */
+static psdm_status open_temporary(psdm_output *o, const char *path, psdm_error *error) {
+  enum { SUFFIX = 40, TRIES = 100 };
+  if (!resolve(o, path)) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  size_t size = strlen(o->target) + SUFFIX;
+  char *temporary = psdmp_arena_alloc(&o->arena, size);
+  if (!temporary) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  for (int i = 0; i < TRIES && o->fd < 0; i++) {
+    snprintf(temporary, size, "%s.part-%ld-%d", o->target, (long)getpid(), i);
+    o->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (o->fd < 0 && errno != EEXIST) break;
+  }
+  if (o->fd < 0) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+  o->temporary = temporary;
+  struct stat info;
+  if (stat(o->target, &info) == 0 && fchmod(o->fd, info.st_mode & 07777)) o->failure = errno;
+  return PSDM_OK;
+}
+
+psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, psdm_output **output, psdm_error *error) {
+  *output = NULL;
+  psdm_output *o = psdmp_alloc(allocator, sizeof *o);
+  if (!o) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  bool standard = strcmp(path, "-") == 0;
+  o->arena.allocator = allocator;
+  o->fd = -1;
+  o->name = psdmp_arena_text(&o->arena, standard ? "<stdout>" : path, strlen(standard ? "<stdout>" : path));
+  struct stat info;
+  psdm_status status = PSDM_OK;
+  if (!o->name)
+    status = psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  else if (standard)
+    o->fd = STDOUT_FILENO;
+  else if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+    status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "is a directory; a file name was expected");
+  else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) { /* a device or pipe cannot be renamed onto */
+    o->fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (o->fd < 0) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+  } else
+    status = open_temporary(o, path, error);
+  if (status)
+    psdm_output_abort(&o);
+  *output = o;
+  return status;
+}
+
+void psdm_output_text(psdm_output *o, const char *text) { put(o, text, strlen(text)); }
+
+void psdm_output_number(psdm_output *o, double value) {
+  char text[32];
+  put(o, text, (size_t)psdmp_format_exact(value, text));
+}
+
+bool psdm_output_failed(const psdm_output *o) { return o->failure != 0; }
+
+const char *psdm_output_temporary(const psdm_output *o) { return o->temporary; }
+
+void psdm_output_abort(psdm_output **output) {
+  psdm_output *o = *output;
+  *output = NULL;
+  if (!o) return;
+  if (o->fd >= 0 && o->fd != STDOUT_FILENO) close(o->fd);
+  if (o->temporary) unlink(o->temporary);
+  const psdm_allocator *allocator = o->arena.allocator;
+  psdmp_arena_free(&o->arena);
+  psdmp_free(allocator, o);
+}
+
+psdm_status psdm_output_commit(psdm_output **output, psdm_error *error) {
+  psdm_output *o = *output;
+  flush(o);
+  /* close reports what a full disk or a quota refused late; standard output is the caller's to close */
+  if (o->fd != STDOUT_FILENO) {
+    int fd = o->fd;
+    o->fd = -1;
+    if (close(fd) && !o->failure) o->failure = errno;
+  }
+  if (!o->failure && o->temporary && rename(o->temporary, o->target)) o->failure = errno;
+  psdm_status status = PSDM_OK;
+  if (o->failure)
+    status = psdmp_fail(error, PSDM_E_IO, o->name, 0, 0, "cannot be written: %s", strerror(o->failure));
+  else
+    o->temporary = NULL;
+  psdm_output_abort(output);
+  return status;
+}
+
+/* ---- JSON ---- */
+
+static void put_string(psdm_output *o, const char *text) {
+  put(o, "\"", 1);
+  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+    char escape[8];
+    if (*c == '"' || *c == '\\') {
+      snprintf(escape, sizeof escape, "\\%c", *c);
+      psdm_output_text(o, escape);
+    } else if (*c < 0x20 || *c == 0x7F) {
+      snprintf(escape, sizeof escape, "\\u%04x", *c);
+      psdm_output_text(o, escape);
+    } else {
+      put(o, (const char *)c, 1);
+    }
+  }
+  put(o, "\"", 1);
+}
+
+/* comma and key before a value */
+static void begin_value(psdm_output *o, const char *key) {
+  if (o->filled[o->depth]) put(o, o->depth > 2 ? ", " : ",", o->depth > 2 ? 2 : 1);
+  /* the outer levels get a line each, the inner ones stay on it */
+  if (o->depth && o->depth <= 2) {
+    put(o, "\n", 1);
+    for (int i = 0; i < o->depth; i++) put(o, "  ", 2);
+  }
+  o->filled[o->depth] = true;
+  if (key) {
+    put_string(o, key);
+    put(o, ": ", 2);
+  }
+}
+
+static void open_level(psdm_output *o, const char *key, char opener, char closer) {
+  begin_value(o, key);
+  put(o, &opener, 1);
+  if (o->depth + 1 < DEPTH) {
+    o->closer[o->depth++] = closer;
+    o->filled[o->depth] = false;
+  }
+}
+
+void psdm_json_object(psdm_output *o, const char *key) { open_level(o, key, '{', '}'); }
+void psdm_json_array(psdm_output *o, const char *key) { open_level(o, key, '[', ']'); }
+
+void psdm_json_close(psdm_output *o) {
+  if (!o->depth) return;
+  bool filled = o->filled[o->depth];
+  o->depth--;
+  if (filled && o->depth < 2) {
+    put(o, "\n", 1);
+    for (int i = 0; i < o->depth; i++) put(o, "  ", 2);
+  }
+  put(o, &o->closer[o->depth], 1);
+  if (!o->depth) put(o, "\n", 1);
+}
+
+void psdm_json_number(psdm_output *o, const char *key, double value) {
+  begin_value(o, key);
+  if (isfinite(value))
+    psdm_output_number(o, value);
+  else
+    psdm_output_text(o, "null");
+}
+
+void psdm_json_integer(psdm_output *o, const char *key, long long value) {
+  char text[32];
+  snprintf(text, sizeof text, "%lld", value);
+  begin_value(o, key);
+  psdm_output_text(o, text);
+}
+
+void psdm_json_string(psdm_output *o, const char *key, const char *value) {
+  begin_value(o, key);
+  if (value)
+    put_string(o, value);
+  else
+    psdm_output_text(o, "null");
+}
+
+void psdm_json_bool(psdm_output *o, const char *key, bool value) {
+  begin_value(o, key);
+  psdm_output_text(o, value ? "true" : "false");
+}
+
+void psdm_json_numbers(psdm_output *o, const char *key, const double *values, int count) {
+  psdm_json_array(o, key);
+  for (int i = 0; i < count; i++) psdm_json_number(o, NULL, values[i]);
+  psdm_json_close(o);
+}

@@ -1,0 +1,119 @@
+#include "psdm/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static const char *const sentences[] = {
+#define PSDM_STATUS_SENTENCE(name, text) text,
+    PSDM_STATUS_LIST(PSDM_STATUS_SENTENCE)
+#undef PSDM_STATUS_SENTENCE
+};
+
+/* long file names keep their tail, which is the part a reader recognises */
+static void copy_file(char *out, size_t size, const char *file) {
+  size_t length = strlen(file);
+  const char *from = length < size ? file : file + (length - (size - 1));
+  snprintf(out, size, "%s", from);
+}
+
+psdm_status psdmp_fail(psdm_error *error, psdm_status status, const char *file, int line, int column,
+                       const char *format, ...) {
+  if (!error) return status;
+  error->status = status;
+  error->line = line;
+  error->column = column;
+  copy_file(error->file, sizeof error->file, file ? file : "");
+  va_list args;
+  va_start(args, format);
+  vsnprintf(error->text, sizeof error->text, format, args);
+  va_end(args);
+  return status;
+}
+
+/* length of the valid UTF-8 sequence at text, or 0: a lone byte of it would break a terminal */
+static size_t utf8_length(const unsigned char *text, size_t left) {
+  size_t want = text[0] >= 0xC2 && text[0] < 0xE0 ? 2 : text[0] >= 0xE0 && text[0] < 0xF0 ? 3 : text[0] >= 0xF0 && text[0] < 0xF5 ? 4 : 0;
+  if (!want || want > left) return 0;
+  for (size_t i = 1; i < want; i++)
+    if ((text[i] & 0xC0) != 0x80) return 0;
+  /* U+0080..U+009F are control characters too */
+  if (want == 2 && text[0] == 0xC2 && text[1] < 0xA0) return 0;
+  return want;
+}
+
+char *psdmp_quote(const char *text, size_t length, char *out, size_t size) {
+  size_t used = 0;
+  for (size_t i = 0; i < length;) {
+    const unsigned char *at = (const unsigned char *)text + i;
+    size_t plain = at[0] >= 0x20 && at[0] < 0x7F ? 1 : at[0] < 0x80 ? 0 : utf8_length(at, length - i);
+    /* room for this piece, the dots and the terminator */
+    if (used + (plain ? plain : 4) + 4 > size) {
+      if (size > used + 3) memcpy(out + used, "...", 3), used += 3;
+      break;
+    }
+    if (plain) {
+      memcpy(out + used, at, plain);
+      used += plain;
+      i += plain;
+    } else {
+      snprintf(out + used, 5, "\\x%02x", at[0]);
+      used += 4;
+      i += 1;
+    }
+  }
+  if (size) out[used] = '\0';
+  return out;
+}
+
+/* Levenshtein distance of two short words; long ones are never near */
+static size_t distance(const char *a, const char *b) {
+  size_t m = strlen(a), n = strlen(b), row[48];
+  if (m >= 48 || n >= 48) return SIZE_MAX;
+  for (size_t j = 0; j <= n; j++) row[j] = j;
+  for (size_t i = 1; i <= m; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= n; j++) {
+      size_t best = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      if (row[j] + 1 < best) best = row[j] + 1;
+      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+      row[j] = best;
+    }
+  }
+  return row[n];
+}
+
+const char *psdmp_nearest(const char *text, const char *const *words, size_t count) {
+  const char *best = NULL;
+  size_t least = strlen(text) / 2 + 1; /* half of the letters wrong is no longer a slip of the pen */
+  for (size_t i = 0; i < count; i++) {
+    size_t d = distance(text, words[i]);
+    if (d < least) least = d, best = words[i];
+  }
+  return best;
+}
+
+const char *psdm_status_text(psdm_status status) {
+  return (unsigned)status < PSDM_STATUS_COUNT ? sentences[status] : "unknown status";
+}
+
+char *psdm_error_format(const psdm_error *error, char *buf, size_t size) {
+  if (!buf || !size) return buf;
+  if (!error) {
+    snprintf(buf, size, "%s", psdm_status_text(PSDM_OK));
+    return buf;
+  }
+  const char *text = error->text[0] ? error->text : psdm_status_text(error->status);
+  if (error->file[0] && error->line && error->column)
+    snprintf(buf, size, "%s:%d:%d: %s", error->file, error->line, error->column, text);
+  else if (error->file[0] && error->line)
+    snprintf(buf, size, "%s:%d: %s", error->file, error->line, text);
+  else if (error->file[0])
+    snprintf(buf, size, "%s: %s", error->file, text);
+  else
+    snprintf(buf, size, "%s", text);
+  return buf;
+}

@@ -1,0 +1,19 @@
+/* linalg.h: small dense algebra that allocates nothing. Matrices are row-major. Private to the library. */
+#ifndef PSDMP_LINALG_H
+#define PSDMP_LINALG_H
+
+#include <stdbool.h>
+
+/* A = L L^T in the lower triangle of A (n x n). False, with A spoilt, when A is not positive definite. */
+bool psdmp_cholesky(int n, double *A);
+
+/* Solves L L^T x = b in place. */
+void psdmp_cholesky_solve(int n, const double *L, double *x);
+
+/* inverse = A^-1 by elimination with row pivoting; A is spoilt. False when a pivot is below 1e-12 of the largest entry. */
+bool psdmp_invert(int n, double *A, double *inverse);
+
+/* Eigenvalues of a symmetric 3 x 3 matrix xx xy xz yy yz zz, ascending (cyclic Jacobi). */
+void psdmp_eigenvalues3(const double a[6], double out[3]);
+
+#endif

@@ -1,0 +1,107 @@
+/* inverse.c: recursive Newton-Euler with standard parameters about the joint frame's origin (Luh, Walker, Paul 1980).
+ *
+ *   outward  w, dw, a of each origin;  f = m a + dw x h + w x (w x h),  n = I dw + w x (I w) + h x a
+ *   inward   f_parent += R f,  n_parent += R n + p x R f;  tau = n_z or f_z
+ *
+ * Gravity enters as an upward acceleration of the base. */
+#include <math.h>
+#include <string.h>
+
+#include "rigid/rigid_priv.h"
+
+/* the wrench about its origin that the motion of one body asks for */
+static inline void body_wrench(const double pi[10], psdmp_motion *m) {
+  const double *h = pi + 1, *w = m->w, *dw = m->dw, *a = m->a;
+  double wh[3], Iw[3];
+  psdmp_cross(w, h, wh);
+  for (int i = 0; i < 3; i++) m->f[i] = pi[0] * a[i];
+  psdmp_cross_add(dw, h, m->f);
+  psdmp_cross_add(w, wh, m->f);
+  psdmp_symmetric(pi + 4, dw, m->n);
+  psdmp_symmetric(pi + 4, w, Iw);
+  psdmp_cross_add(w, Iw, m->n);
+  psdmp_cross_add(h, a, m->n);
+}
+
+/* wrenches from the tips to the base; the joint's own component is its torque */
+static inline void gather(const psdm_robot *r, psdmp_motion *motion, double *tau) {
+  for (int b = r->bodies - 1; b >= 0; b--) {
+    const psdmp_body *body = &r->body[b];
+    psdmp_motion *m = &motion[b];
+    tau[b] = body->prismatic ? m->f[2] : m->n[2];
+    if (body->parent < 0) continue;
+    psdmp_motion *parent = &motion[body->parent];
+    double f[3], n[3];
+    psdmp_rotate(m->R, m->f, f);
+    psdmp_rotate(m->R, m->n, n);
+    for (int i = 0; i < 3; i++) parent->f[i] += f[i], parent->n[i] += n[i];
+    psdmp_cross_add(m->p, f, parent->n);
+  }
+}
+
+static void newton_euler(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
+  const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
+  psdmp_motion *motion = work->motion;
+  psdmp_set_frames(r, work, q);
+  for (int b = 0; b < r->bodies; b++) {
+    const psdmp_body *body = &r->body[b];
+    psdmp_move_body(body, &motion[b], body->parent < 0 ? NULL : &motion[body->parent], base, qd[b], qdd ? qdd[b] : 0);
+    body_wrench(body->pi, &motion[b]);
+  }
+  gather(r, motion, tau);
+  for (int b = 0; qdd && b < r->bodies; b++) tau[b] += r->body_drive[b] * qdd[b];
+}
+
+static psdm_status inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
+  if (!psdmp_ready(r)) return PSDM_E_MISSING;
+  const double *tree_q = psdmp_expand_q(r, q, work->q), *tree_qd = psdmp_expand_rate(r, qd, work->qd);
+  const double *tree_qdd = qdd ? psdmp_expand_rate(r, qdd, work->qdd) : NULL;
+  double *tree_tau = r->direct ? tau : work->tau;
+  newton_euler(r, work, tree_q, tree_qd, tree_qdd, tree_tau);
+  psdmp_restrict(r, tree_tau, tau);
+  for (int i = 0; r->drive_mass && qdd && i < r->n; i++)
+    for (int j = 0; j < r->n; j++) tau[i] += r->drive_mass[i * r->n + j] * qdd[j];
+  return PSDM_OK;
+}
+
+psdm_status psdm_inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
+  return inverse(r, work, q, qd, qdd, tau);
+}
+
+psdm_status psdm_bias(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *tau) {
+  return inverse(r, work, q, qd, NULL, tau);
+}
+
+/* at rest only the base's acceleration is left: f = m a, n = h x a */
+psdm_status psdm_gravity(const psdm_robot *r, psdm_work *work, const double *q, double *tau) {
+  if (!psdmp_ready(r)) return PSDM_E_MISSING;
+  const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
+  double *tree_tau = r->direct ? tau : work->tau;
+  psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));
+  for (int b = 0; b < r->bodies; b++) {
+    const psdmp_body *body = &r->body[b];
+    psdmp_motion *m = &work->motion[b];
+    psdmp_unrotate(m->R, body->parent < 0 ? base : work->motion[body->parent].a, m->a);
+    for (int i = 0; i < 3; i++) m->f[i] = body->pi[0] * m->a[i];
+    psdmp_cross(body->pi + 1, m->a, m->n);
+  }
+  gather(r, work->motion, tree_tau);
+  psdmp_restrict(r, tree_tau, tau);
+  return PSDM_OK;
+}
+
+/* ---- friction, steady state ---- */
+
+static double joint_friction(const psdm_friction *f, double qd) {
+  double speed = fabs(qd), sign = (qd > 0) - (qd < 0);
+  double stribeck = f->stribeck > 0 ? (f->stat - f->coulomb) * exp(-(speed / f->stribeck) * (speed / f->stribeck)) : 0;
+  double viscous = f->exponent == 1 ? f->viscous * speed : f->viscous * pow(speed, f->exponent);
+  return (f->coulomb + stribeck + viscous) * sign + f->offset;
+}
+
+void psdm_friction_torque(const psdm_robot *r, const double *qd, double *tau) {
+  for (int j = 0; j < r->joints; j++) {
+    int q = r->joint[j].q;
+    if (q >= 0) tau[q] = r->joint[j].friction.given ? joint_friction(&r->joint[j].friction, qd[q]) : 0;
+  }
+}

@@ -1,0 +1,164 @@
+/* kinematics.c: poses, Jacobians and what follows from them: energy, external wrenches. */
+#include <math.h>
+#include <string.h>
+
+#include "rigid/rigid_priv.h"
+
+/* pose of the link behind joint j in the base frame */
+static void link_pose(const psdm_robot *r, const psdm_work *work, int j, double R[9], double p[3]) {
+  const psdmp_link *link = &r->link[j];
+  if (link->body < 0) {
+    memcpy(R, link->frame.R, sizeof link->frame.R);
+    memcpy(p, link->frame.p, sizeof link->frame.p);
+    return;
+  }
+  const double *world = work->world + 12 * link->body;
+  for (int i = 0; i < 3; i++) {
+    psdmp_unrotate(link->frame.R, world + 3 * i, R + 3 * i);
+    p[i] = world[9 + i] + psdmp_dot(world + 3 * i, link->frame.p);
+  }
+}
+
+psdm_status psdm_poses(const psdm_robot *r, psdm_work *work, const double *q, double *poses) {
+  psdmp_set_world(r, work, q);
+  for (int j = 0; j < r->joints; j++) {
+    double *out = poses + 12 * j;
+    link_pose(r, work, j, out + 3, out);
+  }
+  return PSDM_OK;
+}
+
+static void joint_axis(const psdm_work *work, int b, double z[3]) {
+  const double *world = work->world + 12 * b;
+  z[0] = world[2];
+  z[1] = world[5];
+  z[2] = world[8];
+}
+
+/* adds tree joint b's column (linear v, angular w) to the independent joints' columns of J */
+static void add_column(const psdm_robot *r, int b, const double v[3], const double w[3], double *J) {
+  for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++)
+    for (int i = 0; i < 3; i++) {
+      J[i * r->n + r->g_col[g]] += r->g_val[g] * v[i];
+      J[(3 + i) * r->n + r->g_col[g]] += r->g_val[g] * w[i];
+    }
+}
+
+/* arm from joint b's axis to a point */
+static void arm_to(const psdm_work *work, int b, const double p[3], double arm[3]) {
+  const double *o = work->world + 12 * b + 9;
+  for (int i = 0; i < 3; i++) arm[i] = p[i] - o[i];
+}
+
+static const double no_turn[3] = {0, 0, 0};
+
+psdm_status psdm_jacobian(const psdm_robot *r, psdm_work *work, const double *q, int joint, double *J) {
+  if (joint < 0 || joint >= r->joints) return PSDM_E_ARGUMENT;
+  double R[9], p[3], z[3], arm[3], v[3];
+  psdmp_set_world(r, work, q);
+  link_pose(r, work, joint, R, p);
+  memset(J, 0, sizeof *J * 6 * (size_t)r->n);
+  for (int b = r->link[joint].body; b >= 0; b = r->body[b].parent) {
+    joint_axis(work, b, z);
+    arm_to(work, b, p, arm);
+    psdmp_cross(z, arm, v);
+    add_column(r, b, r->body[b].prismatic ? z : v, r->body[b].prismatic ? no_turn : z, J);
+  }
+  return PSDM_OK;
+}
+
+/* velocities of all bodies in base axes: w and v of the origin */
+static void set_velocities(const psdm_robot *r, psdm_work *work, const double *qd) {
+  for (int b = 0; b < r->bodies; b++) {
+    psdmp_motion *m = &work->motion[b];
+    int parent = r->body[b].parent;
+    double z[3], arm[3];
+    joint_axis(work, b, z);
+    memset(m->w, 0, sizeof m->w);
+    memset(m->v, 0, sizeof m->v);
+    if (parent >= 0) {
+      memcpy(m->w, work->motion[parent].w, sizeof m->w);
+      memcpy(m->v, work->motion[parent].v, sizeof m->v);
+      arm_to(work, parent, work->world + 12 * b + 9, arm);
+      psdmp_cross_add(m->w, arm, m->v);
+    }
+    for (int i = 0; i < 3; i++) (r->body[b].prismatic ? m->v : m->w)[i] += z[i] * qd[b];
+  }
+}
+
+/* columns are z x arm and z; with dz/dt = w_parent x z (z is fixed in the parent too), d(arm)/dt = velocity difference */
+psdm_status psdm_jacobian_rate(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, int joint, double *J) {
+  if (joint < 0 || joint >= r->joints) return PSDM_E_ARGUMENT;
+  double R[9], p[3], z[3], zd[3], arm[3], armd[3], v[3], vp[3] = {0, 0, 0};
+  psdmp_set_world(r, work, q);
+  set_velocities(r, work, psdmp_expand_rate(r, qd, work->qd));
+  link_pose(r, work, joint, R, p);
+  memset(J, 0, sizeof *J * 6 * (size_t)r->n);
+  int last = r->link[joint].body;
+  if (last >= 0) {
+    memcpy(vp, work->motion[last].v, sizeof vp);
+    arm_to(work, last, p, arm);
+    psdmp_cross_add(work->motion[last].w, arm, vp);
+  }
+  for (int b = last; b >= 0; b = r->body[b].parent) {
+    const psdmp_motion *m = &work->motion[b];
+    joint_axis(work, b, z);
+    psdmp_cross(m->w, z, zd);
+    if (r->body[b].prismatic) {
+      add_column(r, b, zd, no_turn, J);
+      continue;
+    }
+    arm_to(work, b, p, arm);
+    for (int i = 0; i < 3; i++) armd[i] = vp[i] - m->v[i];
+    psdmp_cross(zd, arm, v);
+    psdmp_cross_add(z, armd, v);
+    add_column(r, b, v, zd, J);
+  }
+  return PSDM_OK;
+}
+
+/* T = sum of (w.Iw + m v.v)/2 + v.(w x h), U = -g.(m p + R h) */
+psdm_status psdm_energy(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *kinetic, double *potential) {
+  if (!psdmp_ready(r)) return PSDM_E_MISSING;
+  double T = 0, U = 0;
+  const double *tree_qd = psdmp_expand_rate(r, qd, work->qd);
+  psdmp_set_world(r, work, q);
+  set_velocities(r, work, tree_qd);
+  for (int b = 0; b < r->bodies; b++) {
+    const double *pi = r->body[b].pi, *world = work->world + 12 * b;
+    double w[3], v[3], Iw[3], wh[3], h[3];
+    psdmp_unrotate(world, work->motion[b].w, w);
+    psdmp_unrotate(world, work->motion[b].v, v);
+    psdmp_symmetric(pi + 4, w, Iw);
+    psdmp_cross(w, pi + 1, wh);
+    psdmp_rotate(world, pi + 1, h);
+    T += 0.5 * (psdmp_dot(w, Iw) + pi[0] * psdmp_dot(v, v) + r->body_drive[b] * tree_qd[b] * tree_qd[b]) + psdmp_dot(v, wh);
+    U -= pi[0] * psdmp_dot(r->gravity, world + 9) + psdmp_dot(r->gravity, h);
+  }
+  for (int i = 0; r->drive_mass && i < r->n; i++)
+    for (int j = 0; j < r->n; j++) T += 0.5 * qd[i] * r->drive_mass[i * r->n + j] * qd[j];
+  *kinetic = T;
+  *potential = U;
+  return PSDM_OK;
+}
+
+psdm_status psdm_wrench_torque(const psdm_robot *r, psdm_work *work, const double *q, int count, const psdm_wrench *wrenches,
+                               double *tau) {
+  psdmp_set_world(r, work, q);
+  memset(tau, 0, sizeof *tau * (size_t)r->n);
+  for (int k = 0; k < count; k++) {
+    const psdm_wrench *wrench = &wrenches[k];
+    if (wrench->joint < 0 || wrench->joint >= r->joints) return PSDM_E_ARGUMENT;
+    double R[9], p[3], z[3], arm[3], moment[3];
+    link_pose(r, work, wrench->joint, R, p);
+    for (int b = r->link[wrench->joint].body; b >= 0; b = r->body[b].parent) {
+      joint_axis(work, b, z);
+      arm_to(work, b, p, arm);
+      memcpy(moment, wrench->moment, sizeof moment);
+      psdmp_cross_add(arm, wrench->force, moment);
+      double torque = psdmp_dot(z, r->body[b].prismatic ? wrench->force : moment);
+      for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++) tau[r->g_col[g]] += r->g_val[g] * torque;
+    }
+  }
+  return PSDM_OK;
+}

@@ -1,0 +1,121 @@
+/* rigid_priv.h: scratch of the recursions and three-vectors. Private to the library. */
+#ifndef PSDMP_RIGID_PRIV_H
+#define PSDMP_RIGID_PRIV_H
+
+#include <string.h>
+
+#include "psdm/rigid.h"
+#include "robot/robot_priv.h"
+
+/* One body in motion, in its own canonical frame. Angular velocity w and acceleration dw; velocity v and acceleration a
+ * of the origin; wrench f, n about the origin. Each recursion fills what it needs. */
+typedef struct psdmp_motion {
+  double R[9], p[3]; /* this frame in the parent's */
+  double w[3], dw[3], v[3], a[3];
+  double f[3], n[3];
+} psdmp_motion;
+
+/* Inertia of an articulated body: n = J dw + H a, f = H^T dw + M a. */
+typedef struct psdmp_articulated {
+  double J[6], H[9], M[6]; /* symmetric ones as xx xy xz yy yz zz */
+  double n[3], f[3];       /* bias wrench */
+  double Un[3], Uf[3], D, u;
+  double cw[3], cv[3];     /* velocity-product acceleration */
+} psdmp_articulated;
+
+struct psdm_work {
+  psdmp_motion *motion;           /* (bodies) */
+  psdmp_articulated *articulated; /* (bodies) */
+  double *composite;              /* (10 bodies) */
+  double *screw;                  /* (6 bodies) */
+  double *world;                  /* (12 bodies) R, p of each body in the base frame */
+  double *q, *qd, *qdd, *tau;     /* (bodies) tree coordinates */
+  double *M;                      /* (n x n) */
+  double *row;                    /* (n) */
+};
+
+/* Tree coordinates of x = q (with the constant part) or a rate; x itself when the robot is direct. */
+const double *psdmp_expand_q(const psdm_robot *r, const double *x, double *tree);
+const double *psdmp_expand_rate(const psdm_robot *r, const double *x, double *tree);
+
+/* tau = G^T tree. */
+void psdmp_restrict(const psdm_robot *r, const double *tree, double *tau);
+
+/* R, p of every body from the tree's q. */
+void psdmp_set_frames(const psdm_robot *r, psdm_work *w, const double *q_tree);
+
+/* Frames, then R, p of every body in the base frame. */
+void psdmp_set_world(const psdm_robot *r, psdm_work *w, const double *q);
+
+/* False when some inertia or drive is unknown. */
+static inline bool psdmp_ready(const psdm_robot *r) { return r->unknown_link < 0 && r->unknown_drive < 0; }
+
+/* ---- three-vectors: out never overlaps in ---- */
+
+/* out = R x */
+static inline void psdmp_rotate(const double R[9], const double x[3], double out[3]) {
+  out[0] = R[0] * x[0] + R[1] * x[1] + R[2] * x[2];
+  out[1] = R[3] * x[0] + R[4] * x[1] + R[5] * x[2];
+  out[2] = R[6] * x[0] + R[7] * x[1] + R[8] * x[2];
+}
+
+/* out = R^T x */
+static inline void psdmp_unrotate(const double R[9], const double x[3], double out[3]) {
+  out[0] = R[0] * x[0] + R[3] * x[1] + R[6] * x[2];
+  out[1] = R[1] * x[0] + R[4] * x[1] + R[7] * x[2];
+  out[2] = R[2] * x[0] + R[5] * x[1] + R[8] * x[2];
+}
+
+static inline void psdmp_cross(const double a[3], const double b[3], double out[3]) {
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* out += a x b */
+static inline void psdmp_cross_add(const double a[3], const double b[3], double out[3]) {
+  out[0] += a[1] * b[2] - a[2] * b[1];
+  out[1] += a[2] * b[0] - a[0] * b[2];
+  out[2] += a[0] * b[1] - a[1] * b[0];
+}
+
+static inline double psdmp_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* out = S x for a symmetric S = xx xy xz yy yz zz */
+static inline void psdmp_symmetric(const double S[6], const double x[3], double out[3]) {
+  out[0] = S[0] * x[0] + S[1] * x[1] + S[2] * x[2];
+  out[1] = S[1] * x[0] + S[3] * x[1] + S[4] * x[2];
+  out[2] = S[2] * x[0] + S[4] * x[1] + S[5] * x[2];
+}
+
+/* ---- motion of a body from its parent's (NULL: the base, which does not turn and accelerates by base) ---- */
+
+static inline void psdmp_move_body(const psdmp_body *body, psdmp_motion *m, const psdmp_motion *parent, const double base[3], double qd,
+                             double qdd) {
+  if (parent) {
+    double turn[3], at[3];
+    psdmp_cross(parent->w, m->p, turn);
+    memcpy(at, parent->a, sizeof at);
+    psdmp_cross_add(parent->dw, m->p, at);
+    psdmp_cross_add(parent->w, turn, at);
+    psdmp_unrotate(m->R, parent->w, m->w);
+    psdmp_unrotate(m->R, parent->dw, m->dw);
+    psdmp_unrotate(m->R, at, m->a);
+  } else {
+    memset(m->w, 0, sizeof m->w);
+    memset(m->dw, 0, sizeof m->dw);
+    psdmp_unrotate(m->R, base, m->a);
+  }
+  if (body->prismatic) {
+    m->a[0] += 2 * m->w[1] * qd;
+    m->a[1] -= 2 * m->w[0] * qd;
+    m->a[2] += qdd;
+  } else {
+    m->dw[0] += m->w[1] * qd;
+    m->dw[1] -= m->w[0] * qd;
+    m->dw[2] += qdd;
+    m->w[2] += qd;
+  }
+}
+
+#endif

@@ -1,0 +1,297 @@
+/* build.c: from what the file says to the canonical tree. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+#include "robot/spec.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+static psdm_status no_memory(const psdmp_spec *spec, psdm_error *error) {
+  return psdmp_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
+}
+
+static psdm_status fail_joint(const psdmp_spec *spec, int j, psdm_error *error, const char *what) {
+  char name[80];
+  psdmp_quote(spec->joint[j].name, strlen(spec->joint[j].name), name, sizeof name);
+  return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->joint[j].line, spec->joint[j].column, "joint '%s': %s", name, what);
+}
+
+/* ---- order: parents before children, otherwise as in the file ---- */
+
+static psdm_status sort_joints(const psdmp_spec *spec, psdmp_arena *arena, int *order, psdm_error *error) {
+  int placed = 0;
+  bool *done = NEW(arena, spec->joints, bool);
+  if (!done) return no_memory(spec, error);
+  /* each sweep places what it can; a file in order needs one */
+  for (bool progress = true; placed < spec->joints && progress;) {
+    progress = false;
+    for (int j = 0; j < spec->joints; j++) {
+      int parent = spec->joint[j].parent;
+      if (done[j] || (parent >= 0 && !done[parent])) continue;
+      done[j] = progress = true;
+      order[placed++] = j;
+    }
+  }
+  for (int j = 0; j < spec->joints; j++)
+    if (!done[j]) return fail_joint(spec, j, error, "its parents form a cycle that never reaches the base");
+  return PSDM_OK;
+}
+
+/* ---- the tree itself ---- */
+
+static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, const int *order, psdm_error *error) {
+  psdmp_arena *arena = &r->arena;
+  r->joints = spec->joints;
+  for (int j = 0; j < spec->joints; j++) r->bodies += spec->joint[j].type != PSDM_FIXED;
+  if (!r->bodies) return psdmp_fail(error, PSDM_E_ROBOT, spec->file, 1, 1, "no joint moves");
+  if (r->bodies > PSDM_MAX_JOINTS)
+    return psdmp_fail(error, PSDM_E_LIMIT, spec->file, 1, 1, "%d moving joints; at most %d are accepted", r->bodies, PSDM_MAX_JOINTS);
+  r->joint = NEW(arena, r->joints, psdm_joint);
+  r->link = NEW(arena, r->joints, psdmp_link);
+  r->body = NEW(arena, r->bodies, psdmp_body);
+  r->pi = NEW(arena, r->bodies * PSDMP_STANDARD, double);
+  if (!r->joint || !r->link || !r->body || !r->pi) return no_memory(spec, error);
+
+  int number = 0;
+  for (int j = 0; j < spec->joints; j++) {
+    const psdmp_spec_joint *s = &spec->joint[j];
+    bool moves = s->type != PSDM_FIXED;
+    r->joint[j] = (psdm_joint){.name = s->name, .type = s->type, .parent = s->parent, .limits = s->limits,
+                               .friction = s->friction, .stiffness = s->stiffness, .torque_constant = s->torque_constant,
+                               .gear = s->gear, .drive = -1, .link = moves ? number : -1,
+                               .q = moves && !s->coupled ? r->n++ : -1};
+    number += moves;
+  }
+  if (!r->n) return psdmp_fail(error, PSDM_E_ROBOT, spec->file, 1, 1, "every joint follows another; at least one must be independent");
+
+  int body = 0;
+  for (int k = 0; k < spec->joints; k++) {
+    int j = order[k];
+    const psdmp_spec_joint *s = &spec->joint[j];
+    const psdmp_link base = {.body = -1, .frame = spec->base};
+    const psdmp_link *carrier = s->parent < 0 ? &base : &r->link[s->parent];
+    psdmp_pose at = psdmp_pose_product(&carrier->frame, &s->before);
+    r->link[j].name = s->link_name;
+    if (s->type == PSDM_FIXED) {
+      r->link[j].body = carrier->body;
+      r->link[j].frame = psdmp_pose_product(&at, &s->after);
+      continue;
+    }
+    r->link[j].body = body;
+    r->link[j].frame = s->after;
+    r->body[body++] = (psdmp_body){.joint = at, .parent = carrier->body, .prismatic = s->type == PSDM_PRISMATIC,
+                                   .number = r->joint[j].link, .index = j};
+  }
+  return PSDM_OK;
+}
+
+/* ---- inertia: each moving link carries its own numbers, its fixed links, motors and the tool ---- */
+
+/* adds standard parameters given in the frame of joint j's link to the moving link it belongs to */
+static void add_inertia(psdm_robot *r, int j, const double pi[10]) {
+  if (r->link[j].body < 0) return; /* fixed to the base: never moves */
+  const psdmp_body *body = &r->body[r->link[j].body];
+  psdmp_pose home = psdmp_pose_inverse(&r->link[body->index].frame);
+  psdmp_pose frame = psdmp_pose_product(&home, &r->link[j].frame);
+  double moved[10];
+  psdmp_standard_move(&frame, pi, moved);
+  double *to = r->pi + (long)PSDMP_STANDARD * body->number;
+  for (int i = 0; i < PSDMP_STANDARD; i++) to[i] += body->index == j ? pi[i] : moved[i];
+}
+
+static void collect_inertia(const psdmp_spec *spec, psdm_robot *r) {
+  static const double unknown[10] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN}, none[6] = {0};
+  for (int j = 0; j < spec->joints; j++) {
+    const psdmp_spec_joint *s = &spec->joint[j];
+    add_inertia(r, j, s->known ? s->pi : unknown);
+    if (s->has_motor && s->motor_on >= 0) {
+      double motor[10];
+      psdmp_standard_from_body(s->motor_mass, s->motor_com, none, motor);
+      add_inertia(r, s->motor_on, motor);
+    }
+  }
+  if (spec->has_tool) add_inertia(r, spec->tool_on, spec->tool);
+}
+
+/* ---- coupled joints: q_tree = G q + c ---- */
+
+/* One joint in terms of the independent ones. */
+typedef struct expansion {
+  double *row; /* (n), NULL until it is known */
+  double constant;
+} expansion;
+
+/* expands joint j when all that it follows is expanded; *done says whether it was */
+static psdm_status expand_joint(const psdmp_spec *spec, psdm_robot *r, expansion *e, int j, bool *done, psdm_error *error) {
+  const psdmp_spec_joint *s = &spec->joint[j];
+  *done = false;
+  for (int i = 0; i < s->couples; i++)
+    if (!e[s->couple[i].joint].row) return PSDM_OK;
+  double *row = NEW(&r->arena, r->n, double);
+  if (!row) return no_memory(spec, error);
+  if (!s->coupled) row[r->joint[j].q] = 1;
+  e[j].constant = s->couple_offset;
+  for (int i = 0; i < s->couples; i++) {
+    const expansion *other = &e[s->couple[i].joint];
+    for (int k = 0; k < r->n; k++) row[k] += s->couple[i].factor * other->row[k];
+    e[j].constant += s->couple[i].factor * other->constant;
+  }
+  e[j].row = row;
+  *done = true;
+  return PSDM_OK;
+}
+
+static psdm_status expand_joints(const psdmp_spec *spec, psdm_robot *r, expansion *e, psdm_error *error) {
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (int j = 0; j < spec->joints; j++) {
+      bool done;
+      if (e[j].row || spec->joint[j].type == PSDM_FIXED) continue;
+      psdm_status status = expand_joint(spec, r, e, j, &done, error);
+      if (status) return status;
+      progress |= done;
+    }
+  }
+  for (int j = 0; j < spec->joints; j++)
+    if (!e[j].row && spec->joint[j].type != PSDM_FIXED) return fail_joint(spec, j, error, "its 'couple' leads back to itself");
+  return PSDM_OK;
+}
+
+static psdm_status couple_joints(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
+  psdmp_arena *arena = &r->arena;
+  expansion *e = NEW(arena, spec->joints, expansion);
+  r->g_row = NEW(arena, r->bodies + 1, int);
+  r->c = NEW(arena, r->bodies, double);
+  if (!e || !r->g_row || !r->c) return no_memory(spec, error);
+  psdm_status status = expand_joints(spec, r, e, error);
+  if (status) return status;
+
+  r->direct = true;
+  int entries = 0;
+  for (int b = 0; b < r->bodies; b++) {
+    int j = r->body[b].index;
+    r->coupled |= spec->joint[j].coupled;
+    r->direct &= !spec->joint[j].coupled && r->joint[j].q == b;
+    for (int k = 0; k < r->n; k++) entries += e[j].row[k] != 0;
+  }
+  r->g_col = NEW(arena, entries, int);
+  r->g_val = NEW(arena, entries, double);
+  if (!r->g_col || !r->g_val) return no_memory(spec, error);
+  entries = 0;
+  for (int b = 0; b < r->bodies; b++) {
+    const expansion *row = &e[r->body[b].index];
+    r->c[b] = row->constant;
+    r->g_row[b] = entries;
+    for (int k = 0; k < r->n; k++)
+      if (row->row[k] != 0) r->g_col[entries] = k, r->g_val[entries++] = row->row[k];
+  }
+  r->g_row[r->bodies] = entries;
+  return PSDM_OK;
+}
+
+/* ---- motors ---- */
+
+static psdm_status build_transmission(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
+  int n = r->n;
+  bool gears = false;
+  for (int j = 0; j < r->joints; j++) gears |= r->joint[j].q >= 0 && r->joint[j].gear != 1;
+  if (!spec->transmission && !gears) return PSDM_OK;
+  if (spec->transmission && spec->transmission_rows != n)
+    return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
+                      "transmission has %d rows; one for each of the %d independent joints was expected", spec->transmission_rows, n);
+  r->transmission = NEW(&r->arena, n * n, double);
+  r->transmission_inv = NEW(&r->arena, n * n, double);
+  double *copy = NEW(&r->arena, n * n, double);
+  if (!r->transmission || !r->transmission_inv || !copy) return no_memory(spec, error);
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) r->transmission[i * n + j] = spec->transmission ? spec->transmission[i * n + j] : i == j;
+  for (int j = 0; j < r->joints; j++)
+    if (r->joint[j].q >= 0)
+      for (int i = 0; i < n; i++) r->transmission[i * n + r->joint[j].q] /= r->joint[j].gear;
+  memcpy(copy, r->transmission, sizeof *copy * (size_t)n * (size_t)n);
+  if (!psdmp_invert(n, copy, r->transmission_inv))
+    return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
+                      "transmission is singular; some joint motion moves no motor");
+  return PSDM_OK;
+}
+
+/* The rate of drive j per unit rate of each independent joint. A coupled joint's drive follows its row of G; a motor
+ * behind a transmission follows its row of the inverse, scaled so that Ia is what joint j feels when it moves alone. */
+static psdm_status drive_row(const psdmp_spec *spec, const psdm_robot *r, int j, double *a, psdm_error *error) {
+  int q = r->joint[j].q, n = r->n;
+  if (q >= 0 && r->transmission_inv) {
+    double own = r->transmission_inv[q * n + q];
+    if (own == 0) return fail_joint(spec, j, error, "its motor does not move with it (transmission), so its drive inertia has no meaning");
+    for (int k = 0; k < n; k++) a[k] = r->transmission_inv[q * n + k] / own;
+    return PSDM_OK;
+  }
+  int b = r->link[j].body;
+  for (int i = r->g_row[b]; i < r->g_row[b + 1]; i++) a[r->g_col[i]] = r->g_val[i];
+  return PSDM_OK;
+}
+
+static psdm_status build_drives(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
+  psdmp_arena *arena = &r->arena;
+  for (int j = 0; j < spec->joints; j++) r->drives += spec->joint[j].has_drive;
+  r->drive = NEW(arena, r->drives, psdmp_drive);
+  r->body_drive = NEW(arena, r->bodies, double);
+  if (!r->drive || !r->body_drive) return no_memory(spec, error);
+  r->plain_drives = true;
+  int used = 0;
+  for (int j = 0; j < spec->joints; j++) {
+    if (!spec->joint[j].has_drive) continue;
+    double *a = NEW(arena, r->n, double);
+    if (!a) return no_memory(spec, error);
+    psdm_status status = drive_row(spec, r, j, a, error);
+    if (status) return status;
+    /* plain: the drive turns with its own tree joint and nothing else */
+    for (int k = 0; k < r->n; k++) r->plain_drives &= a[k] == (k == r->joint[j].q);
+    r->joint[j].drive = used;
+    r->drive[used++] = (psdmp_drive){.index = j, .inertia = spec->joint[j].drive_inertia, .a = a};
+  }
+  if (r->plain_drives) return PSDM_OK;
+  r->drive_mass = NEW(arena, r->n * r->n, double);
+  return r->drive_mass ? PSDM_OK : no_memory(spec, error);
+}
+
+static psdm_status check_fixed(const psdmp_spec *spec, psdm_error *error) {
+  for (int j = 0; j < spec->joints; j++) {
+    const psdmp_spec_joint *s = &spec->joint[j];
+    if (s->type != PSDM_FIXED) continue;
+    if (s->has_drive) return fail_joint(spec, j, error, "a fixed joint has no drive");
+    if (s->coupled) return fail_joint(spec, j, error, "a fixed joint cannot follow another");
+  }
+  for (int j = 0; j < spec->joints; j++)
+    for (int i = 0; i < spec->joint[j].couples; i++)
+      if (spec->joint[spec->joint[j].couple[i].joint].type == PSDM_FIXED)
+        return fail_joint(spec, j, error, "it follows a fixed joint");
+  return PSDM_OK;
+}
+
+psdm_status psdmp_robot_build(psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
+  r->file = spec->file;
+  r->name = spec->name;
+  memcpy(r->gravity, spec->gravity, sizeof r->gravity);
+  int *order = NEW(&r->arena, spec->joints, int);
+  if (!order) return no_memory(spec, error);
+  psdm_status status = check_fixed(spec, error);
+  if (!status) status = sort_joints(spec, &r->arena, order, error);
+  if (!status) status = place_bodies(spec, r, order, error);
+  if (!status) status = couple_joints(spec, r, error);
+  if (!status) status = build_transmission(spec, r, error);
+  if (!status) status = build_drives(spec, r, error);
+  if (status) return status;
+  collect_inertia(spec, r);
+  psdmp_robot_refresh(r);
+  r->notes = spec->notes.count;
+  r->note = spec->notes.text;
+  r->warnings = spec->warnings.count;
+  r->warning = spec->warnings.text;
+  r->assumptions = spec->assumptions;
+  r->assumption = spec->assumption;
+  r->thetas = spec->thetas;
+  r->theta = spec->theta;
+  return PSDM_OK;
+}

@@ -1,0 +1,222 @@
+#include "psdm/robot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/doc.h"
+#include "robot/spec.h"
+
+const char *const psdmp_standard_names[PSDMP_STANDARD] = {"m", "mx", "my", "mz", "XX", "XY", "XZ", "YY", "YZ", "ZZ"};
+const char *const psdmp_body_names[PSDMP_BODY_NAMES] = {"m",   "rx",  "ry",  "rz",  "Ixx", "Iyy",
+                                                        "Izz", "Ixy", "Ixz", "Iyz", "Ia"};
+
+/* ---- in ---- */
+
+static psdm_status build_from_text(const char *text, size_t length, const char *name, const psdm_robot_options *options,
+                                   psdm_robot *robot, psdm_error *error) {
+  psdmp_arena *arena = &robot->arena;
+  char *file = psdmp_arena_text(arena, name, strlen(name));
+  psdmp_spec *spec = psdmp_arena_alloc(arena, sizeof *spec);
+  if (!file || !spec) return psdmp_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
+  psdm_status status = psdmp_spec_from_yaml(text, length, file, options, arena, spec, error);
+  return status ? status : psdmp_robot_build(spec, robot, error);
+}
+
+static psdm_robot *new_robot(const psdm_allocator *allocator) {
+  psdm_robot *robot = psdmp_alloc(allocator, sizeof *robot);
+  if (robot) robot->arena.allocator = allocator;
+  return robot;
+}
+
+psdm_status psdm_robot_parse(const char *text, size_t length, const char *name, const psdm_robot_options *options,
+                             const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
+  *out = NULL;
+  psdm_robot *robot = new_robot(allocator);
+  if (!robot) return psdmp_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
+  psdm_status status = build_from_text(text, length, name, options, robot, error);
+  if (status) {
+    psdm_robot_free(robot);
+    return status;
+  }
+  *out = robot;
+  return PSDM_OK;
+}
+
+psdm_status psdm_robot_load(const char *path, const psdm_robot_options *options, const psdm_allocator *allocator,
+                            psdm_robot **out, psdm_error *error) {
+  *out = NULL;
+  psdmp_arena arena = {.allocator = allocator};
+  char *text = NULL;
+  size_t length = 0;
+  psdm_status status = psdmp_file_read(path, PSDMP_DOC_BYTES, &arena, &text, &length, error);
+  if (!status)
+    status = psdm_robot_parse(text, length, strcmp(path, "-") ? path : "<stdin>", options, allocator, out, error);
+  psdmp_arena_free(&arena);
+  return status;
+}
+
+void psdm_robot_free(psdm_robot *robot) {
+  if (!robot) return;
+  const psdm_allocator *allocator = robot->arena.allocator;
+  psdmp_arena_free(&robot->arena);
+  psdmp_free(allocator, robot);
+}
+
+/* ---- derived numbers ---- */
+
+static void refresh_drives(psdm_robot *r) {
+  r->unknown_drive = -1;
+  memset(r->body_drive, 0, sizeof *r->body_drive * (size_t)r->bodies);
+  if (r->drive_mass) memset(r->drive_mass, 0, sizeof *r->drive_mass * (size_t)r->n * (size_t)r->n);
+  for (int d = 0; d < r->drives; d++) {
+    const psdmp_drive *drive = &r->drive[d];
+    if (!isfinite(drive->inertia) && r->unknown_drive < 0) r->unknown_drive = drive->index;
+    if (r->plain_drives) r->body_drive[r->link[drive->index].body] = drive->inertia;
+    for (int i = 0; r->drive_mass && i < r->n; i++)
+      for (int j = 0; j < r->n; j++) r->drive_mass[i * r->n + j] += drive->a[i] * drive->inertia * drive->a[j];
+  }
+}
+
+void psdmp_robot_refresh(psdm_robot *r) {
+  r->unknown_link = -1;
+  for (int b = 0; b < r->bodies; b++) {
+    psdmp_body *body = &r->body[b];
+    const double *pi = r->pi + (long)PSDMP_STANDARD * body->number;
+    for (int i = 0; i < PSDMP_STANDARD; i++)
+      if (!isfinite(pi[i]) && (r->unknown_link < 0 || body->index < r->unknown_link)) r->unknown_link = body->index;
+    psdmp_standard_move(&r->link[body->index].frame, pi, body->pi);
+  }
+  refresh_drives(r);
+}
+
+psdm_status psdm_robot_ready(const psdm_robot *r, psdm_error *error) {
+  char name[80];
+  if (r->unknown_link >= 0) {
+    const char *link = r->link[r->unknown_link].name;
+    psdmp_quote(link, strlen(link), name, sizeof name);
+    return psdmp_fail(error, PSDM_E_MISSING, r->file, 0, 0,
+                      "link '%s' has no mass, centre of mass and inertia; this command needs them ('links:')", name);
+  }
+  if (r->unknown_drive >= 0) {
+    const char *joint = r->joint[r->unknown_drive].name;
+    psdmp_quote(joint, strlen(joint), name, sizeof name);
+    return psdmp_fail(error, PSDM_E_MISSING, r->file, 0, 0,
+                      "joint '%s' has drive_inertia: unknown; this command needs a number", name);
+  }
+  return PSDM_OK;
+}
+
+/* ---- facts ---- */
+
+const char *psdm_robot_name(const psdm_robot *r) { return r->name; }
+int psdm_robot_n(const psdm_robot *r) { return r->n; }
+int psdm_robot_joints(const psdm_robot *r) { return r->joints; }
+int psdm_robot_links(const psdm_robot *r) { return r->bodies; }
+int psdm_robot_drives(const psdm_robot *r) { return r->drives; }
+const double *psdm_robot_gravity(const psdm_robot *r) { return r->gravity; }
+bool psdm_robot_coupled(const psdm_robot *r) { return r->coupled; }
+
+void psdm_robot_coupling(const psdm_robot *r, double *G, double *c) {
+  if (G) memset(G, 0, sizeof *G * (size_t)r->bodies * (size_t)r->n);
+  for (int b = 0; b < r->bodies; b++) {
+    int row = r->body[b].number;
+    if (c) c[row] = r->c[b];
+    for (int i = r->g_row[b]; G && i < r->g_row[b + 1]; i++) G[row * r->n + r->g_col[i]] = r->g_val[i];
+  }
+}
+
+const psdm_joint *psdm_robot_joint(const psdm_robot *r, int joint) {
+  return joint >= 0 && joint < r->joints ? &r->joint[joint] : NULL;
+}
+
+const char *psdm_robot_link_name(const psdm_robot *r, int joint) {
+  return joint >= 0 && joint < r->joints ? r->link[joint].name : NULL;
+}
+
+int psdm_robot_find(const psdm_robot *r, const char *name) {
+  for (int j = 0; j < r->joints; j++)
+    if (strcmp(r->link[j].name, name) == 0) return j;
+  for (int j = 0; j < r->joints; j++)
+    if (strcmp(r->joint[j].name, name) == 0) return j;
+  return -1;
+}
+
+/* ---- parameters ---- */
+
+int psdm_robot_parameter_count(const psdm_robot *r) { return PSDMP_STANDARD * r->bodies + r->drives; }
+
+char *psdm_robot_parameter_name(const psdm_robot *r, int k, char *buf, size_t size) {
+  int inertial = PSDMP_STANDARD * r->bodies;
+  if (k >= 0 && k < inertial)
+    snprintf(buf, size, "%s%d", psdmp_standard_names[k % PSDMP_STANDARD], k / PSDMP_STANDARD + 1);
+  else if (k >= inertial && k < inertial + r->drives)
+    snprintf(buf, size, "Ia%d", r->joint[r->drive[k - inertial].index].link + 1);
+  else if (size)
+    buf[0] = '\0';
+  return buf;
+}
+
+void psdm_robot_parameters(const psdm_robot *r, double *pi) {
+  int inertial = PSDMP_STANDARD * r->bodies;
+  memcpy(pi, r->pi, sizeof *pi * (size_t)inertial);
+  for (int d = 0; d < r->drives; d++) pi[inertial + d] = r->drive[d].inertia;
+}
+
+void psdm_robot_set_parameters(psdm_robot *r, const double *pi) {
+  int inertial = PSDMP_STANDARD * r->bodies;
+  memcpy(r->pi, pi, sizeof *pi * (size_t)inertial);
+  for (int d = 0; d < r->drives; d++) r->drive[d].inertia = pi[inertial + d];
+  psdmp_robot_refresh(r);
+}
+
+/* ---- motors ---- */
+
+bool psdm_robot_has_transmission(const psdm_robot *r) { return r->transmission != NULL; }
+
+/* y = A x, or A^T x; A NULL is the identity */
+static void apply(int n, const double *A, bool transposed, const double *x, double *y) {
+  for (int i = 0; i < n; i++) {
+    double sum = A ? 0 : x[i];
+    for (int j = 0; A && j < n; j++) sum += (transposed ? A[j * n + i] : A[i * n + j]) * x[j];
+    y[i] = sum;
+  }
+}
+
+void psdm_robot_motor_to_joint(const psdm_robot *r, const double *q_motor, double *q) {
+  apply(r->n, r->transmission, false, q_motor, q);
+}
+void psdm_robot_joint_to_motor(const psdm_robot *r, const double *q, double *q_motor) {
+  apply(r->n, r->transmission_inv, false, q, q_motor);
+}
+void psdm_robot_motor_torque(const psdm_robot *r, const double *tau, double *tau_motor) {
+  apply(r->n, r->transmission, true, tau, tau_motor);
+}
+
+/* ---- notes ---- */
+
+int psdm_robot_notes(const psdm_robot *r) { return r->notes; }
+const char *psdm_robot_note(const psdm_robot *r, int i) { return i >= 0 && i < r->notes ? r->note[i] : NULL; }
+int psdm_robot_warnings(const psdm_robot *r) { return r->warnings; }
+const char *psdm_robot_warning(const psdm_robot *r, int i) { return i >= 0 && i < r->warnings ? r->warning[i] : NULL; }
+
+int psdm_robot_assumptions(const psdm_robot *r) { return r->assumptions; }
+
+char *psdm_robot_assumption(const psdm_robot *r, int i, char *buf, size_t size) {
+  if (size) buf[0] = '\0';
+  if (i < 0 || i >= r->assumptions) return buf;
+  const psdmp_assumption *a = &r->assumption[i];
+  if (a->second_kind < 0)
+    snprintf(buf, size, "%s%d = 0", psdmp_body_names[a->kind], a->link + 1);
+  else
+    snprintf(buf, size, "%s%d = %s%d", psdmp_body_names[a->kind], a->link + 1, psdmp_body_names[a->second_kind], a->second_link + 1);
+  return buf;
+}
+
+int psdm_robot_thetas(const psdm_robot *r) { return r->thetas; }
+
+const char *psdm_robot_theta(const psdm_robot *r, int i, double *value) {
+  if (i < 0 || i >= r->thetas) return NULL;
+  if (value) *value = r->theta[i].value;
+  return r->theta[i].name;
+}

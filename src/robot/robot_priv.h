@@ -1,0 +1,116 @@
+/* robot_priv.h: the canonical robot. Private to the library.
+ *
+ * A tree of bodies in parent-before-child order. Joint j moves about or along the z axis of its own frame:
+ * X_j(q) = X_j0 Rz(q) or X_j0 Tz(q). The user's link frame is kept beside it, for naming and formulas. */
+#ifndef PSDMP_ROBOT_PRIV_H
+#define PSDMP_ROBOT_PRIV_H
+
+#include "base/base.h"
+#include "psdm/robot.h"
+
+/* A rigid transform: x_outer = R x_inner + p. */
+typedef struct psdmp_pose {
+  double R[9]; /* row-major */
+  double p[3];
+} psdmp_pose;
+
+enum { PSDMP_STANDARD = 10 }; /* standard parameters of a link: m, mx my mz, XX XY XZ YY YZ ZZ */
+
+typedef struct psdmp_body {
+  psdmp_pose joint;          /* X_j0: this joint's frame at q = 0 in the parent's canonical frame */
+  double pi[PSDMP_STANDARD]; /* standard parameters about the canonical origin; computed from robot->pi */
+  int parent;                /* body, -1: the base */
+  bool prismatic;
+  int number;                /* moving link in file order: block of the standard parameters */
+  int index;                 /* joint in file order */
+} psdmp_body;
+
+/* A link as the user knows it: a frame fixed to a body (or to the base, body -1). */
+typedef struct psdmp_link {
+  const char *name;
+  int body;
+  psdmp_pose frame; /* the link frame in the body's canonical frame */
+} psdmp_link;
+
+/* One drive: torque a Ia (a . qdd) on the independent joints. */
+typedef struct psdmp_drive {
+  int index;       /* joint in file order */
+  double inertia;  /* Ia, reflected to that joint; NAN when unknown */
+  const double *a; /* (n) rate of the drive per unit rate of each independent joint */
+} psdmp_drive;
+
+/* "A = 0" or "A = B" over body parameters; second is -1 for zero. */
+typedef struct psdmp_assumption {
+  int kind, link;               /* index into psdmp_body_names; link or joint number counted from 0 */
+  int second_kind, second_link;
+} psdmp_assumption;
+
+extern const char *const psdmp_standard_names[PSDMP_STANDARD]; /* "m" "mx" ... "ZZ" */
+enum { PSDMP_BODY_NAMES = 11 };
+extern const char *const psdmp_body_names[PSDMP_BODY_NAMES]; /* "m" "rx" ... "Iyz" "Ia" */
+
+typedef struct psdmp_theta {
+  const char *name;
+  double value;
+} psdmp_theta;
+
+struct psdm_robot {
+  psdmp_arena arena; /* owns everything below */
+  const char *file, *name;
+  double gravity[3];
+
+  int n, bodies, joints, drives;
+  psdm_joint *joint;        /* (joints) in file order */
+  psdmp_link *link;         /* (joints) the link behind each joint */
+  psdmp_body *body;         /* (bodies) canonical order */
+  psdmp_drive *drive;       /* (drives) */
+  double *pi;               /* (10 bodies) standard parameters, user frames, file order, tool included */
+  int unknown_link;         /* joint of the first link without numbers, -1 when all are known */
+  int unknown_drive;        /* the same for drive inertias */
+
+  /* q_tree = G q + c in canonical body order, compressed rows; direct when it is the identity */
+  bool direct, coupled;
+  int *g_row;               /* (bodies + 1) */
+  int *g_col;               /* (g_row[bodies]) */
+  double *g_val;            /* (g_row[bodies]) */
+  double *c;                /* (bodies) */
+
+  bool plain_drives;        /* every drive acts on one tree joint alone */
+  double *body_drive;       /* (bodies) drive inertia that acts on each tree joint alone, zero when not plain */
+  double *drive_mass;       /* (n x n) sum of a Ia a^T, NULL when plain */
+
+  double *transmission;     /* (n x n) q = transmission q_motor, gears included; NULL: identity */
+  double *transmission_inv; /* (n x n) */
+
+  int notes, warnings, assumptions, thetas;
+  const char **note, **warning;
+  psdmp_assumption *assumption;
+  psdmp_theta *theta;
+};
+
+/* ---- poses ---- */
+
+psdmp_pose psdmp_pose_identity(void);
+psdmp_pose psdmp_pose_product(const psdmp_pose *a, const psdmp_pose *b);
+psdmp_pose psdmp_pose_inverse(const psdmp_pose *a);
+psdmp_pose psdmp_pose_translation(double x, double y, double z);
+
+/* Rotation by an angle about axis 0, 1, 2. Multiples of 15 degrees have exact zeros, halves and ones. */
+psdmp_pose psdmp_pose_rotation(int axis, double angle);
+
+/* Rz(yaw) Ry(pitch) Rx(roll), then the translation, as URDF has it. */
+psdmp_pose psdmp_pose_rpy(const double xyz[3], const double rpy[3]);
+
+/* The multiple of 15 degrees nearest to angle. */
+double psdmp_nearest_15(double angle);
+
+/* Standard parameters of a body seen from another frame: frame is where the old one stands in the new one. */
+void psdmp_standard_move(const psdmp_pose *frame, const double from[10], double to[10]);
+
+/* Standard parameters from mass, centre of mass and inertia about it (xx xy xz yy yz zz). */
+void psdmp_standard_from_body(double mass, const double com[3], const double inertia[6], double to[10]);
+
+/* Recomputes body inertias, drives and readiness after robot->pi or a drive inertia changed. */
+void psdmp_robot_refresh(psdm_robot *robot);
+
+#endif

@@ -1,0 +1,676 @@
+/* robot_yaml.c: robot files as hand-written by users. Every field is checked; unknown keys name the nearest known one. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/doc.h"
+#include "robot/spec.h"
+
+typedef struct reader {
+  const char *file;
+  psdmp_arena *arena;
+  psdm_error *error;
+  psdmp_spec *spec;
+  bool snap;
+  char where[96]; /* "joint 'A1'": put before every message */
+} reader;
+
+typedef psdm_status (*field_read)(reader *r, const psdmp_node *node, void *target);
+
+typedef struct field {
+  const char *key;
+  field_read read;
+  size_t offset; /* of the target inside the struct being filled */
+} field;
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define NEW(r, count, type) ((type *)psdmp_arena_alloc((r)->arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+/* ---- messages ---- */
+
+static psdm_status no_memory(reader *r) { return psdmp_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
+
+static psdm_status refuse(reader *r, int line, int column, const char *format, ...) PSDMP_PRINTF(4, 5);
+static psdm_status refuse(reader *r, int line, int column, const char *format, ...) {
+  char text[400];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  return psdmp_fail(r->error, PSDM_E_PARSE, r->file, line, column, "%s%s%s", r->where, r->where[0] ? ": " : "", text);
+}
+
+/* "alpha is 'abc'; an angle was expected" */
+static psdm_status expected(reader *r, const psdmp_node *node, const char *what) {
+  char found[64], key[48];
+  const char *name = node->key ? node->key : "entry";
+  psdmp_quote(name, strlen(name), key, sizeof key);
+  if (node->kind != PSDMP_SCALAR)
+    return refuse(r, node->line, node->column, "%s is a %s; %s was expected", key, node->kind == PSDMP_MAP ? "map" : "list", what);
+  if (!node->length) return refuse(r, node->line, node->column, "%s is empty; %s was expected", key, what);
+  psdmp_quote(node->text, node->length, found, sizeof found);
+  return refuse(r, node->line, node->column, "%s is '%s'; %s was expected", key, found, what);
+}
+
+static psdm_status unknown_key(reader *r, const psdmp_node *node, const char *what, const field *fields, size_t count) {
+  const char *known[32];
+  char list[256] = "", found[64];
+  for (size_t i = 0; i < count; i++) {
+    known[i] = fields[i].key;
+    size_t used = strlen(list);
+    snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", fields[i].key);
+  }
+  const char *near = psdmp_nearest(node->key, known, count);
+  psdmp_quote(node->key, strlen(node->key), found, sizeof found);
+  if (near)
+    return refuse(r, node->key_line, node->key_column, "unknown key '%s' in %s; did you mean '%s'? (known: %s)", found, what, near, list);
+  return refuse(r, node->key_line, node->key_column, "unknown key '%s' in %s (known: %s)", found, what, list);
+}
+
+/* ---- values ---- */
+
+static psdm_status read_number(reader *r, const psdmp_node *node, void *target) {
+  if (node->kind == PSDMP_SCALAR && psdmp_parse_number(node->text, node->length, target)) return PSDM_OK;
+  return expected(r, node, "a finite decimal number");
+}
+
+static psdm_status read_positive(reader *r, const psdmp_node *node, void *target) {
+  double *value = target;
+  if (node->kind == PSDMP_SCALAR && psdmp_parse_number(node->text, node->length, value) && *value > 0) return PSDM_OK;
+  return expected(r, node, "a number above zero");
+}
+
+static psdm_status read_nonzero(reader *r, const psdmp_node *node, void *target) {
+  double *value = target;
+  if (node->kind == PSDMP_SCALAR && psdmp_parse_number(node->text, node->length, value) && *value != 0) return PSDM_OK;
+  return expected(r, node, "a number other than zero");
+}
+
+/* a limit or an offset: angle notation is welcome, but it is never snapped */
+static psdm_status read_quantity(reader *r, const psdmp_node *node, void *target) {
+  if (node->kind == PSDMP_SCALAR && psdmp_parse_angle(node->text, node->length, target)) return PSDM_OK;
+  return expected(r, node, "a number or an angle such as 1.57, -pi/2 or 90 deg");
+}
+
+static psdm_status read_magnitude(reader *r, const psdmp_node *node, void *target) {
+  double *value = target;
+  if (node->kind == PSDMP_SCALAR && psdmp_parse_angle(node->text, node->length, value) && *value > 0) return PSDM_OK;
+  return expected(r, node, "a number above zero");
+}
+
+/* Real files say 1.5708. Within 1e-4 rad of a multiple of 15 degrees that multiple is meant; differences above what
+ * printing 15 digits loses are worth a note. */
+static psdm_status read_angle(reader *r, const psdmp_node *node, void *target) {
+  double *angle = target;
+  psdm_status status = read_quantity(r, node, target);
+  if (status || !r->snap) return status;
+  double nearest = psdmp_nearest_15(*angle), off = fabs(*angle - nearest);
+  if (off > 1e-4) return PSDM_OK;
+  double before = *angle;
+  *angle = nearest;
+  if (off <= 1e-13) return PSDM_OK;
+  const char *what = node->key ? node->key : "rpy";
+  if (psdmp_list_add(&r->spec->notes, r->arena, "line %d: %s%s%s %.10g snapped to %g deg (--no-snap keeps it)", node->line, r->where,
+                     r->where[0] ? ": " : "", what, before, nearest * (180 / 3.14159265358979323846)))
+    return no_memory(r);
+  return PSDM_OK;
+}
+
+static psdm_status read_vector(reader *r, const psdmp_node *node, double out[3], field_read read, const char *what) {
+  if (node->kind != PSDMP_LIST || node->count != 3) {
+    if (node->kind == PSDMP_LIST)
+      return refuse(r, node->line, node->column, "%s has %d entries; %s was expected", node->key ? node->key : "entry", node->count, what);
+    return expected(r, node, what);
+  }
+  int i = 0;
+  for (const psdmp_node *at = node->child; at; at = at->next) {
+    psdm_status status = read(r, at, &out[i++]);
+    if (status) return status;
+  }
+  return PSDM_OK;
+}
+
+static psdm_status read_vector3(reader *r, const psdmp_node *node, void *target) {
+  return read_vector(r, node, target, read_number, "a list of 3 numbers");
+}
+
+static psdm_status read_angles3(reader *r, const psdmp_node *node, void *target) {
+  return read_vector(r, node, target, read_angle, "a list of 3 angles");
+}
+
+static psdm_status read_name(reader *r, const psdmp_node *node, void *target) {
+  if (node->kind != PSDMP_SCALAR || !node->length || node->length > 200) return expected(r, node, "a name of 1 to 200 characters");
+  *(const char **)target = node->text;
+  return PSDM_OK;
+}
+
+/* keeps a node for later, when what it refers to is known */
+static psdm_status read_node(reader *r, const psdmp_node *node, void *target) {
+  (void)r;
+  *(const psdmp_node **)target = node;
+  return PSDM_OK;
+}
+
+/* ---- maps ---- */
+
+/* reads each entry by its field; *seen gets one bit per field */
+static psdm_status read_map(reader *r, const psdmp_node *node, const char *what, const field *fields, size_t count, void *target,
+                            unsigned *seen) {
+  *seen = 0;
+  if (node->kind != PSDMP_MAP) {
+    char expectation[80];
+    snprintf(expectation, sizeof expectation, "a map (%s)", what);
+    return expected(r, node, expectation);
+  }
+  for (const psdmp_node *at = node->child; at; at = at->next) {
+    size_t i = 0;
+    while (i < count && strcmp(fields[i].key, at->key) != 0) i++;
+    if (i == count) return unknown_key(r, at, what, fields, count);
+    if (*seen & (1u << i)) return refuse(r, at->key_line, at->key_column, "key '%s' stands twice in %s", at->key, what);
+    *seen |= 1u << i;
+    psdm_status status = fields[i].read(r, at, (char *)target + fields[i].offset);
+    if (status) return status;
+  }
+  return PSDM_OK;
+}
+
+static psdm_status read_pose(reader *r, const psdmp_node *node, void *target) {
+  struct {
+    double xyz[3], rpy[3];
+  } v = {{0}, {0}};
+  const field fields[] = {{"xyz", read_vector3, 0}, {"rpy", read_angles3, sizeof v.xyz}};
+  unsigned seen;
+  psdm_status status = read_map(r, node, "origin", fields, COUNT(fields), &v, &seen);
+  if (!status) *(psdmp_pose *)target = psdmp_pose_rpy(v.xyz, v.rpy);
+  return status;
+}
+
+static psdm_status read_limits(reader *r, const psdmp_node *node, void *target) {
+  static const field fields[] = {{"lower", read_quantity, offsetof(psdm_limits, lower)},
+                                 {"upper", read_quantity, offsetof(psdm_limits, upper)},
+                                 {"velocity", read_magnitude, offsetof(psdm_limits, velocity)},
+                                 {"acceleration", read_magnitude, offsetof(psdm_limits, acceleration)},
+                                 {"effort", read_positive, offsetof(psdm_limits, effort)}};
+  unsigned seen;
+  psdm_limits *limits = target;
+  psdm_status status = read_map(r, node, "limits", fields, COUNT(fields), limits, &seen);
+  if (!status && !(limits->lower < limits->upper))
+    return refuse(r, node->line, node->column, "lower limit %g is not below the upper limit %g", limits->lower, limits->upper);
+  return status;
+}
+
+static psdm_status read_friction(reader *r, const psdmp_node *node, void *target) {
+  static const field fields[] = {{"coulomb", read_number, offsetof(psdm_friction, coulomb)},
+                                 {"static", read_number, offsetof(psdm_friction, stat)},
+                                 {"stribeck", read_positive, offsetof(psdm_friction, stribeck)},
+                                 {"viscous", read_number, offsetof(psdm_friction, viscous)},
+                                 {"exponent", read_positive, offsetof(psdm_friction, exponent)},
+                                 {"sigma0", read_positive, offsetof(psdm_friction, sigma0)},
+                                 {"sigma1", read_number, offsetof(psdm_friction, sigma1)},
+                                 {"offset", read_number, offsetof(psdm_friction, offset)}};
+  enum { STATIC = 1, STRIBECK = 2 };
+  unsigned seen;
+  psdm_friction *f = target;
+  psdm_status status = read_map(r, node, "friction", fields, COUNT(fields), f, &seen);
+  if (status) return status;
+  if (!(seen >> STATIC & 1) != !(seen >> STRIBECK & 1))
+    return refuse(r, node->line, node->column, "friction has only one of 'static' and 'stribeck'; they belong together");
+  if (!(seen >> STATIC & 1)) f->stat = f->coulomb;
+  f->given = true;
+  return PSDM_OK;
+}
+
+/* a number, or the word unknown: either makes it a parameter of the model */
+static psdm_status read_drive(reader *r, const psdmp_node *node, void *target) {
+  psdmp_spec_joint *joint = target;
+  joint->has_drive = true;
+  joint->drive_inertia = NAN;
+  if (node->kind == PSDMP_SCALAR && strcmp(node->text, "unknown") == 0) return PSDM_OK;
+  if (node->kind == PSDMP_SCALAR && psdmp_parse_number(node->text, node->length, &joint->drive_inertia)) return PSDM_OK;
+  return expected(r, node, "a number or the word 'unknown'");
+}
+
+static psdm_status read_type(reader *r, const psdmp_node *node, void *target) {
+  static const char *const names[] = {"revolute", "prismatic", "fixed"};
+  for (int i = 0; node->kind == PSDMP_SCALAR && i < 3; i++)
+    if (strcmp(node->text, names[i]) == 0) {
+      *(psdm_joint_type *)target = (psdm_joint_type)i;
+      return PSDM_OK;
+    }
+  return expected(r, node, "revolute, prismatic or fixed");
+}
+
+/* ---- joints ---- */
+
+/* one row of the table, and what must wait until all names are known */
+typedef struct row {
+  psdmp_spec_joint joint;
+  double theta, d, a, alpha;
+  psdmp_pose origin;
+  const psdmp_node *parent, *couple, *motor;
+} row;
+
+/* the four numbers of a row as transforms around the joint's motion */
+static void place_row(row *w, bool modified) {
+  psdmp_pose x = psdmp_pose_rotation(0, w->alpha), z = psdmp_pose_rotation(2, w->theta);
+  x.p[0] = w->a; /* Tx(a) and Rx(alpha) commute, as do Rz and Tz */
+  z.p[2] = w->d;
+  psdmp_pose first = modified ? psdmp_pose_product(&x, &z) : z;
+  w->joint.before = psdmp_pose_product(&w->origin, &first);
+  w->joint.after = modified ? psdmp_pose_identity() : x;
+}
+
+static psdm_status read_joint(reader *r, const psdmp_node *node, int index, bool modified, row *w) {
+  static const field fields[] = {{"name", read_name, offsetof(row, joint.name)},
+                                 {"type", read_type, offsetof(row, joint.type)},
+                                 {"theta", read_angle, offsetof(row, theta)},
+                                 {"d", read_number, offsetof(row, d)},
+                                 {"a", read_number, offsetof(row, a)},
+                                 {"alpha", read_angle, offsetof(row, alpha)},
+                                 {"parent", read_node, offsetof(row, parent)},
+                                 {"origin", read_pose, offsetof(row, origin)},
+                                 {"limits", read_limits, offsetof(row, joint.limits)},
+                                 {"drive_inertia", read_drive, offsetof(row, joint)},
+                                 {"friction", read_friction, offsetof(row, joint.friction)},
+                                 {"stiffness", read_positive, offsetof(row, joint.stiffness)},
+                                 {"torque_constant", read_nonzero, offsetof(row, joint.torque_constant)},
+                                 {"gear", read_nonzero, offsetof(row, joint.gear)},
+                                 {"couple", read_node, offsetof(row, couple)},
+                                 {"motor", read_node, offsetof(row, motor)}};
+  *w = (row){.origin = psdmp_pose_identity()};
+  psdmp_spec_joint_init(&w->joint);
+  w->joint.line = node->line;
+  w->joint.column = node->column;
+  w->joint.parent = index - 1;
+
+  /* the name comes first, so that every message can carry it */
+  char label[80];
+  snprintf(label, sizeof label, "%d", index + 1);
+  for (const psdmp_node *at = node->kind == PSDMP_MAP ? node->child : NULL; at; at = at->next)
+    if (strcmp(at->key, "name") == 0 && at->kind == PSDMP_SCALAR) psdmp_quote(at->text, at->length, label, sizeof label);
+  snprintf(r->where, sizeof r->where, "joint '%s'", label);
+  unsigned seen;
+  psdm_status status = read_map(r, node, "a joint", fields, COUNT(fields), w, &seen);
+  if (status) return status;
+  if (!w->joint.name) {
+    snprintf(label, sizeof label, "joint%d", index + 1);
+    w->joint.name = psdmp_arena_text(r->arena, label, strlen(label));
+    if (!w->joint.name) return no_memory(r);
+  }
+  place_row(w, modified);
+  r->where[0] = '\0';
+  return PSDM_OK;
+}
+
+/* the joint of this name, or of the link of this name; -2 when there is none, -1 for the base */
+static int find_joint(const psdmp_spec *spec, const char *name, bool links) {
+  for (int j = 0; j < spec->joints; j++)
+    if (strcmp(spec->joint[j].name, name) == 0) return j;
+  for (int j = 0; links && j < spec->joints; j++)
+    if (spec->joint[j].link_name && strcmp(spec->joint[j].link_name, name) == 0) return j;
+  return links && strcmp(name, "base") == 0 ? -1 : -2;
+}
+
+static psdm_status no_such_joint(reader *r, int line, int column, const char *name, const char *what) {
+  const char *known[64];
+  char found[64], other[64];
+  size_t count = 0;
+  for (int j = 0; j < r->spec->joints && count < COUNT(known); j++) known[count++] = r->spec->joint[j].name;
+  const char *near = psdmp_nearest(name, known, count);
+  psdmp_quote(name, strlen(name), found, sizeof found);
+  if (near) psdmp_quote(near, strlen(near), other, sizeof other);
+  return refuse(r, line, column, "%s names '%s', which is no joint of this file%s%s%s", what, found, near ? "; did you mean '" : "",
+                near ? other : "", near ? "'?" : "");
+}
+
+static psdm_status resolve_parent(reader *r, const psdmp_node *node, int *parent) {
+  const char *name = NULL;
+  psdm_status status = read_name(r, node, &name);
+  if (status) return status;
+  *parent = find_joint(r->spec, name, true);
+  return *parent == -2 ? no_such_joint(r, node->line, node->column, name, "parent") : PSDM_OK;
+}
+
+static psdm_status resolve_couple(reader *r, const psdmp_node *node, psdmp_spec_joint *joint) {
+  if (node->kind != PSDMP_MAP || !node->count) return expected(r, node, "a map {joint: factor, ..., offset: value}");
+  joint->coupled = true;
+  joint->couple = NEW(r, node->count, psdmp_couple);
+  if (!joint->couple) return no_memory(r);
+  for (const psdmp_node *at = node->child; at; at = at->next) {
+    psdm_status status;
+    int other = find_joint(r->spec, at->key, false);
+    if (strcmp(at->key, "offset") == 0) {
+      if (other >= 0) return refuse(r, at->key_line, at->key_column, "'offset' is also the name of a joint; rename that joint");
+      status = read_quantity(r, at, &joint->couple_offset);
+      if (status) return status;
+      continue;
+    }
+    if (other < 0) return no_such_joint(r, at->key_line, at->key_column, at->key, "couple");
+    for (int i = 0; i < joint->couples; i++)
+      if (joint->couple[i].joint == other) return refuse(r, at->key_line, at->key_column, "couple names '%s' twice", r->spec->joint[other].name);
+    status = read_number(r, at, &joint->couple[joint->couples].factor);
+    if (status) return status;
+    joint->couple[joint->couples++].joint = other;
+  }
+  return PSDM_OK;
+}
+
+/* a motor that rides on another link: its mass there, its rotor inertia as drive inertia (seen through the gear) */
+static psdm_status resolve_motor(reader *r, const psdmp_node *node, psdmp_spec_joint *joint) {
+  struct {
+    double mass, com[3], inertia;
+    const psdmp_node *on;
+  } v = {.inertia = NAN};
+  const field fields[] = {{"mass", read_number, 0},
+                          {"com", read_vector3, sizeof(double)},
+                          {"inertia", read_positive, 4 * sizeof(double)},
+                          {"on", read_node, 5 * sizeof(double)}};
+  unsigned seen;
+  psdm_status status = read_map(r, node, "motor", fields, COUNT(fields), &v, &seen);
+  if (status) return status;
+  joint->has_motor = true;
+  joint->motor_mass = v.mass;
+  memcpy(joint->motor_com, v.com, sizeof v.com);
+  joint->motor_on = joint->parent;
+  if (v.on) status = resolve_parent(r, v.on, &joint->motor_on);
+  if (status || isnan(v.inertia)) return status;
+  if (joint->has_drive) return refuse(r, node->line, node->column, "both drive_inertia and motor inertia are given; keep one");
+  joint->has_drive = true;
+  joint->drive_inertia = v.inertia * joint->gear * joint->gear;
+  return PSDM_OK;
+}
+
+static psdm_status refuse_twin_names(reader *r) {
+  const psdmp_spec *spec = r->spec;
+  for (int j = 0; j < spec->joints; j++)
+    for (int k = 0; k < j; k++) {
+      char name[80];
+      bool joint = strcmp(spec->joint[j].name, spec->joint[k].name) == 0;
+      if (!joint && strcmp(spec->joint[j].link_name, spec->joint[k].link_name) != 0) continue;
+      const char *twin = joint ? spec->joint[j].name : spec->joint[j].link_name;
+      psdmp_quote(twin, strlen(twin), name, sizeof name);
+      return refuse(r, joint ? spec->joint[j].line : spec->joint[j].link_line, joint ? spec->joint[j].column : spec->joint[j].link_column,
+                    "%s name '%s' stands twice (first on line %d)", joint ? "joint" : "link", name,
+                    joint ? spec->joint[k].line : spec->joint[k].link_line);
+    }
+  return PSDM_OK;
+}
+
+/* ---- links ---- */
+
+/* body parameters as users give them */
+typedef struct body {
+  double mass, com[3], inertia[6]; /* inertia about the COM: xx xy xz yy yz zz */
+  const char *name;
+  double standard[PSDMP_STANDARD];
+} body;
+
+static psdm_status read_inertia(reader *r, const psdmp_node *node, void *target) {
+  static const field fields[] = {{"xx", read_number, 0 * sizeof(double)}, {"xy", read_number, 1 * sizeof(double)},
+                                 {"xz", read_number, 2 * sizeof(double)}, {"yy", read_number, 3 * sizeof(double)},
+                                 {"yz", read_number, 4 * sizeof(double)}, {"zz", read_number, 5 * sizeof(double)}};
+  unsigned seen;
+  return read_map(r, node, "inertia", fields, COUNT(fields), target, &seen);
+}
+
+static psdm_status read_standard(reader *r, const psdmp_node *node, void *target) {
+  field fields[PSDMP_STANDARD];
+  for (size_t i = 0; i < PSDMP_STANDARD; i++) fields[i] = (field){psdmp_standard_names[i], read_number, i * sizeof(double)};
+  unsigned seen;
+  return read_map(r, node, "standard", fields, COUNT(fields), target, &seen);
+}
+
+/* mass, com and inertia, or standard parameters; *known is false when neither is there */
+static psdm_status read_body(reader *r, const psdmp_node *node, const char *what, body *b, bool *known, double pi[10]) {
+  static const field fields[] = {{"mass", read_number, offsetof(body, mass)},
+                                 {"com", read_vector3, offsetof(body, com)},
+                                 {"inertia", read_inertia, offsetof(body, inertia)},
+                                 {"standard", read_standard, offsetof(body, standard)},
+                                 {"name", read_name, offsetof(body, name)}};
+  enum { MASS = 1, COM = 2, INERTIA = 4, STANDARD = 8 };
+  unsigned seen;
+  *b = (body){0};
+  psdm_status status = read_map(r, node, what, fields, COUNT(fields), b, &seen);
+  if (status) return status;
+  if ((seen & STANDARD) && (seen & (MASS | COM | INERTIA)))
+    return refuse(r, node->line, node->column, "both 'standard' and mass, com or inertia are given; keep one of the two");
+  if ((seen & (COM | INERTIA)) && !(seen & MASS)) return refuse(r, node->line, node->column, "com or inertia without a mass");
+  *known = (seen & (MASS | STANDARD)) != 0;
+  if (seen & STANDARD)
+    memcpy(pi, b->standard, sizeof b->standard);
+  else
+    psdmp_standard_from_body(b->mass, b->com, b->inertia, pi);
+  return PSDM_OK;
+}
+
+static psdm_status read_links(reader *r, const psdmp_node *node) {
+  psdmp_spec *spec = r->spec;
+  if (node && node->kind != PSDMP_LIST) return expected(r, node, "a list with one link per joint");
+  if (node && node->count != spec->joints)
+    return refuse(r, node->line, node->column, "%d links for %d joints; one link per joint was expected", node->count, spec->joints);
+  int j = 0;
+  for (const psdmp_node *at = node ? node->child : NULL; at; at = at->next, j++) {
+    body b;
+    psdmp_spec_joint *joint = &spec->joint[j];
+    snprintf(r->where, sizeof r->where, "link %d", j + 1);
+    psdm_status status = read_body(r, at, "a link", &b, &joint->known, joint->pi);
+    if (status) return status;
+    joint->link_name = b.name;
+    joint->link_line = at->line;
+    joint->link_column = at->column;
+  }
+  r->where[0] = '\0';
+  for (j = 0; j < spec->joints; j++) {
+    psdmp_spec_joint *joint = &spec->joint[j];
+    char name[32];
+    snprintf(name, sizeof name, "link%d", j + 1);
+    if (!joint->link_name) joint->link_name = psdmp_arena_text(r->arena, name, strlen(name));
+    if (!joint->link_name) return no_memory(r);
+    if (joint->known && psdmp_spec_check_link(spec, r->arena, joint->link_name, joint->pi)) return no_memory(r);
+  }
+  return PSDM_OK;
+}
+
+static psdm_status read_tool(reader *r, const psdmp_node *node) {
+  body b;
+  bool known;
+  snprintf(r->where, sizeof r->where, "tool");
+  psdm_status status = read_body(r, node, "tool", &b, &known, r->spec->tool);
+  if (status) return status;
+  if (!known) return refuse(r, node->line, node->column, "a tool needs a mass");
+  if (psdmp_spec_check_link(r->spec, r->arena, b.name ? b.name : "tool", r->spec->tool)) return no_memory(r);
+  r->where[0] = '\0';
+  r->spec->has_tool = true;
+  r->spec->tool_on = r->spec->joints - 1;
+  return PSDM_OK;
+}
+
+/* ---- the rest of the top level ---- */
+
+static psdm_status read_transmission(reader *r, const psdmp_node *node) {
+  if (node->kind != PSDMP_LIST || !node->count) return expected(r, node, "a square matrix, a list of rows");
+  int n = node->count, i = 0;
+  if (n > PSDM_MAX_JOINTS) return refuse(r, node->line, node->column, "transmission has %d rows", n);
+  double *matrix = NEW(r, n * n, double);
+  if (!matrix) return no_memory(r);
+  for (const psdmp_node *line = node->child; line; line = line->next) {
+    if (line->kind != PSDMP_LIST) return expected(r, line, "a row of numbers");
+    if (line->count != n)
+      return refuse(r, line->line, line->column, "row %d of transmission has %d entries; %d were expected", i / n + 1, line->count, n);
+    for (const psdmp_node *at = line->child; at; at = at->next) {
+      psdm_status status = read_number(r, at, &matrix[i++]);
+      if (status) return status;
+    }
+  }
+  r->spec->transmission = matrix;
+  r->spec->transmission_rows = n;
+  r->spec->transmission_line = node->line;
+  r->spec->transmission_column = node->column;
+  return PSDM_OK;
+}
+
+/* "Ixz4": a body parameter and the number of a moving link; false when it is anything else */
+static bool parse_body_name(const char *text, size_t length, int links, int *kind, int *link) {
+  size_t letters = 0;
+  while (letters < length && !(text[letters] >= '0' && text[letters] <= '9')) letters++;
+  int number = 0;
+  for (size_t i = letters; i < length; i++) {
+    if (!(text[i] >= '0' && text[i] <= '9') || number > PSDM_MAX_JOINTS) return false;
+    number = number * 10 + (text[i] - '0');
+  }
+  if (number < 1 || number > links) return false;
+  *link = number - 1;
+  for (*kind = 0; *kind < PSDMP_BODY_NAMES; ++*kind)
+    if (strlen(psdmp_body_names[*kind]) == letters && memcmp(psdmp_body_names[*kind], text, letters) == 0) return true;
+  return false;
+}
+
+/* "Ixz4 = 0" or "Ixx1 = Iyy1" */
+static bool parse_assumption(const char *text, int links, psdmp_assumption *a) {
+  const char *equals = strchr(text, '=');
+  if (!equals) return false;
+  size_t left = strspn(text, " "), left_end = (size_t)(equals - text);
+  while (left_end > left && text[left_end - 1] == ' ') left_end--;
+  const char *right = equals + 1 + strspn(equals + 1, " ");
+  size_t length = strlen(right);
+  while (length && right[length - 1] == ' ') length--;
+  double zero;
+  if (!parse_body_name(text + left, left_end - left, links, &a->kind, &a->link)) return false;
+  a->second_kind = a->second_link = -1;
+  if (psdmp_parse_number(right, length, &zero)) return zero == 0;
+  return parse_body_name(right, length, links, &a->second_kind, &a->second_link);
+}
+
+static psdm_status read_assume(reader *r, const psdmp_node *node) {
+  psdmp_spec *spec = r->spec;
+  int links = 0;
+  for (int j = 0; j < spec->joints; j++) links += spec->joint[j].type != PSDM_FIXED;
+  if (node->kind != PSDMP_LIST) return expected(r, node, "a list such as [Ixz4 = 0, Ixx5 = Iyy5]");
+  spec->assumption = NEW(r, node->count, psdmp_assumption);
+  if (!spec->assumption) return no_memory(r);
+  for (const psdmp_node *at = node->child; at; at = at->next)
+    if (at->kind != PSDMP_SCALAR || !parse_assumption(at->text, links, &spec->assumption[spec->assumptions++]))
+      return expected(r, at, "'NAME = 0' or 'NAME = NAME', NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number,");
+  return PSDM_OK;
+}
+
+static psdm_status read_theta(reader *r, const psdmp_node *node) {
+  psdmp_spec *spec = r->spec;
+  if (node->kind != PSDMP_MAP) return expected(r, node, "a map {base parameter: value}");
+  if (node->count > 11 * PSDM_MAX_JOINTS) return refuse(r, node->line, node->column, "%d base parameters", node->count);
+  spec->theta = NEW(r, node->count, psdmp_theta);
+  if (!spec->theta) return no_memory(r);
+  for (const psdmp_node *at = node->child; at; at = at->next) {
+    for (int i = 0; i < spec->thetas; i++)
+      if (strcmp(spec->theta[i].name, at->key) == 0) return refuse(r, at->key_line, at->key_column, "base parameter stands twice");
+    psdm_status status = read_number(r, at, &spec->theta[spec->thetas].value);
+    if (status) return status;
+    spec->theta[spec->thetas++].name = at->key;
+  }
+  return PSDM_OK;
+}
+
+static psdm_status read_convention(reader *r, const psdmp_node *node, bool *modified) {
+  if (node->kind == PSDMP_SCALAR && strcmp(node->text, "dh") == 0) *modified = false;
+  else if (node->kind == PSDMP_SCALAR && strcmp(node->text, "modified-dh") == 0) *modified = true;
+  else return expected(r, node, "dh or modified-dh");
+  return PSDM_OK;
+}
+
+/* what refers to other joints by name, once all names are known */
+static psdm_status resolve_names(reader *r, const row *rows) {
+  psdmp_spec *spec = r->spec;
+  for (int j = 0; j < spec->joints; j++) {
+    psdmp_spec_joint *joint = &spec->joint[j];
+    char name[80];
+    psdm_status status = PSDM_OK;
+    psdmp_quote(joint->name, strlen(joint->name), name, sizeof name);
+    snprintf(r->where, sizeof r->where, "joint '%s'", name);
+    if (rows[j].parent) status = resolve_parent(r, rows[j].parent, &joint->parent);
+    if (!status && joint->parent == j) status = refuse(r, rows[j].parent->line, rows[j].parent->column, "it is its own parent");
+    if (!status && rows[j].couple) status = resolve_couple(r, rows[j].couple, joint);
+    if (!status && rows[j].motor) status = resolve_motor(r, rows[j].motor, joint);
+    if (status) return status;
+  }
+  r->where[0] = '\0';
+  return PSDM_OK;
+}
+
+static psdm_status read_joints(reader *r, const psdmp_node *node, bool modified, row **rows) {
+  psdmp_spec *spec = r->spec;
+  if (node->kind != PSDMP_LIST || !node->count) return expected(r, node, "a list of joints");
+  *rows = NEW(r, node->count, row);
+  spec->joint = NEW(r, node->count, psdmp_spec_joint);
+  if (!*rows || !spec->joint) return no_memory(r);
+  for (const psdmp_node *at = node->child; at; at = at->next) {
+    int j = spec->joints;
+    psdm_status status = read_joint(r, at, j, modified, &(*rows)[j]);
+    if (status) return status;
+    spec->joint[spec->joints++] = (*rows)[j].joint;
+  }
+  return PSDM_OK;
+}
+
+/* the file's name without its folder and ending */
+static const char *stem(reader *r) {
+  const char *slash = strrchr(r->file, '/'), *from = slash ? slash + 1 : r->file, *dot = strrchr(from, '.');
+  size_t length = dot && dot > from ? (size_t)(dot - from) : strlen(from);
+  return psdmp_arena_text(r->arena, from, length);
+}
+
+typedef struct top {
+  const char *name;
+  const psdmp_node *convention, *joints, *links, *tool, *theta, *transmission, *loops, *assume;
+  double gravity[3];
+  psdmp_pose base;
+} top;
+
+static psdm_status read_top(reader *r, const psdmp_node *root, top *t) {
+  static const field fields[] = {{"name", read_name, offsetof(top, name)},
+                                 {"gravity", read_vector3, offsetof(top, gravity)},
+                                 {"convention", read_node, offsetof(top, convention)},
+                                 {"joints", read_node, offsetof(top, joints)},
+                                 {"links", read_node, offsetof(top, links)},
+                                 {"base", read_pose, offsetof(top, base)},
+                                 {"tool", read_node, offsetof(top, tool)},
+                                 {"theta", read_node, offsetof(top, theta)},
+                                 {"transmission", read_node, offsetof(top, transmission)},
+                                 {"loops", read_node, offsetof(top, loops)},
+                                 {"assume", read_node, offsetof(top, assume)}};
+  *t = (top){.gravity = {0, 0, -9.81}, .base = psdmp_pose_identity()};
+  unsigned seen;
+  psdm_status status = read_map(r, root, "a robot file", fields, COUNT(fields), t, &seen);
+  if (status) return status;
+  if (!t->convention) return refuse(r, 1, 1, "no 'convention'; dh or modified-dh was expected");
+  if (!t->joints) return refuse(r, 1, 1, "no 'joints'");
+  if (t->loops)
+    return refuse(r, t->loops->line, t->loops->column, "'loops' is not supported; a parallelogram is written with 'couple' on its passive joints");
+  if (!t->name) t->name = stem(r);
+  return t->name ? PSDM_OK : no_memory(r);
+}
+
+psdm_status psdmp_spec_from_yaml(const char *text, size_t length, const char *file, const psdm_robot_options *options,
+                                 psdmp_arena *arena, psdmp_spec *spec, psdm_error *error) {
+  reader r = {.file = file, .arena = arena, .error = error, .spec = spec, .snap = !(options && options->no_snap)};
+  psdmp_node *root;
+  top t;
+  row *rows = NULL;
+  bool modified = false;
+  spec->file = file;
+  psdm_status status = psdmp_doc_parse(text, length, file, arena, &root, error);
+  if (!status) status = read_top(&r, root, &t);
+  if (!status) status = read_convention(&r, t.convention, &modified);
+  if (!status) status = read_joints(&r, t.joints, modified, &rows);
+  if (!status) status = read_links(&r, t.links);
+  if (!status) status = refuse_twin_names(&r);
+  if (!status) status = resolve_names(&r, rows);
+  if (!status && t.tool) status = read_tool(&r, t.tool);
+  if (!status && t.transmission) status = read_transmission(&r, t.transmission);
+  if (!status && t.assume) status = read_assume(&r, t.assume);
+  if (!status && t.theta) status = read_theta(&r, t.theta);
+  if (status) return status;
+  spec->name = t.name;
+  spec->base = t.base;
+  memcpy(spec->gravity, options && options->gravity ? options->gravity : t.gravity, sizeof spec->gravity);
+  return PSDM_OK;
+}
