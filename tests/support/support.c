@@ -1,0 +1,77 @@
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+rng rng_start(const char *test) {
+  const char *text = getenv("PSDM_SEED");
+  uint64_t seed = text ? strtoull(text, NULL, 10) : 20260101;
+  printf("%s: seed %llu (PSDM_SEED=N to change)\n", test, (unsigned long long)seed);
+  return (rng){seed * 0x9E3779B97F4A7C15u + 1};
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014) */
+uint64_t rng_next(rng *g) {
+  uint64_t z = (g->state += 0x9E3779B97F4A7C15u);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+double rng_uniform(rng *g, double low, double high) { return low + (high - low) * ((double)(rng_next(g) >> 11) * 0x1p-53); }
+int rng_int(rng *g, int low, int high) { return low + (int)(rng_next(g) % (uint64_t)(high - low + 1)); }
+
+static void *count_allocate(void *user, size_t bytes) {
+  counting *c = user;
+  if (++c->calls == c->fail_at) return NULL;
+  void *memory = malloc(bytes);
+  c->live += memory != NULL;
+  return memory;
+}
+
+static void count_release(void *user, void *memory) {
+  counting *c = user;
+  c->live -= memory != NULL;
+  free(memory);
+}
+
+void counting_init(counting *c, long fail_at) { *c = (counting){{count_allocate, count_release, c}, 0, 0, fail_at}; }
+
+const char *const shipped_robots[] = {"two_link",    "fanuc_sr6ia",   "kuka_kr6",    "kuka_lbr7",  "denso_vs6556g",
+                                      "puma560",     "parallelogram", "hitachi_hpr", "two_branch", NULL};
+
+psdm_robot *load_shipped(const char *name) {
+  char path[512], sentence[900];
+  psdm_robot *robot;
+  psdm_error error;
+  const char *source = getenv("SOURCE");
+  snprintf(path, sizeof path, "%s/robots/%s.yaml", source ? source : ".", name);
+  if (psdm_robot_load(path, NULL, NULL, &robot, &error)) fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
+  return robot;
+}
+
+psdm_robot *parse_robot(const char *text) {
+  char sentence[900];
+  psdm_robot *robot;
+  psdm_error error;
+  if (psdm_robot_parse(text, strlen(text), "test.yaml", NULL, NULL, &robot, &error))
+    fail_msg("%s\n%s", psdm_error_format(&error, sentence, sizeof sentence), text);
+  return robot;
+}
+
+double max_difference(const double *a, const double *b, int count) {
+  double worst = 0;
+  for (int i = 0; i < count; i++) {
+    double d = fabs(a[i] - b[i]);
+    if (!(d <= worst)) worst = d; /* a NAN sticks */
+  }
+  return worst;
+}
+
+double max_absolute(const double *a, int count) {
+  double worst = 0;
+  for (int i = 0; i < count; i++) worst = fmax(worst, fabs(a[i]));
+  return worst;
+}

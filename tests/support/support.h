@@ -1,0 +1,58 @@
+/* support.h: what the tests share: a seeded generator, allocators that count and fail, robots by the hundred. */
+#ifndef SUPPORT_H
+#define SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "psdm/psdm.h"
+
+/* ---- random numbers: the seed is printed, and PSDM_SEED in the environment overrides it ---- */
+
+typedef struct rng {
+  uint64_t state;
+} rng;
+
+rng rng_start(const char *test); /* prints "test: seed N" */
+uint64_t rng_next(rng *g);
+double rng_uniform(rng *g, double low, double high);
+int rng_int(rng *g, int low, int high); /* both included */
+
+/* ---- allocators ---- */
+
+typedef struct counting {
+  psdm_allocator allocator; /* hand &counting.allocator to the library */
+  long calls;               /* allocations so far */
+  long live;                /* allocated minus released */
+  long fail_at;             /* this call and no other fails, counted from 1; 0: none */
+} counting;
+
+void counting_init(counting *c, long fail_at);
+
+/* ---- robots ---- */
+
+/* Loads robots/NAME.yaml of the source tree; fails the test when it cannot. */
+psdm_robot *load_shipped(const char *name);
+psdm_robot *parse_robot(const char *text); /* fails the test with the library's sentence */
+
+extern const char *const shipped_robots[]; /* NULL-terminated names, all of robots/ */
+
+/* What a random robot may be. */
+typedef struct random_options {
+  int n_min, n_max; /* moving joints */
+  bool coupled, trees, prismatic, drives;
+} random_options;
+
+/* Writes a random robot file: both conventions, origins, base, tool, gravity in any direction. Returns buf. */
+char *random_robot_text(rng *g, const random_options *options, char *buf, size_t size);
+
+/* max |a - b| over count numbers, divided by scale (at least 1e-300) */
+double max_difference(const double *a, const double *b, int count);
+double max_absolute(const double *a, int count);
+
+#endif
