@@ -34,6 +34,7 @@ PSDM_API const char *psdm_csv_name(const psdm_csv *csv, int column); /* NULL whe
 PSDM_API int psdm_csv_find(const psdm_csv *csv, const char *name);   /* column, or -1 */
 PSDM_API const char *psdm_csv_file(const psdm_csv *csv);
 PSDM_API int psdm_csv_header_line(const psdm_csv *csv);
+PSDM_API int psdm_csv_line(const psdm_csv *csv); /* of the row that was read last */
 PSDM_API long long psdm_csv_bytes(const psdm_csv *csv); /* read so far */
 
 /* Next row into values (one per column). *more is false, with PSDM_OK, at the end. Does not allocate. */

@@ -3,12 +3,14 @@
 #define PSDM_H
 
 #include "psdm/alloc.h"
+#include "psdm/component.h"
 #include "psdm/csv.h"
 #include "psdm/eval.h"
 #include "psdm/output.h"
 #include "psdm/rigid.h"
 #include "psdm/robot.h"
 #include "psdm/status.h"
+#include "psdm/text.h"
 #include "psdm/version.h"
 
 #endif

@@ -53,6 +53,7 @@ PSDM_API psdm_status psdm_energy(const psdm_robot *robot, psdm_work *work, const
 
 /* x y z, then the rotation R1_1 .. R3_3 from link to base axes, for the link behind each joint: (joints x 12). */
 PSDM_API psdm_status psdm_poses(const psdm_robot *robot, psdm_work *work, const double *q, double *poses);
+PSDM_API psdm_status psdm_pose(const psdm_robot *robot, psdm_work *work, const double *q, int joint, double *pose); /* (12) */
 
 /* J with (velocity of the link frame's origin; angular velocity) = J qd, and dJ/dt: (6 x n). joint names the link. */
 PSDM_API psdm_status psdm_jacobian(const psdm_robot *robot, psdm_work *work, const double *q, int joint, double *J);

@@ -25,6 +25,9 @@ psdm_status psdmp_fail(psdm_error *error, psdm_status status, const char *file, 
 /* Copies text for a human: control and non-UTF-8 bytes become \xNN, long text is cut with "...". Returns out. */
 char *psdmp_quote(const char *text, size_t length, char *out, size_t size);
 
+/* Length of the valid UTF-8 sequence at text[0..left), or 0. */
+size_t psdmp_utf8_length(const char *text, size_t left);
+
 /* The word of words[0..count) nearest to text by edit distance, or NULL when none is near. */
 const char *psdmp_nearest(const char *text, const char *const *words, size_t count);
 

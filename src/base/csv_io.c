@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,6 +54,7 @@ static psdm_status next_line(psdm_csv *csv, char **line, size_t *length, psdm_er
         return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)(nul - from) + 1, "a NUL byte; this is not a text file");
       if (*length && from[*length - 1] == '\r') --*length;
       from[*length] = '\0';
+      if (csv->line == 1 && strncmp(from, "\xEF\xBB\xBF", 3) == 0) from += 3, *length -= 3; /* byte order mark */
       *line = from;
       return PSDM_OK;
     }
@@ -95,6 +97,31 @@ static const char *take_field(char **at, size_t *length) {
   return from;
 }
 
+/* A column name and where it stands. */
+typedef struct heading {
+  const char *name;
+  int index, column;
+} heading;
+
+static int by_name(const void *a, const void *b) {
+  const heading *x = a, *y = b;
+  int order = strcmp(x->name, y->name);
+  return order ? order : x->index - y->index;
+}
+
+/* a name that stands twice makes every lookup a guess; the first repetition in the file is the one that is told */
+static psdm_status refuse_twins(const psdm_csv *csv, heading *headings, psdm_error *error) {
+  const heading *twin = NULL;
+  qsort(headings, (size_t)csv->columns, sizeof *headings, by_name);
+  for (int i = 1; i < csv->columns; i++)
+    if (strcmp(headings[i - 1].name, headings[i].name) == 0 && (!twin || headings[i].index < twin->index)) twin = &headings[i];
+  if (!twin) return PSDM_OK;
+  char name[64];
+  psdmp_quote(twin->name, strlen(twin->name), name, sizeof name);
+  return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, twin->column, "columns %d and %d are both named '%s'", twin[-1].index + 1,
+                    twin->index + 1, name);
+}
+
 static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
   char *line;
   size_t length;
@@ -102,13 +129,13 @@ static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
   if (status) return status;
   if (!line) return psdmp_fail(error, PSDM_E_PARSE, csv->file, 0, 0, "the file is empty; a header row of names was expected");
   csv->header_line = csv->line;
-  if (length >= 3 && memcmp(line, "\xEF\xBB\xBF", 3) == 0) line += 3; /* byte order mark */
   int columns = 1;
   for (const char *at = line; (at = strchr(at, ',')); at++) columns++;
   if (columns > PSDM_CSV_COLUMNS)
     return psdmp_fail(error, PSDM_E_LIMIT, csv->file, csv->line, 1, "%d columns; at most %d are read", columns, PSDM_CSV_COLUMNS);
   csv->names = psdmp_arena_alloc(&csv->arena, (size_t)columns * sizeof *csv->names);
-  if (!csv->names) return psdmp_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
+  heading *headings = psdmp_arena_alloc(&csv->arena, (size_t)columns * sizeof *headings);
+  if (!csv->names || !headings) return psdmp_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
   const char *start = line;
   double number;
   for (char *at = line; at;) {
@@ -118,10 +145,12 @@ static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
     if (!length) return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column %d of the header has no name", csv->columns + 1);
     if (psdmp_parse_number(name, length, &number))
       return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "a header row of names was expected, found a number");
-    csv->names[csv->columns] = psdmp_arena_text(&csv->arena, name, length);
-    if (!csv->names[csv->columns++]) return psdmp_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
+    char *copy = psdmp_arena_text(&csv->arena, name, length);
+    if (!copy) return psdmp_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
+    headings[csv->columns] = (heading){copy, csv->columns, column};
+    csv->names[csv->columns++] = copy;
   }
-  return PSDM_OK;
+  return refuse_twins(csv, headings, error);
 }
 
 static psdm_status fail_field(const psdm_csv *csv, int column, int index, const char *text, size_t length, psdm_error *error) {
@@ -215,6 +244,7 @@ void psdm_csv_close(psdm_csv *csv) {
 int psdm_csv_columns(const psdm_csv *csv) { return csv->columns; }
 const char *psdm_csv_file(const psdm_csv *csv) { return csv->file; }
 int psdm_csv_header_line(const psdm_csv *csv) { return csv->header_line; }
+int psdm_csv_line(const psdm_csv *csv) { return csv->line; }
 long long psdm_csv_bytes(const psdm_csv *csv) { return csv->bytes; }
 
 const char *psdm_csv_name(const psdm_csv *csv, int column) {

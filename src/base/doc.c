@@ -125,26 +125,33 @@ static psdm_status take_event(doc_state *s, const yaml_event_t *event, int *docu
   }
 }
 
-static psdm_status fail_yaml(doc_state *s, const yaml_parser_t *parser) {
+/* line and column of a byte, counted from 1; columns are characters, as libyaml counts them */
+static void locate(const char *text, size_t offset, int *line, int *column) {
+  *line = *column = 1;
+  for (const char *at = text; at < text + offset; at++) {
+    if ((*at & 0xC0) != 0x80) ++*column;
+    if (*at == '\n') ++*line, *column = 1;
+  }
+}
+
+static psdm_status fail_yaml(doc_state *s, const yaml_parser_t *parser, const char *input, size_t length) {
   if (parser->error == YAML_MEMORY_ERROR)
     return psdmp_fail(s->error, PSDM_E_MEMORY, s->file, 0, 0, "out of memory while reading YAML");
   char problem[120];
   const char *text = parser->problem ? parser->problem : "not YAML";
   psdmp_quote(text, strlen(text), problem, sizeof problem);
-  /* a reader error has an offset only; the mark of the last token is near it */
-  const yaml_mark_t *mark = parser->error == YAML_READER_ERROR ? &parser->mark : &parser->problem_mark;
-  return psdmp_fail(s->error, PSDM_E_PARSE, s->file, mark_line(mark), mark_column(mark), "malformed YAML: %s", problem);
+  int line = mark_line(&parser->problem_mark), column = mark_column(&parser->problem_mark);
+  /* a byte that cannot be decoded has an offset only */
+  if (parser->error == YAML_READER_ERROR) locate(input, parser->problem_offset < length ? parser->problem_offset : length, &line, &column);
+  return psdmp_fail(s->error, PSDM_E_PARSE, s->file, line, column, "malformed YAML: %s", problem);
 }
 
 /* NUL bytes end C strings early, so they are found before anything else looks at the text */
 static psdm_status refuse_nul(const char *text, size_t length, const char *file, psdm_error *error) {
   const char *nul = memchr(text, 0, length);
   if (!nul) return PSDM_OK;
-  int line = 1, column = 1;
-  for (const char *at = text; at < nul; at++) {
-    column++;
-    if (*at == '\n') line++, column = 1;
-  }
+  int line, column;
+  locate(text, (size_t)(nul - text), &line, &column);
   return psdmp_fail(error, PSDM_E_PARSE, file, line, column, "a NUL byte; this is not a text file");
 }
 
@@ -165,7 +172,7 @@ psdm_status psdmp_doc_parse(const char *text, size_t length, const char *file, p
   for (bool more = true; more && !status;) {
     yaml_event_t event;
     if (!yaml_parser_parse(&parser, &event)) {
-      status = fail_yaml(&state, &parser);
+      status = fail_yaml(&state, &parser, text, length);
       break;
     }
     more = event.type != YAML_STREAM_END_EVENT;

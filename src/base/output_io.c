@@ -149,16 +149,20 @@ psdm_status psdm_output_commit(psdm_output **output, psdm_error *error) {
 
 static void put_string(psdm_output *o, const char *text) {
   put(o, "\"", 1);
-  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+  for (size_t length = strlen(text), step; length; text += step, length -= step) {
     char escape[8];
-    if (*c == '"' || *c == '\\') {
-      snprintf(escape, sizeof escape, "\\%c", *c);
+    size_t valid = psdmp_utf8_length(text, length);
+    step = valid ? valid : 1;
+    if (*text == '"' || *text == '\\') {
+      snprintf(escape, sizeof escape, "\\%c", *text);
       psdm_output_text(o, escape);
-    } else if (*c < 0x20 || *c == 0x7F) {
-      snprintf(escape, sizeof escape, "\\u%04x", *c);
+    } else if (valid == 1 && (*text < 0x20 || *text == 0x7F)) {
+      snprintf(escape, sizeof escape, "\\u%04x", (unsigned)*text);
       psdm_output_text(o, escape);
+    } else if (!valid) {
+      psdm_output_text(o, "\\ufffd"); /* a byte that is not UTF-8: the replacement character */
     } else {
-      put(o, (const char *)c, 1);
+      put(o, text, valid);
     }
   }
   put(o, "\"", 1);

@@ -32,22 +32,31 @@ psdm_status psdmp_fail(psdm_error *error, psdm_status status, const char *file, 
   return status;
 }
 
-/* length of the valid UTF-8 sequence at text, or 0: a lone byte of it would break a terminal */
-static size_t utf8_length(const unsigned char *text, size_t left) {
-  size_t want = text[0] >= 0xC2 && text[0] < 0xE0 ? 2 : text[0] >= 0xE0 && text[0] < 0xF0 ? 3 : text[0] >= 0xF0 && text[0] < 0xF5 ? 4 : 0;
-  if (!want || want > left) return 0;
+/* RFC 3629: neither overlong forms, nor surrogates, nor anything above U+10FFFF */
+size_t psdmp_utf8_length(const char *text, size_t left) {
+  const unsigned char *c = (const unsigned char *)text;
+  size_t want = !left ? 0 : c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
+  if (want > left) return 0;
   for (size_t i = 1; i < want; i++)
-    if ((text[i] & 0xC0) != 0x80) return 0;
-  /* U+0080..U+009F are control characters too */
-  if (want == 2 && text[0] == 0xC2 && text[1] < 0xA0) return 0;
+    if ((c[i] & 0xC0) != 0x80) return 0;
+  if ((c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] >= 0xA0) || (c[0] == 0xF0 && c[1] < 0x90) || (c[0] == 0xF4 && c[1] >= 0x90))
+    return 0;
   return want;
+}
+
+/* length of the character at text that a terminal may be shown, or 0 */
+static size_t printable_length(const char *text, size_t left) {
+  size_t length = psdmp_utf8_length(text, left);
+  unsigned char first = (unsigned char)text[0], second = length > 1 ? (unsigned char)text[1] : 0;
+  bool control = first < 0x20 || first == 0x7F || (first == 0xC2 && second < 0xA0); /* U+0080..U+009F are control characters too */
+  return control ? 0 : length;
 }
 
 char *psdmp_quote(const char *text, size_t length, char *out, size_t size) {
   size_t used = 0;
   for (size_t i = 0; i < length;) {
-    const unsigned char *at = (const unsigned char *)text + i;
-    size_t plain = at[0] >= 0x20 && at[0] < 0x7F ? 1 : at[0] < 0x80 ? 0 : utf8_length(at, length - i);
+    const char *at = text + i;
+    size_t plain = printable_length(at, length - i);
     /* room for this piece, the dots and the terminator */
     if (used + (plain ? plain : 4) + 4 > size) {
       if (size > used + 3) memcpy(out + used, "...", 3), used += 3;
@@ -58,7 +67,7 @@ char *psdmp_quote(const char *text, size_t length, char *out, size_t size) {
       used += plain;
       i += plain;
     } else {
-      snprintf(out + used, 5, "\\x%02x", at[0]);
+      snprintf(out + used, 5, "\\x%02x", (unsigned char)at[0]);
       used += 4;
       i += 1;
     }

@@ -9,18 +9,18 @@
 
 #include "rigid/rigid_priv.h"
 
-/* the wrench about its origin that the motion of one body asks for */
+/* the wrench about its origin that the motion of one body asks for: f = m a + U h, n = h x a + I dw + w x I w,
+ * the last two by entries of I */
 static inline void body_wrench(const double pi[10], psdmp_motion *m) {
-  const double *h = pi + 1, *w = m->w, *dw = m->dw, *a = m->a;
-  double wh[3], Iw[3];
-  psdmp_cross(w, h, wh);
-  for (int i = 0; i < 3; i++) m->f[i] = pi[0] * a[i];
-  psdmp_cross_add(dw, h, m->f);
-  psdmp_cross_add(w, wh, m->f);
-  psdmp_symmetric(pi + 4, dw, m->n);
-  psdmp_symmetric(pi + 4, w, Iw);
-  psdmp_cross_add(w, Iw, m->n);
-  psdmp_cross_add(h, a, m->n);
+  const double *h = pi + 1, *w = m->w, *d = m->dw, *a = m->a, *U = m->U;
+  double XX = pi[4], XY = pi[5], XZ = pi[6], YY = pi[7], YZ = pi[8], ZZ = pi[9];
+  double xx = w[0] * w[0], yy = w[1] * w[1], zz = w[2] * w[2];
+  psdmp_rotate(U, h, m->f);
+  for (int i = 0; i < 3; i++) m->f[i] += pi[0] * a[i];
+  psdmp_cross(h, a, m->n);
+  m->n[0] += XX * d[0] - XY * U[6] + XZ * U[3] + (ZZ - YY) * (w[1] * w[2]) + YZ * (yy - zz);
+  m->n[1] += YY * d[1] + XY * U[7] - YZ * U[1] + (XX - ZZ) * (w[0] * w[2]) + XZ * (zz - xx);
+  m->n[2] += ZZ * d[2] - XZ * U[5] + YZ * U[2] + (YY - XX) * (w[0] * w[1]) + XY * (xx - yy);
 }
 
 /* wrenches from the tips to the base; the joint's own component is its torque */

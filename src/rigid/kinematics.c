@@ -28,6 +28,13 @@ psdm_status psdm_poses(const psdm_robot *r, psdm_work *work, const double *q, do
   return PSDM_OK;
 }
 
+psdm_status psdm_pose(const psdm_robot *r, psdm_work *work, const double *q, int joint, double *pose) {
+  if (joint < 0 || joint >= r->joints) return PSDM_E_ARGUMENT;
+  psdmp_set_world(r, work, q);
+  link_pose(r, work, joint, pose + 3, pose);
+  return PSDM_OK;
+}
+
 static void joint_axis(const psdm_work *work, int b, double z[3]) {
   const double *world = work->world + 12 * b;
   z[0] = world[2];

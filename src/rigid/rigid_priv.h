@@ -12,6 +12,7 @@
 typedef struct psdmp_motion {
   double R[9], p[3]; /* this frame in the parent's */
   double w[3], dw[3], v[3], a[3];
+  double U[9];       /* [dw]x + [w]x[w]x: a point at x accelerates by a + U x */
   double f[3], n[3];
 } psdmp_motion;
 
@@ -90,14 +91,21 @@ static inline void psdmp_symmetric(const double S[6], const double x[3], double 
 
 /* ---- motion of a body from its parent's (NULL: the base, which does not turn and accelerates by base) ---- */
 
+/* U = [dw]x + [w]x[w]x */
+static inline void psdmp_set_turning(psdmp_motion *m) {
+  const double *w = m->w, *d = m->dw;
+  double xx = w[0] * w[0], xy = w[0] * w[1], xz = w[0] * w[2], yy = w[1] * w[1], yz = w[1] * w[2], zz = w[2] * w[2];
+  m->U[0] = -yy - zz, m->U[1] = xy - d[2], m->U[2] = xz + d[1];
+  m->U[3] = xy + d[2], m->U[4] = -xx - zz, m->U[5] = yz - d[0];
+  m->U[6] = xz - d[1], m->U[7] = yz + d[0], m->U[8] = -xx - yy;
+}
+
 static inline void psdmp_move_body(const psdmp_body *body, psdmp_motion *m, const psdmp_motion *parent, const double base[3], double qd,
-                             double qdd) {
+                                   double qdd) {
   if (parent) {
-    double turn[3], at[3];
-    psdmp_cross(parent->w, m->p, turn);
-    memcpy(at, parent->a, sizeof at);
-    psdmp_cross_add(parent->dw, m->p, at);
-    psdmp_cross_add(parent->w, turn, at);
+    double at[3];
+    psdmp_rotate(parent->U, m->p, at);
+    for (int i = 0; i < 3; i++) at[i] += parent->a[i];
     psdmp_unrotate(m->R, parent->w, m->w);
     psdmp_unrotate(m->R, parent->dw, m->dw);
     psdmp_unrotate(m->R, at, m->a);
@@ -116,6 +124,7 @@ static inline void psdmp_move_body(const psdmp_body *body, psdmp_motion *m, cons
     m->dw[2] += qdd;
     m->w[2] += qd;
   }
+  psdmp_set_turning(m);
 }
 
 #endif

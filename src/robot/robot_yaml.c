@@ -328,6 +328,8 @@ static psdm_status resolve_parent(reader *r, const psdmp_node *node, int *parent
   psdm_status status = read_name(r, node, &name);
   if (status) return status;
   *parent = find_joint(r->spec, name, true);
+  if (*parent >= 0 && strcmp(name, "base") == 0)
+    return refuse(r, node->line, node->column, "'base' is also the name of a joint or link; rename that one");
   return *parent == -2 ? no_such_joint(r, node->line, node->column, name, "parent") : PSDM_OK;
 }
 
@@ -346,8 +348,10 @@ static psdm_status resolve_couple(reader *r, const psdmp_node *node, psdmp_spec_
       continue;
     }
     if (other < 0) return no_such_joint(r, at->key_line, at->key_column, at->key, "couple");
+    char name[80];
+    psdmp_quote(at->key, strlen(at->key), name, sizeof name);
     for (int i = 0; i < joint->couples; i++)
-      if (joint->couple[i].joint == other) return refuse(r, at->key_line, at->key_column, "couple names '%s' twice", r->spec->joint[other].name);
+      if (joint->couple[i].joint == other) return refuse(r, at->key_line, at->key_column, "couple names '%s' twice", name);
     status = read_number(r, at, &joint->couple[joint->couples].factor);
     if (status) return status;
     joint->couple[joint->couples++].joint = other;
@@ -598,7 +602,10 @@ static psdm_status resolve_names(reader *r, const row *rows) {
 
 static psdm_status read_joints(reader *r, const psdmp_node *node, bool modified, row **rows) {
   psdmp_spec *spec = r->spec;
+  enum { MOST = 4 * PSDM_MAX_JOINTS }; /* fixed ones included; names are compared pair by pair */
   if (node->kind != PSDMP_LIST || !node->count) return expected(r, node, "a list of joints");
+  if (node->count > MOST)
+    return psdmp_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column, "%d joints; at most %d are accepted", node->count, MOST);
   *rows = NEW(r, node->count, row);
   spec->joint = NEW(r, node->count, psdmp_spec_joint);
   if (!*rows || !spec->joint) return no_memory(r);

@@ -1,0 +1,60 @@
+# The two commands of a newcomer are `make demo` and `make test`; both install what is missing (packages/core.txt).
+# CI=1 turns warnings into errors.
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+WERROR := $(if $(CI),ON,OFF)
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+.PHONY: help build demo test test-all sanitize coverage fuzz bench install clean core all-packages
+
+help:
+	@echo "make demo      build, then a tour from a robot file to its dynamics"
+	@echo "make test      build, then the tests"
+	@echo "make build     build only: build/psdm"
+	@echo "make install   install under PREFIX (default $(PREFIX))"
+	@echo "make test-all  the tests again under sanitizers, valgrind, an outside project, a short fuzz run"
+	@echo "make bench     recursions beside Pinocchio, in one run"
+	@echo "make fuzz      fuzz the parsers for FUZZ_SECONDS each (default $(FUZZ_SECONDS))"
+	@echo "make coverage  line coverage of the tests"
+	@echo "make clean     remove build/"
+
+core:
+	@sh packages/install.sh core
+
+all-packages:
+	@sh packages/install.sh core all
+
+build: core
+	@sh cmake/build.sh release $(JOBS) -DPSDM_WERROR=$(WERROR)
+	@ln -sfn release/psdm build/psdm
+
+demo: build
+	@sh examples/demo.sh build/psdm
+
+test: build
+	@ctest --test-dir build/release -L check -j $(JOBS) --output-on-failure
+
+sanitize: core
+	@sh cmake/build.sh asan-ubsan $(JOBS)
+	@ctest --test-dir build/asan-ubsan -L check -j $(JOBS) --output-on-failure
+
+test-all: all-packages build sanitize
+	@ctest --test-dir build/release -L deep --output-on-failure
+
+coverage: core
+	@sh cmake/build.sh coverage $(JOBS)
+	@ctest --test-dir build/coverage -L check -j $(JOBS) --output-on-failure
+	@sh tests/coverage.sh build/coverage
+
+fuzz: all-packages
+	@bash tests/fuzz/run.sh $(FUZZ_SECONDS)
+
+bench: all-packages build
+	@bash bench/recursions/run.sh
+
+install: build
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	@rm -rf build

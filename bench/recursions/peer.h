@@ -1,0 +1,49 @@
+/* peer.h: the library that libpsdm is timed beside, behind one face. peer_none.c stands in when there is none. */
+#ifndef BENCH_PEER_H
+#define BENCH_PEER_H
+
+#include "psdm/rigid.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum recursion {
+  INVERSE,
+  GRAVITY,
+  BIAS,
+  MASS,
+  FORWARD,
+  FORWARD_CHOLESKY,
+  REGRESSOR,
+  ENERGY,
+  JACOBIAN,
+  RECURSIONS
+} recursion;
+
+/* One state: q, qd, qdd, tau, each of length n, one after the other. */
+enum { STATE_VECTORS = 4 };
+
+typedef struct peer peer;
+
+const char *peer_name(void);     /* with its version; NULL: no peer */
+const char *peer_compiler(void); /* what compiled it, and for which machine */
+
+/* The same robot, and a copy of the states (count x 4 n). NULL when the peer cannot represent the robot. */
+peer *peer_new(const psdm_robot *robot, const double *states, int count);
+void peer_free(peer *p);
+
+/* The peer may have several ways to one result; the fastest one counts. */
+int peer_ways(recursion which);
+const char *peer_function(recursion which, int way);
+
+/* Runs a recursion once for every state. The sum of one entry of each result keeps the work alive. */
+double peer_sweep(peer *p, recursion which, int way);
+
+/* The result for one state in libpsdm's layout, the drives' columns of the regressor excepted (they are zero). */
+void peer_result(peer *p, recursion which, int way, int state, double *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,209 @@
+/* peer_pinocchio.cpp: Pinocchio as the peer.
+ *
+ * Measured are Pinocchio's own functions with dynamic-size Eigen vectors, called from a loop in this file so that the
+ * compiler sees everything, as in a user's program. The model is libpsdm's canonical tree, joint by joint: JointModelRZ
+ * or PZ at the same placement, the same ten parameters, drive inertias as armature. Robots with coupled joints or
+ * drives behind a transmission have no such model and are refused. */
+#include <string>
+#include <vector>
+
+#include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/cholesky.hpp>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/energy.hpp>
+#include <pinocchio/algorithm/frames.hpp>
+#include <pinocchio/algorithm/regressor.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+#include <pinocchio/multibody.hpp>
+
+#include "peer.h"
+extern "C" {
+#include "robot/robot_priv.h"
+}
+
+namespace pin = pinocchio;
+typedef Eigen::Matrix<double, 3, 3, Eigen::RowMajor> Matrix3r;
+
+namespace {
+struct State {
+  Eigen::VectorXd q, qd, qdd, tau;
+};
+
+pin::SE3 placement(const psdmp_pose &pose) {
+  return pin::SE3(Eigen::Map<const Matrix3r>(pose.R), Eigen::Map<const Eigen::Vector3d>(pose.p));
+}
+
+/* ours: ... XX XY XZ YY YZ ZZ; theirs: ... XX XY YY XZ YZ ZZ */
+const int to_theirs[PSDMP_STANDARD] = {0, 1, 2, 3, 4, 5, 7, 6, 8, 9};
+
+pin::Inertia inertia(const double pi[PSDMP_STANDARD]) {
+  Eigen::Matrix<double, PSDMP_STANDARD, 1> theirs;
+  for (int i = 0; i < PSDMP_STANDARD; i++) theirs[i] = pi[to_theirs[i]];
+  return pin::Inertia::FromDynamicParameters(theirs);
+}
+
+pin::Model build(const psdm_robot *r) {
+  pin::Model model;
+  model.gravity.linear() = Eigen::Map<const Eigen::Vector3d>(r->gravity);
+  for (int b = 0; b < r->bodies; b++) {
+    const psdmp_body &body = r->body[b];
+    pin::JointIndex parent = body.parent + 1, joint; /* joint 0 is their universe */
+    std::string name = "joint" + std::to_string(b);
+    if (body.prismatic)
+      joint = model.addJoint(parent, pin::JointModelPZ(), placement(body.joint), name);
+    else
+      joint = model.addJoint(parent, pin::JointModelRZ(), placement(body.joint), name);
+    model.appendBodyToJoint(joint, inertia(body.pi));
+    model.armature[b] = r->body_drive[b];
+  }
+  return model;
+}
+
+/* the link behind the last joint: where libpsdm's Jacobian is asked for */
+pin::FrameIndex add_link(const psdm_robot *r, pin::Model &model) {
+  const psdmp_link &link = r->link[r->joints - 1];
+  return model.addFrame(pin::Frame("link", link.body + 1, placement(link.frame), pin::OP_FRAME));
+}
+} // namespace
+
+struct peer {
+  const psdm_robot *robot;
+  pin::Model model;
+  pin::FrameIndex link;
+  pin::Data data;
+  std::vector<State> states;
+  Eigen::VectorXd qdd;
+  Eigen::MatrixXd J;
+
+  peer(const psdm_robot *r, const double *x, int count)
+      : robot(r), model(build(r)), link(add_link(r, model)), data(model), qdd(r->n), J(Eigen::MatrixXd::Zero(6, r->n)) {
+    auto part = [&](int s, int k) { return Eigen::Map<const Eigen::VectorXd>(x + (long)(STATE_VECTORS * s + k) * r->n, r->n); };
+    for (int s = 0; s < count; s++) states.push_back({part(s, 0), part(s, 1), part(s, 2), part(s, 3)});
+  }
+};
+
+/* ---- the functions, each with one number of its answer ---- */
+
+namespace {
+typedef double (*Call)(peer &, const State &);
+
+double inverse(peer &p, const State &s) { return pin::rnea(p.model, p.data, s.q, s.qd, s.qdd)[0]; }
+double gravity(peer &p, const State &s) { return pin::computeGeneralizedGravity(p.model, p.data, s.q)[0]; }
+double bias(peer &p, const State &s) { return pin::nonLinearEffects(p.model, p.data, s.q, s.qd)[0]; }
+
+template <pin::Convention convention> double mass(peer &p, const State &s) {
+  return pin::crba(p.model, p.data, s.q, convention)(0, 0);
+}
+
+template <pin::Convention convention> double forward(peer &p, const State &s) {
+  return pin::aba(p.model, p.data, s.q, s.qd, s.tau, convention)[0];
+}
+
+template <pin::Convention convention> double forward_cholesky(peer &p, const State &s) {
+  p.qdd = s.tau - pin::nonLinearEffects(p.model, p.data, s.q, s.qd);
+  pin::crba(p.model, p.data, s.q, convention);
+  pin::cholesky::decompose(p.model, p.data);
+  return pin::cholesky::solve(p.model, p.data, p.qdd)[0];
+}
+
+double regressor(peer &p, const State &s) {
+  return pin::computeJointTorqueRegressor(p.model, p.data, s.q, s.qd, s.qdd)(0, 0);
+}
+
+double energy(peer &p, const State &s) { return pin::computeMechanicalEnergy(p.model, p.data, s.q, s.qd); }
+
+double jacobian(peer &p, const State &s) {
+  pin::computeFrameJacobian(p.model, p.data, s.q, p.link, pin::LOCAL_WORLD_ALIGNED, p.J);
+  return p.J(0, 0);
+}
+
+/* in the order of recursion */
+struct Way {
+  Call call;
+  const char *name;
+};
+
+const Way ways[RECURSIONS][2] = {
+    {{inverse, "rnea"}},
+    {{gravity, "computeGeneralizedGravity"}},
+    {{bias, "nonLinearEffects"}},
+    {{mass<pin::Convention::LOCAL>, "crba"}, {mass<pin::Convention::WORLD>, "crba (world)"}},
+    {{forward<pin::Convention::LOCAL>, "aba"}, {forward<pin::Convention::WORLD>, "aba (world)"}},
+    {{forward_cholesky<pin::Convention::LOCAL>, "crba + nle + cholesky"},
+     {forward_cholesky<pin::Convention::WORLD>, "crba (world) + nle + cholesky"}},
+    {{regressor, "computeJointTorqueRegressor"}},
+    {{energy, "computeMechanicalEnergy"}},
+    {{jacobian, "computeFrameJacobian"}},
+};
+
+/* ---- results in libpsdm's layout ---- */
+
+void copy(const Eigen::VectorXd &v, double *out) { Eigen::Map<Eigen::VectorXd>(out, v.size()) = v; }
+
+void copy_rows(const Eigen::MatrixXd &A, double *out) {
+  for (long i = 0; i < A.rows(); i++)
+    for (long j = 0; j < A.cols(); j++) *out++ = A(i, j);
+}
+
+/* their regressor is about the joint frames, ours about the link frames: Y = Y_theirs T with pi_joint = T pi_link */
+void copy_regressor(const peer &p, double *out) {
+  const psdm_robot *r = p.robot;
+  long columns = (long)PSDMP_STANDARD * r->bodies + r->drives;
+  Eigen::Map<Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> Y(out, r->n, columns);
+  Y.setZero();
+  for (int b = 0; b < r->bodies; b++)
+    for (int k = 0; k < PSDMP_STANDARD; k++) {
+      double unit[PSDMP_STANDARD] = {0}, moved[PSDMP_STANDARD];
+      unit[k] = 1;
+      psdmp_standard_move(&r->link[r->body[b].index].frame, unit, moved);
+      for (int i = 0; i < PSDMP_STANDARD; i++)
+        Y.col(PSDMP_STANDARD * r->body[b].number + k) += moved[to_theirs[i]] * p.data.jointTorqueRegressor.col(PSDMP_STANDARD * b + i);
+    }
+}
+} // namespace
+
+/* ---- the face ---- */
+
+const char *peer_name(void) { return "Pinocchio " PINOCCHIO_VERSION; }
+
+const char *peer_compiler(void) {
+#ifdef __clang__
+  return __VERSION__ " " PEER_FLAGS;
+#else
+  return "g++ " __VERSION__ " " PEER_FLAGS;
+#endif
+}
+
+peer *peer_new(const psdm_robot *robot, const double *states, int count) {
+  if (!robot->direct || robot->drive_mass) return nullptr;
+  return new peer(robot, states, count);
+}
+
+void peer_free(peer *p) { delete p; }
+
+int peer_ways(recursion which) { return ways[which][1].call ? 2 : 1; }
+const char *peer_function(recursion which, int way) { return ways[which][way].name; }
+
+double peer_sweep(peer *p, recursion which, int way) {
+  Call call = ways[which][way].call;
+  double sum = 0;
+  for (const State &s : p->states) sum += call(*p, s);
+  return sum;
+}
+
+void peer_result(peer *p, recursion which, int way, int state, double *out) {
+  const State &s = p->states[state];
+  ways[which][way].call(*p, s);
+  switch (which) {
+  case INVERSE: return copy(p->data.tau, out);
+  case GRAVITY: return copy(p->data.g, out);
+  case BIAS: return copy(p->data.nle, out);
+  case MASS: return copy_rows(p->data.M.selfadjointView<Eigen::Upper>(), out);
+  case FORWARD: return copy(p->data.ddq, out);
+  case FORWARD_CHOLESKY: return copy(p->qdd, out);
+  case REGRESSOR: return copy_regressor(*p, out);
+  case ENERGY: out[0] = p->data.kinetic_energy, out[1] = p->data.potential_energy; return;
+  case JACOBIAN: return copy_rows(p->J, out);
+  case RECURSIONS: return;
+  }
+}

@@ -1,0 +1,20 @@
+/* psdm/component.h: which library is running, and on what. */
+#ifndef PSDM_COMPONENT_H
+#define PSDM_COMPONENT_H
+
+#include "psdm/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Version of the library that is running (PSDM_VERSION is that of the headers). */
+PSDM_API const char *psdm_version(void);
+
+/* Name and version of the index-th library it is linked with, NULL behind the last. */
+PSDM_API const char *psdm_component(int index, const char **version);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,61 @@
+/* psdm/eval.h: every function of a robot behind one call, with named inputs and outputs.
+ *
+ * What psdm_inverse, psdm_mass, ... compute, for callers that choose the function at run time: the command line, batches,
+ * bindings. Nothing here allocates; the robot may be shared, the work belongs to one thread. */
+#ifndef PSDM_EVAL_H
+#define PSDM_EVAL_H
+
+#include "psdm/rigid.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* name, inputs (each n numbers), help */
+#define PSDM_FUNCTION_LIST(X)                                                       \
+  X(INVERSE, "inverse", "q qd qdd", "torques tau of a motion")                      \
+  X(FORWARD, "forward", "q qd tau", "accelerations qdd under torques")              \
+  X(MASS, "mass", "q", "mass matrix M, full, row-major")                            \
+  X(BIAS, "bias", "q qd", "torques at zero acceleration")                           \
+  X(GRAVITY, "gravity", "q", "torques at rest")                                     \
+  X(REGRESSOR, "regressor", "q qd qdd", "regressor Y with tau = Y pi")              \
+  X(ENERGY, "energy", "q qd", "kinetic energy T and potential energy U")            \
+  X(JACOBIAN, "jacobian", "q", "Jacobian of a link: linear rows, then angular")     \
+  X(POSE, "pose", "q", "position and rotation of a link in the base frame")
+
+typedef enum psdm_function {
+#define PSDM_FUNCTION_ENUM(id, name, inputs, help) PSDM_F_##id,
+  PSDM_FUNCTION_LIST(PSDM_FUNCTION_ENUM)
+#undef PSDM_FUNCTION_ENUM
+  PSDM_FUNCTION_COUNT
+} psdm_function;
+
+/* Zero-initialise for the defaults. */
+typedef struct psdm_eval_options {
+  bool friction;               /* inverse, bias: add friction; forward: subtract it */
+  bool motor;                  /* inverse, bias, gravity: torques on the motor side, taum */
+  int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: the last */
+  int wrench_count;            /* inverse, forward: external wrenches */
+  const psdm_wrench *wrenches;
+} psdm_eval_options;
+
+PSDM_API const char *psdm_function_name(psdm_function function); /* NULL when out of range */
+PSDM_API const char *psdm_function_inputs(psdm_function function);
+PSDM_API const char *psdm_function_help(psdm_function function);
+PSDM_API bool psdm_function_find(const char *name, psdm_function *function);
+
+/* Numbers per state, and the name of each: q1 .. qn, qd1 .., as the function needs. */
+PSDM_API int psdm_eval_inputs(const psdm_robot *robot, psdm_function function);
+PSDM_API char *psdm_eval_input_name(const psdm_robot *robot, psdm_function function, int index, char *buf, size_t size);
+PSDM_API int psdm_eval_outputs(const psdm_robot *robot, psdm_function function);
+PSDM_API char *psdm_eval_output_name(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options,
+                                     int index, char *buf, size_t size);
+
+/* One state: in (inputs) to out (outputs). options may be NULL. */
+PSDM_API psdm_status psdm_eval(const psdm_robot *robot, psdm_work *work, psdm_function function,
+                               const psdm_eval_options *options, const double *in, double *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

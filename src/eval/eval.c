@@ -1,0 +1,150 @@
+#include "psdm/eval.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "robot/robot_priv.h"
+
+static const struct function {
+  const char *name, *inputs, *help;
+} functions[PSDM_FUNCTION_COUNT] = {
+#define PSDM_FUNCTION_ROW(id, name, inputs, help) {name, inputs, help},
+    PSDM_FUNCTION_LIST(PSDM_FUNCTION_ROW)
+#undef PSDM_FUNCTION_ROW
+};
+
+static const psdm_eval_options no_options = {0};
+
+static bool known(psdm_function f) { return (unsigned)f < PSDM_FUNCTION_COUNT; }
+
+const char *psdm_function_name(psdm_function f) { return known(f) ? functions[f].name : NULL; }
+const char *psdm_function_inputs(psdm_function f) { return known(f) ? functions[f].inputs : NULL; }
+const char *psdm_function_help(psdm_function f) { return known(f) ? functions[f].help : NULL; }
+
+bool psdm_function_find(const char *name, psdm_function *function) {
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
+    if (strcmp(functions[f].name, name) == 0) {
+      *function = (psdm_function)f;
+      return true;
+    }
+  return false;
+}
+
+/* ---- names ---- */
+
+int psdm_eval_inputs(const psdm_robot *r, psdm_function f) {
+  int groups = known(f);
+  for (const char *c = known(f) ? functions[f].inputs : ""; *c; c++) groups += *c == ' ';
+  return groups * r->n;
+}
+
+char *psdm_eval_input_name(const psdm_robot *r, psdm_function f, int index, char *buf, size_t size) {
+  if (size) buf[0] = '\0';
+  if (index < 0 || index >= psdm_eval_inputs(r, f)) return buf;
+  const char *group = functions[f].inputs;
+  for (int k = index / r->n; k > 0; k--) group = strchr(group, ' ') + 1;
+  snprintf(buf, size, "%.*s%d", (int)strcspn(group, " "), group, index % r->n + 1);
+  return buf;
+}
+
+int psdm_eval_outputs(const psdm_robot *r, psdm_function f) {
+  switch (f) {
+    case PSDM_F_INVERSE:
+    case PSDM_F_BIAS:
+    case PSDM_F_GRAVITY:
+    case PSDM_F_FORWARD: return r->n;
+    case PSDM_F_MASS: return r->n * r->n;
+    case PSDM_F_REGRESSOR: return r->n * psdm_robot_parameter_count(r);
+    case PSDM_F_ENERGY: return 2;
+    case PSDM_F_JACOBIAN: return 6 * r->n;
+    case PSDM_F_POSE: return 12;
+    default: return 0;
+  }
+}
+
+/* "M2_3": an entry of a row-major matrix with so many columns */
+static void entry_name(const char *letter, int index, int columns, char *buf, size_t size) {
+  snprintf(buf, size, "%s%d_%d", letter, index / columns + 1, index % columns + 1);
+}
+
+char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eval_options *options, int index, char *buf, size_t size) {
+  static const char *const pose[] = {"x", "y", "z"};
+  const psdm_eval_options *o = options ? options : &no_options;
+  if (size) buf[0] = '\0';
+  if (index < 0 || index >= psdm_eval_outputs(r, f)) return buf;
+  switch (f) {
+    case PSDM_F_FORWARD: snprintf(buf, size, "qdd%d", index + 1); break;
+    case PSDM_F_MASS: entry_name("M", index, r->n, buf, size); break;
+    case PSDM_F_REGRESSOR: entry_name("Y", index, psdm_robot_parameter_count(r), buf, size); break;
+    case PSDM_F_ENERGY: snprintf(buf, size, "%s", index ? "U" : "T"); break;
+    case PSDM_F_JACOBIAN: entry_name("J", index, r->n, buf, size); break;
+    case PSDM_F_POSE:
+      if (index < 3)
+        snprintf(buf, size, "%s", pose[index]);
+      else
+        entry_name("R", index - 3, 3, buf, size);
+      break;
+    default: snprintf(buf, size, "%s%d", o->motor ? "taum" : "tau", index + 1);
+  }
+  return buf;
+}
+
+/* ---- values ---- */
+
+/* external and frictional torque that the motors do not supply, added with a sign */
+static psdm_status add_outside(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q, const double *qd,
+                               double sign, double *tau) {
+  double part[PSDM_MAX_JOINTS];
+  if (o->wrench_count) {
+    psdm_status status = psdm_wrench_torque(r, work, q, o->wrench_count, o->wrenches, part);
+    if (status) return status;
+    for (int i = 0; i < r->n; i++) tau[i] += sign * part[i];
+  }
+  if (o->friction) {
+    psdm_friction_torque(r, qd, part);
+    for (int i = 0; i < r->n; i++) tau[i] -= sign * part[i];
+  }
+  return PSDM_OK;
+}
+
+/* what a rest, a velocity or a motion asks of the motors; qdd or both rates NULL where they are zero */
+static psdm_status torques(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q, const double *qd,
+                           const double *qdd, double *out) {
+  static const double still[PSDM_MAX_JOINTS];
+  double tau[PSDM_MAX_JOINTS];
+  psdm_status status = qdd ? psdm_inverse(r, work, q, qd, qdd, tau) : qd ? psdm_bias(r, work, q, qd, tau) : psdm_gravity(r, work, q, tau);
+  if (!status) status = add_outside(r, work, o, q, qd ? qd : still, -1, tau);
+  if (status) return status;
+  if (o->motor)
+    psdm_robot_motor_torque(r, tau, out);
+  else
+    memcpy(out, tau, sizeof *out * (size_t)r->n);
+  return PSDM_OK;
+}
+
+static psdm_status accelerations(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q, const double *qd,
+                                 const double *tau, double *qdd) {
+  double total[PSDM_MAX_JOINTS];
+  memcpy(total, tau, sizeof *total * (size_t)r->n);
+  psdm_status status = add_outside(r, work, o, q, qd, 1, total);
+  return status ? status : psdm_forward(r, work, q, qd, total, qdd);
+}
+
+psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, const psdm_eval_options *options, const double *in,
+                      double *out) {
+  const psdm_eval_options *o = options ? options : &no_options;
+  const double *q = in, *second = in + r->n, *third = second + r->n;
+  int link = (o->link ? o->link : r->joints) - 1;
+  switch (f) {
+    case PSDM_F_INVERSE: return torques(r, work, o, q, second, third, out);
+    case PSDM_F_BIAS: return torques(r, work, o, q, second, NULL, out);
+    case PSDM_F_GRAVITY: return torques(r, work, o, q, NULL, NULL, out);
+    case PSDM_F_FORWARD: return accelerations(r, work, o, q, second, third, out);
+    case PSDM_F_MASS: return psdm_mass(r, work, q, out);
+    case PSDM_F_REGRESSOR: return psdm_regressor_standard(r, work, q, second, third, out);
+    case PSDM_F_ENERGY: return psdm_energy(r, work, q, second, &out[0], &out[1]);
+    case PSDM_F_JACOBIAN: return psdm_jacobian(r, work, q, link, out);
+    case PSDM_F_POSE: return psdm_pose(r, work, q, link, out);
+    default: return PSDM_E_ARGUMENT;
+  }
+}

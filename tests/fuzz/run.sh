@@ -1,0 +1,33 @@
+#!/bin/sh
+# run.sh [SECONDS]: fuzzes each target for so long (60 by default); any crash, leak, hang or undefined step fails.
+# What is found is left in build/fuzz/found; copy it to tests/fuzz/corpus/ once it is understood.
+set -eu
+seconds=${1:-60}
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$root/build/fuzz
+jobs=$(nproc 2>/dev/null || echo 2)
+
+cd "$root"
+cmake --preset fuzz
+cmake --build "$build" --target fuzz_yaml fuzz_csv --parallel "$jobs"
+
+# seeds: the handwritten corpus, and every robot that is shipped
+mkdir -p "$build/work/yaml" "$build/work/csv" "$build/seeds/yaml" "$build/found"
+cp robots/*.yaml "$build/seeds/yaml/"
+
+# fuzz TARGET MAX_LEN SEEDS...: what grows goes to work/, the seeds stay as they are
+fuzz() {
+  name=$1 max_len=$2
+  shift 2
+  "$build/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len="$max_len" \
+    -dict="$here/$name.dict" -artifact_prefix="$build/found/$name-" -print_final_stats=1 -verbosity=1 \
+    "$build/work/$name" "$here/corpus/$name" "$@" 2>"$build/$name.log" || {
+    tail -n 60 "$build/$name.log" >&2
+    echo "fuzz_$name failed; its input is in $build/found" >&2
+    exit 1
+  }
+  grep -E 'stat::(number_of_executed_units|new_units_added|peak_rss_mb)' "$build/$name.log" | sed "s/^/fuzz_$name /"
+}
+fuzz yaml 16384 "$build/seeds/yaml"
+fuzz csv 4096

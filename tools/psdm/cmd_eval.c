@@ -1,0 +1,279 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+#define EVAL_SETTINGS(X)                                                                                    \
+  X(text, in, "-", "FILE", "state CSV to read; - is standard input")                                        \
+  X(text, out, "-", "FILE", "CSV to write, whole or not at all; - is standard output")                      \
+  X(flag, standard, "", "", "regressor of the standard parameters: 10 per link, then the drive inertias")   \
+  X(flag, friction, "", "", "add the robot's friction (inverse, bias; forward subtracts it)")               \
+  X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")           \
+  X(text, link, "", "NAME", "link or joint that jacobian and pose look at (default: the last)")             \
+  X(text, wrench, "", "LINK:FX,FY,FZ,MX,MY,MZ", "external force and moment on a link, base frame; several with ';'") \
+  X(text, via, "recursive", "recursive", "how to evaluate")                                                 \
+  X(flag, ignore_extra, "", "", "let the state CSV have columns that the function does not need")           \
+  X(flag, json, "", "", "write one JSON object instead of CSV")                                             \
+  ROBOT_SETTINGS(X)
+
+typedef struct eval_settings {
+  EVAL_SETTINGS(SETTINGS_FIELD)
+} eval_settings;
+
+#define SETTINGS_STRUCT eval_settings
+static const setting settings[] = {EVAL_SETTINGS(SETTINGS_ROW)};
+
+static const char *const positional[] = {"ROBOT", "FUNCTION", NULL};
+
+static const char help[] =
+    "Evaluates one function of a robot at every state of a CSV. The first row of the CSV names its\n"
+    "columns: q1..qn, qd1..qdn, qdd1..qddn, tau1..taun, as the function needs. SI units, angles in radians.\n"
+    "Rows stream: any number of states runs in constant memory.\n\n"
+    "functions:\n"
+#define FUNCTION_HELP(id, name, inputs, text) "  " name "\t" inputs "\t" text "\n"
+    PSDM_FUNCTION_LIST(FUNCTION_HELP)
+#undef FUNCTION_HELP
+        "\nexamples:\n"
+        "  psdm eval robots/kuka_kr6.yaml inverse --in states.csv --out torques.csv\n"
+        "  printf 'q1,q2\\n0.1,0.2\\n' | psdm eval robots/two_link.yaml gravity\n"
+        "  psdm eval robots/kuka_kr6.yaml pose --link A5 --in states.csv --ignore-extra\n"
+        "  psdm eval robots/two_link.yaml inverse --wrench 'link2:0,-20,0,0,0,0' --in states.csv\n";
+
+static const command_line line = {"eval", settings, sizeof settings / sizeof *settings, positional, help};
+
+/* everything one run holds; job_free releases it */
+typedef struct job {
+  eval_settings set;
+  psdm_robot *robot;
+  psdm_work *work;
+  psdm_function function;
+  psdm_eval_options options;
+  psdm_wrench wrenches[16];
+  psdm_csv *csv;
+  psdm_output *out;
+  int inputs, outputs;
+  int *column;             /* (inputs) where each stands in the CSV */
+  double *row, *in, *value; /* (csv columns), (inputs), (outputs) */
+} job;
+
+static void job_free(job *j) {
+  tool_abort(&j->out);
+  psdm_csv_close(j->csv);
+  psdm_work_free(j->work, NULL);
+  psdm_robot_free(j->robot);
+  free(j->column);
+  free(j->row);
+  free(j->in);
+  free(j->value);
+}
+
+/* ---- words to options ---- */
+
+static int choose_function(job *j, const char *name) {
+  const char *words[PSDM_FUNCTION_COUNT];
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) words[f] = psdm_function_name((psdm_function)f);
+  if (!psdm_function_find(name, &j->function)) {
+    const char *near = tool_nearest(name, words, PSDM_FUNCTION_COUNT);
+    return tool_usage("eval", "unknown function '%s'%s%s%s", tool_safe(name), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  }
+  if (j->function == PSDM_F_REGRESSOR && !j->set.standard)
+    return tool_usage("eval", "regressor needs --standard: the columns are the standard parameters");
+  if (strcmp(j->set.via, "recursive") != 0) return tool_usage("eval", "--via '%s': recursive was expected", tool_safe(j->set.via));
+  return -1;
+}
+
+static int find_link(const psdm_robot *robot, const char *name, const char *option, int *joint) {
+  *joint = psdm_robot_find(robot, name);
+  return *joint >= 0 ? -1 : tool_usage("eval", "--%s: the robot has no link or joint '%s'", option, tool_safe(name));
+}
+
+/* one "LINK:FX,FY,FZ,MX,MY,MZ"; the name ends at the last colon */
+static int take_wrench(const psdm_robot *robot, char *text, psdm_wrench *wrench) {
+  char *colon = strrchr(text, ':');
+  if (!colon) return tool_usage("eval", "--wrench '%s': LINK:FX,FY,FZ,MX,MY,MZ was expected", tool_safe(text));
+  *colon = '\0';
+  int code = find_link(robot, text, "wrench", &wrench->joint);
+  if (code >= 0) return code;
+  char *at = colon + 1;
+  for (int i = 0; i < 6; i++) {
+    char *comma = strchr(at, ',');
+    if (!comma != (i == 5)) return tool_usage("eval", "--wrench: six numbers were expected behind the colon");
+    if (comma) *comma = '\0';
+    if (!tool_parse_number(at, i < 3 ? &wrench->force[i] : &wrench->moment[i - 3]))
+      return tool_usage("eval", "--wrench: '%s' is no number", tool_safe(at));
+    at = comma ? comma + 1 : at;
+  }
+  return -1;
+}
+
+static int take_wrenches(job *j) {
+  char text[1024];
+  if (strlen(j->set.wrench) >= sizeof text) return tool_usage("eval", "--wrench is too long");
+  snprintf(text, sizeof text, "%s", j->set.wrench);
+  for (char *at = text, *next; at; at = next) {
+    next = strchr(at, ';');
+    if (next) *next++ = '\0';
+    if (j->options.wrench_count == (int)(sizeof j->wrenches / sizeof *j->wrenches)) return tool_usage("eval", "--wrench: at most 16 wrenches");
+    int code = take_wrench(j->robot, at, &j->wrenches[j->options.wrench_count++]);
+    if (code >= 0) return code;
+  }
+  j->options.wrenches = j->wrenches;
+  return -1;
+}
+
+static int set_options(job *j) {
+  psdm_error error;
+  psdm_function f = j->function;
+  bool torque = f == PSDM_F_INVERSE || f == PSDM_F_BIAS || f == PSDM_F_GRAVITY;
+  j->options.friction = j->set.friction;
+  j->options.motor = j->set.motor;
+  if (j->set.motor && !torque) return tool_usage("eval", "--motor goes with inverse, bias and gravity");
+  if (j->set.friction && f != PSDM_F_INVERSE && f != PSDM_F_BIAS && f != PSDM_F_FORWARD)
+    return tool_usage("eval", "--friction goes with inverse, bias and forward");
+  if (j->set.link) {
+    int joint, code = find_link(j->robot, j->set.link, "link", &joint);
+    if (code >= 0) return code;
+    j->options.link = joint + 1;
+  }
+  if (j->set.wrench) {
+    if (f != PSDM_F_INVERSE && f != PSDM_F_FORWARD) return tool_usage("eval", "--wrench goes with inverse and forward");
+    int code = take_wrenches(j);
+    if (code >= 0) return code;
+  }
+  bool needs = f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE;
+  return needs && psdm_robot_ready(j->robot, &error) ? tool_fail(&error) : -1;
+}
+
+/* ---- the CSV's columns ---- */
+
+static int header_error(const job *j, const char *format, const char *name) {
+  psdm_error error = {.status = PSDM_E_PARSE, .line = psdm_csv_header_line(j->csv)};
+  snprintf(error.file, sizeof error.file, "%s", psdm_csv_file(j->csv));
+  snprintf(error.text, sizeof error.text, format, name, psdm_function_name(j->function), psdm_function_inputs(j->function), psdm_robot_n(j->robot));
+  return tool_fail(&error);
+}
+
+static int match_columns(job *j) {
+  int columns = psdm_csv_columns(j->csv);
+  char name[32];
+  bool *used = calloc((size_t)columns, sizeof *used);
+  int code = used ? -1 : tool_usage("eval", "out of memory");
+  for (int i = 0; i < j->inputs && code < 0; i++) {
+    psdm_eval_input_name(j->robot, j->function, i, name, sizeof name);
+    j->column[i] = psdm_csv_find(j->csv, name);
+    if (j->column[i] < 0)
+      code = header_error(j, "column '%s' is missing; %s needs %s, each 1 to %d", name);
+    else
+      used[j->column[i]] = true;
+  }
+  for (int c = 0; c < columns && code < 0 && !j->set.ignore_extra; c++)
+    if (!used[c]) code = header_error(j, "column '%s' is not one that %s needs (%s, each 1 to %d); --ignore-extra passes over it", tool_safe(psdm_csv_name(j->csv, c)));
+  free(used);
+  return code;
+}
+
+static int open_files(job *j) {
+  psdm_error error;
+  if (strcmp(j->set.in, "-") == 0 && isatty(STDIN_FILENO)) fprintf(stderr, "psdm: reading states from the terminal; --in FILE reads a file\n");
+  if (psdm_csv_open(j->set.in, NULL, &j->csv, &error)) return tool_fail(&error);
+  j->inputs = psdm_eval_inputs(j->robot, j->function);
+  j->outputs = psdm_eval_outputs(j->robot, j->function);
+  j->column = calloc((size_t)j->inputs, sizeof *j->column);
+  j->in = calloc((size_t)j->inputs, sizeof *j->in);
+  j->value = calloc((size_t)j->outputs, sizeof *j->value);
+  j->row = calloc((size_t)psdm_csv_columns(j->csv), sizeof *j->row);
+  if (!j->column || !j->in || !j->value || !j->row || psdm_work_new(j->robot, NULL, &j->work)) return tool_usage("eval", "out of memory");
+  int code = match_columns(j);
+  return code >= 0 ? code : tool_open(j->set.out, &j->out);
+}
+
+/* ---- rows ---- */
+
+static void write_header(job *j) {
+  char name[32];
+  if (j->set.json) {
+    psdm_json_object(j->out, NULL);
+    psdm_json_string(j->out, "robot", psdm_robot_name(j->robot));
+    psdm_json_string(j->out, "function", psdm_function_name(j->function));
+    settings_json(&line, &j->set, j->out);
+    psdm_json_array(j->out, "columns");
+  }
+  for (int i = 0; i < j->outputs; i++) {
+    psdm_eval_output_name(j->robot, j->function, &j->options, i, name, sizeof name);
+    if (j->set.json) {
+      psdm_json_string(j->out, NULL, name);
+    } else {
+      psdm_output_text(j->out, i ? "," : "");
+      psdm_output_text(j->out, name);
+    }
+  }
+  if (j->set.json) {
+    psdm_json_close(j->out);
+    psdm_json_array(j->out, "rows");
+  } else {
+    psdm_output_text(j->out, "\n");
+  }
+}
+
+static void write_row(job *j) {
+  if (j->set.json) {
+    psdm_json_numbers(j->out, NULL, j->value, j->outputs);
+    return;
+  }
+  for (int i = 0; i < j->outputs; i++) {
+    if (i) psdm_output_text(j->out, ",");
+    psdm_output_number(j->out, j->value[i]);
+  }
+  psdm_output_text(j->out, "\n");
+}
+
+static long long file_size(const char *path) {
+  struct stat info;
+  return strcmp(path, "-") && stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (long long)info.st_size : 0;
+}
+
+static int run(job *j) {
+  psdm_error error;
+  progress bar = progress_start(file_size(j->set.in));
+  write_header(j);
+  for (long long rows = 0;; rows++) {
+    bool more;
+    if (psdm_csv_row(j->csv, j->row, &more, &error)) {
+      progress_end(&bar);
+      return tool_fail(&error);
+    }
+    if (!more) break;
+    for (int i = 0; i < j->inputs; i++) j->in[i] = j->row[j->column[i]];
+    psdm_status status = psdm_eval(j->robot, j->work, j->function, &j->options, j->in, j->value);
+    if (status) {
+      progress_end(&bar);
+      error = (psdm_error){.status = status, .line = psdm_csv_line(j->csv)};
+      snprintf(error.file, sizeof error.file, "%s", psdm_csv_file(j->csv));
+      return tool_fail(&error);
+    }
+    write_row(j);
+    if (psdm_output_failed(j->out)) break;
+    if (rows % 1024 == 0) progress_show(&bar, psdm_csv_bytes(j->csv), rows, "states");
+  }
+  progress_end(&bar);
+  if (j->set.json) {
+    psdm_json_close(j->out);
+    psdm_json_close(j->out);
+  }
+  return tool_commit(&j->out);
+}
+
+int cmd_eval(int argc, char **argv) {
+  job j = {0};
+  const char *arguments[2];
+  int code = settings_parse(&line, argc, argv, &j.set, arguments);
+  if (code < 0) code = choose_function(&j, arguments[1]);
+  if (code < 0) code = tool_load(arguments[0], &j.set.gravity, j.set.no_snap, &j.robot);
+  if (code < 0) code = set_options(&j);
+  if (code < 0) code = open_files(&j);
+  if (code < 0) code = run(&j);
+  job_free(&j);
+  return code;
+}

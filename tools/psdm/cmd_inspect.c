@@ -1,0 +1,216 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+#define INSPECT_SETTINGS(X)                                              \
+  X(flag, parameters, "", "", "list the standard parameters with their values") \
+  X(flag, json, "", "", "write one JSON object")                         \
+  ROBOT_SETTINGS(X)
+
+typedef struct inspect_settings {
+  INSPECT_SETTINGS(SETTINGS_FIELD)
+} inspect_settings;
+
+#define SETTINGS_STRUCT inspect_settings
+static const setting settings[] = {INSPECT_SETTINGS(SETTINGS_ROW)};
+
+static const char *const positional[] = {"ROBOT", NULL};
+
+static const char help[] =
+    "Shows what was understood of a robot file: joints, links, couplings, what is unknown, which angles were\n"
+    "snapped, which inertias are implausible.\n\n"
+    "examples:\n"
+    "  psdm inspect robots/kuka_kr6.yaml\n"
+    "  psdm inspect robots/puma560.yaml --parameters\n"
+    "  psdm inspect robots/parallelogram.yaml --json\n";
+
+static const command_line line = {"inspect", settings, sizeof settings / sizeof *settings, positional, help};
+
+static const char *const type_names[] = {"revolute", "prismatic", "fixed"};
+
+static const char *number(double value, char out[32]) { return isnan(value) ? strcpy(out, "?") : psdm_number_text(value, out); }
+
+/* "q1 - q2 + 3.14": how a joint moves, in the independent joints */
+static void describe_motion(const psdm_robot *robot, const psdm_joint *joint, const double *G, const double *c, char *out, size_t size) {
+  int n = psdm_robot_n(robot);
+  char text[32];
+  out[0] = '\0';
+  if (joint->type == PSDM_FIXED) {
+    snprintf(out, size, "-");
+    return;
+  }
+  for (int k = 0; k < n; k++) {
+    double g = G[joint->link * n + k];
+    size_t used = strlen(out);
+    if (g == 0) continue;
+    const char *sign = g < 0 ? (used ? " - " : "-") : used ? " + " : "";
+    if (fabs(g) == 1)
+      snprintf(out + used, size - used, "%sq%d", sign, k + 1);
+    else
+      snprintf(out + used, size - used, "%s%s q%d", sign, number(fabs(g), text), k + 1);
+  }
+  size_t used = strlen(out);
+  if (c[joint->link] != 0 || !used)
+    snprintf(out + used, size - used, "%s%.6g", used && c[joint->link] >= 0 ? " + " : used ? " - " : "", used ? fabs(c[joint->link]) : c[joint->link]);
+}
+
+static void print_joints(const psdm_robot *robot, const double *G, const double *c, const double *pi) {
+  printf("  %-3s %-16s %-10s %-16s %-16s %-16s %8s  %s\n", "#", "joint", "type", "moves as", "parent", "link", "mass kg", "drive inertia");
+  int inertial = 10 * psdm_robot_links(robot);
+  for (int j = 0; j < psdm_robot_joints(robot); j++) {
+    const psdm_joint *joint = psdm_robot_joint(robot, j);
+    char motion[64], mass[32], drive[32] = "-";
+    describe_motion(robot, joint, G, c, motion, sizeof motion);
+    if (joint->drive >= 0) number(pi[inertial + joint->drive], drive);
+    printf("  %-3d %-16s %-10s %-16s %-16s %-16s %8s  %s\n", j + 1, tool_safe(joint->name), type_names[joint->type], motion,
+           joint->parent < 0 ? "base" : tool_safe(psdm_robot_joint(robot, joint->parent)->name), tool_safe(psdm_robot_link_name(robot, j)),
+           joint->link < 0 ? "-" : number(pi[10 * joint->link], mass), drive);
+  }
+}
+
+static void print_limits(const psdm_robot *robot) {
+  for (int j = 0; j < psdm_robot_joints(robot); j++) {
+    const psdm_joint *joint = psdm_robot_joint(robot, j);
+    const psdm_limits *l = &joint->limits;
+    if (isfinite(l->lower) || isfinite(l->upper) || isfinite(l->velocity) || isfinite(l->acceleration) || isfinite(l->effort))
+      printf("  limits of %s: %g .. %g, velocity %g, acceleration %g, effort %g\n", tool_safe(joint->name), l->lower, l->upper, l->velocity,
+             l->acceleration, l->effort);
+  }
+}
+
+static void print_parameters(const psdm_robot *robot, const double *pi) {
+  char name[32], value[32];
+  printf("\nstandard parameters (about each link frame's origin):\n");
+  int count = psdm_robot_parameter_count(robot), inertial = 10 * psdm_robot_links(robot);
+  for (int k = 0; k < count; k++) {
+    bool first = k < inertial ? k % 10 == 0 : k == inertial;
+    printf("%s%s %s", first ? "\n  " : "  ", psdm_robot_parameter_name(robot, k, name, sizeof name), number(pi[k], value));
+  }
+  printf("\n");
+}
+
+static void print_text(const psdm_robot *robot, const double *G, const double *c, const double *pi, bool parameters) {
+  const double *g = psdm_robot_gravity(robot);
+  double mass = 0;
+  char text[64];
+  psdm_error missing;
+  for (int k = 0; k < psdm_robot_links(robot); k++) mass += pi[10 * k];
+  printf("%s: %d degrees of freedom, %d joints, %d moving links, ", tool_safe(psdm_robot_name(robot)), psdm_robot_n(robot),
+         psdm_robot_joints(robot), psdm_robot_links(robot));
+  if (isnan(mass))
+    printf("mass unknown, ");
+  else
+    printf("%.6g kg, ", mass);
+  printf("gravity [%g, %g, %g] m/s^2\n\n", g[0], g[1], g[2]);
+  print_joints(robot, G, c, pi);
+  print_limits(robot);
+  for (int i = 0; i < psdm_robot_assumptions(robot); i++)
+    printf("%s%s%s", i ? ", " : "  assumed: ", psdm_robot_assumption(robot, i, text, sizeof text), i + 1 == psdm_robot_assumptions(robot) ? "\n" : "");
+  printf("\n%d standard parameters", psdm_robot_parameter_count(robot));
+  if (psdm_robot_ready(robot, &missing))
+    printf("; not all are known: %s\n", missing.text);
+  else
+    printf(", all known\n");
+  if (parameters) print_parameters(robot, pi);
+}
+
+static void json_joint(psdm_output *out, const psdm_robot *robot, int j, const double *G, const double *c) {
+  const psdm_joint *joint = psdm_robot_joint(robot, j);
+  int n = psdm_robot_n(robot);
+  psdm_json_object(out, NULL);
+  psdm_json_string(out, "name", joint->name);
+  psdm_json_string(out, "type", type_names[joint->type]);
+  psdm_json_string(out, "parent", joint->parent < 0 ? "base" : psdm_robot_joint(robot, joint->parent)->name);
+  psdm_json_string(out, "link", psdm_robot_link_name(robot, j));
+  if (joint->q >= 0) psdm_json_integer(out, "q", joint->q + 1);
+  if (joint->link >= 0 && joint->q < 0) {
+    psdm_json_object(out, "couple");
+    psdm_json_numbers(out, "factors", G + joint->link * n, n);
+    psdm_json_number(out, "offset", c[joint->link]);
+    psdm_json_close(out);
+  }
+  psdm_json_object(out, "limits");
+  psdm_json_number(out, "lower", joint->limits.lower);
+  psdm_json_number(out, "upper", joint->limits.upper);
+  psdm_json_number(out, "velocity", joint->limits.velocity);
+  psdm_json_number(out, "acceleration", joint->limits.acceleration);
+  psdm_json_number(out, "effort", joint->limits.effort);
+  psdm_json_close(out);
+  psdm_json_number(out, "gear", joint->gear);
+  psdm_json_number(out, "torque_constant", joint->torque_constant);
+  psdm_json_number(out, "stiffness", joint->stiffness);
+  if (joint->friction.given) {
+    psdm_json_object(out, "friction");
+    psdm_json_number(out, "coulomb", joint->friction.coulomb);
+    psdm_json_number(out, "static", joint->friction.stat);
+    psdm_json_number(out, "stribeck", joint->friction.stribeck);
+    psdm_json_number(out, "viscous", joint->friction.viscous);
+    psdm_json_number(out, "exponent", joint->friction.exponent);
+    psdm_json_number(out, "sigma0", joint->friction.sigma0);
+    psdm_json_number(out, "sigma1", joint->friction.sigma1);
+    psdm_json_number(out, "offset", joint->friction.offset);
+    psdm_json_close(out);
+  }
+  psdm_json_close(out);
+}
+
+static void json_texts(psdm_output *out, const char *key, const psdm_robot *robot, int count, const char *(*text)(const psdm_robot *, int)) {
+  psdm_json_array(out, key);
+  for (int i = 0; i < count; i++) psdm_json_string(out, NULL, text(robot, i));
+  psdm_json_close(out);
+}
+
+static int print_json(const psdm_robot *robot, const double *G, const double *c, const double *pi) {
+  psdm_output *out;
+  char name[64];
+  int code = tool_open("-", &out);
+  if (code >= 0) return code;
+  psdm_json_object(out, NULL);
+  psdm_json_string(out, "name", psdm_robot_name(robot));
+  psdm_json_integer(out, "n", psdm_robot_n(robot));
+  psdm_json_numbers(out, "gravity", psdm_robot_gravity(robot), 3);
+  psdm_json_array(out, "joints");
+  for (int j = 0; j < psdm_robot_joints(robot); j++) json_joint(out, robot, j, G, c);
+  psdm_json_close(out);
+  psdm_json_bool(out, "ready", psdm_robot_ready(robot, NULL) == PSDM_OK);
+  psdm_json_object(out, "parameters");
+  for (int k = 0; k < psdm_robot_parameter_count(robot); k++)
+    psdm_json_number(out, psdm_robot_parameter_name(robot, k, name, sizeof name), pi[k]);
+  psdm_json_close(out);
+  psdm_json_array(out, "assume");
+  for (int i = 0; i < psdm_robot_assumptions(robot); i++) psdm_json_string(out, NULL, psdm_robot_assumption(robot, i, name, sizeof name));
+  psdm_json_close(out);
+  json_texts(out, "notes", robot, psdm_robot_notes(robot), psdm_robot_note);
+  json_texts(out, "warnings", robot, psdm_robot_warnings(robot), psdm_robot_warning);
+  psdm_json_close(out);
+  return tool_commit(&out);
+}
+
+int cmd_inspect(int argc, char **argv) {
+  inspect_settings set;
+  const char *path;
+  psdm_robot *robot = NULL;
+  int code = settings_parse(&line, argc, argv, &set, &path);
+  if (code < 0) code = tool_load(path, &set.gravity, set.no_snap, &robot);
+  if (code >= 0) return code;
+  size_t n = (size_t)psdm_robot_n(robot), links = (size_t)psdm_robot_links(robot);
+  double *G = calloc(links * n, sizeof *G), *c = calloc(links, sizeof *c), *pi = calloc((size_t)psdm_robot_parameter_count(robot), sizeof *pi);
+  if (G && c && pi) {
+    psdm_robot_coupling(robot, G, c);
+    psdm_robot_parameters(robot, pi);
+    code = EXIT_OK;
+    if (set.json)
+      code = print_json(robot, G, c, pi);
+    else
+      print_text(robot, G, c, pi, set.parameters);
+  } else {
+    code = tool_usage("inspect", "out of memory");
+  }
+  free(G);
+  free(c);
+  free(pi);
+  psdm_robot_free(robot);
+  return code;
+}

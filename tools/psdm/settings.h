@@ -1,0 +1,62 @@
+/* settings.h: one X-macro list per command gives the struct, the defaults, the flags, the help and the differences.
+ *
+ *   #define EVAL_SETTINGS(X) \
+ *     X(text, in, "-", "FILE", "state CSV to read; - is standard input")
+ *
+ * kinds: text (const char *), flag (bool), number (double), vector (three numbers a,b,c; .given). A name's underscores
+ * are dashes on the command line. */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "psdm/output.h"
+
+typedef const char *setting_text;
+typedef bool setting_flag;
+typedef double setting_number;
+typedef struct setting_vector {
+  bool given;
+  double value[3];
+} setting_vector;
+
+typedef enum setting_kind { SETTING_text, SETTING_flag, SETTING_number, SETTING_vector } setting_kind;
+
+typedef struct setting {
+  const char *name; /* with underscores */
+  setting_kind kind;
+  size_t offset;
+  const char *fallback; /* default as text; "" for an absent text or vector, flags are off */
+  const char *argument; /* what --help calls the value */
+  const char *help;
+} setting;
+
+#define SETTINGS_FIELD(kind, name, fallback, argument, help) setting_##kind name;
+#define SETTINGS_ROW(kind, name, fallback, argument, help) \
+  {#name, SETTING_##kind, offsetof(SETTINGS_STRUCT, name), fallback, argument, help},
+
+/* What every command that reads a robot offers. */
+#define ROBOT_SETTINGS(X)                                                                      \
+  X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, in place of the file's (m/s^2)") \
+  X(flag, no_snap, "", "", "keep angles that are nearly multiples of 15 degrees as they are")
+
+/* A command's words: where its settings go, what its positional arguments are called. */
+typedef struct command_line {
+  const char *command;          /* "eval" */
+  const setting *settings;
+  size_t count;
+  const char *const *positional; /* names, NULL-terminated; all are required */
+  const char *help;              /* text above the option list, with examples */
+} command_line;
+
+/* Sets every field to its default. */
+void settings_default(const command_line *line, void *values);
+
+/* Fills values and arguments (one per positional name). Returns -1 to go on, or an exit code (0 after --help). */
+int settings_parse(const command_line *line, int argc, char **argv, void *values, const char **arguments);
+
+/* Writes what differs from the defaults as a JSON object. */
+void settings_json(const command_line *line, const void *values, psdm_output *out);
+
+#endif

@@ -1,0 +1,143 @@
+#define _POSIX_C_SOURCE 200809L /* clock_gettime, sigaction */
+#include "tool.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- words ---- */
+
+static bool colour(void) {
+  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+  return !(no && no[0]) && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+static void say(const char *kind, const char *sgr, const char *text) {
+  if (colour())
+    fprintf(stderr, "psdm: \033[%sm%s:\033[0m %s\n", sgr, kind, text);
+  else
+    fprintf(stderr, "psdm: %s: %s\n", kind, text);
+}
+
+int tool_fail(const psdm_error *error) {
+  char text[1024];
+  say("error", "1;31", psdm_error_format(error, text, sizeof text));
+  bool system = error->status == PSDM_E_IO || error->status == PSDM_E_MEMORY || error->status == PSDM_E_ARGUMENT;
+  return system ? EXIT_USAGE : EXIT_INPUT;
+}
+
+int tool_usage(const char *command, const char *format, ...) {
+  char text[512], whole[700];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  snprintf(whole, sizeof whole, "%s (psdm %s%s--help)", text, command, command[0] ? " " : "");
+  say("error", "1;31", whole);
+  return EXIT_USAGE;
+}
+
+void tool_warn(const char *format, ...) {
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  say("warning", "1;33", text);
+}
+
+bool tool_parse_number(const char *text, double *value) { return psdm_parse_number(text, value); }
+
+const char *tool_nearest(const char *text, const char *const *words, size_t count) { return psdm_nearest_word(text, words, count); }
+
+const char *tool_safe(const char *name) {
+  static char buffers[8][256];
+  static int next;
+  char *out = buffers[next++ % 8];
+  return psdm_escape(name, out, sizeof buffers[0]);
+}
+
+/* ---- robots ---- */
+
+int tool_load(const char *path, const setting_vector *gravity, bool no_snap, psdm_robot **robot) {
+  psdm_error error;
+  psdm_robot_options options = {.no_snap = no_snap, .gravity = gravity->given ? gravity->value : NULL};
+  if (psdm_robot_load(path, &options, NULL, robot, &error)) return tool_fail(&error);
+  for (int i = 0; i < psdm_robot_notes(*robot); i++) fprintf(stderr, "psdm: note: %s\n", psdm_robot_note(*robot, i));
+  for (int i = 0; i < psdm_robot_warnings(*robot); i++) tool_warn("%s", psdm_robot_warning(*robot, i));
+  return -1;
+}
+
+/* ---- output ---- */
+
+static char pending[4096]; /* temporary file to unlink when a signal ends us; "" when none */
+
+static void on_signal(int number) {
+  if (pending[0]) unlink(pending);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+int tool_open(const char *path, psdm_output **out) {
+  psdm_error error;
+  if (psdm_output_open(path, NULL, out, &error)) return tool_fail(&error);
+  const char *temporary = psdm_output_temporary(*out);
+  if (temporary && strlen(temporary) < sizeof pending) {
+    snprintf(pending, sizeof pending, "%s", temporary);
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+  }
+  return -1;
+}
+
+int tool_commit(psdm_output **out) {
+  psdm_error error;
+  psdm_status status = psdm_output_commit(out, &error);
+  pending[0] = '\0';
+  return status ? tool_fail(&error) : EXIT_OK;
+}
+
+void tool_abort(psdm_output **out) {
+  psdm_output_abort(out);
+  pending[0] = '\0';
+}
+
+/* ---- progress ---- */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+progress progress_start(long long total) {
+  double t = now();
+  return (progress){.on = isatty(STDERR_FILENO) != 0, .started = t, .last = t, .total = total};
+}
+
+void progress_show(progress *p, long long done, long long rows, const char *unit) {
+  if (!p->on) return;
+  double t = now(), spent = t - p->started;
+  if (spent < 2 || t - p->last < 0.2) return;
+  p->last = t;
+  p->shown = true;
+  if (p->total > 0 && done > 0) {
+    double part = (double)done / (double)p->total;
+    if (part > 1) part = 1;
+    int bar = (int)(30 * part);
+    fprintf(stderr, "\r  [%.*s%*s] %3.0f %%  %lld %s, %.0f s left \033[K", bar, "##############################", 30 - bar, "", 100 * part,
+            rows, unit, spent * (1 - part) / part);
+  } else {
+    fprintf(stderr, "\r  %lld %s, %.0f per second \033[K", rows, unit, (double)rows / spent);
+  }
+  fflush(stderr);
+}
+
+void progress_end(progress *p) {
+  if (p->shown) fprintf(stderr, "\r\033[K");
+}

@@ -1,0 +1,62 @@
+/* tool.h: what the commands share: words on stderr, exit codes, robots, progress. */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "psdm/psdm.h"
+#include "settings.h"
+
+enum { EXIT_OK = 0, EXIT_QUALITY = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
+
+/* The commands: psdm NAME ... runs function(argc, argv) with what follows the name. */
+int cmd_eval(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+
+#if defined(__GNUC__)
+#define TOOL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define TOOL_PRINTF(fmt, args)
+#endif
+
+/* "psdm: error: ..." with the library's sentence; returns the exit code that goes with it. */
+int tool_fail(const psdm_error *error);
+
+/* "psdm eval: ..." and where help is; returns EXIT_USAGE. */
+int tool_usage(const char *command, const char *format, ...) TOOL_PRINTF(2, 3);
+
+void tool_warn(const char *format, ...) TOOL_PRINTF(1, 2);
+
+/* Strict C-locale decimal. */
+bool tool_parse_number(const char *text, double *value);
+
+/* The nearest of some words, NULL when none is near. */
+const char *tool_nearest(const char *text, const char *const *words, size_t count);
+
+/* Loads a robot; notes and warnings go to stderr. Returns -1 to go on, else an exit code. */
+int tool_load(const char *path, const setting_vector *gravity, bool no_snap, psdm_robot **robot);
+
+/* ---- an output file that an interrupt must not leave behind ---- */
+
+int tool_open(const char *path, psdm_output **out);   /* -1 to go on, else an exit code */
+int tool_commit(psdm_output **out);                   /* exit code */
+void tool_abort(psdm_output **out);
+
+/* ---- progress on a terminal, once a job takes over two seconds ---- */
+
+typedef struct progress {
+  bool shown, on;
+  double started, last;
+  long long total; /* bytes or rows, 0 when unknown */
+} progress;
+
+progress progress_start(long long total);
+void progress_show(progress *p, long long done, long long rows, const char *unit);
+void progress_end(progress *p);
+
+/* Escapes control characters of a name for a terminal, in one of a few rotating buffers. */
+const char *tool_safe(const char *name);
+
+#endif
