@@ -1,0 +1,71 @@
+/* Names, sizes and options of the evaluation table, against the functions it stands for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support.h"
+
+static void test_names(void **unused) {
+  (void)unused;
+  psdm_robot *robot = load_shipped("kuka_kr6");
+  char name[32];
+  assert_int_equal(psdm_eval_inputs(robot, PSDM_F_INVERSE), 18);
+  assert_int_equal(psdm_eval_inputs(robot, PSDM_F_MASS), 6);
+  assert_string_equal(psdm_eval_input_name(robot, PSDM_F_INVERSE, 0, name, sizeof name), "q1");
+  assert_string_equal(psdm_eval_input_name(robot, PSDM_F_INVERSE, 11, name, sizeof name), "qd6");
+  assert_string_equal(psdm_eval_input_name(robot, PSDM_F_FORWARD, 12, name, sizeof name), "tau1");
+  assert_string_equal(psdm_eval_input_name(robot, PSDM_F_FORWARD, 18, name, sizeof name), "");
+  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_MASS, NULL, 7, name, sizeof name), "M2_2");
+  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_REGRESSOR, NULL, 61, name, sizeof name), "Y2_2");
+  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_POSE, NULL, 2, name, sizeof name), "z");
+  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_POSE, NULL, 11, name, sizeof name), "R3_3");
+  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_JACOBIAN, NULL, 35, name, sizeof name), "J6_6");
+  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_ENERGY, NULL, 1, name, sizeof name), "U");
+  psdm_eval_options motor = {.motor = true};
+  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_INVERSE, &motor, 0, name, sizeof name), "taum1");
+  psdm_function f;
+  for (int i = 0; i < PSDM_FUNCTION_COUNT; i++) {
+    assert_true(psdm_function_find(psdm_function_name((psdm_function)i), &f));
+    assert_int_equal(f, i);
+    assert_true(psdm_eval_outputs(robot, f) > 0);
+  }
+  assert_false(psdm_function_find("invers", &f));
+  psdm_robot_free(robot);
+}
+
+/* friction, wrenches and the motor side are what they say, and forward undoes inverse with all of them on */
+static void test_options(void **unused) {
+  (void)unused;
+  psdm_robot *robot = parse_robot(
+      "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2, gear: 50, friction: {coulomb: 2, viscous: 1.5}},"
+      "{name: b, a: 0.3, gear: 20, friction: {coulomb: 1, static: 1.4, stribeck: 0.1, viscous: 0.8, exponent: 0.7, offset: 0.2}}],"
+      "links: [{mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.01, yy: 0.06, zz: 0.05}}, {mass: 2, com: [-0.15, 0, 0.03], inertia: {xx: 0.01, yy: 0.03, zz: 0.03}}]}");
+  psdm_work *work;
+  assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+  psdm_wrench wrench = {1, {3, -2, 5}, {0.1, 0.2, -0.3}};
+  psdm_eval_options options = {.friction = true, .wrench_count = 1, .wrenches = &wrench};
+  double in[6] = {0.4, -0.9, 1, -0.6, 2, -3}, plain[2], full[2], friction[2], outside[2], motor[2], load[6], qdd[2];
+  assert_int_equal(psdm_eval(robot, work, PSDM_F_INVERSE, NULL, in, plain), PSDM_OK);
+  assert_int_equal(psdm_eval(robot, work, PSDM_F_INVERSE, &options, in, full), PSDM_OK);
+  psdm_friction_torque(robot, in + 2, friction);
+  assert_true(friction[0] == 2 + 1.5 && friction[1] < -1.3 && friction[1] > -1.4);
+  assert_int_equal(psdm_wrench_torque(robot, work, in, 1, &wrench, outside), PSDM_OK);
+  for (int i = 0; i < 2; i++) assert_true(fabs(full[i] - (plain[i] + friction[i] - outside[i])) < 1e-14);
+  memcpy(load, in, 4 * sizeof *load);
+  memcpy(load + 4, full, 2 * sizeof *load);
+  assert_int_equal(psdm_eval(robot, work, PSDM_F_FORWARD, &options, load, qdd), PSDM_OK);
+  assert_true(max_difference(qdd, in + 4, 2) < 1e-13);
+  options.motor = true;
+  assert_int_equal(psdm_eval(robot, work, PSDM_F_INVERSE, &options, in, motor), PSDM_OK);
+  assert_true(fabs(motor[0] - full[0] / 50) < 1e-15 && fabs(motor[1] - full[1] / 20) < 1e-15);
+  wrench.joint = 7;
+  assert_int_equal(psdm_eval(robot, work, PSDM_F_INVERSE, &options, in, motor), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_eval(robot, work, PSDM_FUNCTION_COUNT, NULL, in, motor), PSDM_E_ARGUMENT);
+  psdm_work_free(work, NULL);
+  psdm_robot_free(robot);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_options)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,26 @@
+# cli.sh: sourced by the command-line tests. Each check prints what went wrong; finish fails when any did.
+set -u
+: "${PSDM:?the tool}" "${SOURCE:?the source tree}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0 checks=0
+robots=$SOURCE/robots
+cd "$work" || exit 2
+
+# run WORDS...: stdout to ./out, stderr to ./err, exit code to $code
+run() { "$PSDM" "$@" > out 2> err < "${input:-/dev/null}"; code=$?; }
+
+wrong() { failures=$((failures + 1)); echo "WRONG: $1"; echo "  stdout: $(head -c 600 out)"; echo "  stderr: $(head -c 600 err)"; }
+
+expect_code() { checks=$((checks + 1)); [ "$code" = "$1" ] || wrong "exit $code, expected $1: $2"; }
+expect_out() { checks=$((checks + 1)); printf '%s\n' "$1" | cmp -s - out || wrong "stdout is not: $1"; }
+expect_err() { checks=$((checks + 1)); printf '%s\n' "$1" | cmp -s - err || wrong "stderr is not: $1"; }
+expect_in() { checks=$((checks + 1)); grep -qF -- "$2" "$1" || wrong "$1 lacks: $2"; }
+expect_absent() { checks=$((checks + 1)); [ ! -e "$1" ] || wrong "$1 exists"; ls -A | grep -q 'part-' && wrong "a temporary file is left"; }
+# the last row of out, number by number, to 1e-12
+expect_numbers() {
+  checks=$((checks + 1))
+  tail -n 1 out | tr , ' ' | awk -v want="$*" '{ n = split(want, w); bad = n != NF; for (i = 1; i <= NF; i++) { d = $i - w[i]; if (d < 0) d = -d; if (!(d < 1e-12)) bad = 1 } exit bad }' \
+    || wrong "last row is not: $*"
+}
+finish() { echo "$checks checks, $failures wrong"; [ "$failures" = 0 ]; }

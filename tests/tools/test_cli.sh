@@ -1,0 +1,73 @@
+# psdm itself, inspect and doctor.
+. "$SOURCE/tests/tools/cli.sh"
+run
+expect_code 2 "no command"
+run --help
+expect_code 0 help
+expect_in out "usage: psdm COMMAND"
+run --version
+expect_code 0 version
+run evil
+expect_code 2 "unknown command"
+expect_err "psdm: error: unknown command 'evil'; did you mean 'eval'? (psdm --help)"
+for command in eval inspect doctor; do
+  run $command --help
+  expect_code 0 "$command --help"
+  expect_in out "example"
+  expect_in out "--json"
+  run help $command
+  expect_code 0 "help $command"
+done
+
+run doctor
+expect_code 0 doctor
+expect_in out "all that is needed works"
+run doctor --json
+python3 -c 'import json; d = json.load(open("out")); assert d["healthy"] and len(d["checks"]) > 4' 2> err || wrong "doctor --json"
+
+for robot in "$robots"/*.yaml; do
+  run inspect "$robot"
+  expect_code 0 "inspect $robot"
+  run inspect "$robot" --json
+  expect_code 0 "inspect $robot --json"
+  python3 -c 'import json; d = json.load(open("out")); assert d["n"] > 0 and len(d["gravity"]) == 3' 2> err || wrong "inspect --json of $robot"
+done
+run inspect "$robots/parallelogram.yaml"
+expect_in out "q1 - q2"
+run inspect "$robots/kuka_kr6.yaml"
+expect_in err "psdm: warning: link 'link5': inertia about its centre of mass is not positive definite (smallest principal moment -0.000261276 kg m^2)"
+run inspect "$robots/denso_vs6556g.yaml"
+expect_in out "not all are known"
+run inspect "$robots/puma560.yaml" --parameters
+expect_in out "Ia2 4.5"
+
+# snapping is told, and can be turned off
+sed 's/alpha: -pi\/2/alpha: -1.5708/' "$robots/kuka_kr6.yaml" > snap.yaml
+run inspect snap.yaml
+expect_in err "psdm: note: line 7: joint 'A1': alpha -1.5708 snapped to -90 deg (--no-snap keeps it)"
+run inspect snap.yaml --no-snap
+grep -q snapped err && wrong "--no-snap snaps"
+
+# bad files: exit 3, place, what was found, what was expected
+sed 's/alpha: -pi\/2/alpa: -pi\/2/' "$robots/kuka_kr6.yaml" > bad.yaml
+run inspect bad.yaml
+expect_code 3 "unknown key"
+expect_in err "psdm: error: bad.yaml:7:63: joint 'A1': unknown key 'alpa' in a joint; did you mean 'alpha'?"
+head -c 100000000 /dev/zero | tr '\0' x > huge.yaml
+run inspect huge.yaml
+expect_code 3 "100 MB line"
+expect_in err "larger than 16777216 bytes"
+rm huge.yaml
+head -c 200000 /dev/zero | tr '\0' '[' > deep.yaml
+run inspect deep.yaml
+expect_code 3 "200,000 levels"
+expect_err "psdm: error: deep.yaml:1:33: nested deeper than 32 levels"
+printf 'a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n' > bomb.yaml
+run inspect bomb.yaml
+expect_code 3 "alias bomb"
+expect_err "psdm: error: bomb.yaml:1:4: anchors (&name) are not accepted; write the value out"
+run inspect "$robots"
+expect_code 2 "a folder"
+NO_COLOR=1 run inspect bad.yaml
+expect_in err "psdm: error: "
+finish

@@ -1,0 +1,140 @@
+# psdm eval: outputs, options, streams, exit codes, exact sentences.
+. "$SOURCE/tests/tools/cli.sh"
+arm=$robots/fanuc_sr6ia.yaml two=$robots/parallelogram.yaml
+
+# ---- what goes right ----
+printf 'q1,q2\n0,0\n' > q.csv
+run eval $two gravity --in q.csv
+expect_code 0 gravity
+expect_numbers 13.94982 0.27468
+run eval $two mass --in q.csv --out M.csv
+expect_code 0 "mass to a file"
+[ "$(head -1 M.csv)" = M1_1,M1_2,M2_1,M2_2 ] || wrong "header of M.csv"
+input=q.csv run eval $two gravity
+expect_code 0 "standard input"
+expect_numbers 13.94982 0.27468
+input=$two run eval - pose --in q.csv --link rod
+expect_code 0 "robot on standard input"
+expect_in out x,y,z,R1_1,R1_2,R1_3,R2_1,R2_2,R2_3,R3_1,R3_2,R3_3
+run eval $two gravity --in q.csv --gravity 0,0,0
+expect_out "$(printf 'tau1,tau2\n0,0')"
+run eval $two gravity --in q.csv --gravity=0,-19.62,0
+expect_numbers 27.89964 0.54936
+run eval $two gravity --json --in q.csv
+expect_code 0 json
+expect_in out '"columns": ['
+python3 -c 'import json; d = json.load(open("out")); assert abs(d["rows"][0][0] - 13.94982) < 1e-13 and d["function"] == "gravity"' 2> err || wrong "JSON does not read back"
+
+# 17 digits survive a round trip through text: forward after inverse gives the accelerations back
+cat > s.csv <<'CSV'
+qdd1,q1,q2,q3,q4,qd1,qd2,qd3,qd4,qdd2,qdd3,qdd4
+# columns may stand in any order, and comments and blank lines are passed over
+
+0.5,0.1,-0.4,0.02,1.1,0.3,-0.2,0.1,0.8,-0.7,0.9,1.5
+CSV
+run eval $arm inverse --in s.csv --out tau.csv
+expect_code 0 inverse
+paste -d, <(printf 'q1,q2,q3,q4,qd1,qd2,qd3,qd4\n0.1,-0.4,0.02,1.1,0.3,-0.2,0.1,0.8\n') tau.csv > f.csv
+run eval $arm forward --in f.csv
+python3 -c '
+rows = open("out").read().split()
+for x, y in zip(rows[1].split(","), (0.5, -0.7, 0.9, 1.5)): assert abs(float(x) - y) < 1e-12, (x, y)' 2> err || wrong "forward does not undo inverse"
+run eval $arm regressor --standard --in s.csv
+expect_code 0 regressor
+[ "$(head -1 out | tr , '\n' | wc -l)" = 160 ] || wrong "regressor has not 4 x 40 columns"
+run eval $arm energy --in s.csv --ignore-extra
+[ "$(head -1 out)" = T,U ] || wrong "energy columns"
+run eval $arm jacobian --in s.csv --ignore-extra --link J2
+expect_code 0 jacobian
+run eval $arm inverse --in s.csv --wrench 'link4:0,0,10,0,0,0'
+expect_code 0 wrench
+
+# ---- what goes wrong ----
+run eval $arm invers --in s.csv
+expect_code 2 "unknown function"
+expect_err "psdm: error: unknown function 'invers'; did you mean 'inverse'? (psdm eval --help)"
+run eval $arm inverse --frction --in s.csv
+expect_code 2 "unknown option"
+expect_err "psdm: error: unknown option '--frction'; did you mean '--friction'? (psdm eval --help)"
+run eval $arm
+expect_code 2 "missing function"
+expect_err "psdm: error: FUNCTION is missing (psdm eval --help)"
+run eval $arm inverse more
+expect_code 2 "too many"
+run eval $arm inverse --in
+expect_code 2 "option without value"
+run eval $arm inverse --gravity 1,2
+expect_code 2 "bad vector"
+run eval $arm regressor --in s.csv
+expect_code 2 "regressor without --standard"
+run eval $arm pose --link nowhere --in s.csv
+expect_code 2 "unknown link"
+run eval $arm inverse --in absent.csv --out o.csv
+expect_code 2 "absent input"
+expect_err "psdm: error: absent.csv: cannot be opened: No such file or directory"
+expect_absent o.csv
+run eval absent.yaml inverse --in s.csv
+expect_code 2 "absent robot"
+run eval $arm gravity --in s.csv --out o.csv
+expect_code 3 "extra column"
+expect_err "psdm: error: s.csv:1: column 'qdd1' is not one that gravity needs (q, each 1 to 4); --ignore-extra passes over it"
+expect_absent o.csv
+printf 'q1,q2,q3\n1,2,3\n' > short.csv
+run eval $arm gravity --in short.csv --out o.csv
+expect_code 3 "missing column"
+expect_err "psdm: error: short.csv:1: column 'q4' is missing; gravity needs q, each 1 to 4"
+for bad in nan inf 0x1 1e999 '' 1,2 '1 2' "'1'" ; do
+  printf 'q1,q2\n0,0\n0,%s\n' "$bad" > bad.csv
+  run eval $two gravity --in bad.csv --out o.csv
+  expect_code 3 "value '$bad'"
+  expect_in err "psdm: error: bad.csv:3:"
+  expect_absent o.csv
+done
+printf 'q1,q2\n0,0\n0\n' > bad.csv
+run eval $two gravity --in bad.csv
+expect_err "psdm: error: bad.csv:3:2: 1 values; the header on line 1 names 2 columns"
+run eval $robots/denso_vs6556g.yaml inverse --in s.csv
+expect_code 3 "unknown inertia"
+expect_in err "link 'link1' has no mass, centre of mass and inertia"
+head -c 3000000 /dev/zero | tr '\0' 1 > long.csv
+run eval $two gravity --in long.csv
+expect_code 3 "3 MB line"
+expect_err "psdm: error: long.csv:1:1: a line longer than 1048576 bytes"
+printf 'q1,q2\n0,\0000\n' > nul.csv
+run eval $two gravity --in nul.csv
+expect_code 3 "NUL byte"
+
+# an existing file stays as it was when the run fails, and is replaced whole when it succeeds
+echo keep > o.csv
+run eval $two gravity --in bad.csv --out o.csv
+[ "$(cat o.csv)" = keep ] || wrong "a failed run spoilt its output file"
+run eval $two gravity --in q.csv --out o.csv
+[ "$(head -1 o.csv)" = tau1,tau2 ] || wrong "output file is not replaced"
+rm o.csv
+run eval $two gravity --in q.csv --out /dev/full
+expect_code 2 "full disk"
+expect_in err "/dev/full: cannot be written: No space left on device"
+"$PSDM" eval $two gravity --in q.csv > /dev/full 2> err; code=$?
+expect_code 2 "full disk on stdout"
+run eval $two gravity --in q.csv --out nowhere/o.csv
+expect_code 2 "no such folder"
+
+# an interrupt leaves nothing behind
+mkfifo pipe
+"$PSDM" eval $two gravity --in pipe --out o.csv 2> err & pid=$!
+exec 9> pipe; printf 'q1,q2\n0,0\n' >&9; sleep 0.5
+kill -INT $pid; wait $pid; exec 9>&-
+expect_absent o.csv
+
+# a link may be called anything
+cat > evil.yaml <<'YAML'
+convention: dh
+joints: [{name: '"; system("id"); //', a: 1}, {name: '<script>alert(1)</script>', a: 1}]
+links: [{name: "a\x1b[31mred", mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}, {name: '$(id)', mass: -1}]
+YAML
+run inspect evil.yaml
+expect_code 0 "hostile names"
+grep -q "$(printf '\033')" out err && wrong "an escape sequence reached the terminal"
+run inspect evil.yaml --json
+python3 -c 'import json; d = json.load(open("out")); assert d["joints"][0]["name"] == "\"; system(\"id\"); //" and "\x1b" in d["joints"][0]["link"]' 2> err || wrong "hostile names break JSON"
+finish
