@@ -24,13 +24,23 @@ enum { PSDM_MAX_JOINTS = 1000 }; /* moving joints; forward dynamics of a coupled
 
 typedef enum psdm_joint_type { PSDM_REVOLUTE, PSDM_PRISMATIC, PSDM_FIXED } psdm_joint_type;
 
+/* A joint that is held at a position. */
+typedef struct psdm_lock {
+  const char *joint;
+  double value; /* rad or m */
+} psdm_lock;
+
 /* How a file is read. Zero-initialise for the defaults. */
 typedef struct psdm_robot_options {
-  bool no_snap;         /* keep angles that are within 1e-4 rad of a multiple of 15 degrees as they are */
+  bool no_snap;          /* keep angles that are within 1e-4 rad of a multiple of 15 degrees as they are */
   const double *gravity; /* overrides the file's vector (3), base frame, m/s^2 */
+  const char *root;      /* take this link for the base; what does not hang on it is left out */
+  const char *tip;       /* keep only the joints that move this link (and what is fixed to their links) */
+  int lock_count;
+  const psdm_lock *locks;
 } psdm_robot_options;
 
-/* Reads a robot file ("-" is standard input). Allocates; free with psdm_robot_free. options may be NULL. */
+/* Reads a robot file, YAML or URDF, told apart by their first character ("-" is standard input). Allocates; free with psdm_robot_free. options may be NULL. */
 PSDM_API psdm_status psdm_robot_load(const char *path, const psdm_robot_options *options,
                                      const psdm_allocator *allocator, psdm_robot **robot, psdm_error *error);
 
@@ -39,11 +49,29 @@ PSDM_API psdm_status psdm_robot_parse(const char *text, size_t length, const cha
                                       const psdm_robot_options *options, const psdm_allocator *allocator,
                                       psdm_robot **robot, psdm_error *error);
 
+/* The tables of the PSDM MATLAB toolbox, as numeric CSV or .mat files: DH rows [a alpha d theta (type) (sign)], type 0 revolute or
+ * 1 prismatic, sign the direction of q; X rows [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)], x_path NULL where inertia is unknown.
+ * In a .mat file the variable is DH, DH_ext or X, or the only numeric one. */
+PSDM_API psdm_status psdm_robot_load_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
+                                            const psdm_allocator *allocator, psdm_robot **robot, psdm_error *error);
+
 PSDM_API void psdm_robot_free(psdm_robot *robot); /* accepts NULL */
+
+/* ---- out ---- */
+
+typedef enum psdm_robot_format { PSDM_FORMAT_YAML, PSDM_FORMAT_URDF } psdm_robot_format;
+
+/* Writes a robot file with the same dynamics, link names and link frames. Fixed links, motors and the tool are part of the moving
+ * link that carries them. Where a format cannot say something, it is left out: ask psdm_robot_loss first. */
+PSDM_API void psdm_robot_write(const psdm_robot *robot, psdm_robot_format format, psdm_output *output);
+
+/* The index-th thing that a format cannot say of this robot, as a sentence in buf; NULL behind the last. */
+PSDM_API const char *psdm_robot_loss(const psdm_robot *robot, psdm_robot_format format, int index, char *buf, size_t size);
 
 /* ---- facts ---- */
 
 PSDM_API const char *psdm_robot_name(const psdm_robot *robot);
+PSDM_API const char *psdm_robot_base_name(const psdm_robot *robot);
 PSDM_API int psdm_robot_n(const psdm_robot *robot);      /* independent joints: length of q, qd, qdd, tau */
 PSDM_API int psdm_robot_joints(const psdm_robot *robot); /* all joints, fixed and coupled ones included */
 PSDM_API int psdm_robot_links(const psdm_robot *robot);  /* moving links, 10 standard parameters each */

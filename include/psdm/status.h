@@ -15,6 +15,12 @@
 #define PSDM_API
 #endif
 
+#if defined(__GNUC__)
+#define PSDM_PRINTF(text, arguments) __attribute__((format(printf, text, arguments)))
+#else
+#define PSDM_PRINTF(text, arguments)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

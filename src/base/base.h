@@ -10,17 +10,11 @@
 #include "psdm/alloc.h"
 #include "psdm/status.h"
 
-#if defined(__GNUC__)
-#define PSDMP_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#else
-#define PSDMP_PRINTF(fmt, args)
-#endif
-
 /* ---- errors ---- */
 
 /* Fills *error (nullable) and returns status, so that a failure is one statement. */
 psdm_status psdmp_fail(psdm_error *error, psdm_status status, const char *file, int line, int column,
-                       const char *format, ...) PSDMP_PRINTF(6, 7);
+                       const char *format, ...) PSDM_PRINTF(6, 7);
 
 /* Copies text for a human: control and non-UTF-8 bytes become \xNN, long text is cut with "...". Returns out. */
 char *psdmp_quote(const char *text, size_t length, char *out, size_t size);

@@ -91,6 +91,8 @@ psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, 
     status = psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
   else if (standard)
     o->fd = STDOUT_FILENO;
+  else if (!path[0])
+    status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "an empty file name cannot be written");
   else if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
     status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "is a directory; a file name was expected");
   else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) { /* a device or pipe cannot be renamed onto */
@@ -109,6 +111,18 @@ void psdm_output_text(psdm_output *o, const char *text) { put(o, text, strlen(te
 void psdm_output_number(psdm_output *o, double value) {
   char text[32];
   put(o, text, (size_t)psdmp_format_exact(value, text));
+}
+
+void psdm_output_print(psdm_output *o, const char *format, ...) {
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  int length = vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  if (length < 0 || (size_t)length >= sizeof text)
+    o->failure = o->failure ? o->failure : EOVERFLOW; /* cut text must not pass for whole */
+  else
+    put(o, text, (size_t)length);
 }
 
 bool psdm_output_failed(const psdm_output *o) { return o->failure != 0; }

@@ -7,166 +7,169 @@
 
 #include "rigid/rigid_priv.h"
 
-/* velocities, the wrench w x (I w) ... that they ask for, and the joint's velocity product */
-static inline void start_body(const psdmp_body *body, psdmp_motion *m, const psdmp_motion *parent, psdmp_articulated *A, double qd) {
-  const double *pi = body->pi, *h = pi + 1;
+/* velocities, and the acceleration that the joint's own velocity adds */
+static inline void move_body(const psdmp_body *body, psdmp_motion *restrict m, const psdmp_motion *parent, psdmp_articulated *restrict A,
+                             double qd) {
+  double w[3] = {0}, v[3] = {0};
   if (parent) {
-    double v[3];
-    memcpy(v, parent->v, sizeof v);
-    psdmp_cross_add(parent->w, m->p, v);
-    psdmp_unrotate(m->R, parent->w, m->w);
-    psdmp_unrotate(m->R, v, m->v);
-  } else {
-    memset(m->w, 0, sizeof m->w);
-    memset(m->v, 0, sizeof m->v);
+    double at[3];
+    psdmp_cross(parent->w, m->p, at);
+    for (int i = 0; i < 3; i++) at[i] += parent->v[i];
+    psdmp_unrotate(m->R, parent->w, w);
+    psdmp_unrotate(m->R, at, v);
   }
-  double *w = m->w, *v = m->v;
-  memset(A->cw, 0, sizeof A->cw);
-  memset(A->cv, 0, sizeof A->cv);
-  if (body->prismatic) {
-    v[2] += qd;
-    A->cv[0] = w[1] * qd;
-    A->cv[1] = -w[0] * qd;
-  } else {
-    w[2] += qd;
-    A->cw[0] = w[1] * qd;
-    A->cw[1] = -w[0] * qd;
-    A->cv[0] = v[1] * qd;
-    A->cv[1] = -v[0] * qd;
-  }
-  /* momentum (L, P) about the origin, and its rate by the motion of the frame */
-  double P[3], L[3];
-  for (int i = 0; i < 3; i++) P[i] = pi[0] * v[i];
+  A->cw[0] = body->prismatic ? 0 : w[1] * qd;
+  A->cw[1] = body->prismatic ? 0 : -w[0] * qd;
+  A->cv[0] = (body->prismatic ? w[1] : v[1]) * qd;
+  A->cv[1] = -(body->prismatic ? w[0] : v[0]) * qd;
+  *(body->prismatic ? &v[2] : &w[2]) += qd;
+  for (int i = 0; i < 3; i++) m->w[i] = w[i], m->v[i] = v[i];
+}
+
+/* the body's own inertia, and the wrench that its velocity asks for: the rate of its momentum (L, P) by the turning frame */
+static inline void start_body(const double pi[10], const psdmp_motion *m, psdmp_articulated *restrict A) {
+  const double *h = pi + 1, *w = m->w, *v = m->v;
+  double P[3] = {pi[0] * v[0], pi[0] * v[1], pi[0] * v[2]}, L[3];
   psdmp_cross_add(w, h, P);
   psdmp_symmetric(pi + 4, w, L);
   psdmp_cross_add(h, v, L);
+  psdmp_cross(w, P, A->f);
   psdmp_cross(w, L, A->n);
   psdmp_cross_add(v, P, A->n);
-  psdmp_cross(w, P, A->f);
-  memcpy(A->J, pi + 4, sizeof A->J);
-  memcpy(A->H, (double[9]){0, -h[2], h[1], h[2], 0, -h[0], -h[1], h[0], 0}, sizeof A->H);
-  memcpy(A->M, (double[6]){pi[0], 0, 0, pi[0], 0, pi[0]}, sizeof A->M);
+  for (int i = 0; i < 6; i++) A->J[i] = pi[4 + i];
+  A->H[0] = 0, A->H[1] = -h[2], A->H[2] = h[1];
+  A->H[3] = h[2], A->H[4] = 0, A->H[5] = -h[0];
+  A->H[6] = -h[1], A->H[7] = h[0], A->H[8] = 0;
+  A->M[0] = A->M[3] = A->M[5] = pi[0];
+  A->M[1] = A->M[2] = A->M[4] = 0;
 }
 
-/* out += R S R^T for symmetric S, in packed form; T = R S is scratch that the caller may use */
-static inline void add_rotated(const double R[9], const double S[6], double out[6]) {
-  double T[9];
-  for (int i = 0; i < 3; i++) psdmp_symmetric(S, R + 3 * i, T + 3 * i);
-  out[0] += psdmp_dot(T, R);
-  out[1] += psdmp_dot(T, R + 3);
-  out[2] += psdmp_dot(T, R + 6);
-  out[3] += psdmp_dot(T + 3, R + 3);
-  out[4] += psdmp_dot(T + 3, R + 6);
-  out[5] += psdmp_dot(T + 6, R + 6);
+/* U, 1/D, u of one joint; false when its articulated inertia is not positive */
+static inline bool resolve_joint(const psdmp_body *body, double drive, double tau, psdmp_articulated *A) {
+  const double *J = A->J, *H = A->H, *M = A->M;
+  double D;
+  if (body->prismatic) {
+    A->Un[0] = H[2], A->Un[1] = H[5], A->Un[2] = H[8];
+    A->Uf[0] = M[2], A->Uf[1] = M[4], A->Uf[2] = M[5];
+    D = M[5] + drive;
+    A->u = tau - A->f[2];
+  } else {
+    A->Un[0] = J[2], A->Un[1] = J[4], A->Un[2] = J[5];
+    A->Uf[0] = H[6], A->Uf[1] = H[7], A->Uf[2] = H[8];
+    D = J[5] + drive;
+    A->u = tau - A->n[2];
+  }
+  A->g = 1 / D;
+  return D > 0;
 }
 
 /* takes the joint's own direction out of the inertia: I - U U^T/D */
-static inline void project(psdmp_articulated *A) {
-  double g = 1 / A->D, n[3], f[3];
-  for (int i = 0; i < 3; i++) n[i] = g * A->Un[i], f[i] = g * A->Uf[i];
-  for (int i = 0, k = 0; i < 3; i++)
-    for (int j = i; j < 3; j++, k++) {
-      A->J[k] -= n[i] * A->Un[j];
-      A->M[k] -= f[i] * A->Uf[j];
-    }
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) A->H[3 * i + j] -= n[i] * A->Uf[j];
+static inline void project(psdmp_articulated *restrict A) {
+  const double *Un = A->Un, *Uf = A->Uf;
+  double n[3] = {A->g * Un[0], A->g * Un[1], A->g * Un[2]}, f[3] = {A->g * Uf[0], A->g * Uf[1], A->g * Uf[2]};
+  A->J[0] -= n[0] * Un[0], A->J[1] -= n[0] * Un[1], A->J[2] -= n[0] * Un[2];
+  A->J[3] -= n[1] * Un[1], A->J[4] -= n[1] * Un[2], A->J[5] -= n[2] * Un[2];
+  A->M[0] -= f[0] * Uf[0], A->M[1] -= f[0] * Uf[1], A->M[2] -= f[0] * Uf[2];
+  A->M[3] -= f[1] * Uf[1], A->M[4] -= f[1] * Uf[2], A->M[5] -= f[2] * Uf[2];
+  A->H[0] -= n[0] * Uf[0], A->H[1] -= n[0] * Uf[1], A->H[2] -= n[0] * Uf[2];
+  A->H[3] -= n[1] * Uf[0], A->H[4] -= n[1] * Uf[1], A->H[5] -= n[1] * Uf[2];
+  A->H[6] -= n[2] * Uf[0], A->H[7] -= n[2] * Uf[1], A->H[8] -= n[2] * Uf[2];
 }
 
-/* adds the projected body to its parent. With everything rotated into the parent's axes and P = [p]x:
+/* out = R A R^T, row by row */
+static inline void rotate_matrix(const double R[9], const double A[9], double out[9]) {
+  double T[9];
+  psdmp_unrotate(A, R, T);
+  psdmp_unrotate(A, R + 3, T + 3);
+  psdmp_unrotate(A, R + 6, T + 6);
+  psdmp_rotate(R, T, out);
+  psdmp_rotate(R, T + 3, out + 3);
+  psdmp_rotate(R, T + 6, out + 6);
+}
+
+/* adds the projected inertia to the parent's. With everything rotated into the parent's axes and P = [p]x:
  * M' = M, H' = H + P M, J' = J + H' P^T + P H^T */
-static inline void pass_to_parent(const psdmp_motion *m, const psdmp_articulated *A, psdmp_articulated *parent) {
-  const double *R = m->R, *p = m->p;
-  double M[6] = {0}, J[6] = {0}, T[9], H[9], G[9];
-  add_rotated(R, A->M, M);
-  add_rotated(R, A->J, J);
-  for (int i = 0; i < 3; i++) psdmp_unrotate(A->H, R + 3 * i, T + 3 * i); /* row i of R H */
-  for (int i = 0; i < 3; i++) psdmp_rotate(R, T + 3 * i, H + 3 * i);      /* row i of R H R^T */
-
-  /* G = H + P M: row 0 of P M is p_y M_2 - p_z M_1, and so on round */
-  const double Mf[9] = {M[0], M[1], M[2], M[1], M[3], M[4], M[2], M[4], M[5]};
-  for (int j = 0; j < 3; j++) {
-    G[j] = H[j] + p[1] * Mf[6 + j] - p[2] * Mf[3 + j];
-    G[3 + j] = H[3 + j] + p[2] * Mf[j] - p[0] * Mf[6 + j];
-    G[6 + j] = H[6 + j] + p[0] * Mf[3 + j] - p[1] * Mf[j];
-  }
+static inline void pass_inertia(const psdmp_motion *m, const psdmp_articulated *A, psdmp_articulated *restrict parent) {
+  double M[6], H[9], J[6], G[9], x = m->p[0], y = m->p[1], z = m->p[2];
+  psdmp_rotate_symmetric(m->R, A->M, M);
+  rotate_matrix(m->R, A->H, H);
+  psdmp_rotate_symmetric(m->R, A->J, J);
+  parent->M[0] += M[0], parent->M[1] += M[1], parent->M[2] += M[2];
+  parent->M[3] += M[3], parent->M[4] += M[4], parent->M[5] += M[5];
+  G[0] = H[0] + y * M[2] - z * M[1], G[1] = H[1] + y * M[4] - z * M[3], G[2] = H[2] + y * M[5] - z * M[4];
+  G[3] = H[3] + z * M[0] - x * M[2], G[4] = H[4] + z * M[1] - x * M[4], G[5] = H[5] + z * M[2] - x * M[5];
+  G[6] = H[6] + x * M[1] - y * M[0], G[7] = H[7] + x * M[3] - y * M[1], G[8] = H[8] + x * M[4] - y * M[2];
+  parent->H[0] += G[0], parent->H[1] += G[1], parent->H[2] += G[2];
+  parent->H[3] += G[3], parent->H[4] += G[4], parent->H[5] += G[5];
+  parent->H[6] += G[6], parent->H[7] += G[7], parent->H[8] += G[8];
   /* (G P^T)_ij = (p x G_i)_j and (P H^T)_ij = (p x H_j)_i, with G_i, H_j the rows */
-  double GP[9], HP[9];
-  for (int i = 0; i < 3; i++) {
-    psdmp_cross(p, G + 3 * i, GP + 3 * i);
-    psdmp_cross(p, H + 3 * i, HP + 3 * i);
-  }
-  for (int i = 0, k = 0; i < 3; i++)
-    for (int j = i; j < 3; j++, k++) {
-      parent->J[k] += J[k] + GP[3 * i + j] + HP[3 * j + i];
-      parent->M[k] += M[k];
-    }
-  for (int i = 0; i < 9; i++) parent->H[i] += G[i];
+  parent->J[0] += J[0] + y * (G[2] + H[2]) - z * (G[1] + H[1]);
+  parent->J[1] += J[1] + z * G[0] - x * G[2] + y * H[5] - z * H[4];
+  parent->J[2] += J[2] + x * G[1] - y * G[0] + y * H[8] - z * H[7];
+  parent->J[3] += J[3] + z * (G[3] + H[3]) - x * (G[5] + H[5]);
+  parent->J[4] += J[4] + x * G[4] - y * G[3] + z * H[6] - x * H[8];
+  parent->J[5] += J[5] + x * (G[7] + H[7]) - y * (G[6] + H[6]);
+}
 
-  /* p + I c + U u/D */
-  double n[3], f[3], t[3], Rn[3], Rf[3], g = A->u / A->D;
-  psdmp_symmetric(A->J, A->cw, n);
-  psdmp_rotate(A->H, A->cv, t);
-  for (int i = 0; i < 3; i++) n[i] += t[i] + A->n[i] + A->Un[i] * g;
-  psdmp_symmetric(A->M, A->cv, f);
-  psdmp_unrotate(A->H, A->cw, t);
-  for (int i = 0; i < 3; i++) f[i] += t[i] + A->f[i] + A->Uf[i] * g;
-  psdmp_rotate(R, n, Rn);
-  psdmp_rotate(R, f, Rf);
-  psdmp_cross_add(p, Rf, Rn);
+/* adds the bias wrench p + I c + U u/D to the parent's */
+static inline void pass_wrench(const psdmp_motion *m, const psdmp_articulated *A, psdmp_articulated *restrict parent) {
+  const double *J = A->J, *H = A->H, *M = A->M;
+  double k = A->u * A->g, w0 = A->cw[0], w1 = A->cw[1], v0 = A->cv[0], v1 = A->cv[1], Rn[3], Rf[3];
+  const double n[3] = {A->n[0] + A->Un[0] * k + J[0] * w0 + J[1] * w1 + H[0] * v0 + H[1] * v1,
+                       A->n[1] + A->Un[1] * k + J[1] * w0 + J[3] * w1 + H[3] * v0 + H[4] * v1,
+                       A->n[2] + A->Un[2] * k + J[2] * w0 + J[4] * w1 + H[6] * v0 + H[7] * v1};
+  const double f[3] = {A->f[0] + A->Uf[0] * k + H[0] * w0 + H[3] * w1 + M[0] * v0 + M[1] * v1,
+                       A->f[1] + A->Uf[1] * k + H[1] * w0 + H[4] * w1 + M[1] * v0 + M[3] * v1,
+                       A->f[2] + A->Uf[2] * k + H[2] * w0 + H[5] * w1 + M[2] * v0 + M[4] * v1};
+  psdmp_rotate(m->R, n, Rn);
+  psdmp_rotate(m->R, f, Rf);
+  psdmp_cross_add(m->p, Rf, Rn);
   for (int i = 0; i < 3; i++) parent->n[i] += Rn[i], parent->f[i] += Rf[i];
 }
 
-/* U, D, u of one joint; false when its articulated inertia is not positive */
-static inline bool resolve_joint(const psdmp_body *body, double drive, double tau, psdmp_articulated *A) {
-  if (body->prismatic) {
-    memcpy(A->Un, (double[3]){A->H[2], A->H[5], A->H[8]}, sizeof A->Un);
-    memcpy(A->Uf, (double[3]){A->M[2], A->M[4], A->M[5]}, sizeof A->Uf);
-    A->D = A->Uf[2] + drive;
-    A->u = tau - A->f[2];
+/* acceleration of the body behind its joint, and so of the joint */
+static inline double accelerate(const psdmp_body *body, psdmp_motion *restrict m, const psdmp_motion *parent, const double up[3],
+                                const psdmp_articulated *A) {
+  double d[3] = {0}, a[3];
+  if (parent) {
+    double at[3];
+    psdmp_cross(parent->dw, m->p, at);
+    for (int i = 0; i < 3; i++) at[i] += parent->a[i];
+    psdmp_unrotate(m->R, parent->dw, d);
+    psdmp_unrotate(m->R, at, a);
   } else {
-    memcpy(A->Un, (double[3]){A->J[2], A->J[4], A->J[5]}, sizeof A->Un);
-    memcpy(A->Uf, A->H + 6, sizeof A->Uf);
-    A->D = A->Un[2] + drive;
-    A->u = tau - A->n[2];
+    psdmp_unrotate(m->R, up, a);
   }
-  return A->D > 0;
+  for (int i = 0; i < 2; i++) d[i] += A->cw[i], a[i] += A->cv[i];
+  double qdd = (A->u - psdmp_dot(A->Un, d) - psdmp_dot(A->Uf, a)) * A->g;
+  *(body->prismatic ? &a[2] : &d[2]) += qdd;
+  for (int i = 0; i < 3; i++) m->dw[i] = d[i], m->a[i] = a[i];
+  return qdd;
 }
 
 static psdm_status articulated_bodies(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *tau,
                                       double *qdd) {
+  const double up[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
   psdmp_motion *motion = work->motion;
   psdmp_articulated *articulated = work->articulated;
   psdmp_set_frames(r, work, q);
   for (int b = 0; b < r->bodies; b++) {
     int parent = r->body[b].parent;
-    start_body(&r->body[b], &motion[b], parent < 0 ? NULL : &motion[parent], &articulated[b], qd[b]);
+    move_body(&r->body[b], &motion[b], parent < 0 ? NULL : &motion[parent], &articulated[b], qd[b]);
+    start_body(r->body[b].pi, &motion[b], &articulated[b]);
   }
   for (int b = r->bodies - 1; b >= 0; b--) {
+    int parent = r->body[b].parent;
     psdmp_articulated *A = &articulated[b];
     if (!resolve_joint(&r->body[b], r->body_drive[b], tau[b], A)) return PSDM_E_SINGULAR;
-    if (r->body[b].parent < 0) continue;
+    if (parent < 0) continue;
     project(A);
-    pass_to_parent(&motion[b], A, &articulated[r->body[b].parent]);
+    pass_inertia(&motion[b], A, &articulated[parent]);
+    pass_wrench(&motion[b], A, &articulated[parent]);
   }
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_articulated *A = &articulated[b];
-    psdmp_motion *m = &motion[b];
-    if (r->body[b].parent >= 0) {
-      const psdmp_motion *parent = &motion[r->body[b].parent];
-      double a[3];
-      memcpy(a, parent->a, sizeof a);
-      psdmp_cross_add(parent->dw, m->p, a);
-      psdmp_unrotate(m->R, parent->dw, m->dw);
-      psdmp_unrotate(m->R, a, m->a);
-    } else {
-      const double up[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
-      memset(m->dw, 0, sizeof m->dw);
-      psdmp_unrotate(m->R, up, m->a);
-    }
-    for (int i = 0; i < 3; i++) m->dw[i] += A->cw[i], m->a[i] += A->cv[i];
-    qdd[b] = (A->u - psdmp_dot(A->Un, m->dw) - psdmp_dot(A->Uf, m->a)) / A->D;
-    *(r->body[b].prismatic ? &m->a[2] : &m->dw[2]) += qdd[b];
+    int parent = r->body[b].parent;
+    qdd[b] = accelerate(&r->body[b], &motion[b], parent < 0 ? NULL : &motion[parent], up, &articulated[b]);
   }
   return PSDM_OK;
 }

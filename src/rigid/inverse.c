@@ -11,31 +11,31 @@
 
 /* the wrench about its origin that the motion of one body asks for: f = m a + U h, n = h x a + I dw + w x I w,
  * the last two by entries of I */
-static inline void body_wrench(const double pi[10], psdmp_motion *m) {
+static inline void body_wrench(const double pi[10], psdmp_motion *restrict m) {
   const double *h = pi + 1, *w = m->w, *d = m->dw, *a = m->a, *U = m->U;
   double XX = pi[4], XY = pi[5], XZ = pi[6], YY = pi[7], YZ = pi[8], ZZ = pi[9];
-  double xx = w[0] * w[0], yy = w[1] * w[1], zz = w[2] * w[2];
-  psdmp_rotate(U, h, m->f);
-  for (int i = 0; i < 3; i++) m->f[i] += pi[0] * a[i];
-  psdmp_cross(h, a, m->n);
-  m->n[0] += XX * d[0] - XY * U[6] + XZ * U[3] + (ZZ - YY) * (w[1] * w[2]) + YZ * (yy - zz);
-  m->n[1] += YY * d[1] + XY * U[7] - YZ * U[1] + (XX - ZZ) * (w[0] * w[2]) + XZ * (zz - xx);
-  m->n[2] += ZZ * d[2] - XZ * U[5] + YZ * U[2] + (YY - XX) * (w[0] * w[1]) + XY * (xx - yy);
+  double xx = w[0] * w[0], yy = w[1] * w[1], zz = w[2] * w[2], f[3], n[3];
+  psdmp_rotate(U, h, f);
+  psdmp_cross(h, a, n);
+  n[0] += XX * d[0] - XY * U[6] + XZ * U[3] + (ZZ - YY) * (w[1] * w[2]) + YZ * (yy - zz);
+  n[1] += YY * d[1] + XY * U[7] - YZ * U[1] + (XX - ZZ) * (w[0] * w[2]) + XZ * (zz - xx);
+  n[2] += ZZ * d[2] - XZ * U[5] + YZ * U[2] + (YY - XX) * (w[0] * w[1]) + XY * (xx - yy);
+  for (int i = 0; i < 3; i++) m->f[i] = f[i] + pi[0] * a[i], m->n[i] = n[i];
 }
 
 /* wrenches from the tips to the base; the joint's own component is its torque */
 static inline void gather(const psdm_robot *r, psdmp_motion *motion, double *tau) {
   for (int b = r->bodies - 1; b >= 0; b--) {
     const psdmp_body *body = &r->body[b];
-    psdmp_motion *m = &motion[b];
+    const psdmp_motion *m = &motion[b];
     tau[b] = body->prismatic ? m->f[2] : m->n[2];
     if (body->parent < 0) continue;
-    psdmp_motion *parent = &motion[body->parent];
+    psdmp_motion *restrict parent = &motion[body->parent];
     double f[3], n[3];
     psdmp_rotate(m->R, m->f, f);
     psdmp_rotate(m->R, m->n, n);
+    psdmp_cross_add(m->p, f, n);
     for (int i = 0; i < 3; i++) parent->f[i] += f[i], parent->n[i] += n[i];
-    psdmp_cross_add(m->p, f, parent->n);
   }
 }
 

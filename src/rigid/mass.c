@@ -5,59 +5,59 @@
 #include "rigid/rigid_priv.h"
 
 /* adds body b's composite to its parent's: rotate, then shift by p (as psdmp_standard_move, without its generality) */
-static inline void add_composite(const psdmp_motion *m, const double c[10], double parent[10]) {
-  const double *R = m->R, *p = m->p;
-  double h[3], T[9], mass = c[0];
-  psdmp_rotate(R, c + 1, h);
-  for (int i = 0; i < 3; i++) psdmp_symmetric(c + 4, R + 3 * i, T + 3 * i); /* row i of R I */
+static inline void add_composite(const psdmp_motion *m, const double c[10], double *restrict parent) {
+  double h[3], I[6], mass = c[0], x = m->p[0], y = m->p[1], z = m->p[2];
+  psdmp_rotate(m->R, c + 1, h);
+  psdmp_rotate_symmetric(m->R, c + 4, I);
   /* h' = h + m p, and the shift of I by p needs h + h' = 2 h + m p */
-  double g[3] = {h[0] + mass * p[0], h[1] + mass * p[1], h[2] + mass * p[2]};
-  double x = p[0] * (h[0] + g[0]), y = p[1] * (h[1] + g[1]), z = p[2] * (h[2] + g[2]);
+  double g[3] = {h[0] + mass * x, h[1] + mass * y, h[2] + mass * z};
+  double xx = x * (h[0] + g[0]), yy = y * (h[1] + g[1]), zz = z * (h[2] + g[2]);
   parent[0] += mass;
-  for (int i = 0; i < 3; i++) parent[1 + i] += g[i];
-  parent[4] += psdmp_dot(T, R) + y + z;
-  parent[5] += psdmp_dot(T, R + 3) - p[0] * h[1] - g[0] * p[1];
-  parent[6] += psdmp_dot(T, R + 6) - p[0] * h[2] - g[0] * p[2];
-  parent[7] += psdmp_dot(T + 3, R + 3) + x + z;
-  parent[8] += psdmp_dot(T + 3, R + 6) - p[1] * h[2] - g[1] * p[2];
-  parent[9] += psdmp_dot(T + 6, R + 6) + x + y;
+  parent[1] += g[0], parent[2] += g[1], parent[3] += g[2];
+  parent[4] += I[0] + yy + zz;
+  parent[5] += I[1] - x * h[1] - g[0] * y;
+  parent[6] += I[2] - x * h[2] - g[0] * z;
+  parent[7] += I[3] + xx + zz;
+  parent[8] += I[4] - y * h[2] - g[1] * z;
+  parent[9] += I[5] + xx + yy;
 }
 
 /* one entry of the tree's mass matrix into the independent joints' matrix, G^T M G */
-static inline void put_entry(const psdm_robot *r, int i, int j, double value, double *M) {
-  int n = r->n;
-  if (r->direct) {
-    M[i * n + j] = M[j * n + i] = value;
-    return;
-  }
+static void spread_entry(const psdm_robot *r, int i, int j, double value, double *M) {
   for (int k = r->g_row[i]; k < r->g_row[i + 1]; k++)
     for (int l = r->g_row[j]; l < r->g_row[j + 1]; l++) {
       double term = r->g_val[k] * r->g_val[l] * value;
-      M[r->g_col[k] * n + r->g_col[l]] += term;
-      if (i != j) M[r->g_col[l] * n + r->g_col[k]] += term;
+      M[r->g_col[k] * r->n + r->g_col[l]] += term;
+      if (i != j) M[r->g_col[l] * r->n + r->g_col[k]] += term;
     }
 }
 
+static inline void put_entry(const psdm_robot *r, int i, int j, double value, double *M) {
+  if (r->direct)
+    M[i * r->n + j] = M[j * r->n + i] = value;
+  else
+    spread_entry(r, i, j, value, M);
+}
+
 /* the wrench of a unit acceleration of joint b, carried inward: its component at each ancestor is an entry of M */
-static inline void put_column(const psdm_robot *r, const psdmp_motion *motion, int b, const double c[10], double *M) {
-  double f[3], n[3], Rf[3], Rn[3];
-  if (r->body[b].prismatic) {
-    memcpy(f, (double[3]){0, 0, c[0]}, sizeof f);
-    memcpy(n, (double[3]){c[2], -c[1], 0}, sizeof n);
-    put_entry(r, b, b, f[2] + r->body_drive[b], M);
-  } else {
-    memcpy(f, (double[3]){-c[2], c[1], 0}, sizeof f);
-    memcpy(n, (double[3]){c[6], c[8], c[9]}, sizeof n);
-    put_entry(r, b, b, n[2] + r->body_drive[b], M);
+static inline void put_column(const psdm_robot *r, const psdmp_motion *motion, int b, const double c[10], double *restrict M) {
+  const psdmp_body *body = r->body;
+  double f[3] = {-c[2], c[1], 0}, n[3] = {c[6], c[8], c[9]};
+  if (body[b].prismatic) {
+    f[0] = f[1] = n[2] = 0;
+    f[2] = c[0], n[0] = c[2], n[1] = -c[1];
   }
-  for (int i = b; r->body[i].parent >= 0;) {
-    psdmp_rotate(motion[i].R, f, Rf);
-    psdmp_rotate(motion[i].R, n, Rn);
-    psdmp_cross_add(motion[i].p, Rf, Rn);
-    memcpy(f, Rf, sizeof f);
-    memcpy(n, Rn, sizeof n);
-    i = r->body[i].parent;
-    put_entry(r, i, b, r->body[i].prismatic ? f[2] : n[2], M);
+  put_entry(r, b, b, (body[b].prismatic ? f[2] : n[2]) + r->body_drive[b], M);
+  for (int i = b, parent = body[b].parent; parent >= 0; i = parent, parent = body[i].parent) {
+    const double *R = motion[i].R, *p = motion[i].p;
+    double Rf[3];
+    psdmp_rotate(R, f, Rf);
+    double nz = psdmp_dot(R + 6, n) + p[0] * Rf[1] - p[1] * Rf[0];
+    put_entry(r, parent, b, body[parent].prismatic ? Rf[2] : nz, M);
+    if (body[parent].parent < 0) break; /* nobody asks for the other components */
+    double nx = psdmp_dot(R, n) + p[1] * Rf[2] - p[2] * Rf[1], ny = psdmp_dot(R + 3, n) + p[2] * Rf[0] - p[0] * Rf[2];
+    f[0] = Rf[0], f[1] = Rf[1], f[2] = Rf[2];
+    n[0] = nx, n[1] = ny, n[2] = nz;
   }
 }
 

@@ -14,11 +14,9 @@ typedef struct frame_motion {
 
 static void set_link(const psdmp_link *link, const psdmp_motion *m, const double *world, frame_motion *k) {
   const double *R = link->frame.R, *p = link->frame.p;
-  double turn[3], a[3];
-  psdmp_cross(m->w, p, turn);
-  memcpy(a, m->a, sizeof a);
-  psdmp_cross_add(m->dw, p, a);
-  psdmp_cross_add(m->w, turn, a);
+  double a[3];
+  psdmp_rotate(m->U, p, a);
+  for (int i = 0; i < 3; i++) a[i] += m->a[i];
   psdmp_unrotate(R, m->w, k->w);
   psdmp_unrotate(R, m->dw, k->dw);
   psdmp_unrotate(R, a, k->a);
@@ -46,7 +44,8 @@ static void set_map(const frame_motion *k, wrench_map *A) {
 }
 
 /* ten entries of joint i's row: the power of each parameter's wrench on the twist (sw, sv) */
-static inline void joint_row(const frame_motion *k, const wrench_map *A, const double sw[3], const double sv[3], double row[10]) {
+static inline void joint_row(const frame_motion *k, const wrench_map *A, const double sw[3], const double sv[3],
+                             double *restrict row) {
   double Uv[3], aw[3];
   psdmp_unrotate(A->U, sv, Uv);
   psdmp_cross(k->a, sw, aw); /* sw . (h x a) = h . (a x sw) */
@@ -69,6 +68,14 @@ static inline void twist(const frame_motion *k, const double *world, bool prisma
   psdmp_unrotate(k->R, v, sv);
 }
 
+/* tree joint i's row to the independent joints that move it */
+static void spread_row(const psdm_robot *r, int i, const double row[10], double *block, int columns) {
+  for (int g = r->g_row[i]; g < r->g_row[i + 1]; g++) {
+    double *to = block + (long)r->g_col[g] * columns;
+    for (int c = 0; c < PSDMP_STANDARD; c++) to[c] += r->g_val[g] * row[c];
+  }
+}
+
 psdm_status psdm_regressor_standard(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd,
                                     double *Y) {
   const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
@@ -84,13 +91,10 @@ psdm_status psdm_regressor_standard(const psdm_robot *r, psdm_work *work, const 
     set_link(&r->link[body->index], &work->motion[b], work->world + 12 * b, &k);
     set_map(&k, &A);
     for (int i = b; i >= 0; i = r->body[i].parent) {
-      double sw[3], sv[3], row[PSDMP_STANDARD];
+      double sw[3], sv[3], row[PSDMP_STANDARD], *block = Y + PSDMP_STANDARD * body->number;
       twist(&k, work->world + 12 * i, r->body[i].prismatic, sw, sv);
-      joint_row(&k, &A, sw, sv, row);
-      for (int g = r->g_row[i]; g < r->g_row[i + 1]; g++) {
-        double *to = Y + (long)r->g_col[g] * columns + PSDMP_STANDARD * body->number;
-        for (int c = 0; c < PSDMP_STANDARD; c++) to[c] += r->g_val[g] * row[c];
-      }
+      joint_row(&k, &A, sw, sv, r->direct ? block + (long)i * columns : row);
+      if (!r->direct) spread_row(r, i, row, block, columns);
     }
   }
   /* a drive's torque is a Ia (a . qdd) */

@@ -18,10 +18,10 @@ typedef struct psdmp_motion {
 
 /* Inertia of an articulated body: n = J dw + H a, f = H^T dw + M a. */
 typedef struct psdmp_articulated {
-  double J[6], H[9], M[6]; /* symmetric ones as xx xy xz yy yz zz */
-  double n[3], f[3];       /* bias wrench */
-  double Un[3], Uf[3], D, u;
-  double cw[3], cv[3];     /* velocity-product acceleration */
+  double J[6], H[9], M[6];  /* symmetric ones as xx xy xz yy yz zz */
+  double n[3], f[3];        /* bias wrench */
+  double Un[3], Uf[3], g, u; /* g = 1/D */
+  double cw[2], cv[2];      /* acceleration that the joint's velocity adds; none along z */
 } psdmp_articulated;
 
 struct psdm_work {
@@ -31,6 +31,7 @@ struct psdm_work {
   double *screw;                  /* (6 bodies) */
   double *world;                  /* (12 bodies) R, p of each body in the base frame */
   double *q, *qd, *qdd, *tau;     /* (bodies) tree coordinates */
+  double *sine, *cosine;          /* (bodies) of q, revolute or not */
   double *M;                      /* (n x n) */
   double *row;                    /* (n) */
 };
@@ -41,6 +42,9 @@ const double *psdmp_expand_rate(const psdm_robot *r, const double *x, double *tr
 
 /* tau = G^T tree. */
 void psdmp_restrict(const psdm_robot *r, const double *tree, double *tau);
+
+/* Sines and cosines of x, within 1 ulp. */
+void psdmp_sines(int count, const double *restrict x, double *restrict sine, double *restrict cosine);
 
 /* R, p of every body from the tree's q. */
 void psdmp_set_frames(const psdm_robot *r, psdm_work *w, const double *q_tree);
@@ -89,42 +93,52 @@ static inline void psdmp_symmetric(const double S[6], const double x[3], double 
   out[2] = S[2] * x[0] + S[4] * x[1] + S[5] * x[2];
 }
 
-/* ---- motion of a body from its parent's (NULL: the base, which does not turn and accelerates by base) ---- */
-
-/* U = [dw]x + [w]x[w]x */
-static inline void psdmp_set_turning(psdmp_motion *m) {
-  const double *w = m->w, *d = m->dw;
-  double xx = w[0] * w[0], xy = w[0] * w[1], xz = w[0] * w[2], yy = w[1] * w[1], yz = w[1] * w[2], zz = w[2] * w[2];
-  m->U[0] = -yy - zz, m->U[1] = xy - d[2], m->U[2] = xz + d[1];
-  m->U[3] = xy + d[2], m->U[4] = -xx - zz, m->U[5] = yz - d[0];
-  m->U[6] = xz - d[1], m->U[7] = yz + d[0], m->U[8] = -xx - yy;
+/* out = R S R^T in 28 multiplications: S = zz 1 + L + [v]x, where L has no third column and v = (-yz, xz, 0).
+ * Only rows y and z of R L R^T are needed: the trace gives xx, the symmetry of the result the rest. */
+static inline void psdmp_rotate_symmetric(const double R[9], const double S[6], double out[6]) {
+  double xx = S[0] - S[5], xy = S[1], yy = S[3] - S[5], xz = 2 * S[2], yz = 2 * S[4];
+  double y0 = R[3] * xx + R[4] * xy + R[5] * xz, y1 = R[3] * xy + R[4] * yy + R[5] * yz;
+  double z0 = R[6] * xx + R[7] * xy + R[8] * xz, z1 = R[6] * xy + R[7] * yy + R[8] * yz;
+  double LYY = y0 * R[3] + y1 * R[4], LZZ = z0 * R[6] + z1 * R[7];
+  out[0] = (xx + yy + S[5]) - (LYY + LZZ);
+  out[1] = y0 * R[0] + y1 * R[1] + (R[7] * S[2] - R[6] * S[4]);
+  out[2] = z0 * R[0] + z1 * R[1] - (R[4] * S[2] - R[3] * S[4]);
+  out[3] = LYY + S[5];
+  out[4] = z0 * R[3] + z1 * R[4] + (R[1] * S[2] - R[0] * S[4]);
+  out[5] = LZZ + S[5];
 }
 
-static inline void psdmp_move_body(const psdmp_body *body, psdmp_motion *m, const psdmp_motion *parent, const double base[3], double qd,
-                                   double qdd) {
+/* ---- motion of a body from its parent's (NULL: the base, which does not turn and accelerates by base) ---- */
+
+static inline void psdmp_move_body(const psdmp_body *body, psdmp_motion *restrict m, const psdmp_motion *parent, const double base[3],
+                                   double qd, double qdd) {
+  double w[3] = {0}, d[3] = {0}, a[3];
   if (parent) {
     double at[3];
     psdmp_rotate(parent->U, m->p, at);
     for (int i = 0; i < 3; i++) at[i] += parent->a[i];
-    psdmp_unrotate(m->R, parent->w, m->w);
-    psdmp_unrotate(m->R, parent->dw, m->dw);
-    psdmp_unrotate(m->R, at, m->a);
+    psdmp_unrotate(m->R, parent->w, w);
+    psdmp_unrotate(m->R, parent->dw, d);
+    psdmp_unrotate(m->R, at, a);
   } else {
-    memset(m->w, 0, sizeof m->w);
-    memset(m->dw, 0, sizeof m->dw);
-    psdmp_unrotate(m->R, base, m->a);
+    psdmp_unrotate(m->R, base, a);
   }
   if (body->prismatic) {
-    m->a[0] += 2 * m->w[1] * qd;
-    m->a[1] -= 2 * m->w[0] * qd;
-    m->a[2] += qdd;
+    a[0] += 2 * w[1] * qd;
+    a[1] -= 2 * w[0] * qd;
+    a[2] += qdd;
   } else {
-    m->dw[0] += m->w[1] * qd;
-    m->dw[1] -= m->w[0] * qd;
-    m->dw[2] += qdd;
-    m->w[2] += qd;
+    d[0] += w[1] * qd;
+    d[1] -= w[0] * qd;
+    d[2] += qdd;
+    w[2] += qd;
   }
-  psdmp_set_turning(m);
+  for (int i = 0; i < 3; i++) m->w[i] = w[i], m->dw[i] = d[i], m->a[i] = a[i];
+  /* U = [dw]x + [w]x[w]x */
+  double xx = w[0] * w[0], xy = w[0] * w[1], xz = w[0] * w[2], yy = w[1] * w[1], yz = w[1] * w[2], zz = w[2] * w[2];
+  m->U[0] = -yy - zz, m->U[1] = xy - d[2], m->U[2] = xz + d[1];
+  m->U[3] = xy + d[2], m->U[4] = -xx - zz, m->U[5] = yz - d[0];
+  m->U[6] = xz - d[1], m->U[7] = yz + d[0], m->U[8] = -xx - yy;
 }
 
 #endif

@@ -1,4 +1,3 @@
-#include <math.h>
 #include <string.h>
 
 #include "rigid/rigid_priv.h"
@@ -30,6 +29,8 @@ static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes) {
   at->qd = carve(&c, b, sizeof(double));
   at->qdd = carve(&c, b, sizeof(double));
   at->tau = carve(&c, b, sizeof(double));
+  at->sine = carve(&c, b, sizeof(double));
+  at->cosine = carve(&c, b, sizeof(double));
   at->M = carve(&c, n * n, sizeof(double));
   at->row = carve(&c, n, sizeof(double));
   *bytes = c.used;
@@ -83,6 +84,7 @@ void psdmp_restrict(const psdm_robot *r, const double *tree, double *tau) {
 /* ---- frames ---- */
 
 void psdmp_set_frames(const psdm_robot *r, psdm_work *work, const double *q) {
+  psdmp_sines(r->bodies, q, work->sine, work->cosine);
   for (int b = 0; b < r->bodies; b++) {
     const psdmp_body *body = &r->body[b];
     const double *E = body->joint.R, *p = body->joint.p;
@@ -92,7 +94,7 @@ void psdmp_set_frames(const psdm_robot *r, psdm_work *work, const double *q) {
       for (int i = 0; i < 3; i++) m->p[i] = p[i] + q[b] * E[3 * i + 2];
       continue;
     }
-    double s = sin(q[b]), c = cos(q[b]);
+    double s = work->sine[b], c = work->cosine[b];
     for (int i = 0; i < 3; i++) {
       m->R[3 * i] = E[3 * i] * c + E[3 * i + 1] * s;
       m->R[3 * i + 1] = E[3 * i + 1] * c - E[3 * i] * s;

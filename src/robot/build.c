@@ -273,6 +273,7 @@ static psdm_status check_fixed(const psdmp_spec *spec, psdm_error *error) {
 psdm_status psdmp_robot_build(psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
   r->file = spec->file;
   r->name = spec->name;
+  r->base_name = spec->base_name;
   memcpy(r->gravity, spec->gravity, sizeof r->gravity);
   int *order = NEW(&r->arena, spec->joints, int);
   if (!order) return no_memory(spec, error);

@@ -13,14 +13,37 @@ const char *const psdmp_body_names[PSDMP_BODY_NAMES] = {"m",   "rx",  "ry",  "rz
 
 /* ---- in ---- */
 
-static psdm_status build_from_text(const char *text, size_t length, const char *name, const psdm_robot_options *options,
-                                   psdm_robot *robot, psdm_error *error) {
-  psdmp_arena *arena = &robot->arena;
+/* the file's name without its folder and ending */
+static const char *stem(psdmp_arena *arena, const char *file) {
+  const char *slash = strrchr(file, '/'), *from = slash ? slash + 1 : file, *dot = strrchr(from, '.');
+  size_t length = dot && dot > from ? (size_t)(dot - from) : strlen(from);
+  return psdmp_arena_text(arena, from, length);
+}
+
+/* XML begins with a bracket, behind blanks and a byte order mark; YAML never does */
+static bool looks_like_xml(const char *text, size_t length) {
+  size_t at = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+  while (at < length && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r' || text[at] == '\n')) at++;
+  return at < length && text[at] == '<';
+}
+
+/* what every source shares once its spec is filled */
+static psdm_status finish(psdmp_spec *spec, const psdm_robot_options *options, psdm_robot *robot, psdm_error *error) {
+  psdm_status status = options ? psdmp_spec_restrict(spec, options, &robot->arena, error) : PSDM_OK;
+  if (status) return status;
+  if (!spec->name || !spec->name[0]) spec->name = stem(&robot->arena, spec->file);
+  if (!spec->name) return psdmp_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
+  if (options && options->gravity) memcpy(spec->gravity, options->gravity, sizeof spec->gravity);
+  return psdmp_robot_build(spec, robot, error);
+}
+
+static psdm_status read_text(const char *text, size_t length, const char *name, const psdm_robot_options *options,
+                             psdmp_arena *arena, psdmp_spec *spec, psdm_error *error) {
   char *file = psdmp_arena_text(arena, name, strlen(name));
-  psdmp_spec *spec = psdmp_arena_alloc(arena, sizeof *spec);
-  if (!file || !spec) return psdmp_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
-  psdm_status status = psdmp_spec_from_yaml(text, length, file, options, arena, spec, error);
-  return status ? status : psdmp_robot_build(spec, robot, error);
+  if (!file) return psdmp_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
+  if (length > PSDMP_DOC_BYTES) return psdmp_fail(error, PSDM_E_LIMIT, name, 0, 0, "%zu bytes; at most %d are read", length, PSDMP_DOC_BYTES);
+  return looks_like_xml(text, length) ? psdmp_spec_from_urdf(text, length, file, options, arena, spec, error)
+                                      : psdmp_spec_from_yaml(text, length, file, options, arena, spec, error);
 }
 
 static psdm_robot *new_robot(const psdm_allocator *allocator) {
@@ -29,18 +52,40 @@ static psdm_robot *new_robot(const psdm_allocator *allocator) {
   return robot;
 }
 
-psdm_status psdm_robot_parse(const char *text, size_t length, const char *name, const psdm_robot_options *options,
-                             const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
+/* a robot from whichever source: text, or tables when text is NULL */
+typedef struct source {
+  const char *text, *name, *x_path;
+  size_t length;
+} source;
+
+static psdm_status make(const source *from, const psdm_robot_options *options, const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
   *out = NULL;
   psdm_robot *robot = new_robot(allocator);
-  if (!robot) return psdmp_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
-  psdm_status status = build_from_text(text, length, name, options, robot, error);
+  psdmp_spec *spec = robot ? psdmp_arena_alloc(&robot->arena, sizeof *spec) : NULL;
+  psdm_status status;
+  if (!spec)
+    status = psdmp_fail(error, PSDM_E_MEMORY, from->name, 0, 0, "out of memory");
+  else if (from->text)
+    status = read_text(from->text, from->length, from->name, options, &robot->arena, spec, error);
+  else
+    status = psdmp_spec_from_tables(from->name, from->x_path, options, &robot->arena, spec, error);
+  if (!status) status = finish(spec, options, robot, error);
   if (status) {
     psdm_robot_free(robot);
     return status;
   }
   *out = robot;
   return PSDM_OK;
+}
+
+psdm_status psdm_robot_parse(const char *text, size_t length, const char *name, const psdm_robot_options *options,
+                             const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
+  return make(&(source){.text = text, .length = length, .name = name}, options, allocator, out, error);
+}
+
+psdm_status psdm_robot_load_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
+                                   const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
+  return make(&(source){.name = dh_path, .x_path = x_path}, options, allocator, out, error);
 }
 
 psdm_status psdm_robot_load(const char *path, const psdm_robot_options *options, const psdm_allocator *allocator,
@@ -110,6 +155,7 @@ psdm_status psdm_robot_ready(const psdm_robot *r, psdm_error *error) {
 /* ---- facts ---- */
 
 const char *psdm_robot_name(const psdm_robot *r) { return r->name; }
+const char *psdm_robot_base_name(const psdm_robot *r) { return r->base_name; }
 int psdm_robot_n(const psdm_robot *r) { return r->n; }
 int psdm_robot_joints(const psdm_robot *r) { return r->joints; }
 int psdm_robot_links(const psdm_robot *r) { return r->bodies; }

@@ -56,7 +56,7 @@ typedef struct psdmp_theta {
 
 struct psdm_robot {
   psdmp_arena arena; /* owns everything below */
-  const char *file, *name;
+  const char *file, *name, *base_name;
   double gravity[3];
 
   int n, bodies, joints, drives;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/doc.h"
+#include "robot/names.h"
 #include "robot/spec.h"
 
 typedef struct reader {
@@ -12,6 +13,7 @@ typedef struct reader {
   psdm_error *error;
   psdmp_spec *spec;
   bool snap;
+  psdmp_names joints, links; /* once all are read */
   char where[96]; /* "joint 'A1'": put before every message */
 } reader;
 
@@ -30,7 +32,7 @@ typedef struct field {
 
 static psdm_status no_memory(reader *r) { return psdmp_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
 
-static psdm_status refuse(reader *r, int line, int column, const char *format, ...) PSDMP_PRINTF(4, 5);
+static psdm_status refuse(reader *r, int line, int column, const char *format, ...) PSDM_PRINTF(4, 5);
 static psdm_status refuse(reader *r, int line, int column, const char *format, ...) {
   char text[400];
   va_list args;
@@ -45,9 +47,10 @@ static psdm_status expected(reader *r, const psdmp_node *node, const char *what)
   char found[64], key[48];
   const char *name = node->key ? node->key : "entry";
   psdmp_quote(name, strlen(name), key, sizeof key);
+  bool empty = node->kind == PSDMP_SCALAR ? !node->length : !node->count;
+  if (empty) return refuse(r, node->line, node->column, "%s is empty; %s was expected", key, what);
   if (node->kind != PSDMP_SCALAR)
     return refuse(r, node->line, node->column, "%s is a %s; %s was expected", key, node->kind == PSDMP_MAP ? "map" : "list", what);
-  if (!node->length) return refuse(r, node->line, node->column, "%s is empty; %s was expected", key, what);
   psdmp_quote(node->text, node->length, found, sizeof found);
   return refuse(r, node->line, node->column, "%s is '%s'; %s was expected", key, found, what);
 }
@@ -98,22 +101,10 @@ static psdm_status read_magnitude(reader *r, const psdmp_node *node, void *targe
   return expected(r, node, "a number above zero");
 }
 
-/* Real files say 1.5708. Within 1e-4 rad of a multiple of 15 degrees that multiple is meant; differences above what
- * printing 15 digits loses are worth a note. */
 static psdm_status read_angle(reader *r, const psdmp_node *node, void *target) {
-  double *angle = target;
   psdm_status status = read_quantity(r, node, target);
   if (status || !r->snap) return status;
-  double nearest = psdmp_nearest_15(*angle), off = fabs(*angle - nearest);
-  if (off > 1e-4) return PSDM_OK;
-  double before = *angle;
-  *angle = nearest;
-  if (off <= 1e-13) return PSDM_OK;
-  const char *what = node->key ? node->key : "rpy";
-  if (psdmp_list_add(&r->spec->notes, r->arena, "line %d: %s%s%s %.10g snapped to %g deg (--no-snap keeps it)", node->line, r->where,
-                     r->where[0] ? ": " : "", what, before, nearest * (180 / 3.14159265358979323846)))
-    return no_memory(r);
-  return PSDM_OK;
+  return psdmp_spec_snap(r->spec, r->arena, target, node->line, r->where, node->key ? node->key : "rpy") ? no_memory(r) : PSDM_OK;
 }
 
 static psdm_status read_vector(reader *r, const psdmp_node *node, double out[3], field_read read, const char *what) {
@@ -303,20 +294,16 @@ static psdm_status read_joint(reader *r, const psdmp_node *node, int index, bool
 }
 
 /* the joint of this name, or of the link of this name; -2 when there is none, -1 for the base */
-static int find_joint(const psdmp_spec *spec, const char *name, bool links) {
-  for (int j = 0; j < spec->joints; j++)
-    if (strcmp(spec->joint[j].name, name) == 0) return j;
-  for (int j = 0; links && j < spec->joints; j++)
-    if (spec->joint[j].link_name && strcmp(spec->joint[j].link_name, name) == 0) return j;
+static int find_joint(const reader *r, const char *name, bool links) {
+  int joint = psdmp_names_find(&r->joints, name);
+  if (joint < 0 && links) joint = psdmp_names_find(&r->links, name);
+  if (joint >= 0) return joint;
   return links && strcmp(name, "base") == 0 ? -1 : -2;
 }
 
 static psdm_status no_such_joint(reader *r, int line, int column, const char *name, const char *what) {
-  const char *known[64];
   char found[64], other[64];
-  size_t count = 0;
-  for (int j = 0; j < r->spec->joints && count < COUNT(known); j++) known[count++] = r->spec->joint[j].name;
-  const char *near = psdmp_nearest(name, known, count);
+  const char *near = psdmp_names_nearest(&r->joints, name);
   psdmp_quote(name, strlen(name), found, sizeof found);
   if (near) psdmp_quote(near, strlen(near), other, sizeof other);
   return refuse(r, line, column, "%s names '%s', which is no joint of this file%s%s%s", what, found, near ? "; did you mean '" : "",
@@ -327,10 +314,10 @@ static psdm_status resolve_parent(reader *r, const psdmp_node *node, int *parent
   const char *name = NULL;
   psdm_status status = read_name(r, node, &name);
   if (status) return status;
-  *parent = find_joint(r->spec, name, true);
+  *parent = find_joint(r, name, true);
   if (*parent >= 0 && strcmp(name, "base") == 0)
     return refuse(r, node->line, node->column, "'base' is also the name of a joint or link; rename that one");
-  return *parent == -2 ? no_such_joint(r, node->line, node->column, name, "parent") : PSDM_OK;
+  return *parent == -2 ? no_such_joint(r, node->line, node->column, name, node->key) : PSDM_OK;
 }
 
 static psdm_status resolve_couple(reader *r, const psdmp_node *node, psdmp_spec_joint *joint) {
@@ -340,7 +327,7 @@ static psdm_status resolve_couple(reader *r, const psdmp_node *node, psdmp_spec_
   if (!joint->couple) return no_memory(r);
   for (const psdmp_node *at = node->child; at; at = at->next) {
     psdm_status status;
-    int other = find_joint(r->spec, at->key, false);
+    int other = find_joint(r, at->key, false);
     if (strcmp(at->key, "offset") == 0) {
       if (other >= 0) return refuse(r, at->key_line, at->key_column, "'offset' is also the name of a joint; rename that joint");
       status = read_quantity(r, at, &joint->couple_offset);
@@ -384,20 +371,21 @@ static psdm_status resolve_motor(reader *r, const psdmp_node *node, psdmp_spec_j
   return PSDM_OK;
 }
 
-static psdm_status refuse_twin_names(reader *r) {
+/* all joint and link names, each standing once */
+static psdm_status index_names(reader *r) {
   const psdmp_spec *spec = r->spec;
-  for (int j = 0; j < spec->joints; j++)
-    for (int k = 0; k < j; k++) {
-      char name[80];
-      bool joint = strcmp(spec->joint[j].name, spec->joint[k].name) == 0;
-      if (!joint && strcmp(spec->joint[j].link_name, spec->joint[k].link_name) != 0) continue;
-      const char *twin = joint ? spec->joint[j].name : spec->joint[j].link_name;
-      psdmp_quote(twin, strlen(twin), name, sizeof name);
-      return refuse(r, joint ? spec->joint[j].line : spec->joint[j].link_line, joint ? spec->joint[j].column : spec->joint[j].link_column,
-                    "%s name '%s' stands twice (first on line %d)", joint ? "joint" : "link", name,
-                    joint ? spec->joint[k].line : spec->joint[k].link_line);
-    }
-  return PSDM_OK;
+  const char **joints = NEW(r, spec->joints, const char *), **links = NEW(r, spec->joints, const char *);
+  if (!joints || !links) return no_memory(r);
+  for (int j = 0; j < spec->joints; j++) joints[j] = spec->joint[j].name, links[j] = spec->joint[j].link_name;
+  if (!psdmp_names_init(&r->joints, r->arena, joints, spec->joints) || !psdmp_names_init(&r->links, r->arena, links, spec->joints)) return no_memory(r);
+  int first = 0, joint = psdmp_names_twin(&r->joints, &first), link = joint < 0 ? psdmp_names_twin(&r->links, &first) : -1;
+  if (joint < 0 && link < 0) return PSDM_OK;
+  char name[80];
+  const psdmp_spec_joint *twin = &spec->joint[joint < 0 ? link : joint], *before = &spec->joint[first];
+  const char *text = joint < 0 ? twin->link_name : twin->name;
+  psdmp_quote(text, strlen(text), name, sizeof name);
+  return refuse(r, joint < 0 ? twin->link_line : twin->line, joint < 0 ? twin->link_column : twin->column,
+                "%s name '%s' stands twice (first on line %d)", joint < 0 ? "link" : "joint", name, joint < 0 ? before->link_line : before->line);
 }
 
 /* ---- links ---- */
@@ -602,10 +590,9 @@ static psdm_status resolve_names(reader *r, const row *rows) {
 
 static psdm_status read_joints(reader *r, const psdmp_node *node, bool modified, row **rows) {
   psdmp_spec *spec = r->spec;
-  enum { MOST = 4 * PSDM_MAX_JOINTS }; /* fixed ones included; names are compared pair by pair */
   if (node->kind != PSDMP_LIST || !node->count) return expected(r, node, "a list of joints");
-  if (node->count > MOST)
-    return psdmp_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column, "%d joints; at most %d are accepted", node->count, MOST);
+  if (node->count > PSDMP_MAX_LINKS)
+    return psdmp_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column, "%d joints; at most %d are read", node->count, PSDMP_MAX_LINKS);
   *rows = NEW(r, node->count, row);
   spec->joint = NEW(r, node->count, psdmp_spec_joint);
   if (!*rows || !spec->joint) return no_memory(r);
@@ -616,13 +603,6 @@ static psdm_status read_joints(reader *r, const psdmp_node *node, bool modified,
     spec->joint[spec->joints++] = (*rows)[j].joint;
   }
   return PSDM_OK;
-}
-
-/* the file's name without its folder and ending */
-static const char *stem(reader *r) {
-  const char *slash = strrchr(r->file, '/'), *from = slash ? slash + 1 : r->file, *dot = strrchr(from, '.');
-  size_t length = dot && dot > from ? (size_t)(dot - from) : strlen(from);
-  return psdmp_arena_text(r->arena, from, length);
 }
 
 typedef struct top {
@@ -652,8 +632,7 @@ static psdm_status read_top(reader *r, const psdmp_node *root, top *t) {
   if (!t->joints) return refuse(r, 1, 1, "no 'joints'");
   if (t->loops)
     return refuse(r, t->loops->line, t->loops->column, "'loops' is not supported; a parallelogram is written with 'couple' on its passive joints");
-  if (!t->name) t->name = stem(r);
-  return t->name ? PSDM_OK : no_memory(r);
+  return PSDM_OK;
 }
 
 psdm_status psdmp_spec_from_yaml(const char *text, size_t length, const char *file, const psdm_robot_options *options,
@@ -669,7 +648,7 @@ psdm_status psdmp_spec_from_yaml(const char *text, size_t length, const char *fi
   if (!status) status = read_convention(&r, t.convention, &modified);
   if (!status) status = read_joints(&r, t.joints, modified, &rows);
   if (!status) status = read_links(&r, t.links);
-  if (!status) status = refuse_twin_names(&r);
+  if (!status) status = index_names(&r);
   if (!status) status = resolve_names(&r, rows);
   if (!status && t.tool) status = read_tool(&r, t.tool);
   if (!status && t.transmission) status = read_transmission(&r, t.transmission);
@@ -677,7 +656,8 @@ psdm_status psdmp_spec_from_yaml(const char *text, size_t length, const char *fi
   if (!status && t.theta) status = read_theta(&r, t.theta);
   if (status) return status;
   spec->name = t.name;
+  spec->base_name = "base";
   spec->base = t.base;
-  memcpy(spec->gravity, options && options->gravity ? options->gravity : t.gravity, sizeof spec->gravity);
+  memcpy(spec->gravity, t.gravity, sizeof spec->gravity);
   return PSDM_OK;
 }

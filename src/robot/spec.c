@@ -33,6 +33,15 @@ psdm_status psdmp_list_add(psdmp_text_list *list, psdmp_arena *arena, const char
   return PSDM_OK;
 }
 
+psdm_status psdmp_spec_snap(psdmp_spec *spec, psdmp_arena *arena, double *angle, int line, const char *where, const char *key) {
+  double before = *angle, nearest = psdmp_nearest_15(before), off = fabs(before - nearest);
+  if (off > 1e-4) return PSDM_OK;
+  *angle = nearest;
+  if (off <= 1e-13) return PSDM_OK;
+  return psdmp_list_add(&spec->notes, arena, "line %d: %s%s%s %.10g snapped to %g deg (--no-snap keeps it)", line, where, where[0] ? ": " : "", key,
+                        before, nearest * (180 / 3.14159265358979323846));
+}
+
 /* principal moments about the centre of mass: all positive, none larger than the other two together. Equality is
  * where flat and slender bodies live, so rounding of the printed digits is let pass: 1e-9 of the largest. */
 static psdm_status check_moments(psdmp_spec *spec, psdmp_arena *arena, const char *name, const double pi[10]) {

@@ -36,8 +36,11 @@ typedef struct psdmp_text_list {
   const char **text;
 } psdmp_text_list;
 
+enum { PSDMP_MAX_LINKS = 20000 }; /* fixed ones included */
+
 typedef struct psdmp_spec {
-  const char *file, *name;
+  const char *file, *name; /* name NULL: the file's */
+  const char *base_name;   /* what the file calls the base */
   double gravity[3];
   psdmp_pose base;
   int joints;
@@ -54,11 +57,26 @@ typedef struct psdmp_spec {
 } psdmp_spec;
 
 /* Appends a sentence (arena copy). */
-psdm_status psdmp_list_add(psdmp_text_list *list, psdmp_arena *arena, const char *format, ...) PSDMP_PRINTF(3, 4);
+psdm_status psdmp_list_add(psdmp_text_list *list, psdmp_arena *arena, const char *format, ...) PSDM_PRINTF(3, 4);
+
+/* Takes an angle within 1e-4 rad of a multiple of 15 degrees for that multiple: real files say 1.5708. Differences above what
+ * printing 15 digits loses are worth a note, "line N: where: key X snapped to Y deg". */
+psdm_status psdmp_spec_snap(psdmp_spec *spec, psdmp_arena *arena, double *angle, int line, const char *where, const char *key);
 
 /* Fills a spec from YAML text. */
 psdm_status psdmp_spec_from_yaml(const char *text, size_t length, const char *file, const psdm_robot_options *options,
                                  psdmp_arena *arena, psdmp_spec *spec, psdm_error *error);
+
+/* Fills a spec from URDF text. */
+psdm_status psdmp_spec_from_urdf(const char *text, size_t length, const char *file, const psdm_robot_options *options,
+                                 psdmp_arena *arena, psdmp_spec *spec, psdm_error *error);
+
+/* Fills a spec from the PSDM toolbox's tables; x_path may be NULL. */
+psdm_status psdmp_spec_from_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options, psdmp_arena *arena,
+                                   psdmp_spec *spec, psdm_error *error);
+
+/* Locks joints, takes another root, keeps only the chain to a tip: what the options ask for. */
+psdm_status psdmp_spec_restrict(psdmp_spec *spec, const psdm_robot_options *options, psdmp_arena *arena, psdm_error *error);
 
 /* Defaults of a joint: rigid, no limits, no friction. */
 void psdmp_spec_joint_init(psdmp_spec_joint *joint);

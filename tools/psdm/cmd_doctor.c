@@ -37,7 +37,7 @@ typedef struct findings {
   int count;
 } findings;
 
-static void find(findings *f, const char *name, bool ok, bool required, const char *format, ...) TOOL_PRINTF(5, 6);
+static void find(findings *f, const char *name, bool ok, bool required, const char *format, ...) PSDM_PRINTF(5, 6);
 static void find(findings *f, const char *name, bool ok, bool required, const char *format, ...) {
   finding *at = &f->item[f->count++];
   snprintf(at->name, sizeof at->name, "%s", name);

@@ -270,7 +270,7 @@ int cmd_eval(int argc, char **argv) {
   const char *arguments[2];
   int code = settings_parse(&line, argc, argv, &j.set, arguments);
   if (code < 0) code = choose_function(&j, arguments[1]);
-  if (code < 0) code = tool_load(arguments[0], &j.set.gravity, j.set.no_snap, &j.robot);
+  if (code < 0) code = tool_load("eval", arguments[0], ROBOT_SETTINGS_OF(&j.set), &j.robot);
   if (code < 0) code = set_options(&j);
   if (code < 0) code = open_files(&j);
   if (code < 0) code = run(&j);

@@ -193,7 +193,7 @@ int cmd_inspect(int argc, char **argv) {
   const char *path;
   psdm_robot *robot = NULL;
   int code = settings_parse(&line, argc, argv, &set, &path);
-  if (code < 0) code = tool_load(path, &set.gravity, set.no_snap, &robot);
+  if (code < 0) code = tool_load("inspect", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code >= 0) return code;
   size_t n = (size_t)psdm_robot_n(robot), links = (size_t)psdm_robot_links(robot);
   double *G = calloc(links * n, sizeof *G), *c = calloc(links, sizeof *c), *pi = calloc((size_t)psdm_robot_parameter_count(robot), sizeof *pi);

@@ -11,6 +11,7 @@ static const struct command {
 } commands[] = {
     {"eval", cmd_eval, "evaluate torques, accelerations, matrices, energies, poses at states"},
     {"inspect", cmd_inspect, "show what was understood of a robot file"},
+    {"convert", cmd_convert, "write a robot as YAML or URDF; import MATLAB tables"},
     {"doctor", cmd_doctor, "check that this installation works"},
 };
 

@@ -39,7 +39,10 @@ typedef struct setting {
 /* What every command that reads a robot offers. */
 #define ROBOT_SETTINGS(X)                                                                      \
   X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, in place of the file's (m/s^2)") \
-  X(flag, no_snap, "", "", "keep angles that are nearly multiples of 15 degrees as they are")
+  X(flag, no_snap, "", "", "keep angles that are nearly multiples of 15 degrees as they are") \
+  X(text, root, "", "LINK", "take this link for the base, leave out what does not hang on it") \
+  X(text, tip, "", "LINK", "keep only the joints that move this link")                         \
+  X(text, lock, "", "JOINT=VALUE,...", "hold joints at positions (rad, m)")
 
 /* A command's words: where its settings go, what its positional arguments are called. */
 typedef struct command_line {

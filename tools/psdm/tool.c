@@ -62,13 +62,47 @@ const char *tool_safe(const char *name) {
 
 /* ---- robots ---- */
 
-int tool_load(const char *path, const setting_vector *gravity, bool no_snap, psdm_robot **robot) {
+enum { LOCKS = 64 };
+
+/* "JOINT=VALUE,JOINT=VALUE" in text, which is cut into pieces; a name ends at the last = of its piece */
+static int parse_locks(const char *command, char *text, psdm_lock *locks, int *count) {
+  for (char *at = text, *next; at; at = next) {
+    next = strchr(at, ',');
+    if (next) *next++ = '\0';
+    char *equals = strrchr(at, '=');
+    if (*count == LOCKS) return tool_usage(command, "--lock: at most %d joints", LOCKS);
+    if (!equals || !tool_parse_number(equals + 1, &locks[*count].value)) return tool_usage(command, "--lock '%s': JOINT=VALUE was expected", tool_safe(at));
+    *equals = '\0';
+    locks[(*count)++].joint = at;
+  }
+  return -1;
+}
+
+/* reads a robot file, or tables when dh is set, and tells what was noticed */
+static int load(const char *command, const char *path, bool tables, const char *x_path, const robot_settings *set, psdm_robot **robot) {
   psdm_error error;
-  psdm_robot_options options = {.no_snap = no_snap, .gravity = gravity->given ? gravity->value : NULL};
-  if (psdm_robot_load(path, &options, NULL, robot, &error)) return tool_fail(&error);
+  psdm_lock locks[LOCKS];
+  char text[2048] = "";
+  psdm_robot_options options = {.no_snap = set->no_snap, .gravity = set->gravity.given ? set->gravity.value : NULL, .root = set->root, .tip = set->tip, .locks = locks};
+  if (set->lock) {
+    if (strlen(set->lock) >= sizeof text) return tool_usage(command, "--lock is too long");
+    snprintf(text, sizeof text, "%s", set->lock);
+    int code = parse_locks(command, text, locks, &options.lock_count);
+    if (code >= 0) return code;
+  }
+  psdm_status status = tables ? psdm_robot_load_tables(path, x_path, &options, NULL, robot, &error) : psdm_robot_load(path, &options, NULL, robot, &error);
+  if (status) return tool_fail(&error);
   for (int i = 0; i < psdm_robot_notes(*robot); i++) fprintf(stderr, "psdm: note: %s\n", psdm_robot_note(*robot, i));
   for (int i = 0; i < psdm_robot_warnings(*robot); i++) tool_warn("%s", psdm_robot_warning(*robot, i));
   return -1;
+}
+
+int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot) {
+  return load(command, path, false, NULL, set, robot);
+}
+
+int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const robot_settings *set, psdm_robot **robot) {
+  return load(command, dh_path, true, x_path, set, robot);
 }
 
 /* ---- output ---- */

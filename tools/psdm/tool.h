@@ -13,21 +13,16 @@ enum { EXIT_OK = 0, EXIT_QUALITY = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
 /* The commands: psdm NAME ... runs function(argc, argv) with what follows the name. */
 int cmd_eval(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
-
-#if defined(__GNUC__)
-#define TOOL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#else
-#define TOOL_PRINTF(fmt, args)
-#endif
 
 /* "psdm: error: ..." with the library's sentence; returns the exit code that goes with it. */
 int tool_fail(const psdm_error *error);
 
 /* "psdm eval: ..." and where help is; returns EXIT_USAGE. */
-int tool_usage(const char *command, const char *format, ...) TOOL_PRINTF(2, 3);
+int tool_usage(const char *command, const char *format, ...) PSDM_PRINTF(2, 3);
 
-void tool_warn(const char *format, ...) TOOL_PRINTF(1, 2);
+void tool_warn(const char *format, ...) PSDM_PRINTF(1, 2);
 
 /* Strict C-locale decimal. */
 bool tool_parse_number(const char *text, double *value);
@@ -35,8 +30,19 @@ bool tool_parse_number(const char *text, double *value);
 /* The nearest of some words, NULL when none is near. */
 const char *tool_nearest(const char *text, const char *const *words, size_t count);
 
+/* What ROBOT_SETTINGS gives every command. */
+typedef struct robot_settings {
+  ROBOT_SETTINGS(SETTINGS_FIELD)
+} robot_settings;
+
+#define ROBOT_SETTINGS_OF(set) \
+  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock})
+
 /* Loads a robot; notes and warnings go to stderr. Returns -1 to go on, else an exit code. */
-int tool_load(const char *path, const setting_vector *gravity, bool no_snap, psdm_robot **robot);
+int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot);
+
+/* The same from the MATLAB toolbox's tables; x_path may be NULL. */
+int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const robot_settings *set, psdm_robot **robot);
 
 /* ---- an output file that an interrupt must not leave behind ---- */
 

@@ -1,0 +1,21 @@
+/* matrix.h: a numeric table from a file: rows of numbers as text, or a variable of a MATLAB file. */
+#ifndef PSDMP_MATRIX_H
+#define PSDMP_MATRIX_H
+
+#include "base/base.h"
+
+typedef struct psdmp_matrix {
+  int rows, columns;
+  double *value; /* row-major */
+} psdmp_matrix;
+
+/* Text: numbers separated by commas, semicolons or blanks; # and % begin comments; a first line of names is passed over.
+ * .mat: the first variable called one of names (NULL-terminated), else the only numeric matrix. */
+psdm_status psdmp_matrix_read(const char *path, const char *const *names, psdmp_arena *arena, psdmp_matrix *matrix, psdm_error *error);
+
+/* The .mat half, in a file of its own for systems without matio. */
+psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, psdmp_arena *arena, psdmp_matrix *matrix, psdm_error *error);
+
+enum { PSDMP_MATRIX_ENTRIES = 1 << 20 };
+
+#endif

@@ -1,0 +1,66 @@
+/* matrix_mat_io.c: a variable of a MATLAB file, through matio. */
+#include <matio.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/matrix.h"
+
+static bool wanted(const char *name, const char *const *names) {
+  for (; *names; names++)
+    if (strcmp(name, *names) == 0) return true;
+  return false;
+}
+
+/* the variable of a wanted name, else the only real double matrix; NULL when there is none or no single one */
+static matvar_t *choose(mat_t *file, const char *const *names) {
+  matvar_t *only = NULL, *var;
+  int matrices = 0;
+  while ((var = Mat_VarReadNextInfo(file))) {
+    bool numeric = var->class_type == MAT_C_DOUBLE && var->rank == 2 && !var->isComplex;
+    if (numeric && var->name && wanted(var->name, names)) {
+      Mat_VarFree(only);
+      return var;
+    }
+    if (numeric && ++matrices == 1)
+      only = var;
+    else
+      Mat_VarFree(var);
+  }
+  if (matrices == 1) return only;
+  Mat_VarFree(only);
+  return NULL;
+}
+
+/* MATLAB stores columns; the library works on rows */
+static psdm_status copy(const matvar_t *var, const char *path, psdmp_arena *arena, psdmp_matrix *m, psdm_error *error) {
+  size_t rows = var->dims[0], columns = var->dims[1];
+  if (!rows || !columns || rows > PSDMP_MATRIX_ENTRIES || columns > PSDMP_MATRIX_ENTRIES || rows * columns > PSDMP_MATRIX_ENTRIES)
+    return psdmp_fail(error, PSDM_E_LIMIT, path, 0, 0, "a matrix of %zu by %zu", rows, columns);
+  m->value = psdmp_arena_alloc(arena, rows * columns * sizeof(double));
+  if (!m->value) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  m->rows = (int)rows;
+  m->columns = (int)columns;
+  const double *from = var->data;
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < columns; j++) {
+      if (!isfinite(from[j * rows + i])) return psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "entry (%zu, %zu) is not finite", i + 1, j + 1);
+      m->value[i * columns + j] = from[j * rows + i];
+    }
+  return PSDM_OK;
+}
+
+psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, psdmp_arena *arena, psdmp_matrix *m, psdm_error *error) {
+  mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
+  if (!file) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be read as a MATLAB file");
+  matvar_t *var = choose(file, names);
+  psdm_status status;
+  if (!var)
+    status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "no variable '%s', and not one numeric matrix alone", names[0]);
+  else if (Mat_VarReadDataAll(file, var) || !var->data)
+    status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "variable '%s' cannot be read", names[0]);
+  else
+    status = copy(var, path, arena, m, error);
+  Mat_VarFree(var);
+  Mat_Close(file);
+  return status;
+}

@@ -1,0 +1,206 @@
+/* restrict.c: a part of what the file says: joints locked, another root, the chain to one tip. */
+#include <stdio.h>
+#include <string.h>
+
+#include "robot/names.h"
+#include "robot/spec.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+typedef struct cutter {
+  psdmp_spec *spec;
+  psdmp_arena *arena;
+  psdm_error *error;
+} cutter;
+
+static psdm_status no_memory(const cutter *c) { return psdmp_fail(c->error, PSDM_E_MEMORY, c->spec->file, 0, 0, "out of memory"); }
+
+static psdm_status refuse(const cutter *c, const char *option, const char *name, const char *why) {
+  char text[80];
+  psdmp_quote(name, strlen(name), text, sizeof text);
+  return psdmp_fail(c->error, PSDM_E_ROBOT, c->spec->file, 0, 0, "%s '%s': %s", option, text, why);
+}
+
+/* joint of that name, or the joint behind which the link of that name stands; -1 when there is none */
+static int find(const psdmp_spec *spec, const char *name, bool links_first) {
+  for (int pass = 0; pass < 2; pass++)
+    for (int j = 0; j < spec->joints; j++)
+      if (strcmp((pass == 0) == links_first ? spec->joint[j].link_name : spec->joint[j].name, name) == 0) return j;
+  return -1;
+}
+
+/* ---- locking ---- */
+
+/* holds joint j at value: the motion becomes part of the transform before it */
+static void hold(psdmp_spec_joint *joint, double value) {
+  psdmp_pose motion = joint->type == PSDM_PRISMATIC ? psdmp_pose_translation(0, 0, value) : psdmp_pose_rotation(2, value);
+  joint->before = psdmp_pose_product(&joint->before, &motion);
+  joint->type = PSDM_FIXED;
+  joint->has_drive = joint->coupled = false;
+  joint->couples = 0;
+}
+
+/* what followed joint j now has its share as a constant; one that followed nothing else is held too */
+static void release_followers(psdmp_spec *spec, int j, double value) {
+  for (int k = 0; k < spec->joints; k++) {
+    psdmp_spec_joint *follower = &spec->joint[k];
+    for (int i = 0; i < follower->couples; i++) {
+      if (follower->couple[i].joint != j) continue;
+      follower->couple_offset += follower->couple[i].factor * value;
+      follower->couple[i] = follower->couple[--follower->couples];
+      break;
+    }
+    if (follower->coupled && !follower->couples) {
+      double at = follower->couple_offset;
+      hold(follower, at);
+      release_followers(spec, k, at);
+    }
+  }
+}
+
+static psdm_status lock_joint(const cutter *c, const psdm_lock *lock) {
+  psdmp_spec *spec = c->spec;
+  int j = find(spec, lock->joint, false);
+  if (j < 0) return refuse(c, "lock", lock->joint, "the robot has no such joint");
+  if (spec->joint[j].type == PSDM_FIXED) return refuse(c, "lock", lock->joint, "this joint does not move");
+  if (spec->joint[j].coupled) return refuse(c, "lock", lock->joint, "this joint follows others; lock those");
+  hold(&spec->joint[j], lock->value);
+  release_followers(spec, j, lock->value);
+  return PSDM_OK;
+}
+
+/* ---- keeping a part ---- */
+
+/* marks what hangs on joint root's link; the joints are in any order, so it sweeps until nothing changes */
+static void keep_below(const psdmp_spec *spec, int root, bool *keep) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (int j = 0; j < spec->joints; j++) {
+      int parent = spec->joint[j].parent;
+      if (!keep[j] && j != root && parent >= 0 && (parent == root || keep[parent])) keep[j] = changed = true;
+    }
+  }
+}
+
+/* marks the joints from the root to the tip, then whatever is fixed to their links */
+static void keep_chain(const psdmp_spec *spec, int tip, bool *keep) {
+  int steps = 0;
+  for (int j = tip; j >= 0 && steps++ <= spec->joints; j = spec->joint[j].parent) keep[j] = true;
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (int j = 0; j < spec->joints; j++) {
+      const psdmp_spec_joint *joint = &spec->joint[j];
+      if (!keep[j] && joint->type == PSDM_FIXED && joint->parent >= 0 && keep[joint->parent]) keep[j] = changed = true;
+    }
+  }
+}
+
+static psdm_status check_couples(const cutter *c, const bool *keep, const char *option) {
+  const psdmp_spec *spec = c->spec;
+  for (int j = 0; j < spec->joints; j++)
+    for (int i = 0; keep[j] && i < spec->joint[j].couples; i++)
+      if (!keep[spec->joint[j].couple[i].joint])
+        return refuse(c, option, spec->joint[j].name, "this joint follows one that is left out; lock that one instead");
+  return PSDM_OK;
+}
+
+/* drops every joint that is not kept and renumbers what points at joints; base_joint's link becomes the base */
+static psdm_status compact(const cutter *c, const bool *keep, int base_joint) {
+  psdmp_spec *spec = c->spec;
+  int *to = NEW(c->arena, spec->joints, int), kept = 0;
+  if (!to) return no_memory(c);
+  for (int j = 0; j < spec->joints; j++) to[j] = keep[j] ? kept++ : -1;
+  int dropped = spec->joints - kept;
+  for (int j = 0; j < spec->joints; j++) {
+    if (!keep[j]) continue;
+    psdmp_spec_joint joint = spec->joint[j];
+    joint.parent = joint.parent < 0 || joint.parent == base_joint ? -1 : to[joint.parent];
+    joint.motor_on = joint.motor_on < 0 ? -1 : to[joint.motor_on];
+    for (int i = 0; i < joint.couples; i++) joint.couple[i].joint = to[joint.couple[i].joint];
+    spec->joint[to[j]] = joint;
+  }
+  spec->joints = kept;
+  if (spec->has_tool && to[spec->tool_on] < 0) {
+    spec->has_tool = false;
+    if (psdmp_list_add(&spec->notes, c->arena, "the tool's link is left out, and the tool with it")) return no_memory(c);
+  }
+  spec->tool_on = spec->has_tool ? to[spec->tool_on] : 0;
+  if (dropped && psdmp_list_add(&spec->notes, c->arena, "%d joint%s left out", dropped, dropped == 1 ? " is" : "s are")) return no_memory(c);
+  return PSDM_OK;
+}
+
+static psdm_status take_root(const cutter *c, const char *name) {
+  psdmp_spec *spec = c->spec;
+  if (strcmp(name, spec->base_name) == 0) return PSDM_OK;
+  int root = find(spec, name, true);
+  bool *keep = NEW(c->arena, spec->joints, bool);
+  if (root < 0) return refuse(c, "root", name, "the robot has no such link");
+  if (!keep) return no_memory(c);
+  keep_below(spec, root, keep);
+  psdm_status status = check_couples(c, keep, "root");
+  spec->base = psdmp_pose_identity();
+  spec->base_name = spec->joint[root].link_name;
+  return status ? status : compact(c, keep, root);
+}
+
+static psdm_status take_tip(const cutter *c, const char *name) {
+  psdmp_spec *spec = c->spec;
+  int tip = find(spec, name, true);
+  bool *keep = NEW(c->arena, spec->joints, bool);
+  if (tip < 0) return refuse(c, "tip", name, "the robot has no such link");
+  if (!keep) return no_memory(c);
+  keep_chain(spec, tip, keep);
+  psdm_status status = check_couples(c, keep, "tip");
+  return status ? status : compact(c, keep, -1);
+}
+
+/* ---- numbers that count moving links and independent joints ---- */
+
+/* assumptions name moving links by number: carry them to the new numbers, drop those whose link is gone */
+static psdm_status renumber_assumptions(const cutter *c, const char **old_links, int old_count) {
+  psdmp_spec *spec = c->spec;
+  int *to = NEW(c->arena, old_count, int), kept = 0;
+  if (!to) return no_memory(c);
+  for (int k = 0; k < old_count; k++) {
+    int number = 0;
+    to[k] = -1;
+    for (int j = 0; j < spec->joints; j++) {
+      if (spec->joint[j].type == PSDM_FIXED) continue;
+      if (strcmp(spec->joint[j].link_name, old_links[k]) == 0) to[k] = number;
+      number++;
+    }
+  }
+  for (int i = 0; i < spec->assumptions; i++) {
+    psdmp_assumption a = spec->assumption[i];
+    bool gone = to[a.link] < 0 || (a.second_kind >= 0 && to[a.second_link] < 0);
+    if (gone && psdmp_list_add(&spec->notes, c->arena, "assumption %d is dropped: its link does not move any more", i + 1)) return no_memory(c);
+    if (gone) continue;
+    a.link = to[a.link];
+    if (a.second_kind >= 0) a.second_link = to[a.second_link];
+    spec->assumption[kept++] = a;
+  }
+  spec->assumptions = kept;
+  return PSDM_OK;
+}
+
+psdm_status psdmp_spec_restrict(psdmp_spec *spec, const psdm_robot_options *o, psdmp_arena *arena, psdm_error *error) {
+  if (!o->root && !o->tip && !o->lock_count) return PSDM_OK;
+  cutter c = {spec, arena, error};
+  if (spec->transmission)
+    return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, 0, "a robot with a transmission matrix cannot be cut or locked");
+  const char **links = NEW(arena, spec->joints, const char *);
+  if (!links) return no_memory(&c);
+  int count = 0;
+  for (int j = 0; j < spec->joints; j++)
+    if (spec->joint[j].type != PSDM_FIXED) links[count++] = spec->joint[j].link_name;
+  psdm_status status = PSDM_OK;
+  for (int i = 0; i < o->lock_count && !status; i++) status = lock_joint(&c, &o->locks[i]);
+  if (!status && o->root) status = take_root(&c, o->root);
+  if (!status && o->tip) status = take_tip(&c, o->tip);
+  if (status) return status;
+  if (spec->thetas && psdmp_list_add(&spec->notes, arena, "the file's theta does not apply to a part of the robot and is dropped")) return no_memory(&c);
+  spec->thetas = 0;
+  return spec->assumptions ? renumber_assumptions(&c, links, count) : PSDM_OK;
+}

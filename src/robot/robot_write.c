@@ -1,0 +1,457 @@
+/* robot_write.c: a robot as YAML or URDF with the same dynamics, names and link frames. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "robot/robot_priv.h"
+
+/* what is zero up to the rounding of a few products of rotations */
+static bool zero(double x) { return fabs(x) < 1e-15; }
+
+/* ---- geometry of joint j relative to its parent's link ---- */
+
+typedef struct placement {
+  psdmp_pose before, after; /* parent's link frame -> joint frame -> link frame */
+} placement;
+
+static placement place(const psdm_robot *r, int j) {
+  const psdm_joint *joint = &r->joint[j];
+  psdmp_pose parent = joint->parent < 0 ? psdmp_pose_identity() : psdmp_pose_inverse(&r->link[joint->parent].frame);
+  if (joint->type == PSDM_FIXED) return (placement){psdmp_pose_product(&parent, &r->link[j].frame), psdmp_pose_identity()};
+  return (placement){psdmp_pose_product(&parent, &r->body[r->link[j].body].joint), r->link[j].frame};
+}
+
+/* roll, pitch, yaw of R = Rz(yaw) Ry(pitch) Rx(roll). Roll is read off after yaw is undone, so that near pitch = 90 degrees, where
+ * the two cannot be told apart, their errors cancel. */
+static void rpy_of(const double R[9], double rpy[3]) {
+  double yaw = zero(R[0]) && zero(R[3]) ? 0 : atan2(R[3], R[0]), c = cos(yaw), s = sin(yaw);
+  rpy[2] = yaw;
+  rpy[1] = atan2(-R[6], c * R[0] + s * R[3]);
+  rpy[0] = atan2(s * R[2] - c * R[5], c * R[4] - s * R[1]);
+}
+
+static bool is_identity(const psdmp_pose *t) {
+  const psdmp_pose one = psdmp_pose_identity();
+  for (int i = 0; i < 9; i++)
+    if (!zero(t->R[i] - one.R[i])) return false;
+  return zero(t->p[0]) && zero(t->p[1]) && zero(t->p[2]);
+}
+
+/* mass, centre of mass and inertia about it */
+static void body_of(const double pi[10], double com[3], double inertia[6]) {
+  double about[10];
+  for (int i = 0; i < 3; i++) com[i] = pi[0] != 0 ? pi[1 + i] / pi[0] : 0;
+  psdmp_pose to_com = psdmp_pose_translation(-com[0], -com[1], -com[2]);
+  psdmp_standard_move(&to_com, pi, about);
+  memcpy(inertia, about + 4, 6 * sizeof *inertia);
+}
+
+/* only masses and inertias: what mass, com and inertia can say */
+static bool has_body(const double pi[10]) { return pi[0] != 0 || (pi[1] == 0 && pi[2] == 0 && pi[3] == 0); }
+
+/* ---- text ---- */
+
+static void put_number(psdm_output *out, const char *before, double x) {
+  char text[32];
+  psdm_output_text(out, before);
+  psdmp_format_short(x + 0.0, text); /* no -0 */
+  psdm_output_text(out, text);
+}
+
+static void put_list(psdm_output *out, const char *before, const double *x, int count, const char *between, const char *after) {
+  psdm_output_text(out, before);
+  for (int i = 0; i < count; i++) put_number(out, i ? between : "", x[i]);
+  psdm_output_text(out, after);
+}
+
+/* a double-quoted YAML scalar: JSON's escapes are YAML's too */
+static void put_yaml_name(psdm_output *out, const char *before, const char *name) {
+  psdm_output_text(out, before);
+  psdm_output_text(out, "\"");
+  for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
+    const char plain[2] = {(char)*c, '\0'};
+    if (*c < 0x20 || *c == 0x7F)
+      psdm_output_print(out, "\\x%02x", *c);
+    else {
+      if (*c == '"' || *c == '\\') psdm_output_text(out, "\\");
+      psdm_output_text(out, plain);
+    }
+  }
+  psdm_output_text(out, "\"");
+}
+
+static void put_xml_name(psdm_output *out, const char *before, const char *name, const char *after) {
+  psdm_output_text(out, before);
+  for (const char *c = name; *c; c++) {
+    const char plain[2] = {*c, '\0'};
+    switch (*c) {
+      case '&': psdm_output_text(out, "&amp;"); break;
+      case '<': psdm_output_text(out, "&lt;"); break;
+      case '>': psdm_output_text(out, "&gt;"); break;
+      case '"': psdm_output_text(out, "&quot;"); break;
+      default:
+        if ((unsigned char)*c == 0x7F || *c == '\t' || *c == '\n' || *c == '\r')
+          psdm_output_print(out, "&#%d;", *c);
+        else
+          psdm_output_text(out, plain);
+    }
+  }
+  psdm_output_text(out, after);
+}
+
+/* a name that no joint or link has: stem, a suffix, and underscores until it is free */
+static const char *fresh_name(const psdm_robot *r, const char *stem, const char *suffix, char *buf, size_t size) {
+  snprintf(buf, size, "%.220s%s", stem, suffix);
+  while (psdm_robot_find(r, buf) >= 0 && strlen(buf) + 2 < size) strcat(buf, "_");
+  return buf;
+}
+
+/* ---- YAML ---- */
+
+/* after = Rz(theta) Tz(d) Tx(a) Rx(alpha), which a dh row says; false where the link frame stands otherwise */
+typedef struct dh_row {
+  double theta, d, a, alpha;
+} dh_row;
+
+static bool row_of(const psdmp_pose *t, dh_row *row) {
+  if (!zero(t->R[6])) return false;
+  double c = t->R[0], s = t->R[3];
+  row->theta = atan2(s, c);
+  row->d = t->p[2];
+  row->a = c * t->p[0] + s * t->p[1];
+  row->alpha = atan2(t->R[7], t->R[8]);
+  return zero(c * t->p[1] - s * t->p[0]);
+}
+
+/* a transform that only turns about and slides along z belongs into the row */
+static bool absorb(const psdmp_pose *before, dh_row *row) {
+  if (!zero(before->R[8] - 1) || !zero(before->p[0]) || !zero(before->p[1])) return false;
+  row->theta += atan2(before->R[3], before->R[0]);
+  row->d += before->p[2];
+  return true;
+}
+
+static void yaml_origin(psdm_output *out, const psdmp_pose *t) {
+  double rpy[3];
+  if (is_identity(t)) return;
+  rpy_of(t->R, rpy);
+  put_list(out, ", origin: {xyz: [", t->p, 3, ", ", "]");
+  put_list(out, ", rpy: [", rpy, 3, ", ", "]}");
+}
+
+static void yaml_limits(psdm_output *out, const psdm_limits *l) {
+  const double value[] = {l->lower, l->upper, l->velocity, l->acceleration, l->effort};
+  static const char *const name[] = {"lower: ", "upper: ", "velocity: ", "acceleration: ", "effort: "};
+  int written = 0;
+  for (int i = 0; i < 5; i++) {
+    if (!isfinite(value[i])) continue;
+    psdm_output_text(out, written++ ? ", " : ", limits: {");
+    put_number(out, name[i], value[i]);
+  }
+  if (written) psdm_output_text(out, "}");
+}
+
+static void yaml_friction(psdm_output *out, const psdm_friction *f) {
+  if (!f->given) return;
+  put_number(out, ", friction: {coulomb: ", f->coulomb);
+  if (f->stribeck > 0) {
+    put_number(out, ", static: ", f->stat);
+    put_number(out, ", stribeck: ", f->stribeck);
+  }
+  put_number(out, ", viscous: ", f->viscous);
+  if (f->exponent != 1) put_number(out, ", exponent: ", f->exponent);
+  if (f->sigma0 != 0) put_number(out, ", sigma0: ", f->sigma0);
+  if (f->sigma1 != 0) put_number(out, ", sigma1: ", f->sigma1);
+  if (f->offset != 0) put_number(out, ", offset: ", f->offset);
+  psdm_output_text(out, "}");
+}
+
+static const char *independent_name(const psdm_robot *r, int q) {
+  for (int j = 0; j < r->joints; j++)
+    if (r->joint[j].q == q) return r->joint[j].name;
+  return "";
+}
+
+static void yaml_couple(psdm_output *out, const psdm_robot *r, int j) {
+  int b = r->link[j].body;
+  if (r->joint[j].q >= 0) return;
+  psdm_output_text(out, ", couple: {");
+  for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++) {
+    put_yaml_name(out, "", independent_name(r, r->g_col[g]));
+    put_number(out, ": ", r->g_val[g]);
+    psdm_output_text(out, ", ");
+  }
+  put_number(out, "offset: ", r->c[b]);
+  psdm_output_text(out, "}");
+}
+
+static void yaml_joint_rest(psdm_output *out, const psdm_robot *r, int j) {
+  const psdm_joint *joint = &r->joint[j];
+  if (joint->type == PSDM_FIXED) return;
+  yaml_limits(out, &joint->limits);
+  yaml_friction(out, &joint->friction);
+  if (joint->drive >= 0) {
+    double inertia = r->drive[joint->drive].inertia;
+    if (isfinite(inertia))
+      put_number(out, ", drive_inertia: ", inertia);
+    else
+      psdm_output_text(out, ", drive_inertia: unknown");
+  }
+  if (isfinite(joint->stiffness)) put_number(out, ", stiffness: ", joint->stiffness);
+  if (!isnan(joint->torque_constant)) put_number(out, ", torque_constant: ", joint->torque_constant);
+  if (joint->gear != 1) put_number(out, ", gear: ", joint->gear);
+  yaml_couple(out, r, j);
+}
+
+/* whether joint j needs a second, fixed joint to reach the user's link frame */
+static bool yaml_needs_frame(const psdm_robot *r, int j) {
+  dh_row row;
+  placement p = place(r, j);
+  return r->joint[j].type != PSDM_FIXED && !row_of(&p.after, &row);
+}
+
+static void yaml_joint(psdm_output *out, const psdm_robot *r, int j) {
+  static const char *const types[] = {"revolute", "prismatic", "fixed"};
+  const psdm_joint *joint = &r->joint[j];
+  dh_row row = {0, 0, 0, 0};
+  placement p = place(r, j);
+  char name[256];
+  bool frame = yaml_needs_frame(r, j), absorbed = false;
+  if (joint->type != PSDM_FIXED && !frame) {
+    row_of(&p.after, &row);
+    absorbed = absorb(&p.before, &row);
+  }
+  put_yaml_name(out, "  - {name: ", joint->name);
+  psdm_output_print(out, ", type: %s", types[joint->type]);
+  if (joint->parent < 0)
+    psdm_output_text(out, ", parent: base");
+  else if (yaml_needs_frame(r, joint->parent))
+    put_yaml_name(out, ", parent: ", fresh_name(r, r->joint[joint->parent].name, "__frame", name, sizeof name));
+  else
+    put_yaml_name(out, ", parent: ", r->joint[joint->parent].name);
+  if (!absorbed) yaml_origin(out, &p.before);
+  put_number(out, ", theta: ", row.theta);
+  put_number(out, ", d: ", row.d);
+  put_number(out, ", a: ", row.a);
+  put_number(out, ", alpha: ", row.alpha);
+  yaml_joint_rest(out, r, j);
+  psdm_output_text(out, "}\n");
+  if (!frame) return;
+  put_yaml_name(out, "  - {name: ", fresh_name(r, joint->name, "__frame", name, sizeof name));
+  psdm_output_text(out, ", type: fixed");
+  put_yaml_name(out, ", parent: ", joint->name);
+  yaml_origin(out, &p.after);
+  psdm_output_text(out, "}\n");
+}
+
+static void yaml_inertia(psdm_output *out, const double *pi) {
+  double com[3], inertia[6];
+  static const char *const names[] = {"xx: ", ", xy: ", ", xz: ", ", yy: ", ", yz: ", ", zz: "};
+  if (!isfinite(pi[0])) return; /* unknown stays unknown */
+  if (!has_body(pi)) {
+    psdm_output_text(out, ", standard: {");
+    for (int i = 0; i < PSDMP_STANDARD; i++) {
+      psdm_output_print(out, "%s%s", i ? ", " : "", psdmp_standard_names[i]);
+      put_number(out, ": ", pi[i]);
+    }
+    psdm_output_text(out, "}");
+    return;
+  }
+  body_of(pi, com, inertia);
+  put_number(out, ", mass: ", pi[0]);
+  put_list(out, ", com: [", com, 3, ", ", "]");
+  psdm_output_text(out, ", inertia: {");
+  for (int i = 0; i < 6; i++) put_number(out, names[i], inertia[i]);
+  psdm_output_text(out, "}");
+}
+
+static void yaml_link(psdm_output *out, const psdm_robot *r, int j) {
+  char name[256];
+  bool fixed = r->joint[j].type == PSDM_FIXED;
+  if (yaml_needs_frame(r, j)) {
+    put_yaml_name(out, "  - {name: ", fresh_name(r, r->link[j].name, "__axis", name, sizeof name));
+    psdm_output_text(out, ", mass: 0}\n");
+  }
+  put_yaml_name(out, "  - {name: ", r->link[j].name);
+  if (fixed)
+    psdm_output_text(out, ", mass: 0"); /* its inertia is part of the link that carries it */
+  else
+    yaml_inertia(out, r->pi + (long)PSDMP_STANDARD * r->joint[j].link);
+  psdm_output_text(out, "}\n");
+}
+
+static void yaml_top(psdm_output *out, const psdm_robot *r) {
+  char text[64];
+  if (r->transmission) {
+    psdm_output_text(out, "transmission:\n");
+    for (int i = 0; i < r->n; i++) {
+      psdm_output_text(out, "  - [");
+      for (int j = 0, k = 0; j < r->joints; j++)
+        if (r->joint[j].q >= 0) put_number(out, k++ ? ", " : "", r->transmission[i * r->n + r->joint[j].q] * r->joint[j].gear);
+      psdm_output_text(out, "]\n");
+    }
+  }
+  for (int i = 0; i < r->assumptions; i++)
+    psdm_output_print(out, "%s%s%s", i ? ", " : "assume: [", psdm_robot_assumption(r, i, text, sizeof text), i + 1 == r->assumptions ? "]\n" : "");
+  if (r->thetas) psdm_output_text(out, "theta:\n");
+  for (int i = 0; i < r->thetas; i++) {
+    put_yaml_name(out, "  ", r->theta[i].name);
+    put_number(out, ": ", r->theta[i].value);
+    psdm_output_text(out, "\n");
+  }
+}
+
+static void write_yaml(const psdm_robot *r, psdm_output *out) {
+  put_yaml_name(out, "name: ", r->name);
+  put_list(out, "\ngravity: [", r->gravity, 3, ", ", "]\nconvention: dh\njoints:\n");
+  for (int j = 0; j < r->joints; j++) yaml_joint(out, r, j);
+  psdm_output_text(out, "links:\n");
+  for (int j = 0; j < r->joints; j++) yaml_link(out, r, j);
+  yaml_top(out, r);
+}
+
+/* ---- URDF ---- */
+
+static void urdf_origin(psdm_output *out, const char *indent, const psdmp_pose *t) {
+  double rpy[3];
+  if (is_identity(t)) return;
+  rpy_of(t->R, rpy);
+  psdm_output_text(out, indent);
+  put_list(out, "<origin xyz=\"", t->p, 3, " ", "\"");
+  put_list(out, " rpy=\"", rpy, 3, " ", "\"/>\n");
+}
+
+static void urdf_link(psdm_output *out, const char *name, const double *pi) {
+  double com[3], inertia[6];
+  static const char *const names[] = {"ixx=\"", "\" ixy=\"", "\" ixz=\"", "\" iyy=\"", "\" iyz=\"", "\" izz=\""};
+  put_xml_name(out, "  <link name=\"", name, "\"");
+  if (!pi || !isfinite(pi[0])) {
+    psdm_output_text(out, "/>\n");
+    return;
+  }
+  body_of(pi, com, inertia);
+  put_list(out, ">\n    <inertial>\n      <origin xyz=\"", com, 3, " ", "\"/>\n");
+  put_number(out, "      <mass value=\"", pi[0]);
+  psdm_output_text(out, "\"/>\n      <inertia ");
+  for (int i = 0; i < 6; i++) put_number(out, names[i], inertia[i]);
+  psdm_output_text(out, "\"/>\n    </inertial>\n  </link>\n");
+}
+
+/* URDF's link frame stands on the joint axis; one that does not needs a second, fixed joint */
+static bool urdf_needs_frame(const psdm_robot *r, int j) {
+  const psdmp_pose *after = &r->link[j].frame;
+  return r->joint[j].type == PSDM_REVOLUTE && !(zero(after->p[0]) && zero(after->p[1]));
+}
+
+static void urdf_ends(psdm_output *out, const psdmp_pose *origin, const char *parent, const char *child) {
+  urdf_origin(out, "    ", origin);
+  put_xml_name(out, "    <parent link=\"", parent, "\"/>\n");
+  put_xml_name(out, "    <child link=\"", child, "\"/>\n");
+}
+
+static void urdf_motion(psdm_output *out, const psdm_robot *r, int j, const double axis[3]) {
+  const psdm_joint *joint = &r->joint[j];
+  const psdm_limits *l = &joint->limits;
+  const psdm_friction *f = &joint->friction;
+  put_list(out, "    <axis xyz=\"", axis, 3, " ", "\"/>\n");
+  psdm_output_text(out, "    <limit");
+  if (isfinite(l->lower)) put_number(out, " lower=\"", l->lower), psdm_output_text(out, "\"");
+  if (isfinite(l->upper)) put_number(out, " upper=\"", l->upper), psdm_output_text(out, "\"");
+  put_number(out, " velocity=\"", isfinite(l->velocity) ? l->velocity : 0);
+  put_number(out, "\" effort=\"", isfinite(l->effort) ? l->effort : 0);
+  psdm_output_text(out, "\"/>\n");
+  if (f->given) {
+    put_number(out, "    <dynamics damping=\"", f->viscous);
+    put_number(out, "\" friction=\"", f->coulomb);
+    psdm_output_text(out, "\"/>\n");
+  }
+  int b = r->link[j].body, g = r->g_row[b];
+  if (joint->q >= 0 || r->g_row[b + 1] - g != 1) return;
+  put_xml_name(out, "    <mimic joint=\"", independent_name(r, r->g_col[g]), "\"");
+  put_number(out, " multiplier=\"", r->g_val[g]);
+  put_number(out, "\" offset=\"", r->c[b]);
+  psdm_output_text(out, "\"/>\n");
+}
+
+static void urdf_joint(psdm_output *out, const psdm_robot *r, int j) {
+  const psdm_joint *joint = &r->joint[j];
+  const psdmp_pose *after = &r->link[j].frame;
+  placement p = place(r, j);
+  char body[256], frame[256];
+  const char *parent = joint->parent < 0 ? r->base_name : r->link[joint->parent].name;
+  bool limited = isfinite(joint->limits.lower) || isfinite(joint->limits.upper), two = urdf_needs_frame(r, j);
+  const char *type = joint->type == PSDM_FIXED ? "fixed" : joint->type == PSDM_PRISMATIC ? "prismatic" : limited ? "revolute" : "continuous";
+  fresh_name(r, r->link[j].name, "__body", body, sizeof body);
+  if (joint->type == PSDM_FIXED)
+    urdf_link(out, r->link[j].name, NULL);
+  else if (two)
+    urdf_link(out, body, r->body[r->link[j].body].pi), urdf_link(out, r->link[j].name, NULL);
+  else
+    urdf_link(out, r->link[j].name, r->pi + (long)PSDMP_STANDARD * joint->link);
+
+  put_xml_name(out, "  <joint name=\"", joint->name, "\"");
+  psdm_output_print(out, " type=\"%s\">\n", type);
+  psdmp_pose origin = two || joint->type == PSDM_FIXED ? p.before : psdmp_pose_product(&p.before, &p.after);
+  const double along[3] = {after->R[6], after->R[7], after->R[8]}, z[3] = {0, 0, 1};
+  urdf_ends(out, &origin, parent, two ? body : r->link[j].name);
+  if (joint->type != PSDM_FIXED) urdf_motion(out, r, j, two ? z : along);
+  psdm_output_text(out, "  </joint>\n");
+  if (!two) return;
+  put_xml_name(out, "  <joint name=\"", fresh_name(r, joint->name, "__frame", frame, sizeof frame), "\" type=\"fixed\">\n");
+  urdf_ends(out, after, body, r->link[j].name);
+  psdm_output_text(out, "  </joint>\n");
+}
+
+static void write_urdf(const psdm_robot *r, psdm_output *out) {
+  psdm_output_text(out, "<?xml version=\"1.0\"?>\n");
+  put_xml_name(out, "<robot name=\"", r->name, "\">\n");
+  put_xml_name(out, "  <link name=\"", r->base_name, "\"/>\n");
+  for (int j = 0; j < r->joints; j++) urdf_joint(out, r, j);
+  psdm_output_text(out, "</robot>\n");
+}
+
+void psdm_robot_write(const psdm_robot *r, psdm_robot_format format, psdm_output *out) {
+  if (format == PSDM_FORMAT_URDF)
+    write_urdf(r, out);
+  else
+    write_yaml(r, out);
+}
+
+/* ---- what URDF cannot say ---- */
+
+static const char *joint_loss(const psdm_robot *r, int j) {
+  const psdm_joint *joint = &r->joint[j];
+  const psdm_friction *f = &joint->friction;
+  const double *pi = joint->link < 0 ? NULL : r->pi + (long)PSDMP_STANDARD * joint->link;
+  int b = r->link[j].body;
+  if (joint->type == PSDM_FIXED) return NULL;
+  if (joint->drive >= 0) return "a drive inertia";
+  if (joint->q < 0 && r->g_row[b + 1] - r->g_row[b] != 1) return "a coupling to more or less than one joint";
+  if (!isfinite(pi[0])) return "a link of unknown inertia";
+  if (!has_body(pi)) return "first moments without a mass";
+  if (f->given && (f->exponent != 1 || f->stribeck > 0 || f->offset != 0)) return "friction beyond viscous and Coulomb";
+  if (isfinite(joint->stiffness)) return "a stiffness";
+  if (!isnan(joint->torque_constant)) return "a torque constant";
+  if (isfinite(joint->limits.acceleration)) return "an acceleration limit";
+  return NULL;
+}
+
+const char *psdm_robot_loss(const psdm_robot *r, psdm_robot_format format, int index, char *buf, size_t size) {
+  char name[80];
+  if (format != PSDM_FORMAT_URDF) return NULL;
+  for (int j = 0; j < r->joints; j++) {
+    const char *what = joint_loss(r, j);
+    if (!what || index-- > 0) continue;
+    psdmp_quote(r->joint[j].name, strlen(r->joint[j].name), name, sizeof name);
+    snprintf(buf, size, "joint '%s' has %s", name, what);
+    return buf;
+  }
+  const char *const rest[] = {r->transmission ? "the gears and the transmission" : NULL, r->assumptions ? "the assumptions" : NULL,
+                              r->thetas ? "the base parameters (theta)" : NULL};
+  for (int i = 0; i < 3; i++)
+    if (rest[i] && index-- == 0) {
+      snprintf(buf, size, "%s", rest[i]);
+      return buf;
+    }
+  return NULL;
+}
