@@ -100,8 +100,14 @@ psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, 
     if (o->fd < 0) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
   } else
     status = open_temporary(o, path, error);
-  if (status)
-    psdm_output_abort(&o);
+  /* a process that was started without standard streams must not take our file for one of them */
+  if (!status && !standard && o->fd <= STDERR_FILENO) {
+    int higher = fcntl(o->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (higher < 0) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+    close(o->fd);
+    o->fd = higher;
+  }
+  if (status) psdm_output_abort(&o);
   *output = o;
   return status;
 }

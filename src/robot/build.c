@@ -52,7 +52,8 @@ static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, const int
   r->link = NEW(arena, r->joints, psdmp_link);
   r->body = NEW(arena, r->bodies, psdmp_body);
   r->pi = NEW(arena, r->bodies * PSDMP_STANDARD, double);
-  if (!r->joint || !r->link || !r->body || !r->pi) return no_memory(spec, error);
+  r->unknown_by = NEW(arena, r->bodies, int);
+  if (!r->joint || !r->link || !r->body || !r->pi || !r->unknown_by) return no_memory(spec, error);
 
   int number = 0;
   for (int j = 0; j < spec->joints; j++) {
@@ -103,9 +104,12 @@ static void add_inertia(psdm_robot *r, int j, const double pi[10]) {
 
 static void collect_inertia(const psdmp_spec *spec, psdm_robot *r) {
   static const double unknown[10] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN}, none[6] = {0};
+  for (int b = 0; b < r->bodies; b++) r->unknown_by[b] = -1;
   for (int j = 0; j < spec->joints; j++) {
     const psdmp_spec_joint *s = &spec->joint[j];
     add_inertia(r, j, s->known ? s->pi : unknown);
+    int body = r->link[j].body;
+    if (!s->known && body >= 0 && r->unknown_by[r->body[body].number] < 0) r->unknown_by[r->body[body].number] = j;
     if (s->has_motor && s->motor_on >= 0) {
       double motor[10];
       psdmp_standard_from_body(s->motor_mass, s->motor_com, none, motor);

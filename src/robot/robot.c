@@ -138,7 +138,8 @@ void psdmp_robot_refresh(psdm_robot *r) {
 psdm_status psdm_robot_ready(const psdm_robot *r, psdm_error *error) {
   char name[80];
   if (r->unknown_link >= 0) {
-    const char *link = r->link[r->unknown_link].name;
+    int by = r->unknown_by[r->joint[r->unknown_link].link]; /* perhaps a link that is fixed to it */
+    const char *link = r->link[by >= 0 ? by : r->unknown_link].name;
     psdmp_quote(link, strlen(link), name, sizeof name);
     return psdmp_fail(error, PSDM_E_MISSING, r->file, 0, 0,
                       "link '%s' has no mass, centre of mass and inertia; this command needs them ('links:')", name);

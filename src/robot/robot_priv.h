@@ -65,6 +65,7 @@ struct psdm_robot {
   psdmp_body *body;         /* (bodies) canonical order */
   psdmp_drive *drive;       /* (drives) */
   double *pi;               /* (10 bodies) standard parameters, user frames, file order, tool included */
+  int *unknown_by;          /* (bodies) in file order: joint whose link made that moving link unknown in the file, -1: none */
   int unknown_link;         /* joint of the first link without numbers, -1 when all are known */
   int unknown_drive;        /* the same for drive inertias */
 

@@ -102,8 +102,9 @@ static void the_tree_remembers_places(void **state) {
 
 static void plain_texts_are_read(void **state) {
   (void)state;
-  static const char *const good[] = {"a", "[]", "{}", "- 1\n- 2\n", "%YAML 1.1\n---\na: 1\n...\n", "\xEF\xBB\xBF" "a: 1\n", "a: 1\r\nb: 2\r\n",
-                                     "'it''s': \"\\u20AC \\x41\"\n", "a: |\n  x\n  y\n", "? a\n: 1\n", "{a, b: 1}", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"};
+  static const char *const good[] = {"a", "[]", "{}", "- 1\n- 2\n", "%YAML 1.1\n---\na: 1\n...\n", ("\xEF\xBB\xBF" "a: 1\n"), "a: 1\r\nb: 2\r\n",
+                                     "'it''s': \"\\u20AC \\x41\"\n", "a: |\n  x\n  y\n", "? a\n: 1\n", "{a, b: 1}",
+                                     "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     outcome o = parse(good[i], strlen(good[i]));
     if (o.status) fail_msg("'%s': %s", good[i], o.sentence);

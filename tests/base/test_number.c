@@ -43,7 +43,7 @@ static void anything_else_is_refused(void **state) {
   static const char *const bad[] = {"", " ", "+", "-", ".", "-.", "e", "e5", ".e5", "1e", "1e+", "1e-", "1e 5", " 1", "1 ", "\t1", "1\n",
       "1,5", "1,000", "1_000", "1.2.3", "1..2", "--1", "+-1", "1-", "1e5.0", "1e5e5", "0x10", "0X1p3", "1p3", "1f", "1d0", "1L", "nan", "NaN",
       "-nan", "nan(1)", "inf", "-inf", "Inf", "INFINITY", ".inf", ".nan", "1e400", "-1e400", "1e309", "1.7976931348623159e308",
-      "1e999999999999", "one", "1 2", "pi", "\xD9\xA1" /* an Arabic one */, "\xE2\x88\x92" "1" /* a typographic minus */, "1\xC2\xA0"};
+      "1e999999999999", "one", "1 2", "pi", "\xD9\xA1" /* an Arabic one */, ("\xE2\x88\x92" "1") /* a typographic minus */, "1\xC2\xA0"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     double value = -7;
     if (psdmp_parse_number(bad[i], strlen(bad[i]), &value)) fail_msg("'%s' is read as %g", bad[i], value);
@@ -183,7 +183,8 @@ static void check_round_trip(double x) {
 static void formats_read_back(void **state) {
   (void)state;
   rng g = rng_start("formats_read_back");
-  static const double special[] = {0, -0.0, 1, -1, 0.1, 1.0 / 3, DBL_MAX, -DBL_MAX, DBL_MIN, DBL_TRUE_MIN, -DBL_TRUE_MIN, DBL_EPSILON, 1e22, 1e23, 9007199254740992.0};
+  static const double special[] = {0, -0.0, 1, -1, 0.1, 1.0 / 3, DBL_MAX, -DBL_MAX, DBL_MIN, DBL_TRUE_MIN, -DBL_TRUE_MIN,
+                                   DBL_EPSILON, 1e22, 1e23, 9007199254740992.0};
   for (size_t i = 0; i < sizeof special / sizeof *special; i++) check_round_trip(special[i]);
   for (int i = 0; i < 20000; i++) check_round_trip(random_double(&g));
   for (int i = 0; i < 20000; i++) check_round_trip(rng_uniform(&g, -10, 10));

@@ -382,7 +382,8 @@ static bool is_json(const char *text) {
 static void the_checker_can_refuse(void **state) {
   (void)state;
   static const char *const good[] = {"null", "[]", "{}", "[1, -0.5e+3, \"a\\u00e9\\n\"]", "{\"a\": {\"b\": [true, false]}}\n"};
-  static const char *const bad[] = {"", "nan", "[1,]", "[,1]", "{\"a\" 1}", "{a: 1}", "{\"a\": 1,}", "[1", "\"\x01\"", "\"\\x\"", "01", "1.", ".5", "+1", "1e", "[1 2]", "\"\xFF\"", "{} {}"};
+  static const char *const bad[] = {"", "nan", "[1,]", "[,1]", "{\"a\" 1}", "{a: 1}", "{\"a\": 1,}", "[1", "\"\x01\"", "\"\\x\"",
+                                    "01", "1.", ".5", "+1", "1e", "[1 2]", "\"\xFF\"", "{} {}"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(is_json(good[i]));
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     if (is_json(bad[i])) fail_msg("the checker lets %s pass", bad[i]);

@@ -13,16 +13,16 @@ cmake --preset fuzz
 cmake --build "$build" --target fuzz_yaml fuzz_csv --parallel "$jobs"
 
 # seeds: the handwritten corpus, and every robot that is shipped
-mkdir -p "$build/work/yaml" "$build/work/csv" "$build/seeds/yaml" "$build/found"
+mkdir -p "$build/grown/yaml" "$build/grown/csv" "$build/seeds/yaml" "$build/found"
 cp robots/*.yaml "$build/seeds/yaml/"
 
-# fuzz TARGET MAX_LEN SEEDS...: what grows goes to work/, the seeds stay as they are
+# fuzz TARGET MAX_LEN SEEDS...: what grows goes to grown/, the seeds stay as they are
 fuzz() {
   name=$1 max_len=$2
   shift 2
   "$build/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len="$max_len" \
     -dict="$here/$name.dict" -artifact_prefix="$build/found/$name-" -print_final_stats=1 -verbosity=1 \
-    "$build/work/$name" "$here/corpus/$name" "$@" 2>"$build/$name.log" || {
+    "$build/grown/$name" "$here/corpus/$name" "$@" 2>"$build/$name.log" || {
     tail -n 60 "$build/$name.log" >&2
     echo "fuzz_$name failed; its input is in $build/found" >&2
     exit 1

@@ -504,7 +504,8 @@ static void the_base_has_a_pose(void **state) {
   psdm_robot *tilted = parse_robot("base: {xyz: [0.1, 0.2, 0.3], rpy: [0.3, -0.4, 0.5]}\n" ARM), *plain = parse_robot(ARM);
   /* R = Rz(0.5) Ry(-0.4) Rx(0.3) */
   double cx = cos(0.3), sx = sin(0.3), cy = cos(-0.4), sy = sin(-0.4), cz = cos(0.5), sz = sin(0.5);
-  const double R[9] = {cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx, sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx, -sy, cy * sx, cy * cx};
+  const double R[9] = {cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx,
+                       sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx, -sy, cy * sx, cy * cx};
   const double *down = psdm_robot_gravity(plain), q[2] = {0.4, -1.1}, p[3] = {0.1, 0.2, 0.3};
   double turned[3], one[24], other[24];
   for (int i = 0; i < 3; i++) turned[i] = R[i] * down[0] + R[3 + i] * down[1] + R[6 + i] * down[2]; /* R^T g */
