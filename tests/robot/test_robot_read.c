@@ -148,7 +148,7 @@ static void parameters_are_read(void **state) {
   psdm_error error;
   assert_int_equal(psdm_robot_ready(robot, &error), PSDM_E_MISSING);
   assert_string_equal(error.file, "folder/arm.v2.yaml");
-  assert_string_equal(error.text, "link 'trunk' has no mass, centre of mass and inertia; this command needs them ('links:')");
+  assert_string_equal(error.text, "link 'link2' has no mass, centre of mass and inertia; this command needs them ('links:')");
   for (int i = 0; i < COUNT; i++) pi[i] = 0.1 * i + 1;
   pi[41] = NAN;
   psdm_robot_set_parameters(robot, pi);
