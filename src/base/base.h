@@ -28,6 +28,7 @@ const char *psdmp_nearest(const char *text, const char *const *words, size_t cou
 /* ---- memory ---- */
 
 void *psdmp_alloc(const psdm_allocator *allocator, size_t bytes); /* zeroed; NULL on failure or bytes == 0 */
+void *psdmp_alloc_raw(const psdm_allocator *allocator, size_t bytes); /* the same, not zeroed */
 void psdmp_free(const psdm_allocator *allocator, void *memory);
 
 /* Memory that is released all at once. Zero-initialise with the allocator set. */
@@ -37,6 +38,7 @@ typedef struct psdmp_arena {
 } psdmp_arena;
 
 void *psdmp_arena_alloc(psdmp_arena *arena, size_t bytes); /* zeroed, max_align_t aligned; NULL on failure */
+void *psdmp_arena_alloc_raw(psdmp_arena *arena, size_t bytes); /* the same, not zeroed when it is large */
 char *psdmp_arena_text(psdmp_arena *arena, const char *text, size_t length); /* terminated copy */
 void psdmp_arena_free(psdmp_arena *arena);
 

@@ -13,9 +13,13 @@ typedef struct psdmp_arena_chunk {
 
 enum { CHUNK_BYTES = 16 * 1024 }; /* a six-joint robot file fits in one or two */
 
-void *psdmp_alloc(const psdm_allocator *allocator, size_t bytes) {
+void *psdmp_alloc_raw(const psdm_allocator *allocator, size_t bytes) {
   if (!bytes) return NULL;
-  void *memory = allocator ? allocator->allocate(allocator->user, bytes) : malloc(bytes);
+  return allocator ? allocator->allocate(allocator->user, bytes) : malloc(bytes);
+}
+
+void *psdmp_alloc(const psdm_allocator *allocator, size_t bytes) {
+  void *memory = psdmp_alloc_raw(allocator, bytes);
   return memory ? memset(memory, 0, bytes) : NULL;
 }
 
@@ -27,23 +31,25 @@ void psdmp_free(const psdm_allocator *allocator, void *memory) {
     free(memory);
 }
 
-void *psdmp_arena_alloc(psdmp_arena *arena, size_t bytes) {
+static void *arena_take(psdmp_arena *arena, size_t bytes, bool zeroed) {
   size_t head = ROUND_UP(sizeof(psdmp_arena_chunk));
   if (bytes > SIZE_MAX / 2) return NULL;
   bytes = ROUND_UP(bytes ? bytes : 1);
   psdmp_arena_chunk *chunk = arena->chunks;
   if (!chunk || chunk->size - chunk->used < bytes) {
     size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-    chunk = psdmp_alloc(arena->allocator, head + size);
+    chunk = zeroed || size == CHUNK_BYTES ? psdmp_alloc(arena->allocator, head + size) : psdmp_alloc_raw(arena->allocator, head + size);
     if (!chunk) return NULL;
-    chunk->size = size;
-    chunk->next = arena->chunks;
+    *chunk = (psdmp_arena_chunk){.next = arena->chunks, .size = size};
     arena->chunks = chunk;
   }
   void *memory = (char *)chunk + head + chunk->used;
   chunk->used += bytes;
   return memory;
 }
+
+void *psdmp_arena_alloc(psdmp_arena *arena, size_t bytes) { return arena_take(arena, bytes, true); }
+void *psdmp_arena_alloc_raw(psdmp_arena *arena, size_t bytes) { return arena_take(arena, bytes, false); }
 
 char *psdmp_arena_text(psdmp_arena *arena, const char *text, size_t length) {
   char *copy = psdmp_arena_alloc(arena, length + 1);

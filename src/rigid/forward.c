@@ -7,23 +7,12 @@
 
 #include "rigid/rigid_priv.h"
 
-/* velocities, and the acceleration that the joint's own velocity adds */
-static inline void move_body(const psdmp_body *body, psdmp_motion *restrict m, const psdmp_motion *parent, psdmp_articulated *restrict A,
-                             double qd) {
-  double w[3] = {0}, v[3] = {0};
-  if (parent) {
-    double at[3];
-    psdmp_cross(parent->w, m->p, at);
-    for (int i = 0; i < 3; i++) at[i] += parent->v[i];
-    psdmp_unrotate(m->R, parent->w, w);
-    psdmp_unrotate(m->R, at, v);
-  }
-  A->cw[0] = body->prismatic ? 0 : w[1] * qd;
-  A->cw[1] = body->prismatic ? 0 : -w[0] * qd;
-  A->cv[0] = (body->prismatic ? w[1] : v[1]) * qd;
-  A->cv[1] = -(body->prismatic ? w[0] : v[0]) * qd;
-  *(body->prismatic ? &v[2] : &w[2]) += qd;
-  for (int i = 0; i < 3; i++) m->w[i] = w[i], m->v[i] = v[i];
+/* the acceleration that the joint's own velocity adds: (w, v) x S qd */
+static inline void set_product(const psdmp_body *body, const psdmp_motion *m, double qd, psdmp_articulated *restrict A) {
+  A->cw[0] = body->prismatic ? 0 : m->w[1] * qd;
+  A->cw[1] = body->prismatic ? 0 : -m->w[0] * qd;
+  A->cv[0] = (body->prismatic ? m->w[1] : m->v[1]) * qd;
+  A->cv[1] = -(body->prismatic ? m->w[0] : m->v[0]) * qd;
 }
 
 /* the body's own inertia, and the wrench that its velocity asks for: the rate of its momentum (L, P) by the turning frame */
@@ -155,7 +144,8 @@ static psdm_status articulated_bodies(const psdm_robot *r, psdm_work *work, cons
   psdmp_set_frames(r, work, q);
   for (int b = 0; b < r->bodies; b++) {
     int parent = r->body[b].parent;
-    move_body(&r->body[b], &motion[b], parent < 0 ? NULL : &motion[parent], &articulated[b], qd[b]);
+    psdmp_set_velocity(&r->body[b], &motion[b], parent < 0 ? NULL : &motion[parent], qd[b]);
+    set_product(&r->body[b], &motion[b], qd[b], &articulated[b]);
     start_body(r->body[b].pi, &motion[b], &articulated[b]);
   }
   for (int b = r->bodies - 1; b >= 0; b--) {

@@ -124,23 +124,32 @@ psdm_status psdm_jacobian_rate(const psdm_robot *r, psdm_work *work, const doubl
   return PSDM_OK;
 }
 
+/* gravity in the body's axes (as a), and the potential of a unit mass at its origin */
+static inline void set_height(const psdm_robot *r, psdm_work *work, int b) {
+  int parent = r->body[b].parent;
+  psdmp_motion *m = &work->motion[b];
+  const double *g = parent < 0 ? r->gravity : work->motion[parent].a;
+  work->height[b] = (parent < 0 ? 0 : work->height[parent]) - psdmp_dot(g, m->p);
+  psdmp_unrotate(m->R, g, m->a);
+}
+
 /* T = sum of (w.Iw + m v.v)/2 + v.(w x h), U = -g.(m p + R h) */
 psdm_status psdm_energy(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *kinetic, double *potential) {
   if (!psdmp_ready(r)) return PSDM_E_MISSING;
   double T = 0, U = 0;
   const double *tree_qd = psdmp_expand_rate(r, qd, work->qd);
-  psdmp_set_world(r, work, q);
-  set_velocities(r, work, tree_qd);
+  psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));
   for (int b = 0; b < r->bodies; b++) {
-    const double *pi = r->body[b].pi, *world = work->world + 12 * b;
-    double w[3], v[3], Iw[3], wh[3], h[3];
-    psdmp_unrotate(world, work->motion[b].w, w);
-    psdmp_unrotate(world, work->motion[b].v, v);
-    psdmp_symmetric(pi + 4, w, Iw);
-    psdmp_cross(w, pi + 1, wh);
-    psdmp_rotate(world, pi + 1, h);
-    T += 0.5 * (psdmp_dot(w, Iw) + pi[0] * psdmp_dot(v, v) + r->body_drive[b] * tree_qd[b] * tree_qd[b]) + psdmp_dot(v, wh);
-    U -= pi[0] * psdmp_dot(r->gravity, world + 9) + psdmp_dot(r->gravity, h);
+    const psdmp_body *body = &r->body[b];
+    const double *pi = body->pi;
+    psdmp_motion *m = &work->motion[b];
+    double Iw[3], wh[3];
+    psdmp_set_velocity(body, m, body->parent < 0 ? NULL : &work->motion[body->parent], tree_qd[b]);
+    set_height(r, work, b);
+    psdmp_symmetric(pi + 4, m->w, Iw);
+    psdmp_cross(m->w, pi + 1, wh);
+    T += 0.5 * (psdmp_dot(m->w, Iw) + pi[0] * psdmp_dot(m->v, m->v) + r->body_drive[b] * tree_qd[b] * tree_qd[b]) + psdmp_dot(m->v, wh);
+    U += pi[0] * work->height[b] - psdmp_dot(m->a, pi + 1);
   }
   for (int i = 0; r->drive_mass && i < r->n; i++)
     for (int j = 0; j < r->n; j++) T += 0.5 * qd[i] * r->drive_mass[i * r->n + j] * qd[j];

@@ -61,10 +61,9 @@ static inline void put_column(const psdm_robot *r, const psdmp_motion *motion, i
   }
 }
 
-psdm_status psdm_mass(const psdm_robot *r, psdm_work *work, const double *q, double *M) {
-  if (!psdmp_ready(r)) return PSDM_E_MISSING;
+/* M once the frames are set */
+static void composite_bodies(const psdm_robot *r, psdm_work *work, double *M) {
   double *composite = work->composite;
-  psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));
   for (int b = 0; b < r->bodies; b++) memcpy(composite + PSDMP_STANDARD * b, r->body[b].pi, sizeof r->body[b].pi);
   memset(M, 0, sizeof *M * (size_t)r->n * (size_t)r->n);
   /* children come after their parents, so b's composite is complete when b is reached */
@@ -74,6 +73,12 @@ psdm_status psdm_mass(const psdm_robot *r, psdm_work *work, const double *q, dou
     if (r->body[b].parent >= 0) add_composite(&work->motion[b], c, composite + PSDMP_STANDARD * r->body[b].parent);
   }
   for (int i = 0; r->drive_mass && i < r->n * r->n; i++) M[i] += r->drive_mass[i];
+}
+
+psdm_status psdm_mass(const psdm_robot *r, psdm_work *work, const double *q, double *M) {
+  if (!psdmp_ready(r)) return PSDM_E_MISSING;
+  psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));
+  composite_bodies(r, work, M);
   return PSDM_OK;
 }
 
@@ -81,8 +86,7 @@ psdm_status psdm_forward_cholesky(const psdm_robot *r, psdm_work *work, const do
                                   double *qdd) {
   psdm_status status = psdm_bias(r, work, q, qd, work->row);
   if (status) return status;
-  status = psdm_mass(r, work, q, work->M);
-  if (status) return status;
+  composite_bodies(r, work, work->M); /* the frames are those of the bias */
   for (int i = 0; i < r->n; i++) qdd[i] = tau[i] - work->row[i];
   if (!psdmp_cholesky(r->n, work->M)) return PSDM_E_SINGULAR;
   psdmp_cholesky_solve(r->n, work->M, qdd);

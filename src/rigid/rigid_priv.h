@@ -28,10 +28,10 @@ struct psdm_work {
   psdmp_motion *motion;           /* (bodies) */
   psdmp_articulated *articulated; /* (bodies) */
   double *composite;              /* (10 bodies) */
-  double *screw;                  /* (6 bodies) */
   double *world;                  /* (12 bodies) R, p of each body in the base frame */
   double *q, *qd, *qdd, *tau;     /* (bodies) tree coordinates */
   double *sine, *cosine;          /* (bodies) of q, revolute or not */
+  double *height;                 /* (bodies) potential of a unit mass at the body's origin */
   double *M;                      /* (n x n) */
   double *row;                    /* (n) */
 };
@@ -108,8 +108,23 @@ static inline void psdmp_rotate_symmetric(const double R[9], const double S[6], 
   out[5] = LZZ + S[5];
 }
 
-/* ---- motion of a body from its parent's (NULL: the base, which does not turn and accelerates by base) ---- */
+/* ---- motion of a body from its parent's (NULL: the base) ---- */
 
+/* w and v */
+static inline void psdmp_set_velocity(const psdmp_body *body, psdmp_motion *restrict m, const psdmp_motion *parent, double qd) {
+  double w[3] = {0}, v[3] = {0};
+  if (parent) {
+    double at[3];
+    psdmp_cross(parent->w, m->p, at);
+    for (int i = 0; i < 3; i++) at[i] += parent->v[i];
+    psdmp_unrotate(m->R, parent->w, w);
+    psdmp_unrotate(m->R, at, v);
+  }
+  *(body->prismatic ? &v[2] : &w[2]) += qd;
+  for (int i = 0; i < 3; i++) m->w[i] = w[i], m->v[i] = v[i];
+}
+
+/* w, dw, a and U; the base does not turn, and accelerates by base */
 static inline void psdmp_move_body(const psdmp_body *body, psdmp_motion *restrict m, const psdmp_motion *parent, const double base[3],
                                    double qd, double qdd) {
   double w[3] = {0}, d[3] = {0}, a[3];

@@ -23,7 +23,6 @@ static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes) {
   at->motion = carve(&c, b, sizeof *at->motion);
   at->articulated = carve(&c, b, sizeof *at->articulated);
   at->composite = carve(&c, b * PSDMP_STANDARD, sizeof(double));
-  at->screw = carve(&c, b * 6, sizeof(double));
   at->world = carve(&c, b * 12, sizeof(double));
   at->q = carve(&c, b, sizeof(double));
   at->qd = carve(&c, b, sizeof(double));
@@ -31,6 +30,7 @@ static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes) {
   at->tau = carve(&c, b, sizeof(double));
   at->sine = carve(&c, b, sizeof(double));
   at->cosine = carve(&c, b, sizeof(double));
+  at->height = carve(&c, b, sizeof(double));
   at->M = carve(&c, n * n, sizeof(double));
   at->row = carve(&c, n, sizeof(double));
   *bytes = c.used;

@@ -1,4 +1,5 @@
 /* restrict.c: a part of what the file says: joints locked, another root, the chain to one tip. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +32,9 @@ static int find(const psdmp_spec *spec, const char *name, bool links_first) {
 
 /* ---- locking ---- */
 
-/* holds joint j at value: the motion becomes part of the transform before it */
-static void hold(psdmp_spec_joint *joint, double value) {
+/* holds a joint at its couple_offset: the motion becomes part of the transform before it */
+static void hold(psdmp_spec_joint *joint) {
+  double value = joint->couple_offset;
   psdmp_pose motion = joint->type == PSDM_PRISMATIC ? psdmp_pose_translation(0, 0, value) : psdmp_pose_rotation(2, value);
   joint->before = psdmp_pose_product(&joint->before, &motion);
   joint->type = PSDM_FIXED;
@@ -40,32 +42,32 @@ static void hold(psdmp_spec_joint *joint, double value) {
   joint->couples = 0;
 }
 
-/* what followed joint j now has its share as a constant; one that followed nothing else is held too */
-static void release_followers(psdmp_spec *spec, int j, double value) {
-  for (int k = 0; k < spec->joints; k++) {
-    psdmp_spec_joint *follower = &spec->joint[k];
-    for (int i = 0; i < follower->couples; i++) {
-      if (follower->couple[i].joint != j) continue;
-      follower->couple_offset += follower->couple[i].factor * value;
-      follower->couple[i] = follower->couple[--follower->couples];
-      break;
-    }
-    if (follower->coupled && !follower->couples) {
-      double at = follower->couple_offset;
-      hold(follower, at);
-      release_followers(spec, k, at);
-    }
+/* what a follower owes to joint j, which is held at value, becomes constant; true when it follows nothing else */
+static bool settle(psdmp_spec_joint *follower, int j, double value) {
+  for (int i = 0; i < follower->couples; i++) {
+    if (follower->couple[i].joint != j) continue;
+    follower->couple_offset += follower->couple[i].factor * value;
+    follower->couple[i] = follower->couple[--follower->couples];
+    return !follower->couples;
   }
+  return false;
 }
 
-static psdm_status lock_joint(const cutter *c, const psdm_lock *lock) {
+static psdm_status lock_joint(const cutter *c, const psdm_lock *lock, int *held) {
   psdmp_spec *spec = c->spec;
-  int j = find(spec, lock->joint, false);
+  int j = find(spec, lock->joint, false), count = 0;
   if (j < 0) return refuse(c, "lock", lock->joint, "the robot has no such joint");
   if (spec->joint[j].type == PSDM_FIXED) return refuse(c, "lock", lock->joint, "this joint does not move");
   if (spec->joint[j].coupled) return refuse(c, "lock", lock->joint, "this joint follows others; lock those");
-  hold(&spec->joint[j], lock->value);
-  release_followers(spec, j, lock->value);
+  if (!isfinite(lock->value)) return refuse(c, "lock", lock->joint, "its position is not a finite number");
+  spec->joint[j].couple_offset = lock->value;
+  held[count++] = j;
+  /* a follower that is held thereby has followers in turn */
+  for (int h = 0; h < count; h++) {
+    hold(&spec->joint[held[h]]);
+    for (int k = 0; k < spec->joints; k++)
+      if (settle(&spec->joint[k], held[h], spec->joint[held[h]].couple_offset)) held[count++] = k;
+  }
   return PSDM_OK;
 }
 
@@ -191,12 +193,13 @@ psdm_status psdmp_spec_restrict(psdmp_spec *spec, const psdm_robot_options *o, p
   if (spec->transmission)
     return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, 0, "a robot with a transmission matrix cannot be cut or locked");
   const char **links = NEW(arena, spec->joints, const char *);
-  if (!links) return no_memory(&c);
+  int *held = NEW(arena, spec->joints, int);
+  if (!links || !held) return no_memory(&c);
   int count = 0;
   for (int j = 0; j < spec->joints; j++)
     if (spec->joint[j].type != PSDM_FIXED) links[count++] = spec->joint[j].link_name;
   psdm_status status = PSDM_OK;
-  for (int i = 0; i < o->lock_count && !status; i++) status = lock_joint(&c, &o->locks[i]);
+  for (int i = 0; i < o->lock_count && !status; i++) status = lock_joint(&c, &o->locks[i], held);
   if (!status && o->root) status = take_root(&c, o->root);
   if (!status && o->tip) status = take_tip(&c, o->tip);
   if (status) return status;

@@ -69,14 +69,30 @@ static quoted quote(const char *name) {
 
 /* ---- elements and attributes ---- */
 
+/* a default namespace says nothing (Drake's files have one); a prefix makes it somebody else's element */
+static bool has_prefix(const xmlNode *node) { return node->ns && node->ns->prefix; }
+
 static bool is_element(const xmlNode *node, const char *name) {
-  return node->type == XML_ELEMENT_NODE && !node->ns && strcmp((const char *)node->name, name) == 0;
+  return node->type == XML_ELEMENT_NODE && !has_prefix(node) && strcmp((const char *)node->name, name) == 0;
+}
+
+/* with the prefix declared or, where that was forgotten, as part of the name */
+static bool is_xacro(const xmlNode *node) {
+  const char *prefix = has_prefix(node) ? (const char *)node->ns->prefix : "", *name = (const char *)node->name;
+  return node->type == XML_ELEMENT_NODE && (strcmp(prefix, "xacro") == 0 || strncmp(name, "xacro:", 6) == 0);
+}
+
+static psdm_status refuse_xacro(reader *r, const xmlNode *node) {
+  const char *name = (const char *)node->name;
+  return refuse(r, node, "<xacro:%s>: this is a xacro file; run 'xacro FILE > robot.urdf' and read that",
+                quote(strncmp(name, "xacro:", 6) ? name : name + 6).text);
 }
 
 /* the only child element of that name, NULL when there is none; two are one too many */
 static psdm_status only_child(reader *r, const xmlNode *parent, const char *name, const xmlNode **child) {
   *child = NULL;
   for (const xmlNode *at = parent->children; at; at = at->next) {
+    if (is_xacro(at)) return refuse_xacro(r, at);
     if (!is_element(at, name)) continue;
     if (*child) return refuse(r, at, "a second <%s>; the first is on line %d", name, line_of(*child));
     *child = at;
@@ -101,6 +117,17 @@ static psdm_status required(reader *r, const xmlNode *node, const char *name, co
   psdm_status status = attribute(r, node, name, value);
   if (!status && (!*value || !**value)) return refuse(r, node, "<%s> has no %s", (const char *)node->name, name);
   return status;
+}
+
+/* names are as long as YAML's at most, so that what is read can be written */
+static psdm_status check_name(reader *r, const xmlNode *node, const char *name) {
+  if (strlen(name) <= 200) return PSDM_OK;
+  return refuse(r, node, "name of <%s> is '%s'; a name of 1 to 200 characters was expected", (const char *)node->name, quote(name).text);
+}
+
+static psdm_status read_name(reader *r, const xmlNode *node, const char **name) {
+  psdm_status status = required(r, node, "name", name);
+  return status ? status : check_name(r, node, *name);
 }
 
 /* count numbers separated by blanks; the attribute may be absent, then *out keeps its default */
@@ -169,7 +196,7 @@ static psdm_status read_inertial(reader *r, const xmlNode *inertial, link_node *
 static psdm_status read_link(reader *r, const xmlNode *node, link_node *link) {
   const xmlNode *inertial;
   *link = (link_node){.line = line_of(node), .parent_joint = -1};
-  psdm_status status = required(r, node, "name", &link->name);
+  psdm_status status = read_name(r, node, &link->name);
   if (!status) status = only_child(r, node, "inertial", &inertial);
   return status || !inertial ? status : read_inertial(r, inertial, link);
 }
@@ -214,7 +241,7 @@ static psdm_status read_axis(reader *r, joint_node *joint) {
 
 static psdm_status read_joint(reader *r, const xmlNode *node, joint_node *joint) {
   *joint = (joint_node){.node = node};
-  psdm_status status = required(r, node, "name", &joint->name);
+  psdm_status status = read_name(r, node, &joint->name);
   if (!status) status = read_type(r, node, joint);
   if (!status) status = read_end(r, joint, "parent", &joint->parent);
   if (!status) status = read_end(r, joint, "child", &joint->child);
@@ -301,6 +328,8 @@ static psdm_status read_mimic(reader *r, const urdf *u, const joint_node *joint,
 
 /* ---- the file ---- */
 
+enum { MOST_STRANGERS = 20 };
+
 /* elements that URDF and its users know and that say nothing about dynamics */
 static bool passed_over(const char *name) {
   static const char *const known[] = {"link",  "joint",       "material", "transmission", "gazebo", "sensor",
@@ -310,17 +339,25 @@ static bool passed_over(const char *name) {
   return false;
 }
 
+/* the first few by name, the rest as a number: a file may hold millions */
+static psdm_status note_stranger(reader *r, const xmlNode *node, int *strangers) {
+  if (has_prefix(node) || passed_over((const char *)node->name) || (*strangers)++ >= MOST_STRANGERS) return PSDM_OK;
+  return psdmp_list_add(&r->spec->notes, r->arena, "line %d: <%s> is not an element of URDF and was passed over", line_of(node),
+                        quote((const char *)node->name).text) ? no_memory(r) : PSDM_OK;
+}
+
 static psdm_status look_over(reader *r, const xmlNode *root, urdf *u) {
+  int strangers = 0;
   for (const xmlNode *at = root->children; at; at = at->next) {
     if (at->type != XML_ELEMENT_NODE) continue;
-    if (at->ns && at->ns->prefix && strcmp((const char *)at->ns->prefix, "xacro") == 0)
-      return refuse(r, at, "<xacro:%s>: this is a xacro file; run 'xacro FILE > robot.urdf' and read that", quote((const char *)at->name).text);
+    if (is_xacro(at)) return refuse_xacro(r, at);
     u->links += is_element(at, "link");
     u->joints += is_element(at, "joint");
-    if (!at->ns && !passed_over((const char *)at->name) &&
-        psdmp_list_add(&r->spec->notes, r->arena, "line %d: <%s> is not an element of URDF and was passed over", line_of(at), quote((const char *)at->name).text))
-      return no_memory(r);
+    if (note_stranger(r, at, &strangers)) return PSDM_E_MEMORY;
   }
+  if (strangers > MOST_STRANGERS &&
+      psdmp_list_add(&r->spec->notes, r->arena, "%d more elements are not of URDF and were passed over", strangers - MOST_STRANGERS))
+    return no_memory(r);
   if (u->links > PSDMP_MAX_LINKS || u->joints > PSDMP_MAX_LINKS)
     return psdmp_fail(r->error, PSDM_E_LIMIT, r->file, 0, 0, "%d links and %d joints; at most %d of each are read", u->links, u->joints, PSDMP_MAX_LINKS);
   if (!u->joints) return refuse(r, root, "<robot> has no <joint>");
@@ -405,6 +442,7 @@ static psdm_status read_robot(reader *r, const xmlNode *root) {
   if (!root || !is_element(root, "robot"))
     return refuse(r, root, "the outermost element is <%s>; <robot> was expected", root ? quote((const char *)root->name).text : "");
   psdm_status status = attribute(r, root, "name", &spec->name);
+  if (!status && spec->name) status = check_name(r, root, spec->name);
   if (!status) status = look_over(r, root, &u);
   if (status) return status;
   u.link = NEW(r, u.links, link_node);
@@ -423,25 +461,91 @@ static psdm_status read_robot(reader *r, const xmlNode *root) {
   return status;
 }
 
+/* ---- text ---- */
+
+static psdm_status refuse_byte(reader *r, const char *text, const char *at, psdm_status status, const char *why) {
+  int line = 1;
+  for (; text < at; text++) line += *text == '\n';
+  return psdmp_fail(r->error, status, r->file, line, 0, "%s", why);
+}
+
+/* libxml2 compares each attribute with the others of its tag, and each prefix with all declared ones: hours for a hostile file.
+ * No tag holds a '<', so what stands between two of them bounds its attributes, whatever else is wrong with the text. */
+static psdm_status check_crowds(reader *r, const char *text, size_t length) {
+  enum { MOST_ATTRIBUTES = 200, MOST_NAMESPACES = 200 }; /* a second for the largest file */
+  int attributes = 0, namespaces = 0;
+  bool equals = false;
+  for (const char *at = text, *end = text + length; at < end; at++) {
+    if (*at == '<') attributes = 0;
+    if (equals && (*at == '"' || *at == '\'')) attributes++;
+    if (*at == 'x' && end - at > 5 && memcmp(at, "xmlns", 5) == 0) namespaces++;
+    if (attributes > MOST_ATTRIBUTES) return refuse_byte(r, text, at, PSDM_E_LIMIT, "a tag of more than 200 attributes");
+    if (namespaces > MOST_NAMESPACES) return refuse_byte(r, text, at, PSDM_E_LIMIT, "more than 200 namespaces (xmlns)");
+    equals = *at == '=' || (equals && strchr(" \t\r\n", *at));
+  }
+  return PSDM_OK;
+}
+
+/* UTF-8 only, whatever the file says of itself: other encodings could hide what the crowds are counted by */
+static psdm_status check_text(reader *r, const char *text, size_t length) {
+  enum { MOST_BYTES = 10000000 }; /* beyond it libxml2 fails here and there (XML_MAX_LOOKUP_LIMIT) */
+  if (length > MOST_BYTES)
+    return psdmp_fail(r->error, PSDM_E_LIMIT, r->file, 0, 0, "%zu bytes; at most %d are read", length, MOST_BYTES);
+  for (const char *at = text, *end = text + length; at < end;) {
+    size_t step = psdmp_utf8_length(at, (size_t)(end - at));
+    if (!*at) return refuse_byte(r, text, at, PSDM_E_PARSE, "a NUL byte; this is not a text file");
+    if (!step) return refuse_byte(r, text, at, PSDM_E_PARSE, "a byte that is not UTF-8; save the file in that encoding");
+    at += step;
+  }
+  return check_crowds(r, text, length);
+}
+
 /* ---- XML ---- */
+
+/* what the parser met first: libxml2 goes on and ends with what only follows from it */
+typedef struct watch {
+  reader *r;
+  psdm_status status;
+} watch;
 
 /* a document type declaration is where entity bombs live, and no URDF needs one */
 static void stop_at_dtd(void *context, const xmlChar *name, const xmlChar *external, const xmlChar *system) {
   (void)name, (void)external, (void)system;
   xmlParserCtxtPtr parser = context;
-  *(bool *)parser->_private = true;
+  watch *w = parser->_private;
+  if (!w->status)
+    w->status = psdmp_fail(w->r->error, PSDM_E_PARSE, w->r->file, parser->input ? parser->input->line : 0, 0,
+                           "a document type declaration (<!DOCTYPE>) is not accepted");
   xmlStopParser(parser);
 }
 
-static psdm_status fail_xml(reader *r, xmlParserCtxtPtr parser, bool dtd) {
-  if (dtd) return psdmp_fail(r->error, PSDM_E_PARSE, r->file, parser->input ? parser->input->line : 0, 0, "a document type declaration (<!DOCTYPE>) is not accepted");
-  const xmlError *e = xmlCtxtGetLastError(parser);
-  if (!e) return psdmp_fail(r->error, PSDM_E_PARSE, r->file, 0, 0, "malformed XML");
-  if (e->code == XML_ERR_NO_MEMORY) return no_memory(r);
+static void keep_first_error(void *context, const xmlError *e) {
+  xmlParserCtxtPtr parser = context;
+  watch *w = parser->_private;
+  if (w->status || e->level < XML_ERR_FATAL) return;
+  const char *message = e->message ? e->message : "";
   char text[200];
-  size_t length = e->message ? strcspn(e->message, "\n") : 0;
-  psdmp_quote(e->message ? e->message : "", length, text, sizeof text);
-  return psdmp_fail(r->error, PSDM_E_PARSE, r->file, e->line, e->int2 > 0 ? e->int2 : 0, "malformed XML: %s", text);
+  psdmp_quote(message, strcspn(message, "\n"), text, sizeof text);
+  if (e->code == XML_ERR_NO_MEMORY)
+    w->status = no_memory(w->r);
+  else if (strstr(message, "XML_PARSE_HUGE")) /* its way to say so */
+    w->status = psdmp_fail(w->r->error, PSDM_E_LIMIT, w->r->file, e->line, 0, "elements are nested more than 256 deep");
+  else
+    w->status = psdmp_fail(w->r->error, PSDM_E_PARSE, w->r->file, e->line, e->int2 > 0 ? e->int2 : 0, "malformed XML: %s", text);
+}
+
+static psdm_status read_document(reader *r, xmlParserCtxtPtr parser, const char *text, size_t length) {
+  watch w = {r, PSDM_OK};
+  parser->_private = &w;
+  parser->sax->internalSubset = stop_at_dtd;
+  parser->sax->serror = (xmlStructuredErrorFunc)keep_first_error; /* const since libxml2 2.12 */
+  xmlDocPtr document = xmlCtxtReadMemory(parser, text, (int)length, r->file, NULL,
+                                         XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOCDATA | XML_PARSE_COMPACT |
+                                             XML_PARSE_BIG_LINES | XML_PARSE_IGNORE_ENC);
+  psdm_status status = w.status;
+  if (!status) status = document ? read_robot(r, xmlDocGetRootElement(document)) : refuse(r, NULL, "malformed XML");
+  xmlFreeDoc(document);
+  return status;
 }
 
 psdm_status psdmp_spec_from_urdf(const char *text, size_t length, const char *file, const psdm_robot_options *options, psdmp_arena *arena,
@@ -450,14 +554,11 @@ psdm_status psdmp_spec_from_urdf(const char *text, size_t length, const char *fi
   spec->file = file;
   spec->base = psdmp_pose_identity();
   memcpy(spec->gravity, (const double[3]){0, 0, -9.81}, sizeof spec->gravity);
+  psdm_status status = check_text(&r, text, length);
+  if (status) return status;
   xmlParserCtxtPtr parser = xmlNewParserCtxt();
   if (!parser) return no_memory(&r);
-  bool dtd = false;
-  parser->_private = &dtd;
-  parser->sax->internalSubset = stop_at_dtd;
-  xmlDocPtr document = xmlCtxtReadMemory(parser, text, (int)length, file, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOCDATA | XML_PARSE_COMPACT | XML_PARSE_BIG_LINES);
-  psdm_status status = !document || dtd ? fail_xml(&r, parser, dtd) : read_robot(&r, xmlDocGetRootElement(document));
-  xmlFreeDoc(document);
+  status = read_document(&r, parser, text, length);
   xmlFreeParserCtxt(parser);
   return status;
 }

@@ -1,0 +1,84 @@
+/* psdm/model.h: the derived model: tau_i = sum over functions f and base parameters j of y_f(q, qd, qdd) P[f][i][j] theta_j.
+ *
+ * y_f is a monomial in sin q, cos q (q itself for prismatic joints) times one of: the size of gravity, qdd_a, qd_a^2, qd_a qd_b.
+ * Functions are ordered by that class: gravity, accelerations 1..n, centrifugal 1..n, Coriolis (1,2), (1,3), ..., and inside a
+ * class by their exponents. A model is constant and may be shared by threads; evaluation brings its own memory. */
+#ifndef PSDM_MODEL_H
+#define PSDM_MODEL_H
+
+#include "psdm/robot.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct psdm_model psdm_model;
+
+/* Zero-initialise for the defaults. */
+typedef struct psdm_derive_options {
+  int assume_count;          /* further assumptions, as "Ixz4 = 0", beside the file's */
+  const char *const *assume;
+} psdm_derive_options;
+
+/* How good the answer is. */
+typedef struct psdm_derive_info {
+  double seconds;                       /* for the derivation itself */
+  double dropped, kept;                 /* largest coefficient taken for zero, smallest that was not; relative to reach^degree */
+  double rank_dropped, rank_kept;       /* the same for the rank decisions of the base parameters, relative */
+  size_t bytes;                         /* memory taken while deriving */
+} psdm_derive_info;
+
+/* Exact derivation. Allocates; free with psdm_model_free. options and info may be NULL. */
+PSDM_API psdm_status psdm_model_derive(const psdm_robot *robot, const psdm_derive_options *options, const psdm_allocator *allocator,
+                                       psdm_model **model, psdm_derive_info *info, psdm_error *error);
+PSDM_API void psdm_model_free(psdm_model *model); /* accepts NULL */
+
+/* ---- size and shape ---- */
+
+PSDM_API const char *psdm_model_name(const psdm_model *model);
+PSDM_API int psdm_model_n(const psdm_model *model);
+PSDM_API long psdm_model_p(const psdm_model *model); /* functions */
+PSDM_API int psdm_model_l(const psdm_model *model);  /* base parameters */
+PSDM_API long psdm_model_entries(const psdm_model *model); /* non-zeros of P */
+PSDM_API int psdm_model_classes(const psdm_model *model);  /* (n + 1)(n + 2)/2 */
+
+/* First function of a class; class psdm_model_classes gives p. */
+PSDM_API long psdm_model_class_start(const psdm_model *model, int index);
+
+/* The class's rates: gravity -1,-1; qdd_a a,-1; qd_a qd_b a,b with a <= b, counted from 0. */
+PSDM_API void psdm_model_class_rates(const psdm_model *model, int index, int *first, int *second);
+
+/* Exponents of function f over [q; sin q; cos q; qd; qdd], (5n). */
+PSDM_API void psdm_model_exponents(const psdm_model *model, long f, unsigned char *exponents);
+
+/* The function as text, such as "s2 c3 qd1 qd2" or "g c2". Returns buf. */
+PSDM_API char *psdm_model_function_text(const psdm_model *model, long f, char *buf, size_t size);
+
+/* One non-zero of P, ordered by function, joint, parameter; all counted from 0. */
+PSDM_API void psdm_model_entry(const psdm_model *model, long entry, long *function, int *joint, int *parameter, double *value);
+
+/* ---- base parameters: theta_j = its own standard parameter + sum of coefficient * other standard parameters ---- */
+
+PSDM_API const char *psdm_model_base_name(const psdm_model *model, int j); /* the kept standard parameter, "ZZ1" */
+PSDM_API int psdm_model_base_terms(const psdm_model *model, int j);        /* in the formula, its own included (first) */
+PSDM_API double psdm_model_base_term(const psdm_model *model, int j, int term, int *standard_parameter);
+PSDM_API int psdm_model_standard_count(const psdm_model *model);
+PSDM_API char *psdm_model_standard_name(const psdm_model *model, int k, char *buf, size_t size);
+
+/* What became of each standard parameter. */
+typedef enum psdm_parameter_fate { PSDM_FATE_UNCHANGED, PSDM_FATE_GROUPED_INTO, PSDM_FATE_REGROUPED, PSDM_FATE_NO_EFFECT } psdm_parameter_fate;
+PSDM_API psdm_parameter_fate psdm_model_fate(const psdm_model *model, int standard_parameter);
+
+/* theta (l) from standard parameters (standard_count). */
+PSDM_API void psdm_model_theta(const psdm_model *model, const double *pi, double *theta);
+
+/* ---- evaluation: no allocation; y is (p), Y is row-major (n x l) ---- */
+
+PSDM_API void psdm_model_y(const psdm_model *model, const double *q, const double *qd, const double *qdd, double *y);
+PSDM_API void psdm_model_regressor(const psdm_model *model, const double *y, double *Y);
+PSDM_API void psdm_model_torque(const psdm_model *model, const double *y, const double *theta, double *tau);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

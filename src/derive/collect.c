@@ -1,0 +1,191 @@
+/* collect.c: numbers the functions and lays Psi out by function. The terms of one class are marked in a bit set of codes; the rank of
+ * a code in it is the function's place in the class. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "derive/collect.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+/* codes present in one class, with the count of those before each word */
+typedef struct code_set {
+  uint64_t *bits;
+  uint32_t *before;
+  uint64_t low, words; /* word index of the first bit in use, number of words in use */
+} code_set;
+
+static int class_of_term(const psdm_model *m, const int *q, const psdmp_term *t) {
+  return psdmp_class_of(m->n, t->first < 0 ? -1 : q[t->first], t->second < 0 ? -1 : q[t->second]);
+}
+
+/* terms grouped by class, inside by torque and body: the order in which entries must come out */
+typedef struct sorted_term {
+  const psdmp_term *term;
+  int class_index, torque, body;
+} sorted_term;
+
+static int compare_terms(const void *a, const void *b) {
+  const sorted_term *x = a, *y = b;
+  if (x->class_index != y->class_index) return x->class_index < y->class_index ? -1 : 1;
+  if (x->torque != y->torque) return x->torque < y->torque ? -1 : 1;
+  return (x->body > y->body) - (x->body < y->body);
+}
+
+static inline long rank_of(const code_set *s, uint64_t code) {
+  uint64_t word = code / 64 - s->low;
+  return (long)s->before[word] + __builtin_popcountll(s->bits[word] & ((UINT64_C(1) << (code % 64)) - 1));
+}
+
+/* marks every code of a class's terms; returns how many there are */
+static long mark(code_set *s, const sorted_term *first, const sorted_term *end, uint64_t extra, bool has_extra) {
+  uint64_t low = has_extra ? extra : UINT64_MAX, high = has_extra ? extra : 0;
+  for (const sorted_term *t = first; t < end; t++)
+    PSDMP_EACH(&t->term->rows, segment, record) {
+      if (record[0] < low) low = record[0];
+      if (record[0] > high) high = record[0];
+    }
+  s->low = low / 64;
+  s->words = high / 64 - s->low + 1;
+  memset(s->bits, 0, s->words * sizeof *s->bits);
+  for (const sorted_term *t = first; t < end; t++)
+    PSDMP_EACH(&t->term->rows, segment, record) s->bits[record[0] / 64 - s->low] |= UINT64_C(1) << (record[0] % 64);
+  if (has_extra) s->bits[extra / 64 - s->low] |= UINT64_C(1) << (extra % 64);
+  uint32_t count = 0;
+  for (uint64_t w = 0; w < s->words; w++) {
+    s->before[w] = count;
+    count += (uint32_t)__builtin_popcountll(s->bits[w]);
+  }
+  return (long)count;
+}
+
+/* the codes themselves, ascending */
+static void list_codes(const code_set *s, uint64_t *code) {
+  for (uint64_t w = 0; w < s->words; w++)
+    for (uint64_t left = s->bits[w]; left; left &= left - 1) *code++ = (s->low + w) * 64 + (uint64_t)__builtin_ctzll(left);
+}
+
+/* a drive's constant: class qdd_k, torque i, value a_i a_k; it is a function of its own where no link has it */
+typedef struct constant {
+  int joint, parameter;
+  double value;
+} constant;
+
+typedef struct collector {
+  psdm_model *m;
+  const psdm_robot *robot;
+  code_set set;
+  constant *drive; /* of the class at hand */
+  int drives;
+  double kept;        /* smallest coefficient kept, relative */
+  const double *unit; /* (10) what a coefficient of each parameter is measured in, inverse */
+} collector;
+
+static void set_drives(collector *c, int class_index) {
+  const psdm_robot *r = c->robot;
+  int k = class_index - 1;
+  c->drives = 0;
+  if (k < 0 || k >= r->n) return;
+  for (int i = 0; i < r->n; i++)
+    for (int d = 0; d < r->drives; d++)
+      if (r->drive[d].a[i] * r->drive[d].a[k] != 0)
+        c->drive[c->drives++] = (constant){i, PSDMP_STANDARD * r->bodies + d, r->drive[d].a[i] * r->drive[d].a[k]};
+}
+
+/* start[f + 1] counts the entries of function f of this class */
+static void count_entries(collector *c, const sorted_term *first, const sorted_term *end, long *start) {
+  for (const sorted_term *t = first; t < end; t++)
+    PSDMP_EACH(&t->term->rows, segment, record) start[rank_of(&c->set, record[0]) + 1] += psdmp_record_count(record);
+  for (int d = 0; d < c->drives; d++) start[rank_of(&c->set, 0) + 1]++;
+}
+
+static void place_term(collector *c, const sorted_term *t, long *next) {
+  int parameter = PSDMP_STANDARD * t->body;
+  PSDMP_EACH(&t->term->rows, segment, record) {
+    long *at = &next[rank_of(&c->set, record[0])];
+    const double *value = psdmp_record_values(record);
+    for (unsigned left = psdmp_record_mask(record); left; left &= left - 1) {
+      int i = __builtin_ctz(left);
+      double x = *value++ * t->term->scale, relative = fabs(x) * c->unit[i];
+      if (relative < c->kept) c->kept = relative;
+      c->m->psi[(*at)++] = (psdmp_entry){x, (unsigned short)t->torque, (unsigned short)(parameter + i)};
+    }
+  }
+}
+
+/* entries come by torque and body; the drives of each torque follow its links. next[f] moves to the end of function f. */
+static void place_entries(collector *c, const sorted_term *first, const sorted_term *end, long *next) {
+  const sorted_term *t = first;
+  for (int joint = 0; joint < c->m->n; joint++) {
+    for (; t < end && t->torque == joint; t++) place_term(c, t, next);
+    for (int d = 0; d < c->drives; d++)
+      if (c->drive[d].joint == joint)
+        c->m->psi[next[rank_of(&c->set, 0)]++] = (psdmp_entry){c->drive[d].value, (unsigned short)joint, (unsigned short)c->drive[d].parameter};
+  }
+}
+
+/* one class: its functions, then where their entries begin, then the entries */
+static void add_class(collector *c, const sorted_term *first, const sorted_term *end) {
+  psdm_model *m = c->m;
+  long count = mark(&c->set, first, end, 0, c->drives > 0), *start = m->psi_start + m->p;
+  list_codes(&c->set, m->code + m->p);
+  memset(start + 1, 0, (size_t)count * sizeof *start);
+  count_entries(c, first, end, start);
+  for (long f = 0; f < count; f++) start[f + 1] += start[f];
+  long begin = start[0];
+  place_entries(c, first, end, start);
+  /* placing moved every start to the next function's: move them back */
+  memmove(start + 1, start, (size_t)count * sizeof *start);
+  start[0] = begin;
+  m->p += count;
+}
+
+static void add_classes(collector *c, const sorted_term *sorted, int terms) {
+  const sorted_term *t = sorted, *last = sorted + terms;
+  for (int k = 0; k < c->m->classes; k++) {
+    const sorted_term *end = t;
+    while (end < last && end->class_index == k) end++;
+    set_drives(c, k);
+    c->m->class_start[k] = c->m->p;
+    if (end > t || c->drives) add_class(c, t, end);
+    t = end;
+  }
+  c->m->class_start[c->m->classes] = c->m->p;
+}
+
+/* room for the most that the terms can give: every row a function of its own */
+static bool make_room(const psdm_robot *r, const psdmp_expansion *e, psdm_model *m) {
+  long rows = r->n, entries = (long)r->drives * r->n * r->n;
+  for (int t = 0; t < e->terms; t++) {
+    rows += e->term[t].rows.count;
+    entries += e->term[t].rows.entries;
+  }
+  m->code = psdmp_arena_alloc_raw(&m->arena, (size_t)rows * sizeof *m->code);
+  m->psi_start = psdmp_arena_alloc_raw(&m->arena, (size_t)(rows + 1) * sizeof *m->psi_start);
+  m->psi = psdmp_arena_alloc_raw(&m->arena, (size_t)(entries + 1) * sizeof *m->psi);
+  if (!m->code || !m->psi_start || !m->psi) return false;
+  m->psi_start[0] = 0;
+  return true;
+}
+
+psdm_status psdmp_collect(const psdm_robot *r, const psdmp_expansion *e, const int *q, psdm_model *m, double *kept, psdm_error *error) {
+  psdmp_arena scratch = {.allocator = m->arena.allocator};
+  double unit[PSDMP_STANDARD];
+  for (int i = 0; i < PSDMP_STANDARD; i++) unit[i] = 1e-13 / e->tolerance[i];
+  collector c = {.m = m, .robot = r, .kept = INFINITY, .unit = unit};
+  sorted_term *sorted = NEW(&scratch, e->terms, sorted_term);
+  uint64_t codes = m->weight[0] * (uint64_t)m->radix[0], words = codes / 64 + 1;
+  c.drive = NEW(&scratch, r->drives * r->n, constant);
+  c.set.bits = psdmp_arena_alloc_raw(&scratch, words * sizeof *c.set.bits);
+  c.set.before = psdmp_arena_alloc_raw(&scratch, words * sizeof *c.set.before);
+  bool ok = sorted && c.drive && c.set.bits && c.set.before && make_room(r, e, m);
+  if (ok) {
+    for (int t = 0; t < e->terms; t++)
+      sorted[t] = (sorted_term){&e->term[t], class_of_term(m, q, &e->term[t]), q[e->term[t].torque], r->body[e->term[t].body].number};
+    qsort(sorted, (size_t)e->terms, sizeof *sorted, compare_terms);
+    add_classes(&c, sorted, e->terms);
+  }
+  *kept = c.kept;
+  psdmp_arena_free(&scratch);
+  return ok ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+}

@@ -1,0 +1,121 @@
+/* derive.c: from a robot to its model. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "derive/collect.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
+  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+}
+
+/* sizes, names and codes: the last joint's digit counts least, so that codes ascend as the walk over bodies finds them */
+static bool shape(const psdm_robot *r, psdm_model *m) {
+  psdmp_arena *arena = &m->arena;
+  const double *g = r->gravity;
+  m->n = r->n;
+  m->classes = (r->n + 1) * (r->n + 2) / 2;
+  m->standard = psdm_robot_parameter_count(r);
+  m->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+  m->name = psdmp_arena_text(arena, r->name, strlen(r->name));
+  m->prismatic = NEW(arena, r->n, bool);
+  m->weight = NEW(arena, r->n, uint64_t);
+  m->radix = NEW(arena, r->n, int);
+  m->class_start = NEW(arena, m->classes + 1, long);
+  m->standard_name = psdmp_arena_alloc(arena, (size_t)m->standard * sizeof *m->standard_name);
+  m->fate = NEW(arena, m->standard, unsigned char);
+  if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->standard_name || !m->fate) return false;
+  for (int k = 0; k < m->standard; k++) psdm_robot_parameter_name(r, k, m->standard_name[k], sizeof m->standard_name[k]);
+  for (int j = 0; j < r->joints; j++)
+    if (r->joint[j].q >= 0) m->prismatic[r->joint[j].q] = r->joint[j].type == PSDM_PRISMATIC;
+  uint64_t weight = 1;
+  for (int j = r->n - 1; j >= 0; j--) {
+    m->radix[j] = PSDMP_BASIS;
+    m->weight[j] = weight;
+    weight *= PSDMP_BASIS;
+  }
+  return true;
+}
+
+/* P keeps the kept columns of Psi and counts them as base parameters */
+psdm_status psdmp_restrict_columns(psdm_model *m, psdm_error *error) {
+  int *column = NEW(&m->arena, m->standard, int);
+  m->P_start = psdmp_arena_alloc_raw(&m->arena, (size_t)(m->p + 1) * sizeof *m->P_start);
+  if (!column || !m->P_start) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+  for (int k = 0; k < m->standard; k++) column[k] = -1;
+  for (int j = 0; j < m->l; j++) column[m->base[j].parameter] = j;
+  long count = 0;
+  for (long e = 0; e < m->psi_start[m->p]; e++) count += column[m->psi[e].parameter] >= 0;
+  m->P = psdmp_arena_alloc_raw(&m->arena, (size_t)(count ? count : 1) * sizeof *m->P);
+  if (!m->P) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+  long at = 0;
+  for (long f = 0; f < m->p; f++) {
+    m->P_start[f] = at;
+    for (long e = m->psi_start[f]; e < m->psi_start[f + 1]; e++) {
+      psdmp_entry entry = m->psi[e];
+      if (column[entry.parameter] < 0) continue;
+      entry.parameter = (unsigned short)column[entry.parameter];
+      m->P[at++] = entry;
+    }
+  }
+  m->P_start[m->p] = at;
+  return PSDM_OK;
+}
+
+static void set_fates(psdm_model *m) {
+  for (int k = 0; k < m->standard; k++) m->fate[k] = PSDM_FATE_NO_EFFECT;
+  for (int j = 0; j < m->l; j++)
+    for (int t = 1; t < m->base[j].terms; t++) m->fate[m->base[j].term[t].parameter] = PSDM_FATE_REGROUPED;
+  for (int j = 0; j < m->l; j++) m->fate[m->base[j].parameter] = m->base[j].terms > 1 ? PSDM_FATE_GROUPED_INTO : PSDM_FATE_UNCHANGED;
+}
+
+static psdm_status derive(const psdm_robot *r, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+  psdmp_expansion e;
+  uint64_t digit[PSDMP_DERIVE_JOINTS];
+  int q[PSDMP_DERIVE_JOINTS];
+  for (int b = 0; b < r->bodies; b++) {
+    q[b] = r->joint[r->body[b].index].q;
+    digit[b] = m->weight[q[b]];
+  }
+  psdm_status status = psdmp_expand(r, digit, m->arena.allocator, &e, error);
+  if (!status) status = psdmp_collect(r, &e, q, m, &info->kept, error);
+  if (!status) status = psdmp_base_recursion(r, e.reach, m, info, error);
+  if (!status) status = psdmp_restrict_columns(m, error);
+  if (!status) set_fates(m);
+  info->dropped = e.largest_dropped;
+  info->bytes = e.pool.bytes;
+  psdmp_expansion_free(&e);
+  return status;
+}
+
+psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *options, const psdm_allocator *allocator, psdm_model **model,
+                              psdm_derive_info *out, psdm_error *error) {
+  psdm_derive_info info = {0};
+  double start = now();
+  (void)options;
+  *model = NULL;
+  if (r->bodies > PSDMP_DERIVE_JOINTS)
+    return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; a closed form is derived for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
+  psdm_model *m = psdmp_alloc(allocator, sizeof *m);
+  if (!m) return no_memory(r, error);
+  m->arena.allocator = allocator;
+  psdm_status status = shape(r, m) ? derive(r, m, &info, error) : no_memory(r, error);
+  info.seconds = now() - start;
+  if (out) *out = info;
+  if (status) {
+    psdm_model_free(m);
+    return status;
+  }
+  *model = m;
+  return PSDM_OK;
+}

@@ -1,0 +1,90 @@
+/* derive_priv.h: the exact derivation, one joint at a time. Private to the library.
+ *
+ * A coefficient of the model is a functional: a row of ten numbers over the standard parameters of one body, in the user's
+ * link frame. Moving the parameters of body k into its parent's frame is linear, and its matrix is
+ *
+ *   Lambda_k(q) = sum over b of basis_b(q) Lambda_kb,   basis = 1, s, c, sc, cc (revolute) or 1, q, qq (prismatic).
+ *
+ * So a row of the parent times Lambda_k gives at most five rows of body k, each with its own new monomial: nothing collides.
+ * A monomial is a code in base 5, one digit per tree joint. */
+#ifndef PSDMP_DERIVE_PRIV_H
+#define PSDMP_DERIVE_PRIV_H
+
+#include "base/base.h"
+#include "robot/robot_priv.h"
+
+enum { PSDMP_BASIS = 5, PSDMP_DERIVE_JOINTS = 24 }; /* 5^24 monomials still fit 64 bits */
+
+/* ---- lists of (code, sparse row) ---- */
+
+/* A record is code, then mask (16 bits) and count, then count doubles, in 8-byte words. */
+typedef struct psdmp_segment {
+  struct psdmp_segment *next;
+  uint64_t *begin, *end;
+} psdmp_segment;
+
+typedef struct psdmp_rows {
+  psdmp_segment *first;
+  long count, entries; /* records, and non-zeros in them */
+} psdmp_rows;
+
+/* Memory for records: chunks that are released together. */
+typedef struct psdmp_pool {
+  const psdm_allocator *allocator;
+  struct psdmp_pool_chunk *chunks;
+  uint64_t *at, *end; /* free part of the newest chunk */
+  size_t bytes;       /* taken from the allocator so far */
+  bool failed;        /* out of memory: everything after is empty */
+} psdmp_pool;
+
+void psdmp_pool_free(psdmp_pool *pool);
+
+static inline unsigned psdmp_record_mask(const uint64_t *record) { return (unsigned)(record[1] & 0xFFFF); }
+static inline int psdmp_record_count(const uint64_t *record) { return (int)(record[1] >> 16); }
+static inline const double *psdmp_record_values(const uint64_t *record) { return (const double *)(const void *)(record + 2); }
+static inline uint64_t *psdmp_record_next(uint64_t *record) { return record + 2 + psdmp_record_count(record); }
+
+#define PSDMP_EACH(rows, segment, record)                                               \
+  for (psdmp_segment *segment = (rows)->first; segment; segment = segment->next)         \
+    for (uint64_t *record = segment->begin; record < segment->end; record = psdmp_record_next(record))
+
+/* ---- where rows end up ---- */
+
+/* Rows of one polynomial: coefficient of acceleration class `kind` in the torque of a tree joint, for one body. */
+typedef struct psdmp_term {
+  psdmp_rows rows;
+  int first, second; /* class: -1,-1 gravity; a,-1 qdd_a; a,b qd_a qd_b (a <= b), tree bodies */
+  int torque, body;  /* tree bodies */
+  double scale;
+} psdmp_term;
+
+typedef struct psdmp_expansion {
+  psdmp_pool pool;
+  psdmp_arena arena;
+  psdmp_term *term;
+  int terms, room;
+  double tolerance[PSDMP_STANDARD]; /* below it a coefficient is rounding; times reach^degree */
+  double reach;
+  double largest_dropped;           /* of what was not exactly zero, relative to reach^degree */
+} psdmp_expansion;
+
+/* All terms of the tree's dynamics. digits[b] is 5^position of body b's digit in the codes. */
+psdm_status psdmp_expand(const psdm_robot *robot, const uint64_t *digit, const psdm_allocator *allocator, psdmp_expansion *e,
+                         psdm_error *error);
+void psdmp_expansion_free(psdmp_expansion *e);
+
+/* ---- one joint's matrices ---- */
+
+/* Lambda_b and its derivative's, 10 x 10 row-major; Ad_b, 6 x 6, takes twists (w, v) from the parent's link frame to the body's. */
+typedef struct psdmp_joint_maps {
+  int count; /* 5 or 3 */
+  double L[PSDMP_BASIS][100], dL[PSDMP_BASIS][100], Ad[3][36];
+  double twist[6]; /* of the joint's own unit rate, in the body's link frame */
+} psdmp_joint_maps;
+
+void psdmp_joint_maps_set(const psdm_robot *robot, int body, double reach, psdmp_joint_maps *maps);
+
+/* The row of the kinetic inner product of two twists (w, v) over the ten parameters. */
+void psdmp_inertia_row(const double a[6], const double b[6], double row[10]);
+
+#endif

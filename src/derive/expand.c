@@ -1,0 +1,458 @@
+/* expand.c: every coefficient of the dynamics, by one walk over the tree.
+ *
+ * With a, b, c on the path to body k (a before b before c), D the mass matrix of body k and dots for derivatives:
+ *   D_ij           starts at body j from joint i's twist there, and passes outward through Lambda
+ *   D_aa,c         = D_aa (of c's parent) dLambda_c:   qd_a qd_c in torque a, -1/2 qd_a^2 in torque c
+ *   D_ab,b         = the derivative of D_ab at body b: qd_b^2 in torque a
+ *   S = D_ab,c + D_ac,b:                               qd_b qd_c in torque a
+ *   N = D_ab,c - D_ac,b:                               qd_a qd_c in torque b, and its negative qd_a qd_b in torque c
+ * since D_bc does not depend on q_a. Gravity: torque i is U,i; U starts as -g over the base's first moments. */
+#include <math.h>
+#include <string.h>
+
+#include "derive/derive_priv.h"
+
+/* ---- memory ---- */
+
+typedef struct psdmp_pool_chunk {
+  struct psdmp_pool_chunk *next;
+  uint64_t *begin;
+} psdmp_pool_chunk;
+
+enum { CHUNK_WORDS = 32 * 1024, RECORD_WORDS = 2 + PSDMP_STANDARD };
+
+static void *raw(psdmp_pool *pool, size_t bytes) {
+  void *memory = pool->failed ? NULL : psdmp_alloc_raw(pool->allocator, bytes);
+  pool->failed |= !memory;
+  pool->bytes += memory ? bytes : 0;
+  return memory;
+}
+
+static bool grow(psdmp_pool *pool) {
+  psdmp_pool_chunk *chunk = raw(pool, sizeof *chunk + CHUNK_WORDS * sizeof(uint64_t));
+  if (!chunk) return false;
+  *chunk = (psdmp_pool_chunk){pool->chunks, (uint64_t *)(void *)(chunk + 1)};
+  pool->chunks = chunk;
+  pool->at = chunk->begin;
+  pool->end = chunk->begin + CHUNK_WORDS;
+  return true;
+}
+
+void psdmp_pool_free(psdmp_pool *pool) {
+  while (pool->chunks) {
+    psdmp_pool_chunk *next = pool->chunks->next;
+    psdmp_free(pool->allocator, pool->chunks);
+    pool->chunks = next;
+  }
+}
+
+/* ---- building a list ---- */
+
+typedef struct builder {
+  psdmp_expansion *e;
+  psdmp_segment *last; /* open segment; its end moves with the pool */
+  psdmp_rows rows;
+} builder;
+
+/* room for one record of the largest kind at pool->at; NULL when memory is out */
+static inline uint64_t *reserve(builder *b) {
+  psdmp_pool *pool = &b->e->pool;
+  if (b->last && pool->end - pool->at >= RECORD_WORDS) return pool->at;
+  const size_t words = (sizeof(psdmp_segment) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+  if ((size_t)(pool->end - pool->at) < words + RECORD_WORDS && !grow(pool)) return NULL;
+  psdmp_segment *segment = (psdmp_segment *)(void *)pool->at;
+  pool->at += words;
+  *segment = (psdmp_segment){NULL, pool->at, pool->at};
+  if (b->last)
+    b->last->next = segment;
+  else
+    b->rows.first = segment;
+  b->last = segment;
+  return pool->at;
+}
+
+/* appends the entries of row that are not rounding; nothing when none is */
+static inline void append(builder *b, uint64_t code, const double row[10], unsigned candidates) {
+  uint64_t *record = reserve(b);
+  if (!record) return;
+  double *value = (double *)(void *)(record + 2);
+  unsigned mask = 0;
+  int count = 0;
+  for (unsigned left = candidates; left; left &= left - 1) {
+    int i = __builtin_ctz(left);
+    double size = fabs(row[i]);
+    if (size > b->e->tolerance[i]) {
+      mask |= 1u << i;
+      value[count++] = row[i];
+    } else if (size > 0) {
+      double relative = size / b->e->tolerance[i];
+      if (relative > b->e->largest_dropped) b->e->largest_dropped = relative;
+    }
+  }
+  if (!count) return;
+  record[0] = code;
+  record[1] = mask | (uint64_t)count << 16;
+  b->e->pool.at = b->last->end = record + 2 + count;
+  b->rows.count++;
+  b->rows.entries += count;
+}
+
+/* ---- passing outward: rows times sum basis_b M_b ---- */
+
+/* one matrix by rows: for input i, which outputs it reaches and with what */
+typedef struct sparse {
+  unsigned reach[10];                /* mask of outputs */
+  unsigned char count[10], column[10][10];
+  double value[10][10];
+} sparse;
+
+typedef struct passage {
+  int count;
+  sparse M[PSDMP_BASIS];
+} passage;
+
+static void set_passage(passage *p, int count, double M[PSDMP_BASIS][100]) {
+  p->count = count;
+  for (int b = 0; b < count; b++)
+    for (int i = 0; i < 10; i++) {
+      sparse *s = &p->M[b];
+      s->reach[i] = s->count[i] = 0;
+      for (int j = 0; j < 10; j++) {
+        if (M[b][10 * i + j] == 0) continue;
+        s->column[i][s->count[i]] = (unsigned char)j;
+        s->value[i][s->count[i]++] = M[b][10 * i + j];
+        s->reach[i] |= 1u << j;
+      }
+    }
+}
+
+static psdmp_rows pass(psdmp_expansion *e, const psdmp_rows *in, const passage *p, uint64_t digit) {
+  builder out = {.e = e};
+  PSDMP_EACH(in, segment, record) {
+    const double *value = psdmp_record_values(record);
+    for (int b = 0; b < p->count; b++) {
+      const sparse *s = &p->M[b];
+      double row[10] = {0};
+      unsigned reached = 0;
+      int k = 0;
+      for (unsigned left = psdmp_record_mask(record); left; left &= left - 1, k++) {
+        int i = __builtin_ctz(left);
+        for (int t = 0; t < s->count[i]; t++) row[s->column[i][t]] += value[k] * s->value[i][t];
+        reached |= s->reach[i];
+      }
+      if (reached) append(&out, record[0] + (uint64_t)b * digit, row, reached);
+    }
+  }
+  return out.rows;
+}
+
+/* ---- twists: multilinear, six numbers each, stored as rows too ---- */
+
+static psdmp_rows pass_twist(psdmp_expansion *e, const psdmp_rows *in, const psdmp_joint_maps *maps, bool prismatic, uint64_t digit) {
+  builder out = {.e = e};
+  PSDMP_EACH(in, segment, record) {
+    const double *value = psdmp_record_values(record);
+    double full[6] = {0};
+    int k = 0;
+    for (unsigned left = psdmp_record_mask(record); left; left &= left - 1) full[__builtin_ctz(left)] = value[k++];
+    for (int b = 0; b < (prismatic ? 2 : 3); b++) {
+      double row[10] = {0};
+      for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) row[i] += maps->Ad[b][6 * i + j] * full[j];
+      append(&out, record[0] + (uint64_t)b * digit, row, 0x3F);
+    }
+  }
+  return out.rows;
+}
+
+/* D_ij at body j: joint i's twist there with joint j's own */
+static psdmp_rows start_mass(psdmp_expansion *e, const psdmp_rows *twist, const double own[6]) {
+  builder out = {.e = e};
+  PSDMP_EACH(twist, segment, record) {
+    const double *value = psdmp_record_values(record);
+    double full[6] = {0}, row[10];
+    int k = 0;
+    for (unsigned left = psdmp_record_mask(record); left; left &= left - 1) full[__builtin_ctz(left)] = value[k++];
+    psdmp_inertia_row(full, own, row);
+    append(&out, record[0], row, 0x3FF);
+  }
+  return out.rows;
+}
+
+/* derivative in a joint of degree one: s -> c, c -> -s, q -> 1 */
+static psdmp_rows derive_linear(psdmp_expansion *e, const psdmp_rows *in, bool prismatic, uint64_t digit) {
+  builder out = {.e = e};
+  PSDMP_EACH(in, segment, record) {
+    int d = (int)(record[0] / digit % 5);
+    if (!d) continue;
+    const double *value = psdmp_record_values(record);
+    double row[10] = {0}, sign = !prismatic && d == 2 ? -1 : 1;
+    uint64_t code = record[0] - (uint64_t)d * digit + (prismatic ? 0 : d == 1 ? 2 : 1) * digit;
+    int k = 0;
+    for (unsigned left = psdmp_record_mask(record); left; left &= left - 1) row[__builtin_ctz(left)] = sign * value[k++];
+    append(&out, code, row, psdmp_record_mask(record));
+  }
+  return out.rows;
+}
+
+/* ---- S = X + Y and N = X - Y, matched by code ---- */
+
+typedef struct table {
+  uint64_t **slot; /* records by hash of their code, NULL where free */
+  size_t size;     /* a power of two */
+} table;
+
+static inline size_t place(const table *t, uint64_t code) { return (size_t)((code * 0x9E3779B97F4A7C15u) >> 32) & (t->size - 1); }
+
+static bool fill_table(psdmp_expansion *e, const psdmp_rows *rows, table *t) {
+  size_t need = 2 * (size_t)rows->count + 8;
+  if (need > t->size) {
+    size_t size = 64;
+    while (size < need) size *= 2;
+    t->slot = psdmp_arena_alloc(&e->arena, size * sizeof *t->slot);
+    t->size = t->slot ? size : 0;
+    if (!t->slot) {
+      e->pool.failed = true;
+      return false;
+    }
+  } else {
+    memset(t->slot, 0, t->size * sizeof *t->slot);
+  }
+  PSDMP_EACH(rows, segment, record) {
+    size_t at = place(t, record[0]);
+    while (t->slot[at]) at = (at + 1) & (t->size - 1);
+    t->slot[at] = record;
+  }
+  return true;
+}
+
+/* takes the record of that code out of the table; NULL when there is none. A taken slot keeps its chain by a mark. */
+static inline uint64_t *take(table *t, uint64_t code, uint64_t *mark) {
+  for (size_t at = place(t, code); t->slot[at]; at = (at + 1) & (t->size - 1))
+    if (t->slot[at] != mark && t->slot[at][0] == code) {
+      uint64_t *record = t->slot[at];
+      t->slot[at] = mark;
+      return record;
+    }
+  return NULL;
+}
+
+static inline void scatter(const uint64_t *record, double sign, double row[10]) {
+  const double *value = psdmp_record_values(record);
+  for (unsigned left = psdmp_record_mask(record); left; left &= left - 1) row[__builtin_ctz(left)] += sign * *value++;
+}
+
+/* one of the two combinations; called twice, so that each list is contiguous */
+static psdmp_rows combine(psdmp_expansion *e, const psdmp_rows *X, const psdmp_rows *Y, double sign, table *t) {
+  builder out = {.e = e};
+  uint64_t mark[1] = {0};
+  if (!fill_table(e, Y, t)) return out.rows;
+  PSDMP_EACH(X, segment, record) {
+    double row[10] = {0};
+    unsigned mask = psdmp_record_mask(record);
+    uint64_t *other = take(t, record[0], mark);
+    scatter(record, 1, row);
+    if (other) {
+      scatter(other, sign, row);
+      mask |= psdmp_record_mask(other);
+    }
+    append(&out, record[0], row, mask);
+  }
+  for (size_t at = 0; at < t->size; at++) {
+    if (!t->slot[at] || t->slot[at] == mark) continue;
+    double row[10] = {0};
+    scatter(t->slot[at], sign, row);
+    append(&out, t->slot[at][0], row, psdmp_record_mask(t->slot[at]));
+  }
+  return out.rows;
+}
+
+/* ---- the walk ---- */
+
+/* what body k of the path passes to its children: one list for each polynomial, in the order of their kinds */
+typedef struct level {
+  int body, depth;      /* depth: joints on the path to it, itself included */
+  const int *path;      /* (depth) bodies */
+  psdmp_rows potential;
+  psdmp_rows *twist;    /* (depth) joint i's twist here */
+  psdmp_rows *mass;     /* (depth^2) D_ij, i <= j */
+  psdmp_rows *gravity;  /* (depth) U,i */
+  psdmp_rows *self;     /* (depth^2) D_aa,c at [a][c] and D_ab,b at [b][a], a < b */
+  psdmp_rows *sum, *difference; /* (depth^3) S and N at [a][b][c] */
+} level;
+
+typedef struct walk {
+  const psdm_robot *robot;
+  psdmp_expansion *e;
+  const uint64_t *digit;
+  table merge;
+} walk;
+
+static bool new_level(walk *w, const level *parent, int body, level *k) {
+  size_t d = parent ? (size_t)parent->depth + 1 : 1;
+  psdmp_arena *arena = &w->e->arena;
+  int *path = psdmp_arena_alloc(arena, d * sizeof *path);
+  *k = (level){.body = body, .depth = (int)d, .path = path};
+  k->twist = psdmp_arena_alloc(arena, d * sizeof *k->twist);
+  k->mass = psdmp_arena_alloc(arena, d * d * sizeof *k->mass);
+  k->gravity = psdmp_arena_alloc(arena, d * sizeof *k->gravity);
+  k->self = psdmp_arena_alloc(arena, d * d * sizeof *k->self);
+  k->sum = psdmp_arena_alloc(arena, d * d * d * sizeof *k->sum);
+  k->difference = psdmp_arena_alloc(arena, d * d * d * sizeof *k->difference);
+  if (!path || !k->twist || !k->mass || !k->gravity || !k->self || !k->sum || !k->difference) return false;
+  for (size_t i = 0; i + 1 < d; i++) path[i] = parent->path[i];
+  path[d - 1] = body;
+  return true;
+}
+
+/* a polynomial of this body becomes part of the answer */
+static void emit(walk *w, const psdmp_rows *rows, int first, int second, int torque, int body, double scale) {
+  psdmp_expansion *e = w->e;
+  if (!rows->count) return;
+  if (e->terms == e->room) {
+    int room = e->room ? 2 * e->room : 256;
+    psdmp_term *bigger = psdmp_arena_alloc(&e->arena, (size_t)room * sizeof *bigger);
+    if (!bigger) {
+      e->pool.failed = true;
+      return;
+    }
+    if (e->terms) memcpy(bigger, e->term, (size_t)e->terms * sizeof *bigger);
+    e->term = bigger;
+    e->room = room;
+  }
+  if (second >= 0 && w->digit[second] > w->digit[first]) { /* a before b in the independent joints' order */
+    int swap = first;
+    first = second;
+    second = swap;
+  }
+  e->term[e->terms++] = (psdmp_term){*rows, first, second, torque, body, scale};
+}
+
+/* all polynomials of a body, from its parent's and its own joint */
+static void fill_level(walk *w, const level *parent, const psdmp_rows *base, level *k, const psdmp_joint_maps *maps) {
+  psdmp_expansion *e = w->e;
+  static const psdmp_rows none = {NULL, 0, 0};
+  passage P, dP;
+  uint64_t digit = w->digit[k->body];
+  bool prismatic = w->robot->body[k->body].prismatic;
+  int d = k->depth, c = d - 1, D = parent ? parent->depth : 0;
+  set_passage(&P, maps->count, (double(*)[100])maps->L);
+  set_passage(&dP, maps->count, (double(*)[100])maps->dL);
+
+  /* joints' twists and the new column of the mass matrix */
+  for (int i = 0; i < D; i++) {
+    k->twist[i] = pass_twist(e, &parent->twist[i], maps, prismatic, digit);
+    k->mass[i * d + c] = start_mass(e, &k->twist[i], maps->twist);
+  }
+  builder own = {.e = e};
+  double row[10] = {0};
+  memcpy(row, maps->twist, sizeof maps->twist);
+  append(&own, 0, row, 0x3F);
+  k->twist[c] = own.rows;
+  k->mass[c * d + c] = start_mass(e, &own.rows, maps->twist);
+
+  /* what exists already passes outward */
+  const psdmp_rows *potential = parent ? &parent->potential : base;
+  k->potential = pass(e, potential, &P, digit);
+  k->gravity[c] = pass(e, potential, &dP, digit);
+  for (int a = 0; a < D; a++) {
+    k->gravity[a] = pass(e, &parent->gravity[a], &P, digit);
+    for (int b = a; b < D; b++) {
+      k->mass[a * d + b] = pass(e, &parent->mass[a * D + b], &P, digit);
+      if (b > a) {
+        k->self[a * d + b] = pass(e, &parent->self[a * D + b], &P, digit);
+        k->self[b * d + a] = pass(e, &parent->self[b * D + a], &P, digit);
+      }
+      for (int m = b + 1; b > a && m < D; m++) {
+        k->sum[(a * d + b) * d + m] = pass(e, &parent->sum[(a * D + b) * D + m], &P, digit);
+        k->difference[(a * d + b) * d + m] = pass(e, &parent->difference[(a * D + b) * D + m], &P, digit);
+      }
+    }
+  }
+
+  /* derivatives in the new joint */
+  for (int a = 0; a < D; a++) {
+    k->self[a * d + c] = pass(e, &parent->mass[a * D + a], &dP, digit);
+    k->self[c * d + a] = derive_linear(e, &k->mass[a * d + c], prismatic, digit);
+    for (int b = a + 1; b < D; b++) {
+      psdmp_rows X = pass(e, &parent->mass[a * D + b], &dP, digit);
+      psdmp_rows Y = derive_linear(e, &k->mass[a * d + c], w->robot->body[k->path[b]].prismatic, w->digit[k->path[b]]);
+      k->sum[(a * d + b) * d + c] = X.count || Y.count ? combine(e, &X, &Y, 1, &w->merge) : none;
+      k->difference[(a * d + b) * d + c] = X.count || Y.count ? combine(e, &X, &Y, -1, &w->merge) : none;
+    }
+  }
+}
+
+static void emit_level(walk *w, const level *k) {
+  const int *at = k->path;
+  int d = k->depth;
+  for (int a = 0; a < d; a++) {
+    emit(w, &k->gravity[a], -1, -1, at[a], k->body, 1);
+    for (int b = a; b < d; b++) {
+      const psdmp_rows *D = &k->mass[a * d + b];
+      emit(w, D, at[b], -1, at[a], k->body, 1);
+      if (b == a) continue;
+      emit(w, D, at[a], -1, at[b], k->body, 1);
+      emit(w, &k->self[a * d + b], at[a], at[b], at[a], k->body, 1);
+      emit(w, &k->self[a * d + b], at[a], at[a], at[b], k->body, -0.5);
+      emit(w, &k->self[b * d + a], at[b], at[b], at[a], k->body, 1);
+      for (int c = b + 1; c < d; c++) {
+        const psdmp_rows *S = &k->sum[(a * d + b) * d + c], *N = &k->difference[(a * d + b) * d + c];
+        emit(w, S, at[b], at[c], at[a], k->body, 1);
+        emit(w, N, at[a], at[c], at[b], k->body, 1);
+        emit(w, N, at[a], at[b], at[c], k->body, -1);
+      }
+    }
+  }
+}
+
+/* longest way from the base to any link frame or joint: the length that coefficients are measured with */
+static double reach_of(const psdm_robot *r, psdmp_arena *arena) {
+  double *to = psdmp_arena_alloc(arena, (size_t)r->bodies * sizeof *to), longest = 0;
+  for (int b = 0; to && b < r->bodies; b++) {
+    const psdmp_pose *joint = &r->body[b].joint, *link = &r->link[r->body[b].index].frame;
+    double step = sqrt(joint->p[0] * joint->p[0] + joint->p[1] * joint->p[1] + joint->p[2] * joint->p[2]);
+    double beyond = sqrt(link->p[0] * link->p[0] + link->p[1] * link->p[1] + link->p[2] * link->p[2]);
+    /* the base's own place moves nothing */
+    to[b] = r->body[b].parent < 0 ? 0 : to[r->body[b].parent] + step;
+    longest = fmax(longest, to[b] + beyond);
+  }
+  return longest > 1e-6 ? longest : 1;
+}
+
+/* the potential of a unit gravity before any joint: -g over the base's first moments */
+static psdmp_rows start_potential(psdmp_expansion *e, const double g[3]) {
+  builder out = {.e = e};
+  double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), row[10] = {0};
+  for (int i = 0; i < 3 && size > 0; i++) row[1 + i] = fabs(g[i]) > 1e-15 * size ? -g[i] / size : 0;
+  append(&out, 0, row, 0xE);
+  return out.rows;
+}
+
+psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_allocator *allocator, psdmp_expansion *e, psdm_error *error) {
+  *e = (psdmp_expansion){.pool = {.allocator = allocator}, .arena = {.allocator = allocator}};
+  walk w = {.robot = r, .e = e, .digit = digit};
+  level *levels = psdmp_arena_alloc(&e->arena, (size_t)r->bodies * sizeof *levels);
+  psdmp_joint_maps *maps = psdmp_arena_alloc(&e->arena, sizeof *maps);
+  e->reach = reach_of(r, &e->arena);
+  /* A coefficient of a parameter of degree d is a sum of products of lengths to the power 2 - d. Rounding of a dozen joints'
+   * products stays below 1e-14 of them, and what is not rounding was seen at 7e-9 and above (seven joints, nothing aligned). */
+  for (int i = 0; i < PSDMP_STANDARD; i++) e->tolerance[i] = 1e-13 * pow(fmax(e->reach, 0.1), i == 0 ? 2 : i < 4 ? 1 : 0);
+  psdmp_rows base = start_potential(e, r->gravity);
+  bool ok = levels && maps;
+  for (int b = 0; b < r->bodies && ok && !e->pool.failed; b++) {
+    const level *parent = r->body[b].parent < 0 ? NULL : &levels[r->body[b].parent];
+    ok = new_level(&w, parent, b, &levels[b]);
+    if (!ok) break;
+    psdmp_joint_maps_set(r, b, e->reach, maps);
+    fill_level(&w, parent, &base, &levels[b], maps);
+    emit_level(&w, &levels[b]);
+  }
+  e->largest_dropped *= 1e-13;
+  return ok && !e->pool.failed ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+}
+
+void psdmp_expansion_free(psdmp_expansion *e) {
+  psdmp_pool_free(&e->pool);
+  psdmp_arena_free(&e->arena);
+}

@@ -1,0 +1,55 @@
+/* model_priv.h: the derived model. Private to the library. */
+#ifndef PSDMP_MODEL_PRIV_H
+#define PSDMP_MODEL_PRIV_H
+
+#include "base/base.h"
+#include "psdm/model.h"
+
+/* One term of a formula. */
+typedef struct psdmp_base_term {
+  int parameter; /* standard parameter */
+  double coefficient;
+} psdmp_base_term;
+
+typedef struct psdmp_base {
+  int parameter; /* the standard parameter that gives it its name */
+  int terms;
+  psdmp_base_term *term;
+} psdmp_base;
+
+/* Coefficients of the functions over the standard parameters, by function. */
+typedef struct psdmp_entry {
+  double value;
+  unsigned short joint, parameter;
+} psdmp_entry;
+
+struct psdm_model {
+  psdmp_arena arena;
+  const char *name;
+  int n, classes, l, standard;
+  long p;
+  double gravity;           /* its size, part of every gravity function */
+  bool *prismatic;          /* (n) */
+  uint64_t *weight;         /* (n) value of each joint's digit in a code */
+  int *radix;               /* (n) digits 0 .. radix - 1: exponent of q, or 2 * (exponent of cos) + exponent of sin */
+  long *class_start;        /* (classes + 1) */
+  uint64_t *code;           /* (p) */
+  long *psi_start;          /* (p + 1) */
+  psdmp_entry *psi;         /* Psi over the standard parameters, joint then parameter ascending in each function */
+  long *P_start;            /* (p + 1) */
+  psdmp_entry *P;           /* Psi restricted to the kept columns, parameter counted among the base parameters */
+  char (*standard_name)[12]; /* (standard) */
+  unsigned char *fate;      /* (standard) psdm_parameter_fate */
+  psdmp_base *base;         /* (l) */
+};
+
+/* Class of gravity, qdd_a, or qd_a qd_b. */
+static inline int psdmp_class_of(int n, int first, int second) {
+  if (first < 0) return 0;
+  if (second < 0) return 1 + first;
+  if (first == second) return 1 + n + first;
+  int a = first < second ? first : second, b = first < second ? second : first;
+  return 1 + 2 * n + a * n - a * (a + 1) / 2 + b - a - 1;
+}
+
+#endif
