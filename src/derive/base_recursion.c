@@ -216,7 +216,7 @@ static void move_to_parent(const formulas *f, const body_base *k, int b, int par
 }
 
 /* formula of one kept parameter, the parameter itself first */
-static bool store_formula(psdm_model *m, psdmp_base *base, const double *theta) {
+bool psdmp_store_formula(psdm_model *m, psdmp_base *base, const double *theta) {
   double largest = 0;
   int terms = 1;
   for (int i = 0; i < m->standard; i++) largest = fmax(largest, fabs(theta[i]));
@@ -227,6 +227,16 @@ static bool store_formula(psdm_model *m, psdmp_base *base, const double *theta) 
   for (int i = 0; i < m->standard; i++)
     if (i != base->parameter && fabs(theta[i]) > 1e-12 * largest) base->term[base->terms++] = (psdmp_base_term){i, theta[i]};
   return true;
+}
+
+/* the same order over all links */
+void psdmp_keep_order(const psdm_robot *r, int *order) {
+  int at = 0;
+  for (int number = 0; number < r->bodies; number++) {
+    for (int o = 0; o + 1 < WIDE; o++) order[at++] = PSDMP_STANDARD * number + keep_order[o];
+    for (int d = 0; d < r->drives; d++)
+      if (r->joint[r->drive[d].index].link == number) order[at++] = PSDMP_STANDARD * r->bodies + d;
+  }
 }
 
 static int standard_index(const psdm_robot *r, int body, int column) {
@@ -256,7 +266,7 @@ static bool write_formulas(const psdm_robot *r, const body_base *k, psdm_model *
       memcpy(f.theta, effective(&f, b, k[b].keep[c]), (size_t)m->standard * sizeof *f.theta);
       for (int d = 0; d < k[b].dropped; d++) accumulate(m->standard, f.theta, k[b].R[c][d], effective(&f, b, k[b].drop[d]));
       m->base[j].parameter = standard_index(r, b, k[b].keep[c]);
-      if (!store_formula(m, &m->base[j], f.theta)) return false;
+      if (!psdmp_store_formula(m, &m->base[j], f.theta)) return false;
     }
   }
   return true;

@@ -11,6 +11,33 @@ psdm_status psdmp_collect(const psdm_robot *robot, const psdmp_expansion *e, con
 /* Base parameters of an uncoupled robot by the recursion over bodies: fills base, fate, l. */
 psdm_status psdmp_base_recursion(const psdm_robot *robot, double reach, psdm_model *model, psdm_derive_info *info, psdm_error *error);
 
+/* The standard parameters that assumptions leave: pi = B^T (those of param), B (count x standard), identity on param. */
+typedef struct psdmp_restriction {
+  int count;
+  int *param;
+  double *B;
+} psdmp_restriction;
+
+/* From the robot's assumptions and further ones; count is 0 and B NULL where nothing is assumed. */
+psdm_status psdmp_restriction_set(const psdm_robot *robot, const psdm_derive_options *options, psdmp_arena *arena, psdmp_restriction *out,
+                                  psdm_error *error);
+
+/* Psi over the parameters that are left; functions that nothing needs any more go. */
+psdm_status psdmp_restrict_psi(const psdmp_restriction *restriction, double tolerance, psdm_model *model, psdm_error *error);
+
+/* Base parameters from sampled regressors at rest (Gautier 1991, model d0) by orthogonalisation: any robot, any restriction. */
+psdm_status psdmp_base_sampled(const psdm_robot *robot, const psdmp_restriction *restriction, psdm_model *model, psdm_derive_info *info,
+                               psdm_error *error);
+
+/* Order in which parameters are kept: lower links first, in a link XX XY XZ YY YZ ZZ mx my mz m Ia. order: (standard). */
+void psdmp_keep_order(const psdm_robot *robot, int *order);
+
+/* Formula of a base parameter from its coefficients over all standard parameters. */
+bool psdmp_store_formula(psdm_model *model, psdmp_base *base, const double *theta);
+
+/* Rewrites the terms of a coupled robot's tree in its independent joints: codes, classes and torques. Sets the model's radix and weight. */
+psdm_status psdmp_substitute(const psdm_robot *robot, psdm_model *model, psdmp_expansion *e, psdm_error *error);
+
 /* P from Psi and the kept columns. */
 psdm_status psdmp_restrict_columns(psdm_model *model, psdm_error *error);
 

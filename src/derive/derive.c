@@ -79,17 +79,33 @@ static void set_fates(psdm_model *m) {
   for (int j = 0; j < m->l; j++) m->fate[m->base[j].parameter] = m->base[j].terms > 1 ? PSDM_FATE_GROUPED_INTO : PSDM_FATE_UNCHANGED;
 }
 
-static psdm_status derive(const psdm_robot *r, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
-  psdmp_expansion e;
-  uint64_t digit[PSDMP_DERIVE_JOINTS];
-  int q[PSDMP_DERIVE_JOINTS];
-  for (int b = 0; b < r->bodies; b++) {
-    q[b] = r->joint[r->body[b].index].q;
-    digit[b] = m->weight[q[b]];
+/* the terms of the robot, in its independent joints; q says which joint a term's number means */
+static psdm_status expand(const psdm_robot *r, psdm_model *m, psdmp_expansion *e, int *q, psdm_error *error) {
+  uint64_t digit[PSDMP_DERIVE_JOINTS], weight = 1;
+  if (!r->coupled) {
+    for (int b = 0; b < r->bodies; b++) {
+      q[b] = r->joint[r->body[b].index].q;
+      digit[b] = m->weight[q[b]];
+    }
+    return psdmp_expand(r, digit, m->arena.allocator, e, error);
   }
-  psdm_status status = psdmp_expand(r, digit, m->arena.allocator, &e, error);
+  for (int b = r->bodies - 1; b >= 0; b--, weight *= PSDMP_BASIS) digit[b] = weight;
+  for (int j = 0; j < r->n; j++) q[j] = j;
+  psdm_status status = psdmp_expand(r, digit, m->arena.allocator, e, error);
+  return status ? status : psdmp_substitute(r, m, e, error);
+}
+
+static psdm_status derive(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+  psdmp_expansion e;
+  psdmp_restriction assumed;
+  int q[PSDMP_DERIVE_JOINTS];
+  psdm_status status = expand(r, m, &e, q, error);
   if (!status) status = psdmp_collect(r, &e, q, m, &info->kept, error);
-  if (!status) status = psdmp_base_recursion(r, e.reach, m, info, error);
+  if (!status) status = psdmp_restriction_set(r, options, &m->arena, &assumed, error);
+  if (!status) status = psdmp_restrict_psi(&assumed, e.tolerance[4], m, error);
+  if (!status)
+    status = assumed.B || r->coupled || !r->plain_drives ? psdmp_base_sampled(r, &assumed, m, info, error)
+                                                         : psdmp_base_recursion(r, e.reach, m, info, error);
   if (!status) status = psdmp_restrict_columns(m, error);
   if (!status) set_fates(m);
   info->dropped = e.largest_dropped;
@@ -102,14 +118,13 @@ psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *op
                               psdm_derive_info *out, psdm_error *error) {
   psdm_derive_info info = {0};
   double start = now();
-  (void)options;
   *model = NULL;
   if (r->bodies > PSDMP_DERIVE_JOINTS)
     return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; a closed form is derived for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
   psdm_model *m = psdmp_alloc(allocator, sizeof *m);
   if (!m) return no_memory(r, error);
   m->arena.allocator = allocator;
-  psdm_status status = shape(r, m) ? derive(r, m, &info, error) : no_memory(r, error);
+  psdm_status status = shape(r, m) ? derive(r, options, m, &info, error) : no_memory(r, error);
   info.seconds = now() - start;
   if (out) *out = info;
   if (status) {

@@ -73,6 +73,18 @@ psdm_status psdmp_expand(const psdm_robot *robot, const uint64_t *digit, const p
                          psdm_error *error);
 void psdmp_expansion_free(psdmp_expansion *e);
 
+/* Builds one list; entries that are only rounding are left out. */
+typedef struct psdmp_builder {
+  psdmp_expansion *e;
+  psdmp_segment *last; /* open segment; its end moves with the pool */
+  psdmp_rows rows;
+} psdmp_builder;
+
+void psdmp_append(psdmp_builder *b, uint64_t code, const double row[10]);
+
+/* Adds a term; empty ones are passed over. */
+void psdmp_emit(psdmp_expansion *e, const psdmp_term *term);
+
 /* ---- one joint's matrices ---- */
 
 /* Lambda_b and its derivative's, 10 x 10 row-major; Ad_b, 6 x 6, takes twists (w, v) from the parent's link frame to the body's. */

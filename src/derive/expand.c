@@ -48,11 +48,7 @@ void psdmp_pool_free(psdmp_pool *pool) {
 
 /* ---- building a list ---- */
 
-typedef struct builder {
-  psdmp_expansion *e;
-  psdmp_segment *last; /* open segment; its end moves with the pool */
-  psdmp_rows rows;
-} builder;
+typedef psdmp_builder builder;
 
 /* room for one record of the largest kind at pool->at; NULL when memory is out */
 static inline uint64_t *reserve(builder *b) {
@@ -96,6 +92,8 @@ static inline void append(builder *b, uint64_t code, const double row[10], unsig
   b->rows.count++;
   b->rows.entries += count;
 }
+
+void psdmp_append(psdmp_builder *b, uint64_t code, const double row[10]) { append(b, code, row, 0x3FF); }
 
 /* ---- passing outward: rows times sum basis_b M_b ---- */
 
@@ -305,10 +303,8 @@ static bool new_level(walk *w, const level *parent, int body, level *k) {
   return true;
 }
 
-/* a polynomial of this body becomes part of the answer */
-static void emit(walk *w, const psdmp_rows *rows, int first, int second, int torque, int body, double scale) {
-  psdmp_expansion *e = w->e;
-  if (!rows->count) return;
+void psdmp_emit(psdmp_expansion *e, const psdmp_term *term) {
+  if (!term->rows.count) return;
   if (e->terms == e->room) {
     int room = e->room ? 2 * e->room : 256;
     psdmp_term *bigger = psdmp_arena_alloc(&e->arena, (size_t)room * sizeof *bigger);
@@ -320,12 +316,12 @@ static void emit(walk *w, const psdmp_rows *rows, int first, int second, int tor
     e->term = bigger;
     e->room = room;
   }
-  if (second >= 0 && w->digit[second] > w->digit[first]) { /* a before b in the independent joints' order */
-    int swap = first;
-    first = second;
-    second = swap;
-  }
-  e->term[e->terms++] = (psdmp_term){*rows, first, second, torque, body, scale};
+  e->term[e->terms++] = *term;
+}
+
+/* a polynomial of this body becomes part of the answer */
+static void emit(walk *w, const psdmp_rows *rows, int first, int second, int torque, int body, double scale) {
+  psdmp_emit(w->e, &(psdmp_term){*rows, first, second, torque, body, scale});
 }
 
 /* all polynomials of a body, from its parent's and its own joint */

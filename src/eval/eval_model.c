@@ -3,16 +3,15 @@
 
 #include "model/model_priv.h"
 
-enum { MOST_JOINTS = 64, MOST_DIGITS = 16 };
+enum { MOST_JOINTS = 64, MOST_DIGITS = 64 };
 
-/* the value of each digit of each joint: powers of q, or cos^(d/2) sin^(d%2) */
+/* the value of each digit of each joint: q^d, or cos^(d/2) sin^(d%2). Both are value[d - 2] times a square or a cosine. */
 static void digit_values(const psdm_model *m, const double *q, double value[MOST_JOINTS][MOST_DIGITS]) {
   for (int j = 0; j < m->n; j++) {
-    double s = m->prismatic[j] ? q[j] : sin(q[j]), c = m->prismatic[j] ? q[j] * q[j] : cos(q[j]), power = 1;
-    for (int d = 0; d < m->radix[j]; d += 2, power *= c) {
-      value[j][d] = power;
-      if (d + 1 < m->radix[j]) value[j][d + 1] = power * s;
-    }
+    double first = m->prismatic[j] ? q[j] : sin(q[j]), second = m->prismatic[j] ? q[j] * q[j] : cos(q[j]);
+    value[j][0] = 1;
+    value[j][1] = first;
+    for (int d = 2; d < m->radix[j]; d++) value[j][d] = second * value[j][d - 2];
   }
 }
 

@@ -16,4 +16,17 @@ bool psdmp_invert(int n, double *A, double *inverse);
 /* Eigenvalues of a symmetric 3 x 3 matrix xx xy xz yy yz zz, ascending (cyclic Jacobi). */
 void psdmp_eigenvalues3(const double a[6], double out[3]);
 
+/* Which columns of A are independent of those before them, and the others in terms of those: orthogonalisation without pivoting, in
+ * the order given. A is column-major (rows x columns) and is spoilt. A column counts as dependent when less than tolerance of its
+ * length is left. */
+typedef struct psdmp_columns {
+  int rank;
+  int *kept;              /* (rank) column numbers in the order of the search */
+  double *beta;           /* (columns x columns) beta[k * columns + c]: share of kept[k] in column c; zero for kept ones */
+  double dropped, smallest; /* largest remainder taken for zero, smallest that was not, relative */
+} psdmp_columns;
+
+/* kept, beta: caller's memory, (columns) and (columns x columns). R: scratch (columns x columns). */
+void psdmp_columns_choose(int rows, int columns, double *A, const int *order, double tolerance, double *R, psdmp_columns *out);
+
 #endif

@@ -49,6 +49,9 @@ extern const char *const psdmp_standard_names[PSDMP_STANDARD]; /* "m" "mx" ... "
 enum { PSDMP_BODY_NAMES = 11 };
 extern const char *const psdmp_body_names[PSDMP_BODY_NAMES]; /* "m" "rx" ... "Iyz" "Ia" */
 
+/* Reads "Ixz4 = 0" or "Ixx1 = Iyy1" for a robot of so many moving links; false when text is anything else. */
+bool psdmp_parse_assumption(const char *text, int links, psdmp_assumption *a);
+
 typedef struct psdmp_theta {
   const char *name;
   double value;

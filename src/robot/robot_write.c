@@ -337,6 +337,9 @@ static void urdf_link(psdm_output *out, const char *name, const double *pi) {
   psdm_output_text(out, "\"/>\n    </inertial>\n  </link>\n");
 }
 
+/* URDF has both limits or none: an absent one reads as zero */
+static bool limited(const psdm_limits *l) { return isfinite(l->lower) && isfinite(l->upper); }
+
 /* URDF's link frame stands on the joint axis; one that does not needs a second, fixed joint */
 static bool urdf_needs_frame(const psdm_robot *r, int j) {
   const psdmp_pose *after = &r->link[j].frame;
@@ -355,8 +358,11 @@ static void urdf_motion(psdm_output *out, const psdm_robot *r, int j, const doub
   const psdm_friction *f = &joint->friction;
   put_list(out, "    <axis xyz=\"", axis, 3, " ", "\"/>\n");
   psdm_output_text(out, "    <limit");
-  if (isfinite(l->lower)) put_number(out, " lower=\"", l->lower), psdm_output_text(out, "\"");
-  if (isfinite(l->upper)) put_number(out, " upper=\"", l->upper), psdm_output_text(out, "\"");
+  if (limited(l)) {
+    put_number(out, " lower=\"", l->lower);
+    put_number(out, "\" upper=\"", l->upper);
+    psdm_output_text(out, "\"");
+  }
   put_number(out, " velocity=\"", isfinite(l->velocity) ? l->velocity : 0);
   put_number(out, "\" effort=\"", isfinite(l->effort) ? l->effort : 0);
   psdm_output_text(out, "\"/>\n");
@@ -379,8 +385,9 @@ static void urdf_joint(psdm_output *out, const psdm_robot *r, int j) {
   placement p = place(r, j);
   char body[256], frame[256];
   const char *parent = joint->parent < 0 ? r->base_name : r->link[joint->parent].name;
-  bool limited = isfinite(joint->limits.lower) || isfinite(joint->limits.upper), two = urdf_needs_frame(r, j);
-  const char *type = joint->type == PSDM_FIXED ? "fixed" : joint->type == PSDM_PRISMATIC ? "prismatic" : limited ? "revolute" : "continuous";
+  bool two = urdf_needs_frame(r, j);
+  const char *turning = limited(&joint->limits) ? "revolute" : "continuous";
+  const char *type = joint->type == PSDM_FIXED ? "fixed" : joint->type == PSDM_PRISMATIC ? "prismatic" : turning;
   fresh_name(r, r->link[j].name, "__body", body, sizeof body);
   if (joint->type == PSDM_FIXED)
     urdf_link(out, r->link[j].name, NULL);
@@ -419,20 +426,30 @@ void psdm_robot_write(const psdm_robot *r, psdm_robot_format format, psdm_output
 
 /* ---- what URDF cannot say ---- */
 
-static const char *joint_loss(const psdm_robot *r, int j) {
+/* the index-th thing of joint j that is lost, NULL when there are fewer; index counts down by those it has */
+static const char *joint_loss(const psdm_robot *r, int j, int *index) {
   const psdm_joint *joint = &r->joint[j];
   const psdm_friction *f = &joint->friction;
-  const double *pi = joint->link < 0 ? NULL : r->pi + (long)PSDMP_STANDARD * joint->link;
-  int b = r->link[j].body;
+  const psdm_limits *l = &joint->limits;
   if (joint->type == PSDM_FIXED) return NULL;
-  if (joint->drive >= 0) return "a drive inertia";
-  if (joint->q < 0 && r->g_row[b + 1] - r->g_row[b] != 1) return "a coupling to more or less than one joint";
-  if (!isfinite(pi[0])) return "a link of unknown inertia";
-  if (!has_body(pi)) return "first moments without a mass";
-  if (f->given && (f->exponent != 1 || f->stribeck > 0 || f->offset != 0)) return "friction beyond viscous and Coulomb";
-  if (isfinite(joint->stiffness)) return "a stiffness";
-  if (!isnan(joint->torque_constant)) return "a torque constant";
-  if (isfinite(joint->limits.acceleration)) return "an acceleration limit";
+  const double *pi = r->pi + (long)PSDMP_STANDARD * joint->link;
+  int b = r->link[j].body;
+  const struct {
+    bool lost;
+    const char *what;
+  } losses[] = {
+      {joint->drive >= 0, "a drive inertia"},
+      {joint->q < 0 && r->g_row[b + 1] - r->g_row[b] != 1, "a coupling to more or less than one joint"},
+      {!isfinite(pi[0]), "a link of unknown inertia"},
+      {isfinite(pi[0]) && !has_body(pi), "first moments without a mass"},
+      {f->given && (f->exponent != 1 || f->stribeck > 0 || f->offset != 0 || f->sigma0 != 0 || f->sigma1 != 0), "friction beyond viscous and Coulomb"},
+      {isfinite(joint->stiffness), "a stiffness"},
+      {!isnan(joint->torque_constant), "a torque constant"},
+      {isfinite(l->acceleration), "an acceleration limit"},
+      {isfinite(l->lower) != isfinite(l->upper), "a limit on one side only"},
+  };
+  for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+    if (losses[i].lost && (*index)-- == 0) return losses[i].what;
   return NULL;
 }
 
@@ -440,8 +457,8 @@ const char *psdm_robot_loss(const psdm_robot *r, psdm_robot_format format, int i
   char name[80];
   if (format != PSDM_FORMAT_URDF) return NULL;
   for (int j = 0; j < r->joints; j++) {
-    const char *what = joint_loss(r, j);
-    if (!what || index-- > 0) continue;
+    const char *what = joint_loss(r, j, &index);
+    if (!what) continue;
     psdmp_quote(r->joint[j].name, strlen(r->joint[j].name), name, sizeof name);
     snprintf(buf, size, "joint '%s' has %s", name, what);
     return buf;

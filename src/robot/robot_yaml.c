@@ -501,38 +501,6 @@ static psdm_status read_transmission(reader *r, const psdmp_node *node) {
   return PSDM_OK;
 }
 
-/* "Ixz4": a body parameter and the number of a moving link; false when it is anything else */
-static bool parse_body_name(const char *text, size_t length, int links, int *kind, int *link) {
-  size_t letters = 0;
-  while (letters < length && !(text[letters] >= '0' && text[letters] <= '9')) letters++;
-  int number = 0;
-  for (size_t i = letters; i < length; i++) {
-    if (!(text[i] >= '0' && text[i] <= '9') || number > PSDM_MAX_JOINTS) return false;
-    number = number * 10 + (text[i] - '0');
-  }
-  if (number < 1 || number > links) return false;
-  *link = number - 1;
-  for (*kind = 0; *kind < PSDMP_BODY_NAMES; ++*kind)
-    if (strlen(psdmp_body_names[*kind]) == letters && memcmp(psdmp_body_names[*kind], text, letters) == 0) return true;
-  return false;
-}
-
-/* "Ixz4 = 0" or "Ixx1 = Iyy1" */
-static bool parse_assumption(const char *text, int links, psdmp_assumption *a) {
-  const char *equals = strchr(text, '=');
-  if (!equals) return false;
-  size_t left = strspn(text, " "), left_end = (size_t)(equals - text);
-  while (left_end > left && text[left_end - 1] == ' ') left_end--;
-  const char *right = equals + 1 + strspn(equals + 1, " ");
-  size_t length = strlen(right);
-  while (length && right[length - 1] == ' ') length--;
-  double zero;
-  if (!parse_body_name(text + left, left_end - left, links, &a->kind, &a->link)) return false;
-  a->second_kind = a->second_link = -1;
-  if (psdmp_parse_number(right, length, &zero)) return zero == 0;
-  return parse_body_name(right, length, links, &a->second_kind, &a->second_link);
-}
-
 static psdm_status read_assume(reader *r, const psdmp_node *node) {
   psdmp_spec *spec = r->spec;
   int links = 0;
@@ -541,7 +509,7 @@ static psdm_status read_assume(reader *r, const psdmp_node *node) {
   spec->assumption = NEW(r, node->count, psdmp_assumption);
   if (!spec->assumption) return no_memory(r);
   for (const psdmp_node *at = node->child; at; at = at->next)
-    if (at->kind != PSDMP_SCALAR || !parse_assumption(at->text, links, &spec->assumption[spec->assumptions++]))
+    if (at->kind != PSDMP_SCALAR || !psdmp_parse_assumption(at->text, links, &spec->assumption[spec->assumptions++]))
       return expected(r, at, "'NAME = 0' or 'NAME = NAME', NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number,");
   return PSDM_OK;
 }

@@ -1,0 +1,239 @@
+/* base_sampled.c: base parameters from random samples of the regressor (Gautier 1991), and what assumptions leave of the parameters. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "derive/collect.h"
+#include "linalg/linalg.h"
+#include "psdm/rigid.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
+  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+}
+
+/* splitmix64 with a fixed start: the same robot gives the same bytes */
+static double sample(uint64_t *state) {
+  uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1;
+}
+
+/* memory for a choice of columns */
+static bool new_columns(psdmp_arena *arena, int columns, psdmp_columns *out, double **R) {
+  out->kept = NEW(arena, columns, int);
+  out->beta = NEW(arena, columns * columns, double);
+  *R = NEW(arena, columns * columns, double);
+  return out->kept && out->beta && *R;
+}
+
+/* ---- assumptions: the span of standard parameters of bodies that satisfy them (Lloyd et al. 2021, section 3.3) ---- */
+
+enum { BODY = 10, DRIVE_KIND = 10, KINDS = 11 };
+
+/* "Ixz4 = 0" and "Ixx5 = Iyy5" tie body parameters together; a tie to zero is class 0 */
+typedef struct ties {
+  int *group; /* (1 + bodies * 11), 0 is zero itself */
+} ties;
+
+static int root_of(ties *t, int i) {
+  while (t->group[i] != i) i = t->group[i];
+  return i;
+}
+
+static void tie(ties *t, int a, int b) {
+  int x = root_of(t, a), y = root_of(t, b);
+  t->group[x > y ? x : y] = x > y ? y : x; /* zero wins */
+}
+
+static int variable(int link, int kind) { return 1 + link * KINDS + kind; }
+
+/* one robot whose bodies satisfy the ties: value[variable] random per group, then its standard parameters */
+static void sample_parameters(const psdm_robot *r, ties *t, double *value, uint64_t *seed, double *pi) {
+  int variables = 1 + r->bodies * KINDS;
+  for (int i = 0; i < variables; i++) value[i] = sample(seed);
+  value[0] = 0;
+  for (int link = 0; link < r->bodies; link++) {
+    double v[KINDS];
+    for (int k = 0; k < KINDS; k++) v[k] = value[root_of(t, variable(link, k))];
+    const double inertia[6] = {v[4], v[7], v[8], v[5], v[9], v[6]}; /* names are Ixx Iyy Izz Ixy Ixz Iyz */
+    psdmp_standard_from_body(v[0], v + 1, inertia, pi + (long)PSDMP_STANDARD * link);
+  }
+  for (int d = 0; d < r->drives; d++) pi[PSDMP_STANDARD * r->bodies + d] = value[root_of(t, variable(r->joint[r->drive[d].index].link, DRIVE_KIND))];
+}
+
+static psdm_status tie_all(const psdm_robot *r, const psdm_derive_options *o, ties *t, psdm_error *error) {
+  for (int i = 0; i < r->assumptions; i++) {
+    const psdmp_assumption *a = &r->assumption[i];
+    tie(t, variable(a->link, a->kind), a->second_kind < 0 ? 0 : variable(a->second_link, a->second_kind));
+  }
+  for (int i = 0; o && i < o->assume_count; i++) {
+    psdmp_assumption a;
+    char text[64];
+    if (!psdmp_parse_assumption(o->assume[i], r->bodies, &a))
+      return psdmp_fail(error, PSDM_E_PARSE, NULL, 0, 0, "assumption '%s': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number",
+                        psdmp_quote(o->assume[i], strlen(o->assume[i]), text, sizeof text));
+    tie(t, variable(a.link, a.kind), a.second_kind < 0 ? 0 : variable(a.second_link, a.second_kind));
+  }
+  return PSDM_OK;
+}
+
+psdm_status psdmp_restriction_set(const psdm_robot *r, const psdm_derive_options *o, psdmp_arena *arena, psdmp_restriction *out, psdm_error *error) {
+  int S = psdm_robot_parameter_count(r), rows = 2 * S + 20, variables = 1 + r->bodies * KINDS;
+  *out = (psdmp_restriction){0, NULL, NULL};
+  if (!r->assumptions && !(o && o->assume_count)) return PSDM_OK;
+  ties t = {NEW(arena, variables, int)};
+  double *value = NEW(arena, variables, double), *pi = NEW(arena, S, double), *A = NEW(arena, rows * S, double), *R;
+  int *order = NEW(arena, S, int);
+  psdmp_columns columns;
+  if (!t.group || !value || !pi || !A || !order || !new_columns(arena, S, &columns, &R)) return no_memory(r, error);
+  for (int i = 0; i < variables; i++) t.group[i] = i;
+  psdm_status status = tie_all(r, o, &t, error);
+  if (status) return status;
+  uint64_t seed = 1;
+  for (int i = 0; i < rows; i++) {
+    sample_parameters(r, &t, value, &seed, pi);
+    for (int k = 0; k < S; k++) A[(long)k * rows + i] = pi[k];
+  }
+  psdmp_keep_order(r, order);
+  psdmp_columns_choose(rows, S, A, order, 1e-9, R, &columns);
+  out->count = columns.rank;
+  out->param = columns.kept;
+  out->B = columns.beta; /* (rank x S) rows are already laid out so */
+  for (int k = 0; k < columns.rank; k++) {
+    for (int c = 0; c < S; c++)
+      if (fabs(out->B[(long)k * S + c]) < 1e-9) out->B[(long)k * S + c] = 0;
+    out->B[(long)k * S + columns.kept[k]] = 1;
+  }
+  return PSDM_OK;
+}
+
+/* ---- Psi over what is left ---- */
+
+static int compare_entries(const void *a, const void *b) {
+  const psdmp_entry *x = a, *y = b;
+  if (x->joint != y->joint) return x->joint < y->joint ? -1 : 1;
+  return (x->parameter > y->parameter) - (x->parameter < y->parameter);
+}
+
+/* one function's entries times B^T, equal ones merged; returns how many are left in out */
+static long restrict_function(const psdmp_restriction *res, int S, const psdmp_entry *in, long count, double tolerance, psdmp_entry *out) {
+  long made = 0, left = 0;
+  for (long e = 0; e < count; e++)
+    for (int k = 0; k < res->count; k++) {
+      double share = res->B[(long)k * S + in[e].parameter];
+      if (share != 0) out[made++] = (psdmp_entry){in[e].value * share, in[e].joint, (unsigned short)res->param[k]};
+    }
+  qsort(out, (size_t)made, sizeof *out, compare_entries);
+  for (long e = 0; e < made; e++) {
+    if (left && compare_entries(&out[left - 1], &out[e]) == 0)
+      out[left - 1].value += out[e].value;
+    else
+      out[left++] = out[e];
+  }
+  made = 0;
+  for (long e = 0; e < left; e++)
+    if (fabs(out[e].value) > tolerance) out[made++] = out[e];
+  return made;
+}
+
+psdm_status psdmp_restrict_psi(const psdmp_restriction *res, double tolerance, psdm_model *m, psdm_error *error) {
+  if (!res->B) return PSDM_OK;
+  long most = 0, at = 0, p = 0;
+  for (long f = 0; f < m->p; f++)
+    if (m->psi_start[f + 1] - m->psi_start[f] > most) most = m->psi_start[f + 1] - m->psi_start[f];
+  long widest = 1;
+  for (int c = 0; c < m->standard; c++) {
+    long shares = 0;
+    for (int k = 0; k < res->count; k++) shares += res->B[(long)k * m->standard + c] != 0;
+    if (shares > widest) widest = shares;
+  }
+  psdmp_entry *part = NEW(&m->arena, most * widest, psdmp_entry), *psi = NEW(&m->arena, m->psi_start[m->p] * widest, psdmp_entry);
+  if (!part || !psi) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+  for (int k = 0; k < m->classes; k++) {
+    long f = m->class_start[k], end = m->class_start[k + 1];
+    m->class_start[k] = p;
+    for (; f < end; f++) {
+      long count = restrict_function(res, m->standard, m->psi + m->psi_start[f], m->psi_start[f + 1] - m->psi_start[f], tolerance, part);
+      if (!count) continue;
+      memcpy(psi + at, part, (size_t)count * sizeof *psi);
+      m->code[p] = m->code[f];
+      m->psi_start[p++] = at; /* p <= f, and start[f + 1] is read before it can be written */
+      at += count;
+    }
+  }
+  m->class_start[m->classes] = p;
+  m->psi_start[p] = at;
+  m->psi = psi;
+  m->p = p;
+  return PSDM_OK;
+}
+
+/* ---- base parameters ---- */
+
+/* regressor samples at rest as columns: A[param][sample and joint] */
+static psdm_status sample_regressor(const psdm_robot *r, psdm_work *work, int samples, double *Y, double *A) {
+  int S = psdm_robot_parameter_count(r), rows = samples * r->n;
+  double q[PSDM_MAX_JOINTS], still[PSDM_MAX_JOINTS] = {0}, qdd[PSDM_MAX_JOINTS];
+  uint64_t seed = 7;
+  for (int s = 0; s < samples; s++) {
+    for (int i = 0; i < r->n; i++) q[i] = 3.14159 * sample(&seed), qdd[i] = 5 * sample(&seed);
+    psdm_status status = psdm_regressor_standard(r, work, q, still, qdd, Y);
+    if (status) return status;
+    for (int i = 0; i < r->n; i++)
+      for (int k = 0; k < S; k++) A[(long)k * rows + s * r->n + i] = Y[(long)i * S + k];
+  }
+  return PSDM_OK;
+}
+
+/* columns of the parameters that are left: A B^T, in place of A's first columns */
+static void restrict_columns(const psdmp_restriction *res, int rows, int S, const double *A, double *out) {
+  memset(out, 0, sizeof *out * (size_t)rows * (size_t)S);
+  for (int k = 0; k < res->count; k++)
+    for (int c = 0; c < S; c++) {
+      double share = res->B[(long)k * S + c];
+      for (int i = 0; share != 0 && i < rows; i++) out[(long)res->param[k] * rows + i] += share * A[(long)c * rows + i];
+    }
+}
+
+static bool write_base(psdm_model *m, const psdmp_columns *columns, psdmp_arena *scratch) {
+  int S = m->standard;
+  double *theta = NEW(scratch, S, double);
+  m->l = columns->rank;
+  m->base = NEW(&m->arena, m->l, psdmp_base);
+  if (!theta || !m->base) return false;
+  for (int j = 0; j < m->l; j++) {
+    m->base[j].parameter = columns->kept[j];
+    for (int c = 0; c < S; c++) {
+      double share = columns->beta[(long)j * S + c];
+      theta[c] = fabs(share) < 1e-10 ? 0 : share;
+    }
+    theta[columns->kept[j]] = 1;
+    if (!psdmp_store_formula(m, &m->base[j], theta)) return false;
+  }
+  return true;
+}
+
+psdm_status psdmp_base_sampled(const psdm_robot *r, const psdmp_restriction *res, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+  psdmp_arena scratch = {.allocator = m->arena.allocator};
+  int S = m->standard, samples = 2 * S / r->n + 10, rows = samples * r->n;
+  double *A = NEW(&scratch, rows * S, double), *Y = NEW(&scratch, r->n * S, double), *B = res->B ? NEW(&scratch, rows * S, double) : A, *R;
+  int *order = NEW(&scratch, S, int);
+  psdm_work *work = NULL;
+  psdmp_columns columns;
+  bool ok = A && Y && B && order && new_columns(&scratch, S, &columns, &R) && !psdm_work_new(r, m->arena.allocator, &work);
+  if (ok) {
+    sample_regressor(r, work, samples, Y, A);
+    if (res->B) restrict_columns(res, rows, S, A, B);
+    psdmp_keep_order(r, order);
+    psdmp_columns_choose(rows, S, B, order, 1e-9, R, &columns);
+    ok = write_base(m, &columns, &scratch);
+    info->rank_dropped = columns.dropped;
+    info->rank_kept = columns.smallest;
+  }
+  psdm_work_free(work, m->arena.allocator);
+  psdmp_arena_free(&scratch);
+  return ok ? PSDM_OK : no_memory(r, error);
+}
