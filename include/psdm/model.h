@@ -33,6 +33,12 @@ PSDM_API psdm_status psdm_model_derive(const psdm_robot *robot, const psdm_deriv
                                        psdm_model **model, psdm_derive_info *info, psdm_error *error);
 PSDM_API void psdm_model_free(psdm_model *model); /* accepts NULL */
 
+/* max |model - recursion| / max |recursion| of the torques over so many random states, with the robot's parameters, or with random ones
+ * that satisfy the assumptions where the robot does not know them. going_on may be NULL; false from it ends the check early. */
+PSDM_API psdm_status psdm_model_check(const psdm_robot *robot, const psdm_model *model, const psdm_derive_options *options, int states,
+                                      bool (*going_on)(void *user, int done), void *user, const psdm_allocator *allocator,
+                                      double *residual, psdm_error *error);
+
 /* ---- size and shape ---- */
 
 PSDM_API const char *psdm_model_name(const psdm_model *model);
@@ -71,6 +77,14 @@ PSDM_API psdm_parameter_fate psdm_model_fate(const psdm_model *model, int standa
 
 /* theta (l) from standard parameters (standard_count). */
 PSDM_API void psdm_model_theta(const psdm_model *model, const double *pi, double *theta);
+
+/* ---- out: JSON ---- */
+
+/* E as p strings of 5n digits, P as [function, joint, parameter, value] counted from 0, base_parameters with formula and value. */
+PSDM_API void psdm_model_write(const psdm_model *model, const psdm_robot *robot, psdm_output *output);
+
+/* The member "base_parameters" alone, inside an object that is open. */
+PSDM_API void psdm_model_write_base(const psdm_model *model, const psdm_robot *robot, psdm_output *output);
 
 /* ---- evaluation: no allocation; y is (p), Y is row-major (n x l) ---- */
 

@@ -6,6 +6,7 @@
 #include "psdm/component.h"
 #include "psdm/csv.h"
 #include "psdm/eval.h"
+#include "psdm/model.h"
 #include "psdm/output.h"
 #include "psdm/rigid.h"
 #include "psdm/robot.h"

@@ -14,7 +14,7 @@ static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
 }
 
 /* splitmix64 with a fixed start: the same robot gives the same bytes */
-static double sample(uint64_t *state) {
+double psdmp_sample(uint64_t *state) {
   uint64_t z = (*state += 0x9E3779B97F4A7C15u);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
@@ -53,7 +53,7 @@ static int variable(int link, int kind) { return 1 + link * KINDS + kind; }
 /* one robot whose bodies satisfy the ties: value[variable] random per group, then its standard parameters */
 static void sample_parameters(const psdm_robot *r, ties *t, double *value, uint64_t *seed, double *pi) {
   int variables = 1 + r->bodies * KINDS;
-  for (int i = 0; i < variables; i++) value[i] = sample(seed);
+  for (int i = 0; i < variables; i++) value[i] = psdmp_sample(seed);
   value[0] = 0;
   for (int link = 0; link < r->bodies; link++) {
     double v[KINDS];
@@ -80,17 +80,34 @@ static psdm_status tie_all(const psdm_robot *r, const psdm_derive_options *o, ti
   return PSDM_OK;
 }
 
+static psdm_status new_ties(const psdm_robot *r, const psdm_derive_options *o, psdmp_arena *arena, ties *t, double **value, psdm_error *error) {
+  int variables = 1 + r->bodies * KINDS;
+  t->group = NEW(arena, variables, int);
+  *value = NEW(arena, variables, double);
+  if (!t->group || !*value) return no_memory(r, error);
+  for (int i = 0; i < variables; i++) t->group[i] = i;
+  return tie_all(r, o, t, error);
+}
+
+psdm_status psdmp_sample_assumed(const psdm_robot *r, const psdm_derive_options *o, psdmp_arena *arena, double *pi, psdm_error *error) {
+  ties t;
+  double *value;
+  uint64_t seed = 3;
+  psdm_status status = new_ties(r, o, arena, &t, &value, error);
+  if (!status) sample_parameters(r, &t, value, &seed, pi);
+  return status;
+}
+
 psdm_status psdmp_restriction_set(const psdm_robot *r, const psdm_derive_options *o, psdmp_arena *arena, psdmp_restriction *out, psdm_error *error) {
-  int S = psdm_robot_parameter_count(r), rows = 2 * S + 20, variables = 1 + r->bodies * KINDS;
+  int S = psdm_robot_parameter_count(r), rows = 2 * S + 20;
   *out = (psdmp_restriction){0, NULL, NULL};
   if (!r->assumptions && !(o && o->assume_count)) return PSDM_OK;
-  ties t = {NEW(arena, variables, int)};
-  double *value = NEW(arena, variables, double), *pi = NEW(arena, S, double), *A = NEW(arena, rows * S, double), *R;
+  ties t;
+  double *value, *pi = NEW(arena, S, double), *A = NEW(arena, rows * S, double), *R;
   int *order = NEW(arena, S, int);
   psdmp_columns columns;
-  if (!t.group || !value || !pi || !A || !order || !new_columns(arena, S, &columns, &R)) return no_memory(r, error);
-  for (int i = 0; i < variables; i++) t.group[i] = i;
-  psdm_status status = tie_all(r, o, &t, error);
+  if (!pi || !A || !order || !new_columns(arena, S, &columns, &R)) return no_memory(r, error);
+  psdm_status status = new_ties(r, o, arena, &t, &value, error);
   if (status) return status;
   uint64_t seed = 1;
   for (int i = 0; i < rows; i++) {
@@ -179,7 +196,7 @@ static psdm_status sample_regressor(const psdm_robot *r, psdm_work *work, int sa
   double q[PSDM_MAX_JOINTS], still[PSDM_MAX_JOINTS] = {0}, qdd[PSDM_MAX_JOINTS];
   uint64_t seed = 7;
   for (int s = 0; s < samples; s++) {
-    for (int i = 0; i < r->n; i++) q[i] = 3.14159 * sample(&seed), qdd[i] = 5 * sample(&seed);
+    for (int i = 0; i < r->n; i++) q[i] = 3.14159 * psdmp_sample(&seed), qdd[i] = 5 * psdmp_sample(&seed);
     psdm_status status = psdm_regressor_standard(r, work, q, still, qdd, Y);
     if (status) return status;
     for (int i = 0; i < r->n; i++)

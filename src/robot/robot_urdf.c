@@ -252,10 +252,10 @@ static psdm_status read_joint(reader *r, const xmlNode *node, joint_node *joint)
 /* a rotation that takes z to the axis; signed permutations where the axis is one of the frame's own */
 static psdmp_pose axis_rotation(const double a[3]) {
   static const double PI = 3.14159265358979323846;
-  if (a[2] == 1) return psdmp_pose_identity();
-  if (a[2] == -1) return psdmp_pose_rotation(0, PI);
-  if (fabs(a[0]) == 1) return psdmp_pose_rotation(1, a[0] * PI / 2);
-  if (fabs(a[1]) == 1) return psdmp_pose_rotation(0, -a[1] * PI / 2);
+  const bool none[3] = {fabs(a[0]) < 1e-15, fabs(a[1]) < 1e-15, fabs(a[2]) < 1e-15};
+  if (none[0] && none[1]) return a[2] > 0 ? psdmp_pose_identity() : psdmp_pose_rotation(0, PI);
+  if (none[1] && none[2]) return psdmp_pose_rotation(1, copysign(PI / 2, a[0]));
+  if (none[0] && none[2]) return psdmp_pose_rotation(0, copysign(PI / 2, -a[1]));
   /* the short way round (Rodrigues), towards -z by way of x to stay away from its singularity */
   if (a[2] < -0.5) {
     const double mirrored[3] = {a[0], -a[1], -a[2]};

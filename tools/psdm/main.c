@@ -10,6 +10,8 @@ static const struct command {
   const char *help;
 } commands[] = {
     {"eval", cmd_eval, "evaluate torques, accelerations, matrices, energies, poses at states"},
+    {"derive", cmd_derive, "derive the closed-form regressor model and its base parameters"},
+    {"params", cmd_params, "base parameters with formulas and values"},
     {"inspect", cmd_inspect, "show what was understood of a robot file"},
     {"convert", cmd_convert, "write a robot as YAML or URDF; import MATLAB tables"},
     {"doctor", cmd_doctor, "check that this installation works"},

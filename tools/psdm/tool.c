@@ -105,6 +105,22 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
   return load(command, dh_path, true, x_path, set, robot);
 }
 
+int tool_assume(const char *command, const char *text, psdm_derive_options *options) {
+  static char copy[4096];
+  static const char *piece[256];
+  if (!text) return -1;
+  if (strlen(text) >= sizeof copy) return tool_usage(command, "--assume is too long");
+  snprintf(copy, sizeof copy, "%s", text);
+  for (char *at = copy, *next; at; at = next) {
+    next = strchr(at, ',');
+    if (next) *next++ = '\0';
+    if (options->assume_count == (int)(sizeof piece / sizeof *piece)) return tool_usage(command, "--assume: at most 256 assumptions");
+    piece[options->assume_count++] = at;
+  }
+  options->assume = piece;
+  return -1;
+}
+
 /* ---- output ---- */
 
 static char pending[4096]; /* temporary file to unlink when a signal ends us; "" when none */

@@ -14,6 +14,8 @@ enum { EXIT_OK = 0, EXIT_QUALITY = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
 int cmd_eval(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_derive(int argc, char **argv);
+int cmd_params(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
 /* "psdm: error: ..." with the library's sentence; returns the exit code that goes with it. */
@@ -43,6 +45,9 @@ int tool_load(const char *command, const char *path, const robot_settings *set, 
 
 /* The same from the MATLAB toolbox's tables; x_path may be NULL. */
 int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const robot_settings *set, psdm_robot **robot);
+
+/* "A = 0,B = C" of --assume, cut into pieces in a static buffer. Returns -1 to go on, else an exit code. */
+int tool_assume(const char *command, const char *text, psdm_derive_options *options);
 
 /* ---- an output file that an interrupt must not leave behind ---- */
 
