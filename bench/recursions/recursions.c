@@ -125,7 +125,7 @@ static psdm_robot *load(const char *what) {
   } else {
     status = psdm_robot_load(what, NULL, NULL, &robot, &error);
   }
-  if (status) fprintf(stderr, "recursions: error: %s:%d: %s\n", what, error.line, error.text);
+  if (status) fprintf(stderr, "recursions: error: %s\n", psdm_error_format(&error, text, sizeof text));
   return robot;
 }
 
@@ -297,7 +297,7 @@ static psdm_output *open_json(const char *path) {
   psdm_output *json = NULL;
   psdm_error error = {0};
   if (psdm_output_open(path, NULL, &json, &error)) {
-    fprintf(stderr, "recursions: error: %s: %s\n", path, error.text);
+    fprintf(stderr, "recursions: error: %s\n", error.text);
     exit(2);
   }
   psdm_json_object(json, NULL);

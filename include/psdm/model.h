@@ -86,11 +86,41 @@ PSDM_API void psdm_model_write(const psdm_model *model, const psdm_robot *robot,
 /* The member "base_parameters" alone, inside an object that is open. */
 PSDM_API void psdm_model_write_base(const psdm_model *model, const psdm_robot *robot, psdm_output *output);
 
-/* ---- evaluation: no allocation; y is (p), Y is row-major (n x l) ---- */
+/* ---- evaluation: no allocation; y is (p), Y is row-major (n x l), M is (n x n), theta is (l) ---- */
 
 PSDM_API void psdm_model_y(const psdm_model *model, const double *q, const double *qd, const double *qdd, double *y);
-PSDM_API void psdm_model_regressor(const psdm_model *model, const double *y, double *Y);
-PSDM_API void psdm_model_torque(const psdm_model *model, const double *y, const double *theta, double *tau);
+
+/* What y amounts to: all of it, its gravity functions alone, everything but gravity. */
+typedef enum psdm_part { PSDM_PART_ALL, PSDM_PART_GRAVITY, PSDM_PART_INERTIA } psdm_part;
+PSDM_API void psdm_model_regressor(const psdm_model *model, psdm_part part, const double *y, double *Y);
+PSDM_API void psdm_model_torque(const psdm_model *model, psdm_part part, const double *y, const double *theta, double *tau);
+
+/* Scratch that the functions below want, in doubles: y and a mass matrix. */
+PSDM_API size_t psdm_model_scratch(const psdm_model *model);
+
+PSDM_API void psdm_model_inverse(const psdm_model *model, const double *theta, const double *q, const double *qd, const double *qdd,
+                                 double *scratch, double *tau);
+PSDM_API void psdm_model_mass(const psdm_model *model, const double *theta, const double *q, double *scratch, double *M);
+
+/* Induced torque: gravity, centrifugal and Coriolis; gravity alone when qd is NULL. */
+PSDM_API void psdm_model_bias(const psdm_model *model, const double *theta, const double *q, const double *qd, double *scratch,
+                              double *tau);
+
+/* qdd = M^-1 (tau - bias), by Cholesky. PSDM_E_SINGULAR when M is not positive definite. */
+PSDM_API psdm_status psdm_model_forward(const psdm_model *model, const double *theta, const double *q, const double *qd,
+                                        const double *tau, double *scratch, double *qdd);
+
+/* Kinetic energy, and potential energy counted from q = 0. */
+PSDM_API void psdm_model_energy(const psdm_model *model, const double *theta, const double *q, const double *qd, double *scratch,
+                                double *kinetic, double *potential);
+
+/* ---- from base parameters back to full ones ---- */
+
+/* The physically consistent standard parameters pi (standard_count) that have these base parameters and are nearest to a prior, in the
+ * log-det divergence of their pseudo-inertias (Lee, Wensing, Park 2020). The prior must be consistent itself: positive masses, positive
+ * definite pseudo-inertias, positive drive inertias. PSDM_E_SINGULAR when no consistent parameters have these base parameters. */
+PSDM_API psdm_status psdm_model_full(const psdm_model *model, const double *theta, const double *prior, const psdm_allocator *allocator,
+                                     double *pi, psdm_error *error);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #include "psdm/eval.h"
 #include "psdm/model.h"
 #include "psdm/output.h"
+#include "psdm/params.h"
 #include "psdm/rigid.h"
 #include "psdm/robot.h"
 #include "psdm/status.h"

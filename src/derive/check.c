@@ -37,7 +37,7 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
   for (int s = 0; s < states && !status; s++) {
     for (int i = 0; i < 3 * n; i++) state[i] = psdmp_sample(&seed) * (i < n ? 3.14159 : 1);
     psdm_model_y(m, state, state + n, state + 2 * n, y);
-    psdm_model_torque(m, y, theta, tau);
+    psdm_model_torque(m, PSDM_PART_ALL, y, theta, tau);
     status = recursive_torque(r, work, state, pi, Y, recursive);
     for (int i = 0; i < n; i++) {
       worst = fmax(worst, fabs(tau[i] - recursive[i]));

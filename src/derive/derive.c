@@ -26,6 +26,7 @@ static bool shape(const psdm_robot *r, psdm_model *m) {
   m->n = r->n;
   m->classes = (r->n + 1) * (r->n + 2) / 2;
   m->standard = psdm_robot_parameter_count(r);
+  m->links = r->bodies;
   m->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   m->name = psdmp_arena_text(arena, r->name, strlen(r->name));
   m->prismatic = NEW(arena, r->n, bool);

@@ -27,6 +27,7 @@ struct psdm_model {
   psdmp_arena arena;
   const char *name;
   int n, classes, l, standard;
+  int links;                /* moving links: ten standard parameters each come first */
   long p;
   double gravity;           /* its size, part of every gravity function */
   bool *prismatic;          /* (n) */

@@ -12,16 +12,16 @@
 typedef struct psdmp_motion {
   double R[9], p[3]; /* this frame in the parent's */
   double w[3], dw[3], v[3], a[3];
-  double U[9];       /* [dw]x + [w]x[w]x: a point at x accelerates by a + U x */
+  double U[9]; /* [dw]x + [w]x[w]x: a point at x accelerates by a + U x */
   double f[3], n[3];
 } psdmp_motion;
 
 /* Inertia of an articulated body: n = J dw + H a, f = H^T dw + M a. */
 typedef struct psdmp_articulated {
-  double J[6], H[9], M[6];  /* symmetric ones as xx xy xz yy yz zz */
-  double n[3], f[3];        /* bias wrench */
-  double Un[3], Uf[3], g, u; /* g = 1/D */
-  double cw[2], cv[2];      /* acceleration that the joint's velocity adds; none along z */
+  double J[6], H[9], M[6];   /* symmetric ones as xx xy xz yy yz zz */
+  double n[3], f[3];         /* bias wrench */
+  double Un[3], Uf[3], g, u; /* U, 1/D, u of its joint */
+  double cw[2], cv[2];       /* acceleration that the joint's velocity adds; none along z */
 } psdmp_articulated;
 
 struct psdm_work {
@@ -43,7 +43,7 @@ const double *psdmp_expand_rate(const psdm_robot *r, const double *x, double *tr
 /* tau = G^T tree. */
 void psdmp_restrict(const psdm_robot *r, const double *tree, double *tau);
 
-/* Sines and cosines of x, within 1 ulp. */
+/* Sines and cosines of x, with an absolute error below 1.6e-16. */
 void psdmp_sines(int count, const double *restrict x, double *restrict sine, double *restrict cosine);
 
 /* R, p of every body from the tree's q. */

@@ -41,7 +41,7 @@ static psdm_status sort_joints(const psdmp_spec *spec, psdmp_arena *arena, int *
 
 /* ---- the tree itself ---- */
 
-static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, const int *order, psdm_error *error) {
+static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
   psdmp_arena *arena = &r->arena;
   r->joints = spec->joints;
   for (int j = 0; j < spec->joints; j++) r->bodies += spec->joint[j].type != PSDM_FIXED;
@@ -52,8 +52,9 @@ static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, const int
   r->link = NEW(arena, r->joints, psdmp_link);
   r->body = NEW(arena, r->bodies, psdmp_body);
   r->pi = NEW(arena, r->bodies * PSDMP_STANDARD, double);
+  r->place = NEW(arena, r->joints, psdmp_place);
   r->unknown_by = NEW(arena, r->bodies, int);
-  if (!r->joint || !r->link || !r->body || !r->pi || !r->unknown_by) return no_memory(spec, error);
+  if (!r->joint || !r->link || !r->body || !r->pi || !r->place || !r->unknown_by) return no_memory(spec, error);
 
   int number = 0;
   for (int j = 0; j < spec->joints; j++) {
@@ -69,23 +70,17 @@ static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, const int
 
   int body = 0;
   for (int k = 0; k < spec->joints; k++) {
-    int j = order[k];
+    int j = r->order[k];
     const psdmp_spec_joint *s = &spec->joint[j];
-    const psdmp_link base = {.body = -1, .frame = spec->base};
-    const psdmp_link *carrier = s->parent < 0 ? &base : &r->link[s->parent];
-    psdmp_pose at = psdmp_pose_product(&carrier->frame, &s->before);
-    r->link[j].name = s->link_name;
-    if (s->type == PSDM_FIXED) {
-      r->link[j].body = carrier->body;
-      r->link[j].frame = psdmp_pose_product(&at, &s->after);
-      continue;
-    }
-    r->link[j].body = body;
-    r->link[j].frame = s->after;
-    r->body[body++] = (psdmp_body){.joint = at, .parent = carrier->body, .prismatic = s->type == PSDM_PRISMATIC,
-                                   .number = r->joint[j].link, .index = j};
+    int carrier = s->parent < 0 ? -1 : r->link[s->parent].body;
+    r->place[j] = (psdmp_place){s->before, s->after};
+    r->link[j] = (psdmp_link){.name = s->link_name, .body = s->type == PSDM_FIXED ? carrier : body};
+    if (s->type == PSDM_FIXED) continue;
+    r->body[body++] = (psdmp_body){.parent = carrier, .prismatic = s->type == PSDM_PRISMATIC, .number = r->joint[j].link, .index = j};
   }
-  return PSDM_OK;
+  r->base = spec->base;
+  psdmp_robot_place(r);
+  return psdmp_robot_keep_lengths(spec, r) ? PSDM_OK : no_memory(spec, error);
 }
 
 /* ---- inertia: each moving link carries its own numbers, its fixed links, motors and the tool ---- */
@@ -279,11 +274,11 @@ psdm_status psdmp_robot_build(psdmp_spec *spec, psdm_robot *r, psdm_error *error
   r->name = spec->name;
   r->base_name = spec->base_name;
   memcpy(r->gravity, spec->gravity, sizeof r->gravity);
-  int *order = NEW(&r->arena, spec->joints, int);
-  if (!order) return no_memory(spec, error);
+  r->order = NEW(&r->arena, spec->joints, int);
+  if (!r->order) return no_memory(spec, error);
   psdm_status status = check_fixed(spec, error);
-  if (!status) status = sort_joints(spec, &r->arena, order, error);
-  if (!status) status = place_bodies(spec, r, order, error);
+  if (!status) status = sort_joints(spec, &r->arena, r->order, error);
+  if (!status) status = place_bodies(spec, r, error);
   if (!status) status = couple_joints(spec, r, error);
   if (!status) status = build_transmission(spec, r, error);
   if (!status) status = build_drives(spec, r, error);

@@ -32,6 +32,18 @@ typedef struct psdmp_link {
   psdmp_pose frame; /* the link frame in the body's canonical frame */
 } psdmp_link;
 
+/* A length of the file: it moves the transforms around a joint by value times a direction (before: in the parent's link frame). */
+typedef struct psdmp_length {
+  char kind; /* a, d: of the joint's row; x, y, z: of whatever else stands before it */
+  int joint; /* in file order */
+  double value, before[3], after[3];
+} psdmp_length;
+
+/* The transforms around a joint's motion: parent's link frame -> joint frame (z is the axis) -> this link's frame. */
+typedef struct psdmp_place {
+  psdmp_pose before, after;
+} psdmp_place;
+
 /* One drive: torque a Ia (a . qdd) on the independent joints. */
 typedef struct psdmp_drive {
   int index;       /* joint in file order */
@@ -68,6 +80,11 @@ struct psdm_robot {
   psdmp_body *body;         /* (bodies) canonical order */
   psdmp_drive *drive;       /* (drives) */
   double *pi;               /* (10 bodies) standard parameters, user frames, file order, tool included */
+  psdmp_pose base;          /* where the tree stands */
+  psdmp_place *place;       /* (joints) what body and link poses are computed from */
+  int *order;               /* (joints) parents before children */
+  int lengths;
+  psdmp_length *length;     /* (lengths) by joint; all that the places' translations are made of */
   int *unknown_by;          /* (bodies) in file order: joint whose link made that moving link unknown in the file, -1: none */
   int unknown_link;         /* joint of the first link without numbers, -1 when all are known */
   int unknown_drive;        /* the same for drive inertias */
@@ -113,6 +130,13 @@ void psdmp_standard_move(const psdmp_pose *frame, const double from[10], double 
 
 /* Standard parameters from mass, centre of mass and inertia about it (xx xy xz yy yz zz). */
 void psdmp_standard_from_body(double mass, const double com[3], const double inertia[6], double to[10]);
+
+/* Recomputes the poses of bodies and links from base and place. */
+void psdmp_robot_place(psdm_robot *robot);
+
+/* A copy that can take other lengths and shares all else, its inertias included, which then mean nothing. False: out of memory. */
+bool psdmp_robot_copy(const psdm_robot *robot, psdmp_arena *arena, psdm_robot *copy);
+void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths);
 
 /* Recomputes body inertias, drives and readiness after robot->pi or a drive inertia changed. */
 void psdmp_robot_refresh(psdm_robot *robot);

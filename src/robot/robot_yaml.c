@@ -249,6 +249,9 @@ static void place_row(row *w, bool modified) {
   psdmp_pose first = modified ? psdmp_pose_product(&x, &z) : z;
   w->joint.before = psdmp_pose_product(&w->origin, &first);
   w->joint.after = modified ? psdmp_pose_identity() : x;
+  const psdmp_pose identity = psdmp_pose_identity();
+  psdmp_spec_add_length(&w->joint, 'a', w->a, modified ? w->origin.R : identity.R, 0, !modified);
+  psdmp_spec_add_length(&w->joint, 'd', w->d, w->joint.before.R, 2, false); /* Rz leaves the z axis alone */
 }
 
 static psdm_status read_joint(reader *r, const psdmp_node *node, int index, bool modified, row *w) {

@@ -15,6 +15,8 @@ typedef struct psdmp_spec_joint {
   psdm_joint_type type;
   int parent;               /* joint in file order, -1: the base */
   psdmp_pose before, after; /* parent's link frame -> joint frame (z is the axis) -> this link's frame */
+  int lengths;              /* a and d, where the file has them; the rest of the translations is x, y, z */
+  psdmp_length length[2];
   psdm_limits limits;
   psdm_friction friction;
   double stiffness, torque_constant, gear;
@@ -77,6 +79,12 @@ psdm_status psdmp_spec_from_tables(const char *dh_path, const char *x_path, cons
 
 /* Locks joints, takes another root, keeps only the chain to a tip: what the options ask for. */
 psdm_status psdmp_spec_restrict(psdmp_spec *spec, const psdm_robot_options *options, psdmp_arena *arena, psdm_error *error);
+
+/* Says that a length moves the joint's transforms: value * column `axis` of R, before or after the motion. */
+void psdmp_spec_add_length(psdmp_spec_joint *joint, char kind, double value, const double R[9], int axis, bool after);
+
+/* Fills robot->length. False: out of memory. */
+bool psdmp_robot_keep_lengths(const psdmp_spec *spec, psdm_robot *robot);
 
 /* Defaults of a joint: rigid, no limits, no friction. */
 void psdmp_spec_joint_init(psdmp_spec_joint *joint);

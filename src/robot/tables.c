@@ -45,6 +45,8 @@ static psdm_status fill_row(psdmp_spec *spec, psdmp_arena *arena, const psdmp_ma
   x.p[0] = a;
   joint->before = psdmp_pose_product(&z, &over);
   joint->after = psdmp_pose_product(&over, &x);
+  psdmp_spec_add_length(joint, 'a', a, over.R, 0, true);
+  psdmp_spec_add_length(joint, 'd', d, z.R, 2, false);
   return PSDM_OK;
 }
 

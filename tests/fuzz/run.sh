@@ -10,11 +10,12 @@ jobs=$(nproc 2>/dev/null || echo 2)
 
 cd "$root"
 cmake --preset fuzz
-cmake --build "$build" --target fuzz_yaml fuzz_csv --parallel "$jobs"
+cmake --build "$build" --target fuzz_yaml fuzz_urdf fuzz_csv --parallel "$jobs"
 
 # seeds: the handwritten corpus, and every robot that is shipped
-mkdir -p "$build/grown/yaml" "$build/grown/csv" "$build/seeds/yaml" "$build/found"
+mkdir -p "$build/grown/yaml" "$build/grown/urdf" "$build/grown/csv" "$build/seeds/yaml" "$build/seeds/urdf" "$build/found"
 cp robots/*.yaml "$build/seeds/yaml/"
+cp tests/robots/urdf/*.urdf "$build/seeds/urdf/"
 
 # fuzz TARGET MAX_LEN SEEDS...: what grows goes to grown/, the seeds stay as they are
 fuzz() {
@@ -30,4 +31,5 @@ fuzz() {
   grep -E 'stat::(number_of_executed_units|new_units_added|peak_rss_mb)' "$build/$name.log" | sed "s/^/fuzz_$name /"
 }
 fuzz yaml 16384 "$build/seeds/yaml"
+fuzz urdf 16384 "$build/seeds/urdf"
 fuzz csv 4096

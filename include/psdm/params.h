@@ -1,0 +1,114 @@
+/* psdm/params.h: base parameters by numbers (Gautier 1991), and formulas in the link lengths.
+ *
+ * psdm_model_derive finds the base parameters exactly, from the structure of the dynamics. Here they are found a second time, from
+ * sampled regressors, as the paper does; and the exact formulas are written with the lengths' names in place of their numbers.
+ * Objects are constant once made and may be shared by threads. */
+#ifndef PSDM_PARAMS_H
+#define PSDM_PARAMS_H
+
+#include "psdm/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- by numbers: the columns of a matrix W of samples ---- */
+
+typedef enum psdm_sampling {
+  PSDM_SAMPLE_D,  /* d: torques of each standard parameter in motion, eq. (6) */
+  PSDM_SAMPLE_D0, /* d0: the same with qd = 0, eq. (9) */
+  PSDM_SAMPLE_H   /* h: energies of each standard parameter, differences between two states, eq. (11) and (12) */
+} psdm_sampling;
+
+typedef enum psdm_solver { PSDM_SOLVER_QR, PSDM_SOLVER_SVD } psdm_solver;
+
+/* Zero-initialise for model d by QR on scaled samples. */
+typedef struct psdm_params_options {
+  psdm_sampling sampling;
+  psdm_solver solver;        /* which of the two chooses the columns and gives beta; both are always computed */
+  bool no_scaling;           /* take the first random samples as they come */
+  int assume_count;          /* further assumptions, as "Ixz4 = 0", beside the file's */
+  const char *const *assume;
+} psdm_params_options;
+
+/* r rows, c columns (those that are not zero, in the order in which they are kept: lower links first, in a link
+ * XX XY XZ YY YZ ZZ mx my mz m Ia), rank b. Read only. */
+typedef struct psdm_params {
+  int standard;         /* standard parameters of the robot */
+  int rows, columns, rank;
+  const int *column;    /* (c) the standard parameter of each column */
+
+  /* how good the answer is */
+  double spread_random; /* S = max|W_ij| / min nonzero|W_ij| of random samples */
+  double spread;        /* the same of the samples that were used */
+  double tau[3];        /* below it a T_ii, R_ii, sigma_i counts as zero: r eps times the largest */
+  int ranks[3];         /* how many are above it, by T, R, sigma; all equal b when there is no doubt */
+  double gap[3];        /* smallest that counts over largest that does not; infinite when nothing is left out */
+
+  /* seed table II: what the decisions were made from */
+  const double *T;      /* (c) diagonal of QR with column pivoting */
+  const double *R;      /* (c) diagonal of QR without pivoting */
+  const double *sigma;  /* (c) singular values */
+  const double *V2N;    /* (c) V2 times a random vector: zero for a parameter that nothing is regrouped with */
+  const double *V1;     /* (b x c) row k: the k-th right singular vector */
+
+  /* the answer: theta = X1 + beta X2 */
+  const int *kept;      /* (b) columns, ascending */
+  const int *dropped;   /* (c - b) columns, ascending */
+  const double *beta;   /* row-major (b x (c - b)); what is below 1e-9 is zero */
+} psdm_params;
+
+/* Allocates; free with psdm_params_free. options may be NULL. */
+PSDM_API psdm_status psdm_params_solve(const psdm_robot *robot, const psdm_params_options *options, const psdm_allocator *allocator,
+                                       psdm_params **params, psdm_error *error);
+PSDM_API void psdm_params_free(psdm_params *params); /* accepts NULL */
+
+PSDM_API psdm_parameter_fate psdm_params_fate(const psdm_params *params, int standard_parameter);
+
+/* theta (b) from the standard parameters pi (standard): eq. (28). */
+PSDM_API void psdm_params_theta(const psdm_params *params, const double *pi, double *theta);
+
+/* XM = V1 V1^T X, the standard parameters (standard) of the least two-norm with the same torques: eq. (25). Zero where there is no effect. */
+PSDM_API void psdm_params_minimal(const psdm_params *params, const double *pi, double *XM);
+
+/* ---- by symbols: the coefficients of a model's base parameters as polynomials of degree <= 2 in the lengths ---- */
+
+typedef struct psdm_symbolic psdm_symbolic;
+
+/* Zero-initialise for the defaults. */
+typedef struct psdm_symbolic_options {
+  int assume_count;          /* as the model was derived with */
+  const char *const *assume;
+  int rename_count;          /* "a3=D3": other names for lengths; letters, digits and _ */
+  const char *const *rename;
+} psdm_symbolic_options;
+
+/* Formulas of a model that was derived from this robot. Lengths are named by their kind and the joint's place in the file: a3 and d3
+ * of a DH row, x3 y3 z3 of an origin; lengths that are zero stay zero. Allocates; free with psdm_symbolic_free. options may be NULL. */
+PSDM_API psdm_status psdm_symbolic_derive(const psdm_robot *robot, const psdm_model *model, const psdm_symbolic_options *options,
+                                          const psdm_allocator *allocator, psdm_symbolic **symbolic, psdm_error *error);
+PSDM_API void psdm_symbolic_free(psdm_symbolic *symbolic); /* accepts NULL */
+
+/* Lengths that formulas use, with their values in the file. */
+PSDM_API int psdm_symbolic_lengths(const psdm_symbolic *symbolic);
+PSDM_API const char *psdm_symbolic_length(const psdm_symbolic *symbolic, int index, double *value);
+
+/* Whether base parameter j's formula holds at all lengths. If not, its coefficients are the numbers at the file's. */
+PSDM_API bool psdm_symbolic_holds(const psdm_symbolic *symbolic, int j);
+
+/* Largest relative difference between the formulas that hold and derivations at fresh lengths. */
+PSDM_API double psdm_symbolic_error(const psdm_symbolic *symbolic);
+
+/* Terms of formula j, its own parameter first, and one term's coefficient at some lengths (lengths). */
+PSDM_API int psdm_symbolic_terms(const psdm_symbolic *symbolic, int j);
+PSDM_API double psdm_symbolic_term(const psdm_symbolic *symbolic, int j, int term, const double *lengths, int *standard_parameter);
+
+typedef enum psdm_formula_style { PSDM_FORMULA_TEXT, PSDM_FORMULA_LATEX } psdm_formula_style;
+
+/* "ZZ1 + YY2 + 2*d3*mz3 + (a3^2 + d3^2)*m3", or the same for math mode. Lives as long as the object. */
+PSDM_API const char *psdm_symbolic_text(const psdm_symbolic *symbolic, int j, psdm_formula_style style);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

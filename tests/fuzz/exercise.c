@@ -1,0 +1,146 @@
+#define _GNU_SOURCE /* pipe2, F_SETPIPE_SZ */
+#include "exercise.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "psdm/rigid.h"
+
+void check(int holds) {
+  if (!holds) abort();
+}
+
+/* one sentence: not empty, no control bytes */
+static void check_sentence(const char *text) {
+  check(text && text[0]);
+  for (const unsigned char *c = (const unsigned char *)text; *c; c++) check(*c >= 0x20 && *c != 0x7F);
+}
+
+static void check_facts(const psdm_robot *robot) {
+  char text[64];
+  double value;
+  int joints = psdm_robot_joints(robot), n = psdm_robot_n(robot), links = psdm_robot_links(robot);
+  check(n >= 1 && n <= links && links <= joints && links <= PSDM_MAX_JOINTS);
+  check(psdm_robot_name(robot)[0]);
+  for (int j = 0; j < joints; j++) {
+    const psdm_joint *joint = psdm_robot_joint(robot, j);
+    check(joint->parent >= -1 && joint->parent < joints && joint->parent != j);
+    check(joint->q >= -1 && joint->q < n && joint->link >= -1 && joint->link < links);
+    check(psdm_robot_find(robot, psdm_robot_link_name(robot, j)) == j);
+  }
+  for (int k = 0; k < psdm_robot_parameter_count(robot); k++) check(psdm_robot_parameter_name(robot, k, text, sizeof text)[0]);
+  for (int i = 0; i < psdm_robot_notes(robot); i++) check_sentence(psdm_robot_note(robot, i));
+  for (int i = 0; i < psdm_robot_warnings(robot); i++) check_sentence(psdm_robot_warning(robot, i));
+  for (int i = 0; i < psdm_robot_assumptions(robot); i++) check_sentence(psdm_robot_assumption(robot, i, text, sizeof text));
+  for (int i = 0; i < psdm_robot_thetas(robot); i++) check(psdm_robot_theta(robot, i, &value) && value - value == 0);
+}
+
+static void run_rigid(const psdm_robot *robot, psdm_work *work) {
+  int n = psdm_robot_n(robot), joints = psdm_robot_joints(robot), links = psdm_robot_links(robot);
+  double q[MOST_JOINTS], qd[MOST_JOINTS], qdd[MOST_JOINTS], tau[MOST_JOINTS], out[MOST_JOINTS];
+  double M[MOST_JOINTS * MOST_JOINTS], J[6 * MOST_JOINTS], poses[12 * MOST_JOINTS], kinetic, potential;
+  double G[MOST_JOINTS * MOST_JOINTS], c[MOST_JOINTS], Y[MOST_JOINTS * 11 * MOST_JOINTS], pi[11 * MOST_JOINTS];
+  for (int i = 0; i < n; i++) q[i] = 0.3 * i - 1, qd[i] = 1.5 - 0.4 * i, qdd[i] = 0.7 * i;
+  psdm_status known = psdm_robot_ready(robot, NULL);
+  check(psdm_inverse(robot, work, q, qd, qdd, tau) == known);
+  check(psdm_bias(robot, work, q, qd, out) == known);
+  check(psdm_gravity(robot, work, q, out) == known);
+  check(psdm_mass(robot, work, q, M) == known);
+  check(psdm_energy(robot, work, q, qd, &kinetic, &potential) == known);
+  if (!known) {
+    psdm_forward(robot, work, q, qd, tau, out);
+    psdm_forward_cholesky(robot, work, q, qd, tau, out);
+  }
+  check(psdm_regressor_standard(robot, work, q, qd, qdd, Y) == PSDM_OK);
+  check(psdm_poses(robot, work, q, poses) == PSDM_OK);
+  for (int j = 0; j < joints; j++) {
+    psdm_wrench wrench = {j, {1, 2, 3}, {4, 5, 6}};
+    check(psdm_jacobian(robot, work, q, j, J) == PSDM_OK);
+    check(psdm_jacobian_rate(robot, work, q, qd, j, J) == PSDM_OK);
+    check(psdm_wrench_torque(robot, work, q, 1, &wrench, out) == PSDM_OK);
+  }
+  psdm_friction_torque(robot, qd, out);
+  psdm_robot_coupling(robot, G, c);
+  psdm_robot_motor_to_joint(robot, q, out);
+  psdm_robot_joint_to_motor(robot, q, out);
+  psdm_robot_motor_torque(robot, tau, out);
+  psdm_robot_parameters(robot, pi);
+  check(links <= MOST_JOINTS);
+}
+
+psdm_robot *parse_or_refuse(const uint8_t *data, size_t size, const char *name, const psdm_robot_options *options) {
+  psdm_robot *robot;
+  psdm_error error = {.line = -1};
+  psdm_status status = psdm_robot_parse((const char *)data, size, name, options, NULL, &robot, &error);
+  check(!robot == !!status);
+  if (!status) return robot;
+  check(error.status == status && error.line >= 0 && error.column >= 0);
+  check_sentence(error.text);
+  return NULL;
+}
+
+void exercise(const psdm_robot *robot) {
+  psdm_work *work;
+  check_facts(robot);
+  if (psdm_robot_joints(robot) > MOST_JOINTS) return;
+  check(psdm_work_new(robot, NULL, &work) == PSDM_OK);
+  run_rigid(robot, work);
+  psdm_work_free(work, NULL);
+}
+
+/* ---- out and in again, through a pipe that holds a whole robot ---- */
+
+enum { PIPE_BYTES = 1 << 20 };
+
+static size_t written(const psdm_robot *robot, psdm_robot_format format, uint8_t *text) {
+  static int end[2] = {-1, -1};
+  static char path[64];
+  if (end[0] < 0) {
+    check(pipe2(end, O_CLOEXEC) == 0 && fcntl(end[0], F_SETPIPE_SZ, PIPE_BYTES) >= PIPE_BYTES && fcntl(end[0], F_SETFL, O_NONBLOCK) == 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", end[1]);
+  }
+  psdm_output *out;
+  check(psdm_output_open(path, NULL, &out, NULL) == PSDM_OK);
+  psdm_robot_write(robot, format, out);
+  check(psdm_output_commit(&out, NULL) == PSDM_OK);
+  size_t used = 0;
+  for (ssize_t got; used < PIPE_BYTES && (got = read(end[0], text + used, PIPE_BYTES - used)) > 0;) used += (size_t)got;
+  check(used < PIPE_BYTES);
+  return used;
+}
+
+/* a name that both formats say as it is: printable ASCII, and no word of YAML robot files */
+static bool plain(const char *name) {
+  for (const char *c = name; *c; c++)
+    if (*c < 0x20 || *c > 0x7E) return false;
+  return strcmp(name, "base") && strcmp(name, "offset") && strlen(name) < 180 && !strstr(name, "__") && !strstr(name, "$");
+}
+
+static bool writable(const psdm_robot *robot) {
+  static double pi[11 * MOST_JOINTS];
+  psdm_robot_parameters(robot, pi);
+  if (!plain(psdm_robot_name(robot)) || !plain(psdm_robot_base_name(robot))) return false;
+  for (int j = 0; j < psdm_robot_joints(robot); j++)
+    if (!plain(psdm_robot_joint(robot, j)->name) || !plain(psdm_robot_link_name(robot, j))) return false;
+  /* what overflows, or nearly so, is no robot */
+  for (int k = 0; k < psdm_robot_parameter_count(robot); k++)
+    if (!(pi[k] > -1e50 && pi[k] < 1e50)) return false;
+  return true;
+}
+
+void exercise_writing(const psdm_robot *robot) {
+  static uint8_t text[PIPE_BYTES];
+  static const char *const names[] = {"again.yaml", "again.urdf"};
+  char loss[160];
+  if (psdm_robot_joints(robot) > MOST_JOINTS) return;
+  for (psdm_robot_format format = PSDM_FORMAT_YAML; format <= PSDM_FORMAT_URDF; format++) {
+    bool faithful = writable(robot) && !psdm_robot_loss(robot, format, 0, loss, sizeof loss);
+    const psdm_robot_options options = {.no_snap = true};
+    psdm_robot *again = parse_or_refuse(text, written(robot, format, text), names[format], &options);
+    if (faithful) check(again && psdm_robot_n(again) == psdm_robot_n(robot) && psdm_robot_links(again) == psdm_robot_links(robot));
+    psdm_robot_free(again);
+  }
+}

@@ -1,0 +1,217 @@
+"""The robots: shipped ones through psdm convert, tests/robots/urdf, and random ones; and how each is compared with a peer."""
+
+import os
+import tempfile
+import zlib
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+import random_urdf
+import tool
+from judges import PEERS
+from urdf import Urdf
+
+SOURCE = Path(__file__).resolve().parents[2]
+SEED = int(os.environ.get("PSDM_SEED", "20260101"))
+STATES = 20
+TOLERANCE = 1e-10
+DYNAMICS = {"inverse", "forward", "mass", "energy"}
+_scratch = tempfile.TemporaryDirectory(prefix="psdm-peers-")
+SCRATCH = Path(_scratch.name)
+
+worst = {}  # (peer, function): (difference, robot), for the table at the end
+
+
+@dataclass
+class Case:
+    name: str
+    path: Path                     # what psdm reads
+    text: str                      # URDF that the peers read
+    args: tuple = ()               # options of psdm
+    gravity: tuple = (0, 0, -9.81)
+    armature: dict = field(default_factory=dict)   # {joint: drive inertia}
+    couplings: dict = field(default_factory=dict)  # {joint: ({independent joint: factor}, offset)}
+    moving: list = None            # tree joints, in psdm's order
+    tip: str = None                # of a chain
+    known: bool = True             # all inertias are
+    bodies: bool = True            # every link is a body: none has first moments without a mass
+    singular: bool = False         # the mass matrix is
+
+    def __post_init__(self):
+        self.urdf = Urdf(self.text)
+        self.moving = self.moving or self.urdf.moving()
+        self.independent = [j for j in self.moving if j not in self.couplings]
+        # q_tree = G q + c
+        self.G = np.zeros((len(self.moving), len(self.independent)))
+        self.c = np.zeros(len(self.moving))
+        for row, name in enumerate(self.moving):
+            factors, self.c[row] = self.couplings.get(name, ({name: 1.0}, 0.0))
+            for other, factor in factors.items():
+                self.G[row, self.independent.index(other)] = factor
+        self.coupled = bool(self.couplings)
+        self.n = len(self.independent)
+        self.cache = {}
+
+    @cached_property
+    def info(self):
+        return tool.inspect(self.path, self.args)
+
+    @cached_property
+    def links(self):
+        """The link behind each moving joint, as psdm names it."""
+        by_joint = {j["name"]: j["link"] for j in self.info["joints"]}
+        return [by_joint[name] for name in self.moving]
+
+    @cached_property
+    def states(self):
+        rng = np.random.default_rng([SEED, zlib.crc32(self.name.encode())])
+        slides = {j.name for j in self.urdf.joints if j.type == "prismatic"}
+        reach = np.array([0.5 if name in slides else np.pi for name in self.independent])
+        q, qd, qdd = (rng.uniform(-1, 1, (STATES, self.n)) for _ in range(3))
+        return {"q": q * reach, "qd": 2 * qd, "qdd": 3 * qdd, "share": rng.uniform(-1, 1, (STATES, self.n))}
+
+    @cached_property
+    def looked_at(self):
+        """The last link and one in the middle, fixed or moving, of those that psdm knows by name."""
+        known = {j["link"] for j in self.info["joints"]}
+        links = [j.child for j in (self.urdf.path(self.tip) if self.tip else self.urdf.joints) if j.child in known]
+        return sorted({links[-1], links[zlib.crc32(self.name.encode()) % len(links)]})
+
+    def chain(self):
+        """The part to one tip, the one with most moving joints whose masters are on the way; None when there is none."""
+        best = None
+        for link in self.urdf.links:
+            path = self.urdf.path(link)
+            moving = [j.name for j in path if j.moves]
+            masters = {m for j in moving for m in self.couplings.get(j, ({}, 0))[0]} | {j.mimic[0] for j in path if j.moves and j.mimic}
+            if moving and masters <= set(moving) and (best is None or len(path) > len(best[1])):
+                best = (link, path, moving)
+        if best is None:
+            return None
+        tip, _, moving = best
+        return replace(self, args=(*self.args, "--tip", tip), tip=tip, moving=[m for m in self.moving if m in moving],
+                       couplings={k: v for k, v in self.couplings.items() if k in moving},
+                       armature={k: v for k, v in self.armature.items() if k in moving})
+
+    # ---- psdm's answers, one call each ----
+
+    def ours(self, function, *options):
+        key = (function, options)
+        if key not in self.cache:
+            if function == "forward" and "tau" not in self.states:
+                self.states["tau"] = self.states["share"] * np.abs(self.ours("inverse")).max()
+            self.cache[key] = tool.evaluate(self.path, function, self.states, (*self.args, *options))
+        return self.cache[key]
+
+    # ---- a peer's, through the coupling ----
+
+    def judge(self, peer):
+        if peer not in self.cache:
+            extra = {"tip": self.tip} if peer == "kdl" else {}
+            self.cache[peer] = PEERS[peer](self.text, self.gravity, self.moving, self.armature, **extra)
+        return self.cache[peer]
+
+    def tree(self, i):
+        s = self.states
+        return self.G @ s["q"][i] + self.c, self.G @ s["qd"][i], self.G @ s["qdd"][i]
+
+    def theirs(self, peer, function, link=None):
+        judge, G, rows = self.judge(peer), self.G, []
+        for i in range(STATES):
+            q, qd, qdd = self.tree(i)
+            if function == "inverse":
+                rows.append(G.T @ judge.inverse(q, qd, qdd))
+            elif function == "mass":
+                rows.append(G.T @ judge.mass(q) @ G)
+            elif function == "forward":
+                tau = self.states["tau"][i]
+                if self.coupled:
+                    bias = G.T @ judge.inverse(q, qd, 0 * qd)
+                    rows.append(np.linalg.solve(G.T @ judge.mass(q) @ G, tau - bias))
+                else:
+                    rows.append(judge.forward(q, qd, tau))
+            elif function == "energy":
+                rows.append(judge.energy(q, qd))
+            elif function == "jacobian":
+                rows.append(judge.jacobian(q, link) @ G)
+            elif function == "pose":
+                rows.append(judge.pose(q, link))
+            elif function == "regressor":
+                drives = [G[k][:, None] * qdd[k]
+                          for k, name in enumerate(self.moving) if name in self.armature]
+                rows.append(np.hstack([G.T @ judge.regressor(q, qd, qdd, self.links), *drives]))
+        return np.array([np.ravel(row) for row in rows])
+
+
+def difference(ours, theirs):
+    """The largest difference relative to the largest number over all states."""
+    assert ours.shape == theirs.shape, f"{ours.shape} numbers, the peer has {theirs.shape}"
+    assert np.isfinite(ours).all() and np.isfinite(theirs).all()
+    return float(np.abs(ours - theirs).max() / (np.abs(theirs).max() or 1.0))
+
+
+def record(peer, function, value, name):
+    if value > worst.get((peer, function), (-1.0, ""))[0]:
+        worst[peer, function] = (value, name)
+    assert value <= TOLERANCE, f"{name}: {function} differs from {peer} by {value:.2e} (relative; {TOLERANCE:g} is let pass)"
+
+
+def compare(case, peer, function):
+    if function in ("jacobian", "pose"):
+        for link in case.looked_at:
+            record(peer, function, difference(case.ours(function, "--link", link), case.theirs(peer, function, link)), f"{case.name}, {link}")
+        return
+    ours = case.ours(function)
+    theirs = case.theirs(peer, function)
+    if function == "forward":
+        # accelerations of light links lose digits to the condition of M on both sides, so what counts is the torque that the
+        # difference amounts to: M (qdd - qdd'), relative to the largest torque
+        assert np.isfinite(ours).all() and np.isfinite(theirs).all()
+        M = case.ours("mass").reshape(STATES, case.n, case.n)
+        torque = np.einsum("sij,sj->si", M, ours - theirs)
+        record(peer, function, float(np.abs(torque).max() / np.abs(case.states["tau"]).max()), case.name)
+        return
+    record(peer, function, difference(ours, theirs), case.name)
+
+
+# ---- the robots ----
+
+def from_urdf(path, args=("--no-snap",), **more):
+    text = Path(path).read_text()
+    return Case(Path(path).stem, Path(path), text, args, couplings=Urdf(text).couplings(), **more)
+
+
+def shipped(path):
+    """A robot of robots/: psdm reads its YAML, the peers what psdm convert makes of it, with drive inertias and couplings beside."""
+    info = tool.inspect(path)
+    done = tool.run("convert", path, "--to", "urdf", "--lossy")
+    assert done.returncode == 0, done.stderr
+    moving = [j for j in info["joints"] if j["type"] != "fixed"]
+    independent = [j["name"] for j in moving if "q" in j]
+    couplings = {j["name"]: (dict(zip(independent, j["couple"]["factors"])), j["couple"]["offset"]) for j in moving if "couple" in j}
+    drives = {j["name"]: info["parameters"][f"Ia{k + 1}"] for k, j in enumerate(moving) if f"Ia{k + 1}" in info["parameters"]}
+    pi = np.reshape(list(info["parameters"].values())[:10 * len(moving)], (-1, 10)).astype(float)
+    return Case(path.stem, path, done.stdout, (), tuple(info["gravity"]), {k: v or 0.0 for k, v in drives.items()}, couplings,
+                known=info["ready"], bodies=not ((pi[:, 0] == 0) & (pi[:, 1:4] != 0).any(axis=1)).any())
+
+
+def random_case(index):
+    text, singular = random_urdf.make(SEED, index)
+    path = SCRATCH / f"random{index}.urdf"
+    path.write_text(text)
+    return from_urdf(path, singular=singular)
+
+
+SHIPPED = {p.stem: p for p in sorted((SOURCE / "robots").glob("*.yaml"))}
+FILES = {p.stem: p for p in sorted((SOURCE / "tests/robots/urdf").glob("*.urdf"))}
+RANDOM = [f"random{i}" for i in range(int(os.environ.get("PEERS_RANDOM", "100")))]
+_made = {}
+
+
+def case_of(name):
+    if name not in _made:
+        _made[name] = shipped(SHIPPED[name]) if name in SHIPPED else from_urdf(FILES[name]) if name in FILES else random_case(int(name[6:]))
+    return _made[name]
