@@ -5,6 +5,7 @@
 #ifndef PSDM_EVAL_H
 #define PSDM_EVAL_H
 
+#include "psdm/model.h"
 #include "psdm/rigid.h"
 
 #ifdef __cplusplus
@@ -37,6 +38,10 @@ typedef struct psdm_eval_options {
   int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: the last */
   int wrench_count;            /* inverse, forward: external wrenches */
   const psdm_wrench *wrenches;
+  const psdm_model *model;     /* regressor: of its base parameters; NULL: of the standard parameters */
+  bool expanded;               /* evaluate through the model instead of the recursions */
+  const double *theta;         /* expanded: base parameters (l) */
+  double *scratch;             /* expanded, or regressor with a model: psdm_eval_scratch doubles */
 } psdm_eval_options;
 
 PSDM_API const char *psdm_function_name(psdm_function function); /* NULL when out of range */
@@ -47,9 +52,12 @@ PSDM_API bool psdm_function_find(const char *name, psdm_function *function);
 /* Numbers per state, and the name of each: q1 .. qn, qd1 .., as the function needs. */
 PSDM_API int psdm_eval_inputs(const psdm_robot *robot, psdm_function function);
 PSDM_API char *psdm_eval_input_name(const psdm_robot *robot, psdm_function function, int index, char *buf, size_t size);
-PSDM_API int psdm_eval_outputs(const psdm_robot *robot, psdm_function function);
+PSDM_API int psdm_eval_outputs(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options);
 PSDM_API char *psdm_eval_output_name(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options,
                                      int index, char *buf, size_t size);
+
+/* Doubles of scratch for a model, enough for every function. */
+PSDM_API size_t psdm_eval_scratch(const psdm_robot *robot, const psdm_model *model);
 
 /* One state: in (inputs) to out (outputs). options may be NULL. */
 PSDM_API psdm_status psdm_eval(const psdm_robot *robot, psdm_work *work, psdm_function function,

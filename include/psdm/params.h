@@ -45,7 +45,7 @@ typedef struct psdm_params {
   int ranks[3];         /* how many are above it, by T, R, sigma; all equal b when there is no doubt */
   double gap[3];        /* smallest that counts over largest that does not; infinite when nothing is left out */
 
-  /* seed table II: what the decisions were made from */
+  /* Table II of the paper: what the decisions were made from */
   const double *T;      /* (c) diagonal of QR with column pivoting */
   const double *R;      /* (c) diagonal of QR without pivoting */
   const double *sigma;  /* (c) singular values */

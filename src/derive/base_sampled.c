@@ -89,10 +89,10 @@ static psdm_status new_ties(const psdm_robot *r, const psdm_derive_options *o, p
   return tie_all(r, o, t, error);
 }
 
-psdm_status psdmp_sample_assumed(const psdm_robot *r, const psdm_derive_options *o, psdmp_arena *arena, double *pi, psdm_error *error) {
+psdm_status psdmp_sample_assumed(const psdm_robot *r, const psdm_derive_options *o, uint64_t seed, psdmp_arena *arena, double *pi,
+                                 psdm_error *error) {
   ties t;
   double *value;
-  uint64_t seed = 3;
   psdm_status status = new_ties(r, o, arena, &t, &value, error);
   if (!status) sample_parameters(r, &t, value, &seed, pi);
   return status;
@@ -158,6 +158,8 @@ static long restrict_function(const psdmp_restriction *res, int S, const psdmp_e
 
 psdm_status psdmp_restrict_psi(const psdmp_restriction *res, double tolerance, psdm_model *m, psdm_error *error) {
   if (!res->B) return PSDM_OK;
+  for (int k = 0; k < res->count; k++)
+    for (int c = 0; c < m->standard; c++) m->combined |= res->B[(long)k * m->standard + c] != (c == res->param[k]);
   long most = 0, at = 0, p = 0;
   for (long f = 0; f < m->p; f++)
     if (m->psi_start[f + 1] - m->psi_start[f] > most) most = m->psi_start[f + 1] - m->psi_start[f];

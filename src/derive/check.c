@@ -30,7 +30,7 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
   if (y && Y && pi && theta && state && tau && recursive) status = psdm_work_new(r, allocator, &work);
   if (!status) {
     psdm_robot_parameters(r, pi);
-    if (psdm_robot_ready(r, NULL)) status = psdmp_sample_assumed(r, options, &arena, pi, error);
+    if (psdm_robot_ready(r, NULL)) status = psdmp_sample_assumed(r, options, 3, &arena, pi, error);
     psdm_model_theta(m, pi, theta);
   }
   uint64_t seed = 11;

@@ -22,8 +22,9 @@ typedef struct psdmp_restriction {
 psdm_status psdmp_restriction_set(const psdm_robot *robot, const psdm_derive_options *options, psdmp_arena *arena, psdmp_restriction *out,
                                   psdm_error *error);
 
-/* One random set of standard parameters that satisfies the assumptions. */
-psdm_status psdmp_sample_assumed(const psdm_robot *robot, const psdm_derive_options *options, psdmp_arena *arena, double *pi, psdm_error *error);
+/* One random set of standard parameters that satisfies the assumptions; another for every seed. */
+psdm_status psdmp_sample_assumed(const psdm_robot *robot, const psdm_derive_options *options, uint64_t seed, psdmp_arena *arena, double *pi,
+                                 psdm_error *error);
 
 /* Uniform in [-1, 1), the same numbers on every machine. */
 double psdmp_sample(uint64_t *state);

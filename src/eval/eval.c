@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/model_priv.h"
 #include "robot/robot_priv.h"
 
 static const struct function {
@@ -47,14 +48,18 @@ char *psdm_eval_input_name(const psdm_robot *r, psdm_function f, int index, char
   return buf;
 }
 
-int psdm_eval_outputs(const psdm_robot *r, psdm_function f) {
+/* columns of the regressor: base parameters of the model, or all standard ones */
+static int regressor_columns(const psdm_robot *r, const psdm_eval_options *o) { return o->model ? o->model->l : psdm_robot_parameter_count(r); }
+
+int psdm_eval_outputs(const psdm_robot *r, psdm_function f, const psdm_eval_options *options) {
+  const psdm_eval_options *o = options ? options : &no_options;
   switch (f) {
     case PSDM_F_INVERSE:
     case PSDM_F_BIAS:
     case PSDM_F_GRAVITY:
     case PSDM_F_FORWARD: return r->n;
     case PSDM_F_MASS: return r->n * r->n;
-    case PSDM_F_REGRESSOR: return r->n * psdm_robot_parameter_count(r);
+    case PSDM_F_REGRESSOR: return r->n * regressor_columns(r, o);
     case PSDM_F_ENERGY: return 2;
     case PSDM_F_JACOBIAN: return 6 * r->n;
     case PSDM_F_POSE: return 12;
@@ -71,11 +76,11 @@ char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eva
   static const char *const pose[] = {"x", "y", "z"};
   const psdm_eval_options *o = options ? options : &no_options;
   if (size) buf[0] = '\0';
-  if (index < 0 || index >= psdm_eval_outputs(r, f)) return buf;
+  if (index < 0 || index >= psdm_eval_outputs(r, f, o)) return buf;
   switch (f) {
     case PSDM_F_FORWARD: snprintf(buf, size, "qdd%d", index + 1); break;
     case PSDM_F_MASS: entry_name("M", index, r->n, buf, size); break;
-    case PSDM_F_REGRESSOR: entry_name("Y", index, psdm_robot_parameter_count(r), buf, size); break;
+    case PSDM_F_REGRESSOR: entry_name("Y", index, regressor_columns(r, o), buf, size); break;
     case PSDM_F_ENERGY: snprintf(buf, size, "%s", index ? "U" : "T"); break;
     case PSDM_F_JACOBIAN: entry_name("J", index, r->n, buf, size); break;
     case PSDM_F_POSE:
@@ -112,7 +117,13 @@ static psdm_status torques(const psdm_robot *r, psdm_work *work, const psdm_eval
                            const double *qdd, double *out) {
   static const double still[PSDM_MAX_JOINTS];
   double tau[PSDM_MAX_JOINTS];
-  psdm_status status = qdd ? psdm_inverse(r, work, q, qd, qdd, tau) : qd ? psdm_bias(r, work, q, qd, tau) : psdm_gravity(r, work, q, tau);
+  psdm_status status = PSDM_OK;
+  if (!o->expanded)
+    status = qdd ? psdm_inverse(r, work, q, qd, qdd, tau) : qd ? psdm_bias(r, work, q, qd, tau) : psdm_gravity(r, work, q, tau);
+  else if (qdd)
+    psdm_model_inverse(o->model, o->theta, q, qd, qdd, o->scratch, tau);
+  else
+    psdm_model_bias(o->model, o->theta, q, qd, o->scratch, tau);
   if (!status) status = add_outside(r, work, o, q, qd ? qd : still, -1, tau);
   if (status) return status;
   if (o->motor)
@@ -127,7 +138,30 @@ static psdm_status accelerations(const psdm_robot *r, psdm_work *work, const psd
   double total[PSDM_MAX_JOINTS];
   memcpy(total, tau, sizeof *total * (size_t)r->n);
   psdm_status status = add_outside(r, work, o, q, qd, 1, total);
-  return status ? status : psdm_forward(r, work, q, qd, total, qdd);
+  if (status) return status;
+  return o->expanded ? psdm_model_forward(o->model, o->theta, q, qd, total, o->scratch, qdd) : psdm_forward(r, work, q, qd, total, qdd);
+}
+
+size_t psdm_eval_scratch(const psdm_robot *r, const psdm_model *m) {
+  size_t standard = (size_t)r->n * (size_t)psdm_robot_parameter_count(r), model = psdm_model_scratch(m);
+  return standard > model ? standard : model;
+}
+
+/* The base regressor is the standard one's kept columns, as long as the assumptions only took columns away; else, and on request, it
+ * comes from the model's functions. */
+static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q, const double *qd,
+                             const double *qdd, double *out) {
+  const psdm_model *m = o->model;
+  if (!m) return psdm_regressor_standard(r, work, q, qd, qdd, out);
+  if (o->expanded || m->combined) {
+    psdm_model_y(m, q, qd, qdd, o->scratch);
+    psdm_model_regressor(m, PSDM_PART_ALL, o->scratch, out);
+    return PSDM_OK;
+  }
+  psdm_status status = psdm_regressor_standard(r, work, q, qd, qdd, o->scratch);
+  for (int i = 0; i < r->n && !status; i++)
+    for (int j = 0; j < m->l; j++) out[i * m->l + j] = o->scratch[(long)i * m->standard + m->base[j].parameter];
+  return status;
 }
 
 psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, const psdm_eval_options *options, const double *in,
@@ -135,13 +169,17 @@ psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, con
   const psdm_eval_options *o = options ? options : &no_options;
   const double *q = in, *second = in + r->n, *third = second + r->n;
   int link = (o->link ? o->link : r->joints) - 1;
+  if (o->expanded && (!o->model || !o->theta || !o->scratch)) return PSDM_E_ARGUMENT;
   switch (f) {
     case PSDM_F_INVERSE: return torques(r, work, o, q, second, third, out);
     case PSDM_F_BIAS: return torques(r, work, o, q, second, NULL, out);
     case PSDM_F_GRAVITY: return torques(r, work, o, q, NULL, NULL, out);
     case PSDM_F_FORWARD: return accelerations(r, work, o, q, second, third, out);
-    case PSDM_F_MASS: return psdm_mass(r, work, q, out);
-    case PSDM_F_REGRESSOR: return psdm_regressor_standard(r, work, q, second, third, out);
+    case PSDM_F_MASS:
+      if (!o->expanded) return psdm_mass(r, work, q, out);
+      psdm_model_mass(o->model, o->theta, q, o->scratch, out);
+      return PSDM_OK;
+    case PSDM_F_REGRESSOR: return regressor(r, work, o, q, second, third, out);
     case PSDM_F_ENERGY: return psdm_energy(r, work, q, second, &out[0], &out[1]);
     case PSDM_F_JACOBIAN: return psdm_jacobian(r, work, q, link, out);
     case PSDM_F_POSE: return psdm_pose(r, work, q, link, out);

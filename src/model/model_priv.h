@@ -29,6 +29,7 @@ struct psdm_model {
   int n, classes, l, standard;
   int links;                /* moving links: ten standard parameters each come first */
   long p;
+  bool combined;            /* assumptions combine columns: a base column is not a standard one's */
   double gravity;           /* its size, part of every gravity function */
   bool *prismatic;          /* (n) */
   uint64_t *weight;         /* (n) value of each joint's digit in a code */

@@ -27,7 +27,7 @@ static void test_names(void **unused) {
   for (int i = 0; i < PSDM_FUNCTION_COUNT; i++) {
     assert_true(psdm_function_find(psdm_function_name((psdm_function)i), &f));
     assert_int_equal(f, i);
-    assert_true(psdm_eval_outputs(robot, f) > 0);
+    assert_true(psdm_eval_outputs(robot, f, NULL) > 0);
   }
   assert_false(psdm_function_find("invers", &f));
   psdm_robot_free(robot);
@@ -65,7 +65,41 @@ static void test_options(void **unused) {
   psdm_robot_free(robot);
 }
 
+/* every function through the derived model, against the recursions; the base regressor both ways */
+static void test_expanded(void **unused) {
+  (void)unused;
+  static const char *const names[] = {"fanuc_sr6ia", "kuka_kr6", "parallelogram", "hitachi_hpr", "puma560"};
+  static const psdm_function functions[] = {PSDM_F_INVERSE, PSDM_F_FORWARD, PSDM_F_MASS, PSDM_F_BIAS, PSDM_F_GRAVITY, PSDM_F_REGRESSOR};
+  for (int k = 0; k < 5; k++) {
+    psdm_robot *robot = load_shipped(names[k]);
+    psdm_model *model;
+    psdm_work *work;
+    assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+    assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+    double pi[100], theta[60], in[18], a[400], b[400], *scratch = calloc(psdm_eval_scratch(robot, model), sizeof *scratch);
+    psdm_robot_parameters(robot, pi);
+    psdm_model_theta(model, pi, theta);
+    for (int i = 0; i < 18; i++) in[i] = sin(i + 1.0);
+    psdm_eval_options options = {.model = model, .theta = theta, .scratch = scratch};
+    for (int f = 0; f < 6; f++) {
+      int count = psdm_eval_outputs(robot, functions[f], &options);
+      options.expanded = false;
+      assert_int_equal(psdm_eval(robot, work, functions[f], &options, in, a), PSDM_OK);
+      options.expanded = true;
+      assert_int_equal(psdm_eval(robot, work, functions[f], &options, in, b), PSDM_OK);
+      /* forward: the mass matrix's condition, some 1e3 here, stands between the two */
+      assert_true(max_difference(a, b, count) <= (functions[f] == PSDM_F_FORWARD ? 1e-9 : 1e-12) * max_absolute(a, count));
+    }
+    options.scratch = NULL;
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_INVERSE, &options, in, b), PSDM_E_ARGUMENT);
+    free(scratch);
+    psdm_work_free(work, NULL);
+    psdm_model_free(model);
+    psdm_robot_free(robot);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_options)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_options), cmocka_unit_test(test_expanded)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,16 @@ for x, y in zip(rows[1].split(","), (0.5, -0.7, 0.9, 1.5)): assert abs(float(x) 
 run eval $arm regressor --standard --in s.csv
 expect_code 0 regressor
 [ "$(head -1 out | tr , '\n' | wc -l)" = 160 ] || wrong "regressor has not 4 x 40 columns"
+run eval $arm regressor --in s.csv
+[ "$(head -1 out | tr , '\n' | wc -l)" = 32 ] || wrong "base regressor has not 4 x 8 columns"
+mv out recursive
+run eval $arm regressor --via expanded --in s.csv
+expect_code 0 "regressor through the model"
+paste -d, recursive out | tail -1 | tr , ' ' | awk '{ for (i = 1; i <= 32; i++) { d = $i - $(i + 32); if (d < 0) d = -d; if (d > 1e-12) exit 1 } }' || wrong "the two regressors differ"
+run eval $arm inverse --in s.csv
+mv out recursive
+run eval $arm inverse --via expanded --in s.csv
+paste -d, recursive out | tail -1 | tr , ' ' | awk '{ for (i = 1; i <= 4; i++) { d = $i - $(i + 4); if (d < 0) d = -d; if (d > 1e-12) exit 1 } }' || wrong "the two torques differ"
 run eval $arm energy --in s.csv --ignore-extra
 [ "$(head -1 out)" = T,U ] || wrong "energy columns"
 run eval $arm jacobian --in s.csv --ignore-extra --link J2
@@ -65,8 +75,8 @@ run eval $arm inverse --in
 expect_code 2 "option without value"
 run eval $arm inverse --gravity 1,2
 expect_code 2 "bad vector"
-run eval $arm regressor --in s.csv
-expect_code 2 "regressor without --standard"
+run eval $arm pose --via expanded --in s.csv
+expect_code 2 "pose through the model"
 run eval $arm pose --link nowhere --in s.csv
 expect_code 2 "unknown link"
 run eval $arm inverse --in absent.csv --out o.csv

@@ -8,12 +8,13 @@
 #define EVAL_SETTINGS(X)                                                                                    \
   X(text, in, "-", "FILE", "state CSV to read; - is standard input")                                        \
   X(text, out, "-", "FILE", "CSV to write, whole or not at all; - is standard output")                      \
-  X(flag, standard, "", "", "regressor of the standard parameters: 10 per link, then the drive inertias")   \
+  X(flag, standard, "", "", "regressor of the standard parameters (10 per link, then the drive inertias), not of the base ones") \
   X(flag, friction, "", "", "add the robot's friction (inverse, bias; forward subtracts it)")               \
   X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")           \
   X(text, link, "", "NAME", "link or joint that jacobian and pose look at (default: the last)")             \
   X(text, wrench, "", "LINK:FX,FY,FZ,MX,MY,MZ", "external force and moment on a link, base frame; several with ';'") \
-  X(text, via, "recursive", "recursive", "how to evaluate")                                                 \
+  X(text, via, "recursive", "recursive|expanded", "by the recursions, or through the derived model")       \
+  X(text, assume, "", "A = 0,B = C,...", "assumptions for the derived model, beside the file's own")        \
   X(flag, ignore_extra, "", "", "let the state CSV have columns that the function does not need")           \
   X(flag, json, "", "", "write one JSON object instead of CSV")                                             \
   ROBOT_SETTINGS(X)
@@ -56,6 +57,8 @@ typedef struct job {
   int inputs, outputs;
   int *column;             /* (inputs) where each stands in the CSV */
   double *row, *in, *value; /* (csv columns), (inputs), (outputs) */
+  psdm_model *model;        /* when the base regressor or --via expanded asks for it */
+  double *theta, *scratch;
 } job;
 
 static void job_free(job *j) {
@@ -67,6 +70,9 @@ static void job_free(job *j) {
   free(j->row);
   free(j->in);
   free(j->value);
+  free(j->theta);
+  free(j->scratch);
+  psdm_model_free(j->model);
 }
 
 /* ---- words to options ---- */
@@ -78,9 +84,11 @@ static int choose_function(job *j, const char *name) {
     const char *near = tool_nearest(name, words, PSDM_FUNCTION_COUNT);
     return tool_usage("eval", "unknown function '%s'%s%s%s", tool_safe(name), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
-  if (j->function == PSDM_F_REGRESSOR && !j->set.standard)
-    return tool_usage("eval", "regressor needs --standard: the columns are the standard parameters");
-  if (strcmp(j->set.via, "recursive") != 0) return tool_usage("eval", "--via '%s': recursive was expected", tool_safe(j->set.via));
+  bool expanded = strcmp(j->set.via, "expanded") == 0;
+  if (!expanded && strcmp(j->set.via, "recursive") != 0) return tool_usage("eval", "--via '%s': recursive or expanded was expected", tool_safe(j->set.via));
+  if (expanded && (j->function == PSDM_F_ENERGY || j->function == PSDM_F_JACOBIAN || j->function == PSDM_F_POSE || j->set.standard))
+    return tool_usage("eval", "--via expanded goes with inverse, forward, mass, bias, gravity and the base regressor");
+  j->options.expanded = expanded;
   return -1;
 }
 
@@ -123,6 +131,29 @@ static int take_wrenches(job *j) {
   return -1;
 }
 
+/* the derived model, and its base parameters from the robot's numbers */
+static int derive_model(job *j) {
+  psdm_derive_options options = {0};
+  psdm_error error;
+  int code = tool_assume("eval", j->set.assume, &options);
+  if (code >= 0) return code;
+  if (psdm_model_derive(j->robot, &options, NULL, &j->model, NULL, &error)) return tool_fail(&error);
+  double *pi = calloc((size_t)psdm_model_standard_count(j->model), sizeof *pi);
+  j->theta = calloc((size_t)psdm_model_l(j->model) + 1, sizeof *j->theta);
+  j->scratch = calloc(psdm_eval_scratch(j->robot, j->model), sizeof *j->scratch);
+  if (pi && j->theta && j->scratch) {
+    psdm_robot_parameters(j->robot, pi);
+    psdm_model_theta(j->model, pi, j->theta);
+    j->options.model = j->model;
+    j->options.theta = j->theta;
+    j->options.scratch = j->scratch;
+  } else {
+    code = tool_usage("eval", "out of memory");
+  }
+  free(pi);
+  return code;
+}
+
 static int set_options(job *j) {
   psdm_error error;
   psdm_function f = j->function;
@@ -143,7 +174,8 @@ static int set_options(job *j) {
     if (code >= 0) return code;
   }
   bool needs = f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE;
-  return needs && psdm_robot_ready(j->robot, &error) ? tool_fail(&error) : -1;
+  if (needs && psdm_robot_ready(j->robot, &error)) return tool_fail(&error);
+  return j->options.expanded || (f == PSDM_F_REGRESSOR && !j->set.standard) ? derive_model(j) : -1;
 }
 
 /* ---- the CSV's columns ---- */
@@ -179,7 +211,7 @@ static int open_files(job *j) {
   if (strcmp(j->set.in, "-") == 0 && isatty(STDIN_FILENO)) fprintf(stderr, "psdm: reading states from the terminal; --in FILE reads a file\n");
   if (psdm_csv_open(j->set.in, NULL, &j->csv, &error)) return tool_fail(&error);
   j->inputs = psdm_eval_inputs(j->robot, j->function);
-  j->outputs = psdm_eval_outputs(j->robot, j->function);
+  j->outputs = psdm_eval_outputs(j->robot, j->function, &j->options);
   j->column = calloc((size_t)j->inputs, sizeof *j->column);
   j->in = calloc((size_t)j->inputs, sizeof *j->in);
   j->value = calloc((size_t)j->outputs, sizeof *j->value);

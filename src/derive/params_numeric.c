@@ -1,0 +1,288 @@
+/* params_numeric.c: base parameters from the columns of W, by QR and by SVD (M. Gautier, Numerical calculation of the base inertial
+ * parameters of robots, Journal of Robotic Systems 8(4), 1991). Equation numbers are the paper's. */
+#include "derive/params_numeric.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+enum { LARGEST = 100 }; /* moving joints: W of 2200 x 1100 */
+
+/* what is handed out, and the memory behind it */
+typedef struct holder {
+  psdm_params params;
+  psdmp_arena arena;
+  int *kept, *dropped; /* the same arrays, to write */
+  double *T, *R, *sigma, *V2N, *V1, *beta;
+  unsigned char *fate; /* (standard) */
+} holder;
+
+typedef struct matrix {
+  int r, c;
+  const double *W; /* column-major */
+  double *V;       /* (c x c) by column */
+} matrix;
+
+static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
+  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while factorising");
+}
+
+static double *copy_of(psdmp_arena *arena, const matrix *m) {
+  double *copy = NEW(arena, (long)m->r * m->c, double);
+  if (copy) memcpy(copy, m->W, sizeof *copy * (size_t)m->r * (size_t)m->c);
+  return copy;
+}
+
+/* ---- the three diagonals and the rank that each shows ---- */
+
+/* tau = r eps max|x|, how many are above, and how clearly */
+static void decide(const double *x, int count, int rows, double *tau, int *rank, double *gap) {
+  double largest = 0, in = INFINITY, out = 0;
+  for (int i = 0; i < count; i++) largest = fmax(largest, fabs(x[i]));
+  *tau = rows * DBL_EPSILON * largest;
+  *rank = 0;
+  for (int i = 0; i < count; i++) {
+    if (fabs(x[i]) > *tau) {
+      ++*rank;
+      in = fmin(in, fabs(x[i]));
+    } else {
+      out = fmax(out, fabs(x[i]));
+    }
+  }
+  *gap = out > 0 && *rank ? in / out : INFINITY;
+}
+
+static bool factorise(holder *h, matrix *m, psdmp_arena *scratch) {
+  psdm_params *p = &h->params;
+  double *A = copy_of(scratch, m), *B = copy_of(scratch, m), *C = copy_of(scratch, m);
+  m->V = NEW(scratch, (long)m->c * m->c, double);
+  if (!A || !B || !C || !m->V) return false;
+  if (!psdmp_lapack_qr_pivoted(scratch, m->r, m->c, A) || !psdmp_lapack_qr(scratch, m->r, m->c, B) ||
+      !psdmp_lapack_svd(scratch, m->r, m->c, C, h->sigma, m->V))
+    return false;
+  for (int i = 0; i < m->c; i++) {
+    h->T[i] = A[(long)i * m->r + i];
+    h->R[i] = B[(long)i * m->r + i];
+  }
+  const double *diagonal[3] = {h->T, h->R, h->sigma};
+  for (int k = 0; k < 3; k++) decide(diagonal[k], m->c, m->r, &p->tau[k], &p->ranks[k], &p->gap[k]);
+  return true;
+}
+
+/* ---- which columns stay ---- */
+
+static void split(holder *h, const bool *keep, int c) {
+  int kept = 0, dropped = 0;
+  for (int i = 0; i < c; i++) {
+    if (keep[i])
+      h->kept[kept++] = i;
+    else
+      h->dropped[dropped++] = i;
+  }
+}
+
+/* QR: a column that depends on those before it has R_ii = 0. The pivoted T counts how many there are. */
+static void choose_by_R(const holder *h, int c, int rank, bool *keep) {
+  for (int k = 0; k < rank; k++) {
+    int best = -1;
+    for (int i = 0; i < c; i++)
+      if (!keep[i] && (best < 0 || fabs(h->R[i]) > fabs(h->R[best]))) best = i;
+    keep[best] = true;
+  }
+}
+
+/* rows of V2, from the last, that are independent of those already taken; at most c - b of them stay unkept */
+static int pick_rows(const matrix *m, int rank, double tolerance, double *basis, bool *keep) {
+  int c = m->c, width = c - rank, found = 0;
+  for (int i = c - 1; i >= 0; i--) {
+    double *x = basis + (long)found * width, left = 0;
+    keep[i] = true;
+    if (found == width) continue;
+    for (int k = 0; k < width; k++) x[k] = m->V[(long)(rank + k) * c + i];
+    for (int pass = 0; pass < 2; pass++)
+      for (int b = 0; b < found; b++) {
+        double dot = 0;
+        for (int k = 0; k < width; k++) dot += x[k] * basis[(long)b * width + k];
+        for (int k = 0; k < width; k++) x[k] -= dot * basis[(long)b * width + k];
+      }
+    for (int k = 0; k < width; k++) left += x[k] * x[k];
+    left = sqrt(left);
+    if (!(left > tolerance)) continue;
+    for (int k = 0; k < width; k++) x[k] /= left;
+    keep[i] = false;
+    found++;
+  }
+  return found;
+}
+
+/* SVD: starting from the last row of V2, the first regular V22, eq. (26). Rows of unchanged parameters are zero to the precision of V2,
+ * eps sigma_1 / sigma_b; 1e-7 lies well between those and what short links leave. */
+static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_arena *scratch) {
+  double *basis = NEW(scratch, (long)(m->c - rank + 1) * (m->c - rank + 1), double);
+  if (!basis) return false;
+  for (double tolerance = 1e-7; tolerance > 1e-30; tolerance /= 100)
+    if (pick_rows(m, rank, tolerance, basis, keep) == m->c - rank) return true;
+  return false;
+}
+
+/* ---- W2 = W1 beta ---- */
+
+/* QR of [W1 W2]: beta = R1^-1 R2, eq. (17) */
+static bool beta_by_R(holder *h, const matrix *m, psdmp_arena *scratch) {
+  int b = h->params.rank, c = m->c, r = m->r;
+  double *A = NEW(scratch, (long)r * c, double);
+  if (!A) return false;
+  for (int i = 0; i < c; i++)
+    memcpy(A + (long)i * r, m->W + (long)(i < b ? h->kept[i] : h->dropped[i - b]) * r, sizeof *A * (size_t)r);
+  if (!psdmp_lapack_qr(scratch, r, c, A) || !psdmp_lapack_solve_upper(b, c - b, A, r, A + (long)b * r, r)) return false;
+  for (int i = 0; i < b; i++)
+    for (int k = 0; k < c - b; k++) h->beta[(long)i * (c - b) + k] = A[(long)(b + k) * r + i];
+  return true;
+}
+
+/* beta = -V21 V22^-1, eq. (27), as V22^T beta^T = -V21^T */
+static bool beta_by_V(holder *h, const matrix *m, psdmp_arena *scratch) {
+  int b = h->params.rank, c = m->c, e = c - b;
+  double *A = NEW(scratch, (long)e * e, double), *B = NEW(scratch, (long)e * b, double);
+  if (!A || !B) return false;
+  for (int k = 0; k < e; k++) { /* column-major: A(k, i) = V22(i, k) */
+    const double *v = m->V + (long)(b + k) * c;
+    for (int i = 0; i < e; i++) A[(long)i * e + k] = v[h->dropped[i]];
+    for (int i = 0; i < b; i++) B[(long)i * e + k] = -v[h->kept[i]];
+  }
+  if (!psdmp_lapack_solve(scratch, e, b, A, B)) return false;
+  memcpy(h->beta, B, sizeof *B * (size_t)e * (size_t)b);
+  return true;
+}
+
+/* ---- what is told about the answer ---- */
+
+/* V2 N with a random N, and V1 by rows */
+static void show_V(holder *h, const matrix *m) {
+  int b = h->params.rank, c = m->c;
+  uint64_t seed = 9;
+  memset(h->V2N, 0, sizeof *h->V2N * (size_t)c);
+  for (int k = b; k < c; k++) {
+    double N = psdmp_sample(&seed);
+    for (int i = 0; i < c; i++) h->V2N[i] += N * m->V[(long)k * c + i];
+  }
+  memcpy(h->V1, m->V, sizeof *h->V1 * (size_t)b * (size_t)c);
+}
+
+static void set_fates(holder *h) {
+  const psdm_params *p = &h->params;
+  int e = p->columns - p->rank;
+  memset(h->fate, PSDM_FATE_NO_EFFECT, (size_t)p->standard);
+  for (int k = 0; k < e; k++) h->fate[p->column[h->dropped[k]]] = PSDM_FATE_REGROUPED;
+  for (int i = 0; i < p->rank; i++) {
+    bool alone = true;
+    for (int k = 0; k < e; k++) {
+      double *beta = &h->beta[(long)i * e + k];
+      if (fabs(*beta) < 1e-9) *beta = 0;
+      alone &= *beta == 0;
+    }
+    h->fate[p->column[h->kept[i]]] = alone ? PSDM_FATE_UNCHANGED : PSDM_FATE_GROUPED_INTO;
+  }
+}
+
+/* room for the answer: c columns are known, the rank is not */
+static bool make_room(holder *h, int c) {
+  psdm_params *p = &h->params;
+  psdmp_arena *arena = &h->arena;
+  p->T = h->T = NEW(arena, c, double);
+  p->R = h->R = NEW(arena, c, double);
+  p->sigma = h->sigma = NEW(arena, c, double);
+  p->V2N = h->V2N = NEW(arena, c, double);
+  p->V1 = h->V1 = NEW(arena, (long)c * c, double);
+  p->kept = h->kept = NEW(arena, c, int);
+  p->dropped = h->dropped = NEW(arena, c, int);
+  p->beta = h->beta = NEW(arena, (long)c * c, double);
+  h->fate = NEW(arena, p->standard, unsigned char);
+  return p->T && p->R && p->sigma && p->V2N && p->V1 && p->kept && p->dropped && p->beta && h->fate;
+}
+
+static bool solve(holder *h, const psdm_params_options *o, const psdmp_samples *samples, psdmp_arena *scratch) {
+  psdm_params *p = &h->params;
+  matrix m = {.r = samples->rows, .c = samples->columns, .W = samples->W};
+  bool *keep = NEW(scratch, m.c, bool);
+  if (!keep || !make_room(h, m.c)) return false;
+  if (m.c) {
+    if (!factorise(h, &m, scratch)) return false;
+    p->rank = p->ranks[o->solver == PSDM_SOLVER_SVD ? 2 : 0];
+    if (o->solver == PSDM_SOLVER_QR)
+      choose_by_R(h, m.c, p->rank, keep);
+    else if (!choose_by_V(&m, p->rank, keep, scratch))
+      return false;
+    split(h, keep, m.c);
+    if (p->rank < m.c && !(o->solver == PSDM_SOLVER_SVD ? beta_by_V : beta_by_R)(h, &m, scratch)) return false;
+    show_V(h, &m);
+  }
+  set_fates(h);
+  return true;
+}
+
+psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *options, const psdm_allocator *allocator, psdm_params **out,
+                              psdm_error *error) {
+  static const psdm_params_options defaults = {0};
+  const psdm_params_options *o = options ? options : &defaults;
+  *out = NULL;
+  if (r->bodies > LARGEST)
+    return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; base parameters are sampled for at most %d", r->bodies, LARGEST);
+  if ((int)o->sampling < 0 || o->sampling > PSDM_SAMPLE_H || (int)o->solver < 0 || o->solver > PSDM_SOLVER_SVD)
+    return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "no such model or solver");
+  holder *h = psdmp_alloc(allocator, sizeof *h);
+  if (!h) return no_memory(r, error);
+  h->arena.allocator = allocator;
+  psdmp_arena scratch = {.allocator = allocator};
+  psdmp_samples samples;
+  psdm_params *p = &h->params;
+  psdm_status status = psdmp_samples_take(r, o, &scratch, &samples, error);
+  if (!status) {
+    int *column = NEW(&h->arena, samples.columns, int);
+    if (column) memcpy(column, samples.column, sizeof *column * (size_t)samples.columns);
+    *p = (psdm_params){.standard = psdm_robot_parameter_count(r), .rows = samples.rows, .columns = samples.columns, .column = column,
+                       .spread_random = samples.spread_random, .spread = samples.spread};
+    if (!column || !solve(h, o, &samples, &scratch)) status = no_memory(r, error);
+  }
+  psdmp_arena_free(&scratch);
+  if (status)
+    psdm_params_free(p);
+  else
+    *out = p;
+  return status;
+}
+
+void psdm_params_free(psdm_params *params) {
+  if (!params) return;
+  holder *h = (holder *)(void *)params; /* params is its first member */
+  const psdm_allocator *allocator = h->arena.allocator;
+  psdmp_arena_free(&h->arena);
+  psdmp_free(allocator, h);
+}
+
+psdm_parameter_fate psdm_params_fate(const psdm_params *params, int k) {
+  const holder *h = (const holder *)(const void *)params;
+  return k >= 0 && k < params->standard ? (psdm_parameter_fate)h->fate[k] : PSDM_FATE_NO_EFFECT;
+}
+
+void psdm_params_theta(const psdm_params *p, const double *pi, double *theta) {
+  int e = p->columns - p->rank;
+  for (int i = 0; i < p->rank; i++) {
+    theta[i] = pi[p->column[p->kept[i]]];
+    for (int k = 0; k < e; k++)
+      if (p->beta[(long)i * e + k] != 0) theta[i] += p->beta[(long)i * e + k] * pi[p->column[p->dropped[k]]];
+  }
+}
+
+void psdm_params_minimal(const psdm_params *p, const double *pi, double *XM) {
+  memset(XM, 0, sizeof *XM * (size_t)p->standard);
+  for (int b = 0; b < p->rank; b++) {
+    const double *v = p->V1 + (long)b * p->columns;
+    double share = 0;
+    for (int i = 0; i < p->columns; i++) share += v[i] * pi[p->column[i]];
+    for (int i = 0; i < p->columns; i++) XM[p->column[i]] += share * v[i];
+  }
+}

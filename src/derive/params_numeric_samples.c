@@ -1,0 +1,243 @@
+/* params_numeric_samples.c: the matrix W of samples (Gautier 1991, eq. (6), (9), (12)), and samples that scale it well.
+ *
+ * The error of an entry of W is proportional to its size, so a good W has entries of one size: the paper searches for samples that
+ * reduce S = max|W_ij| / min|W_ij|, row by row, and so does this, by accepting random steps that help. */
+#include <math.h>
+#include <string.h>
+
+#include "derive/params_numeric.h"
+#include "psdm/rigid.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+enum { MAX_STATE = 4 }; /* vectors of length n in one sample */
+
+typedef struct sampler {
+  const psdm_robot *robot;
+  psdm_work *work;
+  psdm_sampling kind;
+  const psdmp_restriction *assumed;
+  int S, n, height;     /* standard parameters, joints, rows of one sample */
+  int variables;        /* numbers in [-1, 1] that make a sample */
+  double *scale;        /* (4 n) what they are multiplied by, as q, qd, qdd or two states */
+  double *state, *zero; /* (4 n), (n) */
+  double *raw, *other;  /* (height x S) before assumptions; energies of the other state */
+  double *J;            /* (6 x n) */
+} sampler;
+
+static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
+  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while sampling");
+}
+
+/* ---- one sample ---- */
+
+/* energy of each standard parameter at a state: T of the link's twist, U = -g.(m p + R h); of a drive (a.qd)^2 / 2 */
+static void energy_row(const sampler *s, const double *q, const double *qd, double *row) {
+  const psdm_robot *r = s->robot;
+  int n = s->n;
+  for (int b = 0; b < r->bodies; b++) {
+    double pose[12], twist[6] = {0}, world[6] = {0}, *to = row + (long)PSDMP_STANDARD * r->body[b].number;
+    psdm_pose(r, s->work, q, r->body[b].index, pose);
+    psdm_jacobian(r, s->work, q, r->body[b].index, s->J);
+    for (int i = 0; i < 6; i++)
+      for (int k = 0; k < n; k++) world[i] += s->J[i * n + k] * qd[k]; /* v, then w */
+    const double *R = pose + 3, *g = r->gravity;
+    for (int i = 0; i < 3; i++)
+      for (int k = 0; k < 3; k++) {
+        twist[i] += R[3 * k + i] * world[3 + k];
+        twist[3 + i] += R[3 * k + i] * world[k];
+      }
+    psdmp_inertia_row(twist, twist, to);
+    for (int i = 0; i < PSDMP_STANDARD; i++) to[i] *= 0.5;
+    to[0] -= g[0] * pose[0] + g[1] * pose[1] + g[2] * pose[2];
+    for (int i = 0; i < 3; i++) to[1 + i] -= g[0] * R[i] + g[1] * R[3 + i] + g[2] * R[6 + i];
+  }
+  for (int d = 0; d < r->drives; d++) {
+    double rate = 0;
+    for (int i = 0; i < n; i++) rate += r->drive[d].a[i] * qd[i];
+    row[PSDMP_STANDARD * r->bodies + d] = 0.5 * rate * rate;
+  }
+}
+
+/* the sample's rows over the standard parameters that assumptions leave, (height x S) */
+static void evaluate(const sampler *s, const double *x, double *rows) {
+  int n = s->n;
+  double *q = s->state, *second = q + n, *third = q + 2 * n;
+  for (int i = 0; i < s->variables; i++) s->state[i] = x[i] * s->scale[i];
+  double *to = s->assumed->B ? s->raw : rows;
+  if (s->kind == PSDM_SAMPLE_H) {
+    energy_row(s, q, second, to);
+    energy_row(s, third, third + n, s->other);
+    for (int k = 0; k < s->S; k++) to[k] -= s->other[k]; /* constants vanish */
+  } else {
+    bool still = s->kind == PSDM_SAMPLE_D0;
+    psdm_regressor_standard(s->robot, s->work, q, still ? s->zero : second, still ? second : third, to);
+  }
+  if (!s->assumed->B) return;
+  memset(rows, 0, sizeof *rows * (size_t)s->height * (size_t)s->S);
+  for (int i = 0; i < s->height; i++)
+    for (int k = 0; k < s->assumed->count; k++)
+      for (int c = 0; c < s->S; c++) rows[(long)i * s->S + s->assumed->param[k]] += s->assumed->B[(long)k * s->S + c] * s->raw[(long)i * s->S + c];
+}
+
+/* angles over a whole turn, rates of a few rad/s; lengths in units of the robot's own */
+static void set_scales(sampler *s) {
+  const psdm_robot *r = s->robot;
+  double reach = 0;
+  for (int k = 0; k < r->lengths; k++) reach += fabs(r->length[k].value);
+  if (reach == 0) reach = 1;
+  static const double size[3][MAX_STATE] = {
+      [PSDM_SAMPLE_D] = {3.14159, 3, 5}, [PSDM_SAMPLE_D0] = {3.14159, 5}, [PSDM_SAMPLE_H] = {3.14159, 3, 3.14159, 3}};
+  static const int vectors[3] = {[PSDM_SAMPLE_D] = 3, [PSDM_SAMPLE_D0] = 2, [PSDM_SAMPLE_H] = 4};
+  s->variables = vectors[s->kind] * s->n;
+  for (int j = 0; j < r->joints; j++)
+    for (int v = 0; v < vectors[s->kind] && r->joint[j].q >= 0; v++) {
+      double unit = r->joint[j].type == PSDM_PRISMATIC ? reach * (size[s->kind][v] > 3.1 ? 1 / 3.14159 : 1) : 1;
+      s->scale[v * s->n + r->joint[j].q] = size[s->kind][v] * unit;
+    }
+}
+
+static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_options *o, const psdmp_restriction *assumed, psdmp_arena *arena, psdm_error *error) {
+  *s = (sampler){.robot = r, .kind = o->sampling, .assumed = assumed, .S = psdm_robot_parameter_count(r), .n = r->n};
+  s->height = s->kind == PSDM_SAMPLE_H ? 1 : r->n;
+  s->scale = NEW(arena, MAX_STATE * r->n, double);
+  s->state = NEW(arena, MAX_STATE * r->n, double);
+  s->zero = NEW(arena, r->n, double);
+  s->raw = NEW(arena, (long)s->height * s->S, double);
+  s->other = NEW(arena, s->S, double);
+  s->J = NEW(arena, 6 * r->n, double);
+  if (!s->scale || !s->state || !s->zero || !s->raw || !s->other || !s->J) return no_memory(r, error);
+  set_scales(s);
+  return psdm_work_new(r, arena->allocator, &s->work) ? no_memory(r, error) : PSDM_OK;
+}
+
+/* ---- scaling ---- */
+
+/* which entries of a sample are not zero by structure, and how large they are */
+typedef struct pattern {
+  int entries;     /* height x S */
+  bool *there;
+  double size;     /* a usual largest entry */
+} pattern;
+
+static void spread_of(const pattern *p, const double *rows, double *low, double *high) {
+  for (int i = 0; i < p->entries; i++) {
+    if (!p->there[i]) continue;
+    *low = fmin(*low, fabs(rows[i]));
+    *high = fmax(*high, fabs(rows[i]));
+  }
+}
+
+/* log S of one sample, and a little for leaving the usual size, so that samples agree with each other */
+static double badness(const pattern *p, const double *rows) {
+  double low = INFINITY, high = 0;
+  spread_of(p, rows, &low, &high);
+  if (!(low > 0)) return INFINITY;
+  return log(high / low) + 0.3 * fabs(log(high / p->size));
+}
+
+/* improves the sample x in place; rows are its rows */
+static void improve(const sampler *s, const pattern *p, uint64_t *seed, int tries, double *x, double *rows, double *trial_x, double *trial_rows) {
+  double best = badness(p, rows), step = 0.3;
+  for (int t = 0; t < tries && best > log(20); t++) { /* the paper takes a row at S = 10 */
+    for (int i = 0; i < s->variables; i++) {
+      trial_x[i] = x[i] + step * psdmp_sample(seed);
+      if (fabs(trial_x[i]) > 1) trial_x[i] = copysign(2 - fabs(trial_x[i]), trial_x[i]);
+    }
+    evaluate(s, trial_x, trial_rows);
+    double now = badness(p, trial_rows);
+    step = now < best ? fmin(step * 1.5, 0.5) : fmax(step * 0.93, 0.01); /* one success in five keeps the step */
+    if (!(now < best)) continue;
+    best = now;
+    memcpy(x, trial_x, sizeof *x * (size_t)s->variables);
+    memcpy(rows, trial_rows, sizeof *rows * (size_t)p->entries);
+  }
+}
+
+/* ---- the matrix ---- */
+
+typedef struct draw {
+  int samples;
+  double *x;    /* (samples x variables) */
+  double *rows; /* (samples x height x S) */
+} draw;
+
+static psdm_status find_pattern(const sampler *s, const draw *d, pattern *p, psdm_error *error) {
+  double largest = 0, sum = 0;
+  for (int k = 0; k < d->samples; k++) {
+    double high = 0;
+    for (int i = 0; i < p->entries; i++) high = fmax(high, fabs(d->rows[(long)k * p->entries + i]));
+    for (int i = 0; i < p->entries; i++)
+      if (!isfinite(d->rows[(long)k * p->entries + i]))
+        return psdmp_fail(error, PSDM_E_ROBOT, s->robot->file, 0, 0, "the robot's lengths are too large to sample its dynamics");
+    largest = fmax(largest, high);
+    sum += high;
+  }
+  p->size = sum / d->samples;
+  /* rounding is 1e-16 of the largest; a real entry that is small in every sample does not occur at lengths above 1e-4 of the reach */
+  for (int k = 0; k < d->samples; k++)
+    for (int i = 0; i < p->entries; i++) p->there[i] |= fabs(d->rows[(long)k * p->entries + i]) > 1e-12 * largest;
+  return PSDM_OK;
+}
+
+static double spread_all(const draw *d, const pattern *p) {
+  double low = INFINITY, high = 0;
+  for (int k = 0; k < d->samples; k++) spread_of(p, d->rows + (long)k * p->entries, &low, &high);
+  return high > 0 && low > 0 ? high / low : INFINITY;
+}
+
+/* columns that some row has, in keep order, as a matrix */
+static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_arena *arena, psdmp_samples *out) {
+  int *order = NEW(arena, s->S, int);
+  out->rows = d->samples * s->height;
+  out->column = NEW(arena, s->S, int);
+  if (!order || !out->column) return false;
+  psdmp_keep_order(s->robot, order);
+  for (int o = 0; o < s->S; o++) {
+    bool there = false;
+    for (int i = 0; i < s->height; i++) there |= p->there[(long)i * s->S + order[o]];
+    if (there) out->column[out->columns++] = order[o];
+  }
+  out->W = NEW(arena, (long)out->rows * out->columns, double);
+  if (!out->W) return false;
+  for (int c = 0; c < out->columns; c++)
+    for (int i = 0; i < out->rows; i++) out->W[(long)c * out->rows + i] = d->rows[(long)i * s->S + out->column[c]];
+  return true;
+}
+
+static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_arena *arena, psdmp_samples *out, psdm_error *error) {
+  /* twice as many rows as columns: then QR without pivoting has room for the noise of the columns that it leaves out */
+  draw d = {.samples = (2 * s->S + s->height - 1) / s->height + 2};
+  pattern p = {.entries = s->height * s->S};
+  uint64_t seed = 5;
+  d.x = NEW(arena, (long)d.samples * s->variables, double);
+  d.rows = NEW(arena, (long)d.samples * p.entries, double);
+  p.there = NEW(arena, p.entries, bool);
+  double *trial_x = NEW(arena, s->variables, double), *trial_rows = NEW(arena, p.entries, double);
+  if (!d.x || !d.rows || !p.there || !trial_x || !trial_rows) return no_memory(s->robot, error);
+  for (int k = 0; k < d.samples; k++) {
+    for (int i = 0; i < s->variables; i++) d.x[(long)k * s->variables + i] = psdmp_sample(&seed);
+    evaluate(s, d.x + (long)k * s->variables, d.rows + (long)k * p.entries);
+  }
+  psdm_status status = find_pattern(s, &d, &p, error);
+  if (status) return status;
+  out->spread_random = spread_all(&d, &p);
+  /* half a second at most: a sample costs n^2, and there are n of them */
+  int tries = s->n <= 8 ? 200 : 100000 / (s->n * s->n * s->n);
+  for (int k = 0; k < d.samples && !o->no_scaling; k++)
+    improve(s, &p, &seed, tries, d.x + (long)k * s->variables, d.rows + (long)k * p.entries, trial_x, trial_rows);
+  out->spread = spread_all(&d, &p);
+  return assemble(s, &d, &p, arena, out) ? PSDM_OK : no_memory(s->robot, error);
+}
+
+psdm_status psdmp_samples_take(const psdm_robot *r, const psdm_params_options *o, psdmp_arena *arena, psdmp_samples *out, psdm_error *error) {
+  const psdm_derive_options assume = {.assume_count = o->assume_count, .assume = o->assume};
+  psdmp_restriction assumed;
+  sampler s = {0};
+  *out = (psdmp_samples){0};
+  psdm_status status = psdmp_restriction_set(r, &assume, arena, &assumed, error);
+  if (!status) status = start(&s, r, o, &assumed, arena, error);
+  if (!status) status = take(&s, o, arena, out, error);
+  psdm_work_free(s.work, arena->allocator);
+  return status;
+}
