@@ -14,10 +14,29 @@ extern "C" {
 
 typedef struct psdm_model psdm_model;
 
+/* exact: one walk over the tree. dense: Lloyd, Irani, Ahmadi (2021): random samples of an inverse dynamics function, dense linear
+ * systems for the functions, QR for the parameters; up to six joints, none coupled, thousands of times slower, and independent. */
+typedef enum psdm_method { PSDM_METHOD_EXACT, PSDM_METHOD_DENSE } psdm_method;
+
+/* standard: base parameters are kept standard parameters with others regrouped into them. echelon: they are the first independent
+ * coefficients themselves, joint by joint and function by function, theta1..thetal: P's transpose is in reduced row echelon form. */
+typedef enum psdm_basis { PSDM_BASIS_STANDARD, PSDM_BASIS_ECHELON } psdm_basis;
+
+/* Any inverse dynamics of the robot: torques (n) at a state for standard parameters pi, which need not be physical. Linear in pi. */
+typedef psdm_status (*psdm_sampler)(void *user, const double *q, const double *qd, const double *qdd, const double *pi, double *tau);
+
 /* Zero-initialise for the defaults. */
 typedef struct psdm_derive_options {
   int assume_count;          /* further assumptions, as "Ixz4 = 0", beside the file's */
   const char *const *assume;
+  psdm_method method;
+  psdm_basis basis;
+  psdm_sampler sampler;         /* dense: what is sampled; NULL: the recursion */
+  void *sampler_user;           /* handed to sampler */
+  const char *sampler_command;  /* dense, in place of sampler: a shell command, run once per class of functions and step, that reads a CSV
+                                   q1.. qd1.. qdd1.. m1 mx1 .. from standard input and prints a CSV tau1.., one row for each row */
+  bool (*going_on)(void *user, double share); /* dense: now and then with the share done, 0 to 1; false stops with PSDM_E_ARGUMENT */
+  void *going_on_user;
 } psdm_derive_options;
 
 /* How good the answer is. */
@@ -26,9 +45,10 @@ typedef struct psdm_derive_info {
   double dropped, kept;                 /* largest coefficient taken for zero, smallest that was not; relative to reach^degree */
   double rank_dropped, rank_kept;       /* the same for the rank decisions of the base parameters, relative */
   size_t bytes;                         /* memory taken while deriving */
+  long searched;                        /* dense: functions in all systems that were solved, after the pre-filters */
 } psdm_derive_info;
 
-/* Exact derivation. Allocates; free with psdm_model_free. options and info may be NULL. */
+/* Derivation. Allocates; free with psdm_model_free. options and info may be NULL. */
 PSDM_API psdm_status psdm_model_derive(const psdm_robot *robot, const psdm_derive_options *options, const psdm_allocator *allocator,
                                        psdm_model **model, psdm_derive_info *info, psdm_error *error);
 PSDM_API void psdm_model_free(psdm_model *model); /* accepts NULL */
@@ -65,20 +85,27 @@ PSDM_API void psdm_model_entry(const psdm_model *model, long entry, long *functi
 
 /* ---- base parameters: theta_j = its own standard parameter + sum of coefficient * other standard parameters ---- */
 
-PSDM_API const char *psdm_model_base_name(const psdm_model *model, int j); /* the kept standard parameter, "ZZ1" */
-PSDM_API int psdm_model_base_terms(const psdm_model *model, int j);        /* in the formula, its own included (first) */
+PSDM_API const char *psdm_model_base_name(const psdm_model *model, int j); /* the kept standard parameter, "ZZ1"; echelon: "theta1" */
+PSDM_API int psdm_model_base_terms(const psdm_model *model, int j);        /* in the formula, its own included (first; echelon: none is) */
 PSDM_API double psdm_model_base_term(const psdm_model *model, int j, int term, int *standard_parameter);
 PSDM_API int psdm_model_standard_count(const psdm_model *model);
 PSDM_API char *psdm_model_standard_name(const psdm_model *model, int k, char *buf, size_t size);
 
-/* What became of each standard parameter. */
+/* What became of each standard parameter, in the standard basis. */
 typedef enum psdm_parameter_fate { PSDM_FATE_UNCHANGED, PSDM_FATE_GROUPED_INTO, PSDM_FATE_REGROUPED, PSDM_FATE_NO_EFFECT } psdm_parameter_fate;
 PSDM_API psdm_parameter_fate psdm_model_fate(const psdm_model *model, int standard_parameter);
 
 /* theta (l) from standard parameters (standard_count). */
 PSDM_API void psdm_model_theta(const psdm_model *model, const double *pi, double *theta);
 
-/* ---- out: JSON ---- */
+/* ---- in and out ---- */
+
+/* Writes the model to a file, whole or not at all: .json as psdm_model_write has it; .mat with E (5n x p), P (p x l x n), theta and names,
+ * as the PSDM MATLAB toolbox has them. robot gives the values and may be NULL. */
+PSDM_API psdm_status psdm_model_save(const psdm_model *model, const psdm_robot *robot, const char *path, psdm_error *error);
+
+/* Reads what psdm_model_write wrote ("-" is standard input). Allocates; free with psdm_model_free. */
+PSDM_API psdm_status psdm_model_load(const char *path, const psdm_allocator *allocator, psdm_model **model, psdm_error *error);
 
 /* E as p strings of 5n digits, P as [function, joint, parameter, value] counted from 0, base_parameters with formula and value. */
 PSDM_API void psdm_model_write(const psdm_model *model, const psdm_robot *robot, psdm_output *output);

@@ -73,13 +73,6 @@ psdm_status psdmp_restrict_columns(psdm_model *m, psdm_error *error) {
   return PSDM_OK;
 }
 
-static void set_fates(psdm_model *m) {
-  for (int k = 0; k < m->standard; k++) m->fate[k] = PSDM_FATE_NO_EFFECT;
-  for (int j = 0; j < m->l; j++)
-    for (int t = 1; t < m->base[j].terms; t++) m->fate[m->base[j].term[t].parameter] = PSDM_FATE_REGROUPED;
-  for (int j = 0; j < m->l; j++) m->fate[m->base[j].parameter] = m->base[j].terms > 1 ? PSDM_FATE_GROUPED_INTO : PSDM_FATE_UNCHANGED;
-}
-
 /* the terms of the robot, in its independent joints; q says which joint a term's number means */
 static psdm_status expand(const psdm_robot *r, psdm_model *m, psdmp_expansion *e, int *q, psdm_error *error) {
   uint64_t digit[PSDMP_DERIVE_JOINTS], weight = 1;
@@ -108,7 +101,7 @@ static psdm_status derive(const psdm_robot *r, const psdm_derive_options *option
     status = assumed.B || r->coupled || !r->plain_drives ? psdmp_base_sampled(r, &assumed, m, info, error)
                                                          : psdmp_base_recursion(r, e.reach, m, info, error);
   if (!status) status = psdmp_restrict_columns(m, error);
-  if (!status) set_fates(m);
+  if (!status) psdmp_set_fates(m);
   info->dropped = e.largest_dropped;
   info->bytes = e.pool.bytes;
   psdmp_expansion_free(&e);

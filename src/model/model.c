@@ -101,7 +101,11 @@ void psdm_model_entry(const psdm_model *m, long entry, long *function, int *join
 
 /* ---- base parameters ---- */
 
-const char *psdm_model_base_name(const psdm_model *m, int j) { return j >= 0 && j < m->l ? m->standard_name[m->base[j].parameter] : NULL; }
+const char *psdm_model_base_name(const psdm_model *m, int j) {
+  if (j < 0 || j >= m->l) return NULL;
+  return m->base[j].name ? m->base[j].name : m->standard_name[m->base[j].parameter];
+}
+
 int psdm_model_base_terms(const psdm_model *m, int j) { return m->base[j].terms; }
 
 double psdm_model_base_term(const psdm_model *m, int j, int term, int *parameter) {
@@ -121,4 +125,11 @@ void psdm_model_theta(const psdm_model *m, const double *pi, double *theta) {
     theta[j] = 0;
     for (int t = 0; t < m->base[j].terms; t++) theta[j] += m->base[j].term[t].coefficient * pi[m->base[j].term[t].parameter];
   }
+}
+
+void psdmp_set_fates(psdm_model *m) {
+  for (int k = 0; k < m->standard; k++) m->fate[k] = PSDM_FATE_NO_EFFECT;
+  for (int j = 0; j < m->l; j++)
+    for (int t = 1; t < m->base[j].terms; t++) m->fate[m->base[j].term[t].parameter] = PSDM_FATE_REGROUPED;
+  for (int j = 0; j < m->l; j++) m->fate[m->base[j].parameter] = m->base[j].terms > 1 ? PSDM_FATE_GROUPED_INTO : PSDM_FATE_UNCHANGED;
 }

@@ -13,7 +13,8 @@ static double value_of(const psdmp_base *base, const double *pi) {
 
 void psdm_model_write_base(const psdm_model *m, const psdm_robot *robot, psdm_output *out) {
   double pi[11 * PSDM_MAX_JOINTS];
-  psdm_robot_parameters(robot, pi);
+  for (int k = 0; k < m->standard; k++) pi[k] = NAN;
+  if (robot) psdm_robot_parameters(robot, pi);
   psdm_json_array(out, "base_parameters");
   for (int j = 0; j < m->l; j++) {
     psdm_json_object(out, NULL);
@@ -36,6 +37,10 @@ void psdm_model_write(const psdm_model *m, const psdm_robot *robot, psdm_output 
   psdm_json_integer(out, "p", m->p);
   psdm_json_integer(out, "l", m->l);
   psdm_json_number(out, "gravity", m->gravity);
+  psdm_json_integer(out, "links", m->links);
+  psdm_json_array(out, "standard_parameters");
+  for (int k = 0; k < m->standard; k++) psdm_json_string(out, NULL, m->standard_name[k]);
+  psdm_json_close(out);
   psdm_json_array(out, "E");
   for (long f = 0; f < m->p; f++) {
     psdm_model_exponents(m, f, e);

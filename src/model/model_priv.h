@@ -12,7 +12,8 @@ typedef struct psdmp_base_term {
 } psdmp_base_term;
 
 typedef struct psdmp_base {
-  int parameter; /* the standard parameter that gives it its name */
+  const char *name; /* NULL: that of its standard parameter */
+  int parameter;    /* the standard parameter that it keeps; echelon: one of its formula */
   int terms;
   psdmp_base_term *term;
 } psdmp_base;
@@ -29,7 +30,7 @@ struct psdm_model {
   int n, classes, l, standard;
   int links;                /* moving links: ten standard parameters each come first */
   long p;
-  bool combined;            /* assumptions combine columns: a base column is not a standard one's */
+  bool combined;            /* assumptions or the echelon basis combine columns: a base column is not a standard one's */
   double gravity;           /* its size, part of every gravity function */
   bool *prismatic;          /* (n) */
   uint64_t *weight;         /* (n) value of each joint's digit in a code */
@@ -44,6 +45,11 @@ struct psdm_model {
   unsigned char *fate;      /* (standard) psdm_parameter_fate */
   psdmp_base *base;         /* (l) */
 };
+
+enum { PSDMP_MODEL_RADIX = 5 }; /* digits of a joint without couplings: 1 s c sc cc, or 1 q qq */
+
+/* What became of each standard parameter, from the formulas. */
+void psdmp_set_fates(psdm_model *model);
 
 /* Class of gravity, qdd_a, or qd_a qd_b. */
 static inline int psdmp_class_of(int n, int first, int second) {

@@ -1,8 +1,10 @@
 /* The exact derivation: published counts, torques against the recursion, rank against sampled regressors, the model as an object. */
 #include <math.h>
+#include <matio.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "derive/collect.h"
 #include "support.h"
@@ -265,6 +267,92 @@ static void test_full_parameters(void **unused) {
   }
 }
 
+/* out and in again: the same functions, P and formulas; broken files are refused */
+static void test_save_and_load(void **unused) {
+  (void)unused;
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/psdm-model-%ld.json", (long)getpid());
+  for (const char *const *name = shipped_robots; *name; name++) {
+    psdm_robot *robot = load_shipped(*name);
+    psdm_model *m = derive(robot, NULL, NULL), *again;
+    psdm_error error;
+    assert_int_equal(psdm_model_save(m, robot, path, &error), PSDM_OK);
+    if (psdm_model_load(path, NULL, &again, &error)) fail_msg("%s:%d:%d %s", error.file, error.line, error.column, error.text);
+    assert_int_equal(again->p, m->p);
+    assert_int_equal(again->l, m->l);
+    assert_memory_equal(again->class_start, m->class_start, (size_t)(m->classes + 1) * sizeof *m->class_start);
+    assert_memory_equal(again->P_start, m->P_start, (size_t)(m->p + 1) * sizeof *m->P_start);
+    double q[MOST], pi[200], theta[100], theta2[100], a[MOST], b[MOST], *scratch = calloc(psdm_model_scratch(m), sizeof *scratch);
+    for (int i = 0; i < psdm_model_standard_count(m); i++) pi[i] = sin(i);
+    for (int i = 0; i < m->n; i++) q[i] = cos(i);
+    psdm_model_theta(m, pi, theta);
+    psdm_model_theta(again, pi, theta2);
+    assert_memory_equal(theta, theta2, (size_t)m->l * sizeof *theta);
+    psdm_model_inverse(m, theta, q, q, q, scratch, a);
+    psdm_model_inverse(again, theta, q, q, q, scratch, b);
+    assert_true(max_difference(a, b, m->n) <= 1e-14 * max_absolute(a, m->n));
+    free(scratch);
+    psdm_model_free(again);
+    psdm_model_free(m);
+    psdm_robot_free(robot);
+  }
+  static const char *const broken[] = {"{}", "[1, 2]", "{\"name\": \"x\", \"n\": 1}",
+                                       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"0000\"], P: [], base_parameters: []}",
+                                       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00011\"], P: [], base_parameters: []}",
+                                       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 1, 0, 1]], base_parameters: []}",
+                                       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], base_parameters: [{name: b, formula: {b: 1}}]}"};
+  for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+    psdm_model *m;
+    FILE *f = fopen(path, "w");
+    fputs(broken[i], f);
+    fclose(f);
+    assert_int_equal(psdm_model_load(path, NULL, &m, NULL), PSDM_E_PARSE);
+    assert_null(m);
+  }
+  unlink(path);
+}
+
+/* MATLAB's file: E and P as the toolbox shapes them, full */
+static void test_mat(void **unused) {
+  (void)unused;
+  char path[64];
+  snprintf(path, sizeof path, "/tmp/psdm-model-%ld.mat", (long)getpid());
+  psdm_robot *robot = load_shipped("fanuc_sr6ia");
+  psdm_model *m = derive(robot, NULL, NULL);
+  psdm_error error;
+  if (psdm_model_save(m, robot, path, &error)) fail_msg("%s", error.text);
+  mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
+  matvar_t *E = Mat_VarRead(file, "E"), *P = Mat_VarRead(file, "P"), *theta = Mat_VarRead(file, "theta");
+  assert_true(E && P && theta);
+  assert_true(E->dims[0] == 20 && E->dims[1] == 69 && P->rank == 3 && P->dims[0] == 69 && P->dims[1] == 8 && P->dims[2] == 4 && theta->dims[0] == 8);
+  /* tau_i = y P_i theta, from the file alone */
+  double q[4] = {0.3, -0.7, 0.2, 1.1}, qd[4] = {1, -0.5, 0.4, 2}, qdd[4] = {0.2, 1, -3, 0.6}, expected[4];
+  double base[20], *value = E->data, *p = P->data, *t = theta->data;
+  psdm_work *work;
+  assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+  psdm_inverse(robot, work, q, qd, qdd, expected);
+  for (int j = 0; j < 4; j++) base[j] = q[j], base[4 + j] = sin(q[j]), base[8 + j] = cos(q[j]), base[12 + j] = qd[j], base[16 + j] = qdd[j];
+  for (int i = 0; i < 4; i++) {
+    double tau = 0;
+    for (int f = 0; f < 69; f++) {
+      double y = 1, rates = 0, shares = 0;
+      for (int k = 0; k < 20; k++) y *= pow(base[k], value[20 * f + k]), rates += k >= 12 ? value[20 * f + k] : 0;
+      if (rates == 0) y *= 9.81; /* gravity functions carry the factor in y */
+      for (int j = 0; j < 8; j++) shares += p[f + 69 * (j + 8 * i)] * t[j];
+      tau += y * shares;
+    }
+    assert_true(fabs(tau - expected[i]) < 1e-12);
+  }
+  Mat_VarFree(E);
+  Mat_VarFree(P);
+  Mat_VarFree(theta);
+  Mat_Close(file);
+  unlink(path);
+  psdm_work_free(work, NULL);
+  psdm_model_free(m);
+  psdm_robot_free(robot);
+}
+
 static void test_allocation_failure(void **unused) {
   (void)unused;
   static const char *const names[] = {"fanuc_sr6ia", "parallelogram", "denso_vs6556g"};
@@ -290,6 +378,7 @@ int main(void) {
       cmocka_unit_test(test_published_counts), cmocka_unit_test(test_kr6_classes),     cmocka_unit_test(test_first_links),
       cmocka_unit_test(test_two_link_functions), cmocka_unit_test(test_random_robots), cmocka_unit_test(test_deterministic),
       cmocka_unit_test(test_object),           cmocka_unit_test(test_full_parameters), cmocka_unit_test(test_allocation_failure),
+      cmocka_unit_test(test_save_and_load),    cmocka_unit_test(test_mat),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

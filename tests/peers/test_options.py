@@ -37,9 +37,13 @@ def rooted(case, link):
 
 
 def some_locks(case):
+    """Some independent joints, not all. On a chain none that a joint beside it follows: that one would be held with it, and what is
+    held belongs to the chain."""
     rng = randomness(case)
-    count = rng.integers(1, case.n) if case.n > 1 else 0
-    return {str(name): float(rng.uniform(-0.4, 0.4)) for name in rng.choice(case.independent, count, replace=False)}
+    beside = {m for name, (factors, _) in case.urdf.couplings().items() if name not in case.moving for m in factors}
+    free = [name for name in case.independent if name not in beside]
+    count = int(rng.integers(1, case.n)) if case.n > 1 else 0
+    return {str(name): float(rng.uniform(-0.4, 0.4)) for name in rng.choice(free, min(count, len(free)), replace=False)}
 
 
 def some_root(case):
