@@ -3,8 +3,8 @@
 #
 # libpsdm is the ordinary release build. Pinocchio comes from PyPI into build/venv-bench and is compiled here, by g++ -O3
 # and by clang++ -O3; --native adds -march=native to both once more. One table for each of them, and one file in FOLDER.
-# Exit 0: all agreed and were timed, 1: the libraries differ, 2: something did not build, 77: no Pinocchio (libpsdm is
-# then timed alone).
+# Exit 0: all agreed and were timed, 1: the libraries differ or a robot cannot be read, 2: something did not build, 77: no
+# Pinocchio (libpsdm is then timed alone).
 set -euo pipefail
 
 pinocchio="pin==4.1.0 cmeel-eigen==3.4.1"

@@ -162,30 +162,30 @@ psdm_status psdmp_restrict_psi(const psdmp_restriction *res, double tolerance, p
     for (int c = 0; c < m->standard; c++) m->combined |= res->B[(long)k * m->standard + c] != (c == res->param[k]);
   long most = 0, at = 0, p = 0;
   for (long f = 0; f < m->p; f++)
-    if (m->psi_start[f + 1] - m->psi_start[f] > most) most = m->psi_start[f + 1] - m->psi_start[f];
+    if (m->P_start[f + 1] - m->P_start[f] > most) most = m->P_start[f + 1] - m->P_start[f];
   long widest = 1;
   for (int c = 0; c < m->standard; c++) {
     long shares = 0;
     for (int k = 0; k < res->count; k++) shares += res->B[(long)k * m->standard + c] != 0;
     if (shares > widest) widest = shares;
   }
-  psdmp_entry *part = NEW(&m->arena, most * widest, psdmp_entry), *psi = NEW(&m->arena, m->psi_start[m->p] * widest, psdmp_entry);
+  psdmp_entry *part = NEW(&m->arena, most * widest, psdmp_entry), *psi = NEW(&m->arena, m->P_start[m->p] * widest, psdmp_entry);
   if (!part || !psi) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
   for (int k = 0; k < m->classes; k++) {
     long f = m->class_start[k], end = m->class_start[k + 1];
     m->class_start[k] = p;
     for (; f < end; f++) {
-      long count = restrict_function(res, m->standard, m->psi + m->psi_start[f], m->psi_start[f + 1] - m->psi_start[f], tolerance, part);
+      long count = restrict_function(res, m->standard, m->P + m->P_start[f], m->P_start[f + 1] - m->P_start[f], tolerance, part);
       if (!count) continue;
       memcpy(psi + at, part, (size_t)count * sizeof *psi);
       m->code[p] = m->code[f];
-      m->psi_start[p++] = at; /* p <= f, and start[f + 1] is read before it can be written */
+      m->P_start[p++] = at; /* p <= f, and start[f + 1] is read before it can be written */
       at += count;
     }
   }
   m->class_start[m->classes] = p;
-  m->psi_start[p] = at;
-  m->psi = psi;
+  m->P_start[p] = at;
+  m->P = psi;
   m->p = p;
   return PSDM_OK;
 }

@@ -1,4 +1,4 @@
-/* collect.c: numbers the functions and lays Psi out by function. The terms of one class are marked in a bit set of codes; the rank of
+/* collect.c: numbers the functions and lays their coefficients out by function. The terms of one class are marked in a bit set of codes; the rank of
  * a code in it is the function's place in the class. */
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +14,14 @@ typedef struct code_set {
   uint32_t *before;
   uint64_t low, words; /* word index of the first bit in use, number of words in use */
 } code_set;
+
+/* set bits of a word; not every processor that we build for has an instruction for it */
+static inline uint32_t count_bits(uint64_t x) {
+  x -= x >> 1 & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+  x = (x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+  return (uint32_t)(x * 0x0101010101010101u >> 56);
+}
 
 static int class_of_term(const psdm_model *m, const int *q, const psdmp_term *t) {
   return psdmp_class_of(m->n, t->first < 0 ? -1 : q[t->first], t->second < 0 ? -1 : q[t->second]);
@@ -34,17 +42,16 @@ static int compare_terms(const void *a, const void *b) {
 
 static inline long rank_of(const code_set *s, uint64_t code) {
   uint64_t word = code / 64 - s->low;
-  return (long)s->before[word] + __builtin_popcountll(s->bits[word] & ((UINT64_C(1) << (code % 64)) - 1));
+  return (long)s->before[word] + count_bits(s->bits[word] & ((UINT64_C(1) << (code % 64)) - 1));
 }
 
 /* marks every code of a class's terms; returns how many there are */
 static long mark(code_set *s, const sorted_term *first, const sorted_term *end, uint64_t extra, bool has_extra) {
   uint64_t low = has_extra ? extra : UINT64_MAX, high = has_extra ? extra : 0;
-  for (const sorted_term *t = first; t < end; t++)
-    PSDMP_EACH(&t->term->rows, segment, record) {
-      if (record[0] < low) low = record[0];
-      if (record[0] > high) high = record[0];
-    }
+  for (const sorted_term *t = first; t < end; t++) {
+    if (t->term->rows.low < low) low = t->term->rows.low;
+    if (t->term->rows.high > high) high = t->term->rows.high;
+  }
   s->low = low / 64;
   s->words = high / 64 - s->low + 1;
   memset(s->bits, 0, s->words * sizeof *s->bits);
@@ -54,7 +61,7 @@ static long mark(code_set *s, const sorted_term *first, const sorted_term *end, 
   uint32_t count = 0;
   for (uint64_t w = 0; w < s->words; w++) {
     s->before[w] = count;
-    count += (uint32_t)__builtin_popcountll(s->bits[w]);
+    count += count_bits(s->bits[w]);
   }
   return (long)count;
 }
@@ -78,6 +85,7 @@ typedef struct collector {
   constant *drive; /* of the class at hand */
   int drives;
   double kept;        /* smallest coefficient kept, relative */
+  const int *column;  /* (standard) output column of each parameter, -1: left out */
   const double *unit; /* (10) what a coefficient of each parameter is measured in, inverse */
 } collector;
 
@@ -88,27 +96,39 @@ static void set_drives(collector *c, int class_index) {
   if (k < 0 || k >= r->n) return;
   for (int i = 0; i < r->n; i++)
     for (int d = 0; d < r->drives; d++)
-      if (r->drive[d].a[i] * r->drive[d].a[k] != 0)
+      if (r->drive[d].a[i] * r->drive[d].a[k] != 0 && c->column[PSDMP_STANDARD * r->bodies + d] >= 0)
         c->drive[c->drives++] = (constant){i, PSDMP_STANDARD * r->bodies + d, r->drive[d].a[i] * r->drive[d].a[k]};
+}
+
+/* the parameters of a term's body that are kept, as a mask */
+static unsigned kept_mask(const collector *c, const sorted_term *t) {
+  unsigned mask = 0;
+  for (int i = 0; i < PSDMP_STANDARD; i++)
+    if (c->column[PSDMP_STANDARD * t->body + i] >= 0) mask |= 1u << i;
+  return mask;
 }
 
 /* start[f + 1] counts the entries of function f of this class */
 static void count_entries(collector *c, const sorted_term *first, const sorted_term *end, long *start) {
-  for (const sorted_term *t = first; t < end; t++)
-    PSDMP_EACH(&t->term->rows, segment, record) start[rank_of(&c->set, record[0]) + 1] += psdmp_record_count(record);
+  for (const sorted_term *t = first; t < end; t++) {
+    unsigned keep = kept_mask(c, t);
+    PSDMP_EACH(&t->term->rows, segment, record) start[rank_of(&c->set, record[0]) + 1] += count_bits(psdmp_record_mask(record) & keep);
+  }
   for (int d = 0; d < c->drives; d++) start[rank_of(&c->set, 0) + 1]++;
 }
 
 static void place_term(collector *c, const sorted_term *t, long *next) {
-  int parameter = PSDMP_STANDARD * t->body;
+  const int *column = c->column + PSDMP_STANDARD * t->body;
+  unsigned keep = kept_mask(c, t);
   PSDMP_EACH(&t->term->rows, segment, record) {
     long *at = &next[rank_of(&c->set, record[0])];
     const double *value = psdmp_record_values(record);
-    for (unsigned left = psdmp_record_mask(record); left; left &= left - 1) {
+    for (unsigned left = psdmp_record_mask(record); left; left &= left - 1, value++) {
       int i = __builtin_ctz(left);
-      double x = *value++ * t->term->scale, relative = fabs(x) * c->unit[i];
+      if (!(keep >> i & 1)) continue;
+      double x = *value * t->term->scale, relative = fabs(x) * c->unit[i];
       if (relative < c->kept) c->kept = relative;
-      c->m->psi[(*at)++] = (psdmp_entry){x, (unsigned short)t->torque, (unsigned short)(parameter + i)};
+      c->m->P[(*at)++] = (psdmp_entry){x, (unsigned short)t->torque, (unsigned short)column[i]};
     }
   }
 }
@@ -120,14 +140,14 @@ static void place_entries(collector *c, const sorted_term *first, const sorted_t
     for (; t < end && t->torque == joint; t++) place_term(c, t, next);
     for (int d = 0; d < c->drives; d++)
       if (c->drive[d].joint == joint)
-        c->m->psi[next[rank_of(&c->set, 0)]++] = (psdmp_entry){c->drive[d].value, (unsigned short)joint, (unsigned short)c->drive[d].parameter};
+        c->m->P[next[rank_of(&c->set, 0)]++] = (psdmp_entry){c->drive[d].value, (unsigned short)joint, (unsigned short)c->column[c->drive[d].parameter]};
   }
 }
 
 /* one class: its functions, then where their entries begin, then the entries */
 static void add_class(collector *c, const sorted_term *first, const sorted_term *end) {
   psdm_model *m = c->m;
-  long count = mark(&c->set, first, end, 0, c->drives > 0), *start = m->psi_start + m->p;
+  long count = mark(&c->set, first, end, 0, c->drives > 0), *start = m->P_start + m->p;
   list_codes(&c->set, m->code + m->p);
   memset(start + 1, 0, (size_t)count * sizeof *start);
   count_entries(c, first, end, start);
@@ -161,18 +181,18 @@ static bool make_room(const psdm_robot *r, const psdmp_expansion *e, psdm_model 
     entries += e->term[t].rows.entries;
   }
   m->code = psdmp_arena_alloc_raw(&m->arena, (size_t)rows * sizeof *m->code);
-  m->psi_start = psdmp_arena_alloc_raw(&m->arena, (size_t)(rows + 1) * sizeof *m->psi_start);
-  m->psi = psdmp_arena_alloc_raw(&m->arena, (size_t)(entries + 1) * sizeof *m->psi);
-  if (!m->code || !m->psi_start || !m->psi) return false;
-  m->psi_start[0] = 0;
+  m->P_start = psdmp_arena_alloc_raw(&m->arena, (size_t)(rows + 1) * sizeof *m->P_start);
+  m->P = psdmp_arena_alloc_raw(&m->arena, (size_t)(entries + 1) * sizeof *m->P);
+  if (!m->code || !m->P_start || !m->P) return false;
+  m->P_start[0] = 0;
   return true;
 }
 
-psdm_status psdmp_collect(const psdm_robot *r, const psdmp_expansion *e, const int *q, psdm_model *m, double *kept, psdm_error *error) {
+psdm_status psdmp_collect(const psdm_robot *r, const psdmp_expansion *e, const int *q, const int *column, psdm_model *m, double *kept, psdm_error *error) {
   psdmp_arena scratch = {.allocator = m->arena.allocator};
   double unit[PSDMP_STANDARD];
   for (int i = 0; i < PSDMP_STANDARD; i++) unit[i] = 1e-13 / e->tolerance[i];
-  collector c = {.m = m, .robot = r, .kept = INFINITY, .unit = unit};
+  collector c = {.m = m, .robot = r, .kept = INFINITY, .column = column, .unit = unit};
   sorted_term *sorted = NEW(&scratch, e->terms, sorted_term);
   uint64_t codes = m->weight[0] * (uint64_t)m->radix[0], words = codes / 64 + 1;
   c.drive = NEW(&scratch, r->drives * r->n, constant);

@@ -5,8 +5,10 @@
 #include "derive/derive_priv.h"
 #include "model/model_priv.h"
 
-/* Fills the model's functions and Psi from the terms of an uncoupled robot; q[b] is the independent joint of tree body b. */
-psdm_status psdmp_collect(const psdm_robot *robot, const psdmp_expansion *e, const int *q, psdm_model *model, double *kept, psdm_error *error);
+/* Fills the model's functions and P from the terms; q[b] is the joint that a term's number b means, column (standard) the output column
+ * of each standard parameter, -1 to leave it out. With every parameter its own column P is Psi. */
+psdm_status psdmp_collect(const psdm_robot *robot, const psdmp_expansion *e, const int *q, const int *column, psdm_model *model, double *kept,
+                          psdm_error *error);
 
 /* Base parameters of an uncoupled robot by the recursion over bodies: fills base, fate, l. */
 psdm_status psdmp_base_recursion(const psdm_robot *robot, double reach, psdm_model *model, psdm_derive_info *info, psdm_error *error);
@@ -29,7 +31,7 @@ psdm_status psdmp_sample_assumed(const psdm_robot *robot, const psdm_derive_opti
 /* Uniform in [-1, 1), the same numbers on every machine. */
 double psdmp_sample(uint64_t *state);
 
-/* Psi over the parameters that are left; functions that nothing needs any more go. */
+/* Psi (in P's place) over the parameters that are left; functions that nothing needs any more go. */
 psdm_status psdmp_restrict_psi(const psdmp_restriction *restriction, double tolerance, psdm_model *model, psdm_error *error);
 
 /* Base parameters from sampled regressors at rest (Gautier 1991, model d0) by orthogonalisation: any robot, any restriction. */
@@ -45,7 +47,13 @@ bool psdmp_store_formula(psdm_model *model, psdmp_base *base, const double *thet
 /* Rewrites the terms of a coupled robot's tree in its independent joints: codes, classes and torques. Sets the model's radix and weight. */
 psdm_status psdmp_substitute(const psdm_robot *robot, psdm_model *model, psdmp_expansion *e, psdm_error *error);
 
-/* P from Psi and the kept columns. */
-psdm_status psdmp_restrict_columns(psdm_model *model, psdm_error *error);
+/* Column of each standard parameter among the base parameters, -1 where it is none. column: (standard). */
+void psdmp_base_columns(const psdm_model *model, int *column);
+
+/* P from Psi (in P's place): the kept columns, counted as base parameters. */
+void psdmp_keep_columns(psdm_model *model, const int *column);
+
+/* Changes P and the base parameters to the echelon basis. */
+psdm_status psdmp_echelon(psdm_model *model, psdm_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "derive/collect.h"
+#include "derive/dense.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
@@ -48,29 +49,25 @@ static bool shape(const psdm_robot *r, psdm_model *m) {
   return true;
 }
 
-/* P keeps the kept columns of Psi and counts them as base parameters */
-psdm_status psdmp_restrict_columns(psdm_model *m, psdm_error *error) {
-  int *column = NEW(&m->arena, m->standard, int);
-  m->P_start = psdmp_arena_alloc_raw(&m->arena, (size_t)(m->p + 1) * sizeof *m->P_start);
-  if (!column || !m->P_start) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+void psdmp_base_columns(const psdm_model *m, int *column) {
   for (int k = 0; k < m->standard; k++) column[k] = -1;
   for (int j = 0; j < m->l; j++) column[m->base[j].parameter] = j;
-  long count = 0;
-  for (long e = 0; e < m->psi_start[m->p]; e++) count += column[m->psi[e].parameter] >= 0;
-  m->P = psdmp_arena_alloc_raw(&m->arena, (size_t)(count ? count : 1) * sizeof *m->P);
-  if (!m->P) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
-  long at = 0;
+}
+
+void psdmp_keep_columns(psdm_model *m, const int *column) {
+  long at = 0, begin = 0;
   for (long f = 0; f < m->p; f++) {
+    long end = m->P_start[f + 1];
     m->P_start[f] = at;
-    for (long e = m->psi_start[f]; e < m->psi_start[f + 1]; e++) {
-      psdmp_entry entry = m->psi[e];
+    for (long e = begin; e < end; e++) {
+      psdmp_entry entry = m->P[e];
       if (column[entry.parameter] < 0) continue;
       entry.parameter = (unsigned short)column[entry.parameter];
       m->P[at++] = entry;
     }
+    begin = end;
   }
   m->P_start[m->p] = at;
-  return PSDM_OK;
 }
 
 /* the terms of the robot, in its independent joints; q says which joint a term's number means */
@@ -89,22 +86,45 @@ static psdm_status expand(const psdm_robot *r, psdm_model *m, psdmp_expansion *e
   return status ? status : psdmp_substitute(r, m, e, error);
 }
 
-static psdm_status derive(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+static psdm_status derive_exact(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
   psdmp_expansion e;
   psdmp_restriction assumed;
   int q[PSDMP_DERIVE_JOINTS];
+  int *column = NEW(&m->arena, m->standard, int);
   psdm_status status = expand(r, m, &e, q, error);
-  if (!status) status = psdmp_collect(r, &e, q, m, &info->kept, error);
+  if (!status && !column) status = no_memory(r, error);
   if (!status) status = psdmp_restriction_set(r, options, &m->arena, &assumed, error);
-  if (!status) status = psdmp_restrict_psi(&assumed, e.tolerance[4], m, error);
-  if (!status)
-    status = assumed.B || r->coupled || !r->plain_drives ? psdmp_base_sampled(r, &assumed, m, info, error)
-                                                         : psdmp_base_recursion(r, e.reach, m, info, error);
-  if (!status) status = psdmp_restrict_columns(m, error);
-  if (!status) psdmp_set_fates(m);
+  if (!status && !assumed.B && !r->coupled && r->plain_drives) {
+    /* the kept columns are known beforehand, so P is written at once */
+    status = psdmp_base_recursion(r, e.reach, m, info, error);
+    if (!status) psdmp_base_columns(m, column);
+    if (!status) status = psdmp_collect(r, &e, q, column, m, &info->kept, error);
+  } else if (!status) {
+    for (int k = 0; k < m->standard; k++) column[k] = k;
+    status = psdmp_collect(r, &e, q, column, m, &info->kept, error);
+    if (!status) status = psdmp_restrict_psi(&assumed, e.tolerance[4], m, error);
+    if (!status) status = psdmp_base_sampled(r, &assumed, m, info, error);
+    if (!status) psdmp_base_columns(m, column);
+    if (!status) psdmp_keep_columns(m, column);
+  }
   info->dropped = e.largest_dropped;
   info->bytes = e.pool.bytes;
   psdmp_expansion_free(&e);
+  return status;
+}
+
+static psdm_status derive(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+  bool dense = options && options->method == PSDM_METHOD_DENSE;
+  psdm_status status = dense ? psdmp_derive_dense(r, options, m, info, error) : derive_exact(r, options, m, info, error);
+  if (!status && dense) {
+    /* the dense route leaves Psi in P's place */
+    int *column = NEW(&m->arena, m->standard, int);
+    if (!column) return no_memory(r, error);
+    psdmp_base_columns(m, column);
+    psdmp_keep_columns(m, column);
+  }
+  if (!status) psdmp_set_fates(m);
+  if (!status && options && options->basis == PSDM_BASIS_ECHELON) status = psdmp_echelon(m, error);
   return status;
 }
 

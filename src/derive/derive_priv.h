@@ -26,6 +26,7 @@ typedef struct psdmp_segment {
 typedef struct psdmp_rows {
   psdmp_segment *first;
   long count, entries; /* records, and non-zeros in them */
+  uint64_t low, high;  /* smallest and largest code, when count > 0 */
 } psdmp_rows;
 
 /* Memory for records: chunks that are released together. */

@@ -89,6 +89,8 @@ static inline void append(builder *b, uint64_t code, const double row[10], unsig
   record[0] = code;
   record[1] = mask | (uint64_t)count << 16;
   b->e->pool.at = b->last->end = record + 2 + count;
+  if (!b->rows.count || code < b->rows.low) b->rows.low = code;
+  if (code > b->rows.high) b->rows.high = code;
   b->rows.count++;
   b->rows.entries += count;
 }
@@ -101,7 +103,7 @@ void psdmp_append(psdmp_builder *b, uint64_t code, const double row[10]) { appen
 typedef struct sparse {
   unsigned reach[10];                /* mask of outputs */
   unsigned char count[10], column[10][10];
-  double value[10][10];
+  double value[10][10], dense[10][10];
 } sparse;
 
 typedef struct passage {
@@ -116,6 +118,7 @@ static void set_passage(passage *p, int count, double M[PSDMP_BASIS][100]) {
       sparse *s = &p->M[b];
       s->reach[i] = s->count[i] = 0;
       for (int j = 0; j < 10; j++) {
+        s->dense[i][j] = M[b][10 * i + j];
         if (M[b][10 * i + j] == 0) continue;
         s->column[i][s->count[i]] = (unsigned char)j;
         s->value[i][s->count[i]++] = M[b][10 * i + j];
@@ -135,7 +138,10 @@ static psdmp_rows pass(psdmp_expansion *e, const psdmp_rows *in, const passage *
       int k = 0;
       for (unsigned left = psdmp_record_mask(record); left; left &= left - 1, k++) {
         int i = __builtin_ctz(left);
-        for (int t = 0; t < s->count[i]; t++) row[s->column[i][t]] += value[k] * s->value[i][t];
+        if (s->count[i] > 5) /* nearly full: the plain loop is faster than picking */
+          for (int t = 0; t < 10; t++) row[t] += value[k] * s->dense[i][t];
+        else
+          for (int t = 0; t < s->count[i]; t++) row[s->column[i][t]] += value[k] * s->value[i][t];
         reached |= s->reach[i];
       }
       if (reached) append(&out, record[0] + (uint64_t)b * digit, row, reached);
@@ -327,7 +333,7 @@ static void emit(walk *w, const psdmp_rows *rows, int first, int second, int tor
 /* all polynomials of a body, from its parent's and its own joint */
 static void fill_level(walk *w, const level *parent, const psdmp_rows *base, level *k, const psdmp_joint_maps *maps) {
   psdmp_expansion *e = w->e;
-  static const psdmp_rows none = {NULL, 0, 0};
+  static const psdmp_rows none = {NULL, 0, 0, 0, 0};
   passage P, dP;
   uint64_t digit = w->digit[k->body];
   bool prismatic = w->robot->body[k->body].prismatic;

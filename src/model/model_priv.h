@@ -18,7 +18,7 @@ typedef struct psdmp_base {
   psdmp_base_term *term;
 } psdmp_base;
 
-/* Coefficients of the functions over the standard parameters, by function. */
+/* One coefficient of a function. */
 typedef struct psdmp_entry {
   double value;
   unsigned short joint, parameter;
@@ -37,10 +37,8 @@ struct psdm_model {
   int *radix;               /* (n) digits 0 .. radix - 1: exponent of q, or 2 * (exponent of cos) + exponent of sin */
   long *class_start;        /* (classes + 1) */
   uint64_t *code;           /* (p) */
-  long *psi_start;          /* (p + 1) */
-  psdmp_entry *psi;         /* Psi over the standard parameters, joint then parameter ascending in each function */
   long *P_start;            /* (p + 1) */
-  psdmp_entry *P;           /* Psi restricted to the kept columns, parameter counted among the base parameters */
+  psdmp_entry *P;           /* by function, joint and parameter ascending in each; parameter counted among the base parameters */
   char (*standard_name)[12]; /* (standard) */
   unsigned char *fate;      /* (standard) psdm_parameter_fate */
   psdmp_base *base;         /* (l) */

@@ -1,0 +1,407 @@
+/* dense.c: functions by square systems, coefficients by least squares, parameters by QR. See dense.h. */
+#include "derive/dense.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+#include "linalg/solve.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc_raw(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+/* what is smaller, of torques in the arm's own units, is rounding (section 3.4.3) */
+static const double TOLERANCE = 1e-10;
+
+/* Monomials that are solved for together: all classes that search the same ones share one factorisation. */
+typedef struct square {
+  long count;
+  uint64_t *code;
+  int classes, class_index[PSDMP_DENSE_CLASSES];
+} square;
+
+typedef struct dense {
+  const psdm_robot *robot;
+  const psdm_derive_options *options;
+  psdm_model *m;
+  psdm_derive_info *info;
+  psdm_error *error;
+  psdmp_source source;
+  psdmp_space space;
+  psdmp_restriction left; /* what assumptions leave of the parameters */
+  psdmp_arena arena;
+  square *system;         /* (classes) */
+  int systems;
+  long found[PSDMP_DENSE_CLASSES];       /* functions of each class, and their codes */
+  uint64_t *code[PSDMP_DENSE_CLASSES];
+  double *pi;             /* (sets x standard) random parameters; the first set serves the square systems */
+  int sets;
+  double *psi;            /* (p n x standard) coefficient rows by function, then joint */
+  double done;            /* share of the work */
+} dense;
+
+static psdm_status no_memory(const dense *d) { return psdmp_fail(d->error, PSDM_E_MEMORY, d->robot->file, 0, 0, "out of memory while deriving"); }
+
+static psdm_status step_on(dense *d, double share) {
+  d->done += share;
+  if (!d->options || !d->options->going_on || d->options->going_on(d->options->going_on_user, fmin(d->done, 1))) return PSDM_OK;
+  return psdmp_fail(d->error, PSDM_E_ARGUMENT, d->robot->file, 0, 0, "the derivation was stopped");
+}
+
+/* zero or not, and how clear that was */
+static bool judge(dense *d, double size) {
+  if (size > TOLERANCE) {
+    d->info->kept = fmin(d->info->kept, size);
+    return true;
+  }
+  d->info->dropped = fmax(d->info->dropped, size);
+  return false;
+}
+
+/* ---- units: lengths in reach, so that coefficients of every class, joint and parameter are of the same size ---- */
+
+static int sliding(const dense *d, int j) { return j >= 0 && d->m->prismatic[j]; }
+
+/* times this, a class's torque on a joint becomes mass times reach squared, in units of that */
+static double class_unit(const dense *d, int k, int joint) {
+  int first, second;
+  psdm_model_class_rates(d->m, k, &first, &second);
+  int power = (k == 0) + sliding(d, first) + sliding(d, second) + sliding(d, joint);
+  return pow(d->source.reach, power);
+}
+
+static double parameter_unit(const dense *d, int k) {
+  int kind = k < PSDMP_STANDARD * d->robot->bodies ? k % PSDMP_STANDARD : PSDMP_STANDARD;
+  if (kind == PSDMP_STANDARD) /* a drive's inertia or reflected mass acts by itself */
+    return d->robot->joint[d->robot->drive[k - PSDMP_STANDARD * d->robot->bodies].index].type == PSDM_PRISMATIC ? pow(d->source.reach, -2) : 1;
+  return pow(d->source.reach, kind == 0 ? -2 : kind < 4 ? -1 : 0);
+}
+
+/* sliding joints' powers in a monomial, which is evaluated at q / reach */
+static double code_unit(const dense *d, uint64_t code) {
+  int power = 0;
+  for (int j = 0; j < d->m->n; j++)
+    if (sliding(d, j)) power += psdmp_space_digit(&d->space, code, j);
+  return pow(d->source.reach, power);
+}
+
+/* ---- monomials at states ---- */
+
+/* Y (states x count), column-major: each column a product of the joints' digit columns */
+static bool fill_monomials(const dense *d, const double *q, long states, const uint64_t *code, long count, psdmp_arena *arena, double *Y) {
+  int n = d->m->n;
+  double *value = NEW(arena, (long)n * PSDMP_BASIS * states, double);
+  if (!value) return false;
+  for (int j = 0; j < n; j++)
+    for (long t = 0; t < states; t++) {
+      double x = q[t * n + j], s = sliding(d, j) ? x / d->source.reach : sin(x), c = sliding(d, j) ? s * s : cos(x);
+      const double digit[PSDMP_BASIS] = {1, s, c, s * c, c * c};
+      for (int b = 0; b < PSDMP_BASIS; b++) value[((long)j * PSDMP_BASIS + b) * states + t] = digit[b];
+    }
+  for (long f = 0; f < count; f++) {
+    double *column = Y + f * states;
+    for (long t = 0; t < states; t++) column[t] = 1;
+    for (int j = 0; j < n; j++) {
+      int digit = psdmp_space_digit(&d->space, code[f], j);
+      const double *factor = value + ((long)j * PSDMP_BASIS + digit) * states;
+      for (long t = 0; digit && t < states; t++) column[t] *= factor[t];
+    }
+  }
+  return true;
+}
+
+/* ---- functions: square systems ---- */
+
+/* B (count x classes n), column-major: torques of the system's classes at its states, in the arm's units */
+static psdm_status sample_system(dense *d, const square *s, const double *q, double *T, double *B, double *size) {
+  int n = d->m->n;
+  for (int c = 0; c < s->classes; c++) {
+    int first, second, k = s->class_index[c];
+    psdm_model_class_rates(d->m, k, &first, &second);
+    psdm_status status = psdmp_source_class(&d->source, q, s->count, d->pi, 1, first, second, T, size, d->error);
+    if (status) return status;
+    for (int i = 0; i < n; i++)
+      for (long t = 0; t < s->count; t++) B[((long)c * n + i) * s->count + t] = T[t * n + i] * class_unit(d, k, i);
+  }
+  return PSDM_OK;
+}
+
+/* functions whose row of coefficients is not zero (equation 26); size is what zero is measured against */
+static bool keep_functions(dense *d, const square *s, int c, const double *X, double size) {
+  int n = d->m->n, k = s->class_index[c];
+  d->code[k] = NEW(&d->arena, s->count, uint64_t);
+  if (!d->code[k]) return false;
+  for (long f = 0; f < s->count; f++) {
+    double largest = 0;
+    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(X[((long)c * n + i) * s->count + f]));
+    if (judge(d, largest / size)) d->code[k][d->found[k]++] = s->code[f];
+  }
+  return true;
+}
+
+static psdm_status solve_system(dense *d, const square *s, uint64_t seed) {
+  int n = d->m->n, columns = s->classes * n;
+  long N = s->count;
+  psdmp_arena arena = {.allocator = d->arena.allocator};
+  double *q = NEW(&arena, N * n, double), *T = NEW(&arena, N * n, double), *B = NEW(&arena, N * columns, double), *X = NEW(&arena, N * columns, double);
+  double *R = NEW(&arena, N * columns, double), *Y = NEW(&arena, N * N, double), *LU = NEW(&arena, N * N, double), size = 0;
+  long double *sum = NEW(&arena, N, long double);
+  int *pivot = NEW(&arena, N, int);
+  psdm_status status = q && T && B && X && R && Y && LU && sum && pivot ? PSDM_OK : no_memory(d);
+  if (!status) {
+    psdmp_source_positions(&d->source, seed, N, q);
+    if (!fill_monomials(d, q, N, s->code, N, &arena, Y)) status = no_memory(d);
+  }
+  if (!status) status = sample_system(d, s, q, T, B, &size);
+  if (!status && !psdmp_solve_refined((int)N, columns, Y, B, X, LU, pivot, R, sum))
+    status = psdmp_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0, "a system of %ld sampled functions is singular", N);
+  for (int c = 0; c < s->classes && !status; c++)
+    if (!keep_functions(d, s, c, X, size > 0 ? size : 1)) status = no_memory(d);
+  size_t bytes = sizeof(double) * (size_t)(2 * N * N + 3 * N * columns);
+  if (bytes > d->info->bytes) d->info->bytes = bytes;
+  d->info->searched += N * s->classes;
+  psdmp_arena_free(&arena);
+  return status;
+}
+
+/* ---- systems ---- */
+
+/* adds a class to the system that searches the same monomials, or to a new one */
+static bool add_class(dense *d, int k, int from, const unsigned char *candidate) {
+  int first, second;
+  psdm_model_class_rates(d->m, k, &first, &second);
+  square *s = &d->system[d->systems];
+  *s = (square){.count = psdmp_search(&d->space, first, second, candidate, NULL)};
+  s->code = NEW(&d->arena, s->count, uint64_t);
+  if (!s->code) return false;
+  psdmp_search(&d->space, first, second, candidate, s->code);
+  for (int other = from; other < d->systems; other++)
+    if (d->system[other].count == s->count && memcmp(d->system[other].code, s->code, sizeof *s->code * (size_t)s->count) == 0) {
+      d->system[other].class_index[d->system[other].classes++] = k;
+      return true;
+    }
+  s->class_index[s->classes++] = k;
+  d->systems++;
+  return true;
+}
+
+/* the systems from one on; they are given this share of the whole work, by the cubes of their sizes */
+static psdm_status solve_systems(dense *d, int from, double share) {
+  double all = 0;
+  for (int s = from; s < d->systems; s++) all += pow((double)d->system[s].count + 1, 3);
+  for (int s = from; s < d->systems; s++) {
+    psdm_status status = d->system[s].count ? solve_system(d, &d->system[s], 100 + (uint64_t)s) : PSDM_OK;
+    if (!status) status = step_on(d, share * pow((double)d->system[s].count + 1, 3) / all);
+    if (status) return status;
+  }
+  return PSDM_OK;
+}
+
+/* gravity and accelerations first; velocities contain only what the accelerations' functions and their derivatives do */
+static psdm_status find_functions(dense *d) {
+  int n = d->m->n, velocities;
+  unsigned char *candidate = psdmp_arena_alloc(&d->arena, (size_t)d->space.codes);
+  if (!candidate) return no_memory(d);
+  for (int k = d->m->gravity > 0 ? 0 : 1; k <= n; k++)
+    if (!add_class(d, k, d->systems, NULL)) return no_memory(d);
+  psdm_status status = solve_systems(d, 0, 0.5);
+  if (status) return status;
+  for (int k = 1; k <= n; k++)
+    for (long f = 0; f < d->found[k]; f++) psdmp_search_derivatives(&d->space, d->code[k][f], candidate);
+  velocities = d->systems;
+  for (int k = n + 1; k < d->m->classes; k++)
+    if (!add_class(d, k, velocities, candidate)) return no_memory(d);
+  return solve_systems(d, velocities, 0.2);
+}
+
+/* ---- coefficients over the standard parameters: least squares ---- */
+
+/* The rows of one class (equation 32), two states per function: first its coefficients for each parameter set, then for each of the
+ * parameters that are left, since they are linear in them. */
+typedef struct regression {
+  long functions, states, words;
+  double *q, *Y, *T, *B; /* B: (states x n sets) torques, then coefficients, column-major */
+  double *K, *C;         /* K: (sets x parameters) samples, C: (sets x functions n) coefficients by set */
+  double *work;
+} regression;
+
+static bool new_regression(dense *d, long functions, psdmp_arena *arena, regression *g) {
+  int n = d->m->n;
+  long states = 2 * functions, second = psdmp_least_squares_work(d->sets, d->left.count, (int)(functions * n));
+  *g = (regression){.functions = functions, .states = states, .words = psdmp_least_squares_work((int)states, (int)functions, n * d->sets)};
+  if (second > g->words) g->words = second;
+  g->q = NEW(arena, states * n, double);
+  g->Y = NEW(arena, states * functions, double);
+  g->T = NEW(arena, states * n * d->sets, double);
+  g->B = NEW(arena, states * n * d->sets, double);
+  g->K = NEW(arena, (long)d->sets * d->left.count, double);
+  g->C = NEW(arena, functions * n * d->sets, double);
+  g->work = NEW(arena, g->words, double);
+  return g->q && g->Y && g->T && g->B && g->K && g->C && g->work;
+}
+
+/* from parameter sets to parameters: K x = c for every function and joint */
+static bool fit_parameters(const dense *d, const regression *g) {
+  int n = d->m->n, S = d->m->standard;
+  for (int k = 0; k < d->left.count; k++)
+    for (int set = 0; set < d->sets; set++) g->K[(long)k * d->sets + set] = d->pi[(long)set * S + d->left.param[k]];
+  for (long f = 0; f < g->functions; f++)
+    for (int i = 0; i < n; i++)
+      for (int set = 0; set < d->sets; set++) g->C[(f * n + i) * d->sets + set] = g->B[((long)i * d->sets + set) * g->states + f];
+  return psdmp_least_squares(d->sets, d->left.count, (int)(g->functions * n), g->K, g->C, g->work, g->words);
+}
+
+/* coefficients that are not rounding go to psi; row is the first of this class */
+static void store_rows(dense *d, const regression *g, int k, double *row) {
+  int n = d->m->n, S = d->m->standard;
+  for (long f = 0; f < g->functions; f++) {
+    double power = code_unit(d, d->code[k][f]);
+    for (int i = 0; i < n; i++)
+      for (int e = 0; e < d->left.count; e++) {
+        double x = g->C[(f * n + i) * d->sets + e], unit = class_unit(d, k, i) * parameter_unit(d, d->left.param[e]);
+        if (judge(d, fabs(x) * unit)) row[(f * n + i) * S + d->left.param[e]] = x / power;
+      }
+  }
+}
+
+static psdm_status fit_class(dense *d, int k, double *row) {
+  int n = d->m->n, first, second;
+  psdmp_arena arena = {.allocator = d->arena.allocator};
+  regression g;
+  double size = 0;
+  psdm_status status = new_regression(d, d->found[k], &arena, &g) ? PSDM_OK : no_memory(d);
+  psdm_model_class_rates(d->m, k, &first, &second);
+  if (!status) {
+    psdmp_source_positions(&d->source, 200 + (uint64_t)k, g.states, g.q);
+    if (!fill_monomials(d, g.q, g.states, d->code[k], g.functions, &arena, g.Y)) status = no_memory(d);
+  }
+  if (!status) status = psdmp_source_class(&d->source, g.q, g.states, d->pi, d->sets, first, second, g.T, &size, d->error);
+  for (long c = 0; c < (long)n * d->sets && !status; c++)
+    for (long t = 0; t < g.states; t++) g.B[c * g.states + t] = g.T[t * n * d->sets + c];
+  if (!status && !(psdmp_least_squares((int)g.states, (int)g.functions, n * d->sets, g.Y, g.B, g.work, g.words) && fit_parameters(d, &g)))
+    status = psdmp_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0, "a system of %ld sampled functions is singular", g.functions);
+  if (!status) store_rows(d, &g, k, row);
+  psdmp_arena_free(&arena);
+  return status;
+}
+
+static psdm_status fit_classes(dense *d) {
+  int n = d->m->n;
+  long functions = 0, row = 0;
+  double all = 0;
+  for (int k = 0; k < d->m->classes; k++) functions += d->found[k], all += pow((double)d->found[k], 2);
+  d->psi = psdmp_arena_alloc(&d->arena, sizeof *d->psi * (size_t)(functions * n + 1) * (size_t)d->m->standard);
+  if (!d->psi) return no_memory(d);
+  for (int k = 0; k < d->m->classes; row += d->found[k++] * n) {
+    psdm_status status = d->found[k] ? fit_class(d, k, d->psi + row * d->m->standard) : PSDM_OK;
+    if (!status && d->found[k]) status = step_on(d, 0.3 * pow((double)d->found[k], 2) / all);
+    if (status) return status;
+  }
+  return PSDM_OK;
+}
+
+/* ---- the model ---- */
+
+static bool fill_model(dense *d) {
+  psdm_model *m = d->m;
+  int n = m->n, S = m->standard;
+  long functions = 0, entries = 0, at = 0, row = 0;
+  for (int k = 0; k < m->classes; k++) functions += d->found[k];
+  for (long e = 0; e < functions * n * S; e++) entries += d->psi[e] != 0;
+  m->code = NEW(&m->arena, functions, uint64_t);
+  m->P_start = NEW(&m->arena, functions + 1, long);
+  m->P = NEW(&m->arena, entries, psdmp_entry);
+  if (!m->code || !m->P_start || !m->P) return false;
+  for (int k = 0; k < m->classes; k++) {
+    m->class_start[k] = m->p;
+    for (long f = 0; f < d->found[k]; f++) {
+      m->P_start[m->p] = at;
+      for (int i = 0; i < n; i++, row++)
+        for (int e = 0; e < S; e++)
+          if (d->psi[row * S + e] != 0) m->P[at++] = (psdmp_entry){d->psi[row * S + e], (unsigned short)i, (unsigned short)e};
+      if (at > m->P_start[m->p]) m->code[m->p++] = d->code[k][f];
+    }
+  }
+  m->class_start[m->classes] = m->p;
+  m->P_start[m->p] = at;
+  return true;
+}
+
+/* the kept columns and the others in terms of them */
+static bool write_base(dense *d, const psdmp_columns *columns) {
+  psdm_model *m = d->m;
+  int S = m->standard;
+  double *theta = NEW(&d->arena, S, double);
+  m->l = columns->rank;
+  m->base = psdmp_arena_alloc(&m->arena, sizeof *m->base * (size_t)(m->l ? m->l : 1));
+  if (!theta || !m->base) return false;
+  for (int j = 0; j < m->l; j++) {
+    m->base[j].parameter = columns->kept[j];
+    for (int c = 0; c < S; c++) {
+      double share = columns->beta[(long)j * S + c], unit = parameter_unit(d, c) / parameter_unit(d, columns->kept[j]);
+      theta[c] = fabs(share) * unit < TOLERANCE ? 0 : share;
+    }
+    theta[columns->kept[j]] = 1;
+    if (!psdmp_store_formula(m, &m->base[j], theta)) return false;
+  }
+  return true;
+}
+
+/* QR shrinks all coefficient rows to one triangle with the same dependences between its columns (equations 38 to 43) */
+static psdm_status reduce(dense *d) {
+  int n = d->m->n, S = d->m->standard;
+  long rows = 0, functions = 0, filled = 0;
+  for (int k = 0; k < d->m->classes; k++) functions += d->found[k];
+  rows = functions * n + S;
+  long words = psdmp_least_squares_work((int)rows, S, 1);
+  psdmp_columns columns = {.kept = NEW(&d->arena, S, int), .beta = NEW(&d->arena, S * S, double)};
+  double *A = psdmp_arena_alloc(&d->arena, sizeof *A * (size_t)rows * (size_t)S), *R = NEW(&d->arena, S * S, double), *U = NEW(&d->arena, S * S, double);
+  double *reflectors = NEW(&d->arena, S, double), *work = NEW(&d->arena, words, double);
+  int *order = NEW(&d->arena, S, int);
+  if (!columns.kept || !columns.beta || !A || !R || !U || !reflectors || !work || !order) return no_memory(d);
+  for (long t = 0; t < functions * n; t++, filled++)
+    for (int k = 0; k < S; k++) A[k * rows + filled] = d->psi[t * S + k];
+  if (!psdmp_triangle((int)rows, S, A, R, reflectors, work, words)) return no_memory(d);
+  psdmp_keep_order(d->robot, order);
+  psdmp_columns_choose(S, S, R, order, 1e-9, U, &columns);
+  d->info->rank_dropped = columns.dropped;
+  d->info->rank_kept = columns.smallest;
+  return write_base(d, &columns) ? PSDM_OK : no_memory(d);
+}
+
+/* ---- the whole ---- */
+
+/* parameters that assumptions leave, and random sets that satisfy them: some more than there are, for a well-conditioned fit */
+static psdm_status set_parameters(dense *d) {
+  int S = d->m->standard;
+  psdm_status status = psdmp_restriction_set(d->robot, d->options, &d->arena, &d->left, d->error);
+  if (status) return status;
+  d->m->combined = d->left.B != NULL;
+  if (!d->left.B) {
+    d->left = (psdmp_restriction){.count = S, .param = NEW(&d->arena, S, int)};
+    for (int k = 0; d->left.param && k < S; k++) d->left.param[k] = k;
+  }
+  d->sets = d->left.count + 10;
+  d->pi = NEW(&d->arena, (long)d->sets * S, double);
+  if (!d->left.param || !d->pi) return no_memory(d);
+  for (int set = 0; set < d->sets && !status; set++)
+    status = psdmp_sample_assumed(d->robot, d->options, 1000 + (uint64_t)set, &d->arena, d->pi + (long)set * S, d->error);
+  return status;
+}
+
+psdm_status psdmp_derive_dense(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+  if (r->coupled) return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a joint follows others; the dense method is for robots whose joints are all independent");
+  if (r->n > PSDMP_DENSE_JOINTS)
+    return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d joints; the dense method is for at most %d (the exact one for more)", r->n, PSDMP_DENSE_JOINTS);
+  dense d = {.robot = r, .options = options, .m = m, .info = info, .error = error, .arena = {.allocator = m->arena.allocator}};
+  info->kept = INFINITY;
+  psdmp_source_set(r, options, m->arena.allocator, &d.source);
+  psdmp_space_set(r, m, &d.space);
+  d.system = NEW(&d.arena, m->classes, square);
+  psdm_status status = d.system ? set_parameters(&d) : no_memory(&d);
+  if (!status) status = find_functions(&d);
+  if (!status) status = fit_classes(&d);
+  if (!status && !fill_model(&d)) status = no_memory(&d);
+  if (!status) status = reduce(&d);
+  psdmp_arena_free(&d.arena);
+  return status;
+}

@@ -1,0 +1,206 @@
+/* echelon.c: base parameters as the first independent coefficients (Lloyd, Irani, Ahmadi 2021, equation 37).
+ *
+ * The rows of P, joint by joint and function by function, are searched for l independent ones, W. Then theta' = W theta, and
+ * P' = P W^-1 has a one and else zeros in those rows. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "derive/collect.h"
+#include "linalg/linalg.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+typedef struct echelon {
+  psdm_model *m;
+  int l, pivots;
+  long *function;   /* (l) of each pivot row */
+  int *joint;       /* (l) */
+  double *W;        /* (l x l) pivot rows, scaled to length one */
+  double *length;   /* (l) theirs */
+  double *inverse;  /* (l x l) W^-1 of the unscaled rows */
+  double *basis;    /* (l x l) orthonormal rows of their span */
+  double *row, *x;  /* (l) */
+} echelon;
+
+/* one row of P; false when it is empty */
+static bool take_row(const psdm_model *m, long f, int joint, double *row) {
+  bool any = false;
+  memset(row, 0, sizeof *row * (size_t)m->l);
+  for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++)
+    if (m->P[e].joint == joint) row[m->P[e].parameter] = m->P[e].value, any = true;
+  return any;
+}
+
+static double norm(int n, const double *x) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += x[i] * x[i];
+  return sqrt(sum);
+}
+
+/* what the pivots so far leave of a row of length one (Gram-Schmidt, twice) */
+static double remainder_of(const echelon *e, double *x) {
+  for (int pass = 0; pass < 2; pass++)
+    for (int k = 0; k < e->pivots; k++) {
+      const double *basis = e->basis + (long)k * e->l;
+      double dot = 0;
+      for (int i = 0; i < e->l; i++) dot += x[i] * basis[i];
+      for (int i = 0; i < e->l; i++) x[i] -= dot * basis[i];
+    }
+  return norm(e->l, x);
+}
+
+/* one pass over the rows: those that leave more than tolerance become pivots */
+static void add_pivots(echelon *e, double tolerance) {
+  int l = e->l;
+  for (int joint = 0; joint < e->m->n; joint++)
+    for (long f = 0; f < e->m->p && e->pivots < l; f++) {
+      if (!take_row(e->m, f, joint, e->row)) continue;
+      double size = norm(l, e->row);
+      for (int i = 0; i < l; i++) e->row[i] /= size;
+      memcpy(e->x, e->row, sizeof *e->x * (size_t)l);
+      double left = remainder_of(e, e->x);
+      if (left <= tolerance) continue;
+      for (int i = 0; i < l; i++) e->basis[(long)e->pivots * l + i] = e->x[i] / left;
+      memcpy(e->W + (long)e->pivots * l, e->row, sizeof *e->W * (size_t)l);
+      e->length[e->pivots] = size;
+      e->function[e->pivots] = f;
+      e->joint[e->pivots++] = joint;
+    }
+}
+
+/* pivots found by a later pass go where their rows stand */
+static void sort_pivots(echelon *e) {
+  for (int k = 1; k < e->pivots; k++)
+    for (int i = k; i > 0; i--) {
+      bool before = e->joint[i] < e->joint[i - 1] || (e->joint[i] == e->joint[i - 1] && e->function[i] < e->function[i - 1]);
+      if (!before) break;
+      long f = e->function[i];
+      int joint = e->joint[i];
+      double length = e->length[i];
+      memcpy(e->row, e->W + (long)i * e->l, sizeof *e->row * (size_t)e->l);
+      memcpy(e->W + (long)i * e->l, e->W + (long)(i - 1) * e->l, sizeof *e->row * (size_t)e->l);
+      memcpy(e->W + (long)(i - 1) * e->l, e->row, sizeof *e->row * (size_t)e->l);
+      e->function[i] = e->function[i - 1], e->joint[i] = e->joint[i - 1], e->length[i] = e->length[i - 1];
+      e->function[i - 1] = f, e->joint[i - 1] = joint, e->length[i - 1] = length;
+    }
+}
+
+static int pivot_of(const echelon *e, long f, int joint) {
+  for (int k = 0; k < e->l; k++)
+    if (e->function[k] == f && e->joint[k] == joint) return k;
+  return -1;
+}
+
+/* e->x = row W^-1, where sums that cancel are zero; exact at the pivots */
+static void change_row(echelon *e, long f, int joint) {
+  int l = e->l, pivot = pivot_of(e, f, joint);
+  for (int j = 0; j < l; j++) {
+    double sum = 0, size = 0;
+    for (int i = 0; i < l; i++) {
+      double term = e->row[i] * e->inverse[(long)i * l + j];
+      sum += term;
+      size += fabs(term);
+    }
+    e->x[j] = pivot >= 0 ? j == pivot : fabs(sum) > 1e-11 * size ? sum : 0;
+  }
+}
+
+/* P W^-1; counts when P is NULL */
+static long change_P(echelon *e, psdmp_entry *P, long *start) {
+  psdm_model *m = e->m;
+  long at = 0;
+  for (long f = 0; f < m->p; f++) {
+    if (P) start[f] = at;
+    for (int joint = 0; joint < m->n; joint++) {
+      if (!take_row(m, f, joint, e->row)) continue;
+      change_row(e, f, joint);
+      for (int j = 0; j < e->l; j++) {
+        if (e->x[j] == 0) continue;
+        if (P) P[at] = (psdmp_entry){e->x[j], (unsigned short)joint, (unsigned short)j};
+        at++;
+      }
+    }
+  }
+  if (P) start[m->p] = at;
+  return at;
+}
+
+/* theta' = W theta over the standard parameters */
+static bool change_formulas(echelon *e, psdmp_base *base) {
+  psdm_model *m = e->m;
+  double *formula = NEW(&m->arena, m->standard, double), *size = NEW(&m->arena, m->standard, double);
+  if (!formula || !size) return false;
+  for (int k = 0; k < e->l; k++) {
+    char name[24];
+    int terms = 0;
+    memset(formula, 0, sizeof *formula * (size_t)m->standard);
+    memset(size, 0, sizeof *size * (size_t)m->standard);
+    for (int j = 0; j < e->l; j++)
+      for (int t = 0; t < m->base[j].terms; t++) {
+        double term = e->length[k] * e->W[(long)k * e->l + j] * m->base[j].term[t].coefficient;
+        formula[m->base[j].term[t].parameter] += term;
+        size[m->base[j].term[t].parameter] += fabs(term);
+      }
+    for (int i = 0; i < m->standard; i++) terms += fabs(formula[i]) > 1e-11 * size[i];
+    base[k].name = psdmp_arena_text(&m->arena, name, (size_t)snprintf(name, sizeof name, "theta%d", k + 1));
+    base[k].term = NEW(&m->arena, terms, psdmp_base_term);
+    if (!base[k].name || !base[k].term) return false;
+    for (int i = 0; i < m->standard; i++)
+      if (fabs(formula[i]) > 1e-11 * size[i]) base[k].term[base[k].terms++] = (psdmp_base_term){i, formula[i]};
+    base[k].parameter = terms ? base[k].term[0].parameter : 0;
+  }
+  return true;
+}
+
+static bool new_echelon(psdm_model *m, psdmp_arena *scratch, echelon *e) {
+  int l = m->l;
+  *e = (echelon){.m = m, .l = l};
+  e->function = NEW(scratch, l, long);
+  e->joint = NEW(scratch, l, int);
+  e->W = NEW(scratch, l * l, double);
+  e->length = NEW(scratch, l, double);
+  e->inverse = NEW(scratch, l * l, double);
+  e->basis = NEW(scratch, l * l, double);
+  e->row = NEW(scratch, l, double);
+  e->x = NEW(scratch, l, double);
+  return e->function && e->joint && e->W && e->length && e->inverse && e->basis && e->row && e->x;
+}
+
+/* l independent rows, the first ones that are clearly so: what leaves little waits for a later pass; false when there are fewer */
+static bool find_pivots(echelon *e) {
+  static const double tolerance[] = {1e-3, 1e-6, 1e-10};
+  int l = e->l;
+  for (int pass = 0; pass < 3 && e->pivots < l; pass++) add_pivots(e, tolerance[pass]);
+  if (e->pivots < l) return false;
+  sort_pivots(e);
+  memcpy(e->basis, e->W, sizeof *e->W * (size_t)l * (size_t)l);
+  if (!psdmp_invert(l, e->basis, e->inverse)) return false;
+  for (int i = 0; i < l; i++)
+    for (int j = 0; j < l; j++) e->inverse[(long)i * l + j] /= e->length[j];
+  return true;
+}
+
+psdm_status psdmp_echelon(psdm_model *m, psdm_error *error) {
+  psdmp_arena scratch = {.allocator = m->arena.allocator};
+  echelon e;
+  psdmp_base *base = NEW(&m->arena, m->l, psdmp_base);
+  psdmp_entry *P = NULL;
+  long *start = NULL;
+  bool ok = base && new_echelon(m, &scratch, &e), independent = ok && find_pivots(&e);
+  if (independent) {
+    P = NEW(&m->arena, change_P(&e, NULL, NULL), psdmp_entry);
+    start = NEW(&m->arena, m->p + 1, long);
+    ok = P && start && change_formulas(&e, base);
+  }
+  if (ok && independent) {
+    change_P(&e, P, start);
+    m->P = P;
+    m->P_start = start;
+    m->base = base;
+    m->combined = true;
+  }
+  psdmp_arena_free(&scratch);
+  if (!ok) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+  return independent ? PSDM_OK : psdmp_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "the base parameters' coefficients are too nearly dependent for an echelon form");
+}
