@@ -12,6 +12,15 @@
 extern "C" {
 #endif
 
+/* ---- by structure ---- */
+
+enum { PSDM_PARAMS_JOINTS = 100 }; /* moving joints that the functions below accept */
+
+/* The base parameters alone, as psdm_model_derive finds them (standard basis), without the functions: microseconds, and no expansion that
+ * grows with 5^n. The model has p = 0; ask it for base_*, standard_*, fate and theta. Free with psdm_model_free. */
+PSDM_API psdm_status psdm_params_derive(const psdm_robot *robot, const psdm_derive_options *options, const psdm_allocator *allocator,
+                                        psdm_model **model, psdm_derive_info *info, psdm_error *error);
+
 /* ---- by numbers: the columns of a matrix W of samples ---- */
 
 typedef enum psdm_sampling {
@@ -71,7 +80,8 @@ PSDM_API void psdm_params_theta(const psdm_params *params, const double *pi, dou
 /* XM = V1 V1^T X, the standard parameters (standard) of the least two-norm with the same torques: eq. (25). Zero where there is no effect. */
 PSDM_API void psdm_params_minimal(const psdm_params *params, const double *pi, double *XM);
 
-/* ---- by symbols: the coefficients of a model's base parameters as polynomials of degree <= 2 in the lengths ---- */
+/* ---- by symbols: the coefficients of a model's base parameters as polynomials of degree <= 2 in the lengths,
+ * or as quotients of them where parallelogram loops regroup ---- */
 
 typedef struct psdm_symbolic psdm_symbolic;
 

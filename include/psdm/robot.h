@@ -78,8 +78,10 @@ PSDM_API int psdm_robot_links(const psdm_robot *robot);  /* moving links, 10 sta
 PSDM_API int psdm_robot_drives(const psdm_robot *robot); /* drive inertias that are parameters */
 PSDM_API const double *psdm_robot_gravity(const psdm_robot *robot); /* (3), base frame */
 PSDM_API bool psdm_robot_coupled(const psdm_robot *robot); /* some joint follows others */
+PSDM_API int psdm_robot_loops(const psdm_robot *robot);    /* closed loops */
 
-/* q_tree = G q + c over the moving joints in file order: G row-major (links x n), c (links). Either may be NULL. */
+/* q_tree = G q + c over the moving joints in file order: G row-major (links x n), c (links). Either may be NULL. Rows of passive joints,
+ * which follow q by a closed loop, are NAN. */
 PSDM_API void psdm_robot_coupling(const psdm_robot *robot, double *G, double *c);
 
 /* Friction of one joint, steady state: (coulomb + (static - coulomb) exp(-|qd/stribeck|^2)) sign(qd)
@@ -99,7 +101,8 @@ typedef struct psdm_joint {
   const char *name;
   psdm_joint_type type;
   int parent;             /* joint whose link carries this one, -1: the base */
-  int q;                  /* index of its q, -1 when fixed or coupled */
+  int q;                  /* index of its q, -1 when fixed, coupled or passive */
+  bool passive;           /* a closed loop moves it */
   int link;               /* number of its moving link, counted from 0; -1 when fixed */
   psdm_limits limits;
   psdm_friction friction;

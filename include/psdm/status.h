@@ -35,7 +35,8 @@ extern "C" {
   X(PSDM_E_ROBOT, "the robot description contradicts itself")            \
   X(PSDM_E_MISSING, "a number that this function needs is not known")    \
   X(PSDM_E_LIMIT, "the input is larger or deeper than is accepted")      \
-  X(PSDM_E_SINGULAR, "the mass matrix is not positive definite")
+  X(PSDM_E_SINGULAR, "the mass matrix is not positive definite")         \
+  X(PSDM_E_LOOP, "a closed loop cannot be closed at this state")
 
 typedef enum psdm_status {
 #define PSDM_STATUS_ENUM(name, text) name,

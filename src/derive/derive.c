@@ -133,6 +133,8 @@ psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *op
   psdm_derive_info info = {0};
   double start = now();
   *model = NULL;
+  if (r->closure)
+    return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a robot with closed loops has no closed form in sines and cosines; 'psdm params --model d' finds its base parameters");
   if (r->bodies > PSDMP_DERIVE_JOINTS)
     return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; a closed form is derived for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
   psdm_model *m = psdmp_alloc(allocator, sizeof *m);

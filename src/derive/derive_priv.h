@@ -95,6 +95,9 @@ typedef struct psdmp_joint_maps {
   double twist[6]; /* of the joint's own unit rate, in the body's link frame */
 } psdmp_joint_maps;
 
+/* Length of the longest path of joints, 1 when there is none: the unit of lengths. */
+double psdmp_reach(const psdm_robot *robot, psdmp_arena *arena);
+
 void psdmp_joint_maps_set(const psdm_robot *robot, int body, double reach, psdmp_joint_maps *maps);
 
 /* The row of the kinetic inner product of two twists (w, v) over the ten parameters. */

@@ -409,7 +409,7 @@ static void emit_level(walk *w, const level *k) {
 }
 
 /* longest way from the base to any link frame or joint: the length that coefficients are measured with */
-static double reach_of(const psdm_robot *r, psdmp_arena *arena) {
+double psdmp_reach(const psdm_robot *r, psdmp_arena *arena) {
   double *to = psdmp_arena_alloc(arena, (size_t)r->bodies * sizeof *to), longest = 0;
   for (int b = 0; to && b < r->bodies; b++) {
     const psdmp_pose *joint = &r->body[b].joint, *link = &r->link[r->body[b].index].frame;
@@ -436,7 +436,7 @@ psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_
   walk w = {.robot = r, .e = e, .digit = digit};
   level *levels = psdmp_arena_alloc(&e->arena, (size_t)r->bodies * sizeof *levels);
   psdmp_joint_maps *maps = psdmp_arena_alloc(&e->arena, sizeof *maps);
-  e->reach = reach_of(r, &e->arena);
+  e->reach = psdmp_reach(r, &e->arena);
   /* A coefficient of a parameter of degree d is a sum of products of lengths to the power 2 - d. Rounding of a dozen joints'
    * products stays below 1e-14 of them, and what is not rounding was seen at 7e-9 and above (seven joints, nothing aligned). */
   for (int i = 0; i < PSDMP_STANDARD; i++) e->tolerance[i] = 1e-13 * pow(fmax(e->reach, 0.1), i == 0 ? 2 : i < 4 ? 1 : 0);

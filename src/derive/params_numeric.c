@@ -9,8 +9,6 @@
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
-enum { LARGEST = 100 }; /* moving joints: W of 2200 x 1100 */
-
 /* what is handed out, and the memory behind it */
 typedef struct holder {
   psdm_params params;
@@ -229,8 +227,8 @@ psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *op
   static const psdm_params_options defaults = {0};
   const psdm_params_options *o = options ? options : &defaults;
   *out = NULL;
-  if (r->bodies > LARGEST)
-    return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; base parameters are sampled for at most %d", r->bodies, LARGEST);
+  if (r->bodies > PSDM_PARAMS_JOINTS)
+    return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; base parameters are sampled for at most %d", r->bodies, PSDM_PARAMS_JOINTS);
   if ((int)o->sampling < 0 || o->sampling > PSDM_SAMPLE_H || (int)o->solver < 0 || o->solver > PSDM_SOLVER_SVD)
     return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "no such model or solver");
   holder *h = psdmp_alloc(allocator, sizeof *h);

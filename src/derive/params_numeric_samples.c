@@ -32,13 +32,14 @@ static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
 /* ---- one sample ---- */
 
 /* energy of each standard parameter at a state: T of the link's twist, U = -g.(m p + R h); of a drive (a.qd)^2 / 2 */
-static void energy_row(const sampler *s, const double *q, const double *qd, double *row) {
+static psdm_status energy_row(const sampler *s, const double *q, const double *qd, double *row) {
   const psdm_robot *r = s->robot;
   int n = s->n;
   for (int b = 0; b < r->bodies; b++) {
     double pose[12], twist[6] = {0}, world[6] = {0}, *to = row + (long)PSDMP_STANDARD * r->body[b].number;
-    psdm_pose(r, s->work, q, r->body[b].index, pose);
-    psdm_jacobian(r, s->work, q, r->body[b].index, s->J);
+    psdm_status status = psdm_pose(r, s->work, q, r->body[b].index, pose);
+    if (!status) status = psdm_jacobian(r, s->work, q, r->body[b].index, s->J);
+    if (status) return status;
     for (int i = 0; i < 6; i++)
       for (int k = 0; k < n; k++) world[i] += s->J[i * n + k] * qd[k]; /* v, then w */
     const double *R = pose + 3, *g = r->gravity;
@@ -57,27 +58,30 @@ static void energy_row(const sampler *s, const double *q, const double *qd, doub
     for (int i = 0; i < n; i++) rate += r->drive[d].a[i] * qd[i];
     row[PSDMP_STANDARD * r->bodies + d] = 0.5 * rate * rate;
   }
+  return PSDM_OK;
 }
 
-/* the sample's rows over the standard parameters that assumptions leave, (height x S) */
-static void evaluate(const sampler *s, const double *x, double *rows) {
+/* the sample's rows over the standard parameters that assumptions leave, (height x S); fails where a loop does not close */
+static psdm_status evaluate(const sampler *s, const double *x, double *rows) {
   int n = s->n;
   double *q = s->state, *second = q + n, *third = q + 2 * n;
   for (int i = 0; i < s->variables; i++) s->state[i] = x[i] * s->scale[i];
   double *to = s->assumed->B ? s->raw : rows;
+  psdm_status status;
   if (s->kind == PSDM_SAMPLE_H) {
-    energy_row(s, q, second, to);
-    energy_row(s, third, third + n, s->other);
+    status = energy_row(s, q, second, to);
+    if (!status) status = energy_row(s, third, third + n, s->other);
     for (int k = 0; k < s->S; k++) to[k] -= s->other[k]; /* constants vanish */
   } else {
     bool still = s->kind == PSDM_SAMPLE_D0;
-    psdm_regressor_standard(s->robot, s->work, q, still ? s->zero : second, still ? second : third, to);
+    status = psdm_regressor_standard(s->robot, s->work, q, still ? s->zero : second, still ? second : third, to);
   }
-  if (!s->assumed->B) return;
+  if (status || !s->assumed->B) return status;
   memset(rows, 0, sizeof *rows * (size_t)s->height * (size_t)s->S);
   for (int i = 0; i < s->height; i++)
     for (int k = 0; k < s->assumed->count; k++)
       for (int c = 0; c < s->S; c++) rows[(long)i * s->S + s->assumed->param[k]] += s->assumed->B[(long)k * s->S + c] * s->raw[(long)i * s->S + c];
+  return PSDM_OK;
 }
 
 /* angles over a whole turn, rates of a few rad/s; lengths in units of the robot's own */
@@ -144,8 +148,7 @@ static void improve(const sampler *s, const pattern *p, uint64_t *seed, int trie
       trial_x[i] = x[i] + step * psdmp_sample(seed);
       if (fabs(trial_x[i]) > 1) trial_x[i] = copysign(2 - fabs(trial_x[i]), trial_x[i]);
     }
-    evaluate(s, trial_x, trial_rows);
-    double now = badness(p, trial_rows);
+    double now = evaluate(s, trial_x, trial_rows) ? INFINITY : badness(p, trial_rows);
     step = now < best ? fmin(step * 1.5, 0.5) : fmax(step * 0.93, 0.01); /* one success in five keeps the step */
     if (!(now < best)) continue;
     best = now;
@@ -161,6 +164,17 @@ typedef struct draw {
   double *x;    /* (samples x variables) */
   double *rows; /* (samples x height x S) */
 } draw;
+
+/* a random sample at which the robot exists; a closed loop may need a few tries */
+static psdm_status draw_one(const sampler *s, uint64_t *seed, double *x, double *rows, psdm_error *error) {
+  psdm_status status = PSDM_OK;
+  for (int t = 0; t < 500; t++) {
+    for (int i = 0; i < s->variables; i++) x[i] = psdmp_sample(seed);
+    status = evaluate(s, x, rows);
+    if (!status) return PSDM_OK;
+  }
+  return psdmp_fail(error, status, s->robot->file, 0, 0, "no sample in 500 random states: %s", psdm_status_text(status));
+}
 
 static psdm_status find_pattern(const sampler *s, const draw *d, pattern *p, psdm_error *error) {
   double largest = 0, sum = 0;
@@ -215,11 +229,9 @@ static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_arena *a
   p.there = NEW(arena, p.entries, bool);
   double *trial_x = NEW(arena, s->variables, double), *trial_rows = NEW(arena, p.entries, double);
   if (!d.x || !d.rows || !p.there || !trial_x || !trial_rows) return no_memory(s->robot, error);
-  for (int k = 0; k < d.samples; k++) {
-    for (int i = 0; i < s->variables; i++) d.x[(long)k * s->variables + i] = psdmp_sample(&seed);
-    evaluate(s, d.x + (long)k * s->variables, d.rows + (long)k * p.entries);
-  }
-  psdm_status status = find_pattern(s, &d, &p, error);
+  psdm_status status = PSDM_OK;
+  for (int k = 0; k < d.samples && !status; k++) status = draw_one(s, &seed, d.x + (long)k * s->variables, d.rows + (long)k * p.entries, error);
+  if (!status) status = find_pattern(s, &d, &p, error);
   if (status) return status;
   out->spread_random = spread_all(&d, &p);
   /* half a second at most: a sample costs n^2, and there are n of them */

@@ -369,7 +369,7 @@ static bool answer(const study *s, psdm_symbolic *out) {
   /* samples keep nine or ten digits, the recursion all but the last */
   double tolerance = s->sampled ? 1e-8 : 1e-12;
   for (int j = 0; j < out->l; j++) {
-    int twin = twin_of(s, j, tolerance, x, row);
+    int twin = twin_of(s, j, tolerance, x, row);if(getenv("DBG"))for(int k=0;k<s->l;k++)if(s->kept[k]==s->model->base[j].parameter)printf("%d %g %d\n",j,s->worst[k],twin);
     if (twin >= 0) out->error = fmax(out->error, s->worst[twin]);
     if (!(twin < 0 ? numbers_formula(s, j, &out->arena, &out->formula[j]) : symbols_formula(s, twin, &out->arena, &out->formula[j]))) return false;
   }

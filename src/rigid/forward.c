@@ -166,7 +166,7 @@ static psdm_status articulated_bodies(const psdm_robot *r, psdm_work *work, cons
 
 psdm_status psdm_forward(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *tau, double *qdd) {
   if (!psdmp_ready(r)) return PSDM_E_MISSING;
-  if (r->coupled || r->drive_mass) return psdm_forward_cholesky(r, work, q, qd, tau, qdd);
+  if (r->coupled || r->closure || r->drive_mass) return psdm_forward_cholesky(r, work, q, qd, tau, qdd);
   if (r->direct) return articulated_bodies(r, work, q, qd, tau, qdd);
   /* G is a permutation here: rates and torques expand alike */
   const double *tree_q = psdmp_expand_q(r, q, work->q), *tree_qd = psdmp_expand_rate(r, qd, work->qd);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "rigid/rigid_priv.h"
+#include "rigid/closed.h"
 
 /* the wrench about its origin that the motion of one body asks for: f = m a + U h, n = h x a + I dw + w x I w,
  * the last two by entries of I */
@@ -54,6 +54,7 @@ static void newton_euler(const psdm_robot *r, psdm_work *work, const double *q, 
 
 static psdm_status inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
   if (!psdmp_ready(r)) return PSDM_E_MISSING;
+  if (r->closure) return psdmp_closed_inverse(r, work, q, qd, qdd, tau);
   const double *tree_q = psdmp_expand_q(r, q, work->q), *tree_qd = psdmp_expand_rate(r, qd, work->qd);
   const double *tree_qdd = qdd ? psdmp_expand_rate(r, qdd, work->qdd) : NULL;
   double *tree_tau = r->direct ? tau : work->tau;
@@ -75,6 +76,7 @@ psdm_status psdm_bias(const psdm_robot *r, psdm_work *work, const double *q, con
 /* at rest only the base's acceleration is left: f = m a, n = h x a */
 psdm_status psdm_gravity(const psdm_robot *r, psdm_work *work, const double *q, double *tau) {
   if (!psdmp_ready(r)) return PSDM_E_MISSING;
+  if (r->closure) return psdmp_closed_gravity(r, work, q, tau);
   const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
   double *tree_tau = r->direct ? tau : work->tau;
   psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));

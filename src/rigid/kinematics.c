@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "rigid/rigid_priv.h"
+#include "rigid/closed.h"
 
 /* pose of the link behind joint j in the base frame */
 static void link_pose(const psdm_robot *r, const psdm_work *work, int j, double R[9], double p[3]) {
@@ -20,6 +20,10 @@ static void link_pose(const psdm_robot *r, const psdm_work *work, int j, double 
 }
 
 psdm_status psdm_poses(const psdm_robot *r, psdm_work *work, const double *q, double *poses) {
+  if (r->closure) {
+    psdm_status status = psdmp_closed_q(r, work, q, &q);
+    return status ? status : psdm_poses(r->closure->tree, work->closed->tree, q, poses);
+  }
   psdmp_set_world(r, work, q);
   for (int j = 0; j < r->joints; j++) {
     double *out = poses + 12 * j;
@@ -30,6 +34,10 @@ psdm_status psdm_poses(const psdm_robot *r, psdm_work *work, const double *q, do
 
 psdm_status psdm_pose(const psdm_robot *r, psdm_work *work, const double *q, int joint, double *pose) {
   if (joint < 0 || joint >= r->joints) return PSDM_E_ARGUMENT;
+  if (r->closure) {
+    psdm_status status = psdmp_closed_q(r, work, q, &q);
+    return status ? status : psdm_pose(r->closure->tree, work->closed->tree, q, joint, pose);
+  }
   psdmp_set_world(r, work, q);
   link_pose(r, work, joint, pose + 3, pose);
   return PSDM_OK;
@@ -61,6 +69,7 @@ static const double no_turn[3] = {0, 0, 0};
 
 psdm_status psdm_jacobian(const psdm_robot *r, psdm_work *work, const double *q, int joint, double *J) {
   if (joint < 0 || joint >= r->joints) return PSDM_E_ARGUMENT;
+  if (r->closure) return psdmp_closed_jacobian(r, work, q, joint, J);
   double R[9], p[3], z[3], arm[3], v[3];
   psdmp_set_world(r, work, q);
   link_pose(r, work, joint, R, p);
@@ -96,6 +105,7 @@ static void set_velocities(const psdm_robot *r, psdm_work *work, const double *q
 /* columns are z x arm and z; with dz/dt = w_parent x z (z is fixed in the parent too), d(arm)/dt = velocity difference */
 psdm_status psdm_jacobian_rate(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, int joint, double *J) {
   if (joint < 0 || joint >= r->joints) return PSDM_E_ARGUMENT;
+  if (r->closure) return psdmp_closed_jacobian_rate(r, work, q, qd, joint, J);
   double R[9], p[3], z[3], zd[3], arm[3], armd[3], v[3], vp[3] = {0, 0, 0};
   psdmp_set_world(r, work, q);
   set_velocities(r, work, psdmp_expand_rate(r, qd, work->qd));
@@ -136,6 +146,7 @@ static inline void set_height(const psdm_robot *r, psdm_work *work, int b) {
 /* T = sum of (w.Iw + m v.v)/2 + v.(w x h), U = -g.(m p + R h) */
 psdm_status psdm_energy(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *kinetic, double *potential) {
   if (!psdmp_ready(r)) return PSDM_E_MISSING;
+  if (r->closure) return psdmp_closed_energy(r, work, q, qd, kinetic, potential);
   double T = 0, U = 0;
   const double *tree_qd = psdmp_expand_rate(r, qd, work->qd);
   psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));
@@ -160,6 +171,7 @@ psdm_status psdm_energy(const psdm_robot *r, psdm_work *work, const double *q, c
 
 psdm_status psdm_wrench_torque(const psdm_robot *r, psdm_work *work, const double *q, int count, const psdm_wrench *wrenches,
                                double *tau) {
+  if (r->closure) return psdmp_closed_wrench(r, work, q, count, wrenches, tau);
   psdmp_set_world(r, work, q);
   memset(tau, 0, sizeof *tau * (size_t)r->n);
   for (int k = 0; k < count; k++) {

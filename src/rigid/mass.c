@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
-#include "rigid/rigid_priv.h"
+#include "rigid/closed.h"
 
 /* adds body b's composite to its parent's: rotate, then shift by p (as psdmp_standard_move, without its generality) */
 static inline void add_composite(const psdmp_motion *m, const double c[10], double *restrict parent) {
@@ -77,6 +77,7 @@ static void composite_bodies(const psdm_robot *r, psdm_work *work, double *M) {
 
 psdm_status psdm_mass(const psdm_robot *r, psdm_work *work, const double *q, double *M) {
   if (!psdmp_ready(r)) return PSDM_E_MISSING;
+  if (r->closure) return psdmp_closed_mass(r, work, q, M);
   psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));
   composite_bodies(r, work, M);
   return PSDM_OK;
@@ -86,7 +87,11 @@ psdm_status psdm_forward_cholesky(const psdm_robot *r, psdm_work *work, const do
                                   double *qdd) {
   psdm_status status = psdm_bias(r, work, q, qd, work->row);
   if (status) return status;
-  composite_bodies(r, work, work->M); /* the frames are those of the bias */
+  if (r->closure)
+    status = psdmp_closed_mass(r, work, q, work->M);
+  else
+    composite_bodies(r, work, work->M); /* the frames are those of the bias */
+  if (status) return status;
   for (int i = 0; i < r->n; i++) qdd[i] = tau[i] - work->row[i];
   if (!psdmp_cholesky(r->n, work->M)) return PSDM_E_SINGULAR;
   psdmp_cholesky_solve(r->n, work->M, qdd);

@@ -4,7 +4,7 @@
  * joint i, seen from link k. */
 #include <string.h>
 
-#include "rigid/rigid_priv.h"
+#include "rigid/closed.h"
 
 /* A link frame in motion, and where it is in the base frame. */
 typedef struct frame_motion {
@@ -78,6 +78,7 @@ static void spread_row(const psdm_robot *r, int i, const double row[10], double 
 
 psdm_status psdm_regressor_standard(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd,
                                     double *Y) {
+  if (r->closure) return psdmp_closed_regressor(r, work, q, qd, qdd, Y);
   const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
   const double *tree_qd = psdmp_expand_rate(r, qd, work->qd), *tree_qdd = psdmp_expand_rate(r, qdd, work->qdd);
   int columns = psdm_robot_parameter_count(r);

@@ -34,6 +34,7 @@ struct psdm_work {
   double *height;                 /* (bodies) potential of a unit mass at the body's origin */
   double *M;                      /* (n x n) */
   double *row;                    /* (n) */
+  struct psdmp_closed_work *closed; /* NULL: no closed loops */
 };
 
 /* Tree coordinates of x = q (with the constant part) or a rate; x itself when the robot is direct. */

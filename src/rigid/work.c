@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "rigid/rigid_priv.h"
+#include "rigid/closed.h"
 
 /* hands out aligned pieces of the caller's memory; with memory NULL it only counts */
 typedef struct carver {
@@ -13,6 +13,34 @@ static void *carve(carver *c, size_t count, size_t size) {
   void *piece = c->memory ? c->memory + c->used : NULL;
   c->used += (count * size + LINE - 1) / LINE * LINE;
   return piece;
+}
+
+static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes);
+
+/* a closed robot works on its tree's scratch and some of its own */
+static psdmp_closed_work *lay_out_closed(const psdm_robot *r, carver *c) {
+  const psdm_robot *tree = r->closure->tree;
+  size_t N = (size_t)tree->n, n = (size_t)r->n, e = 3 * (size_t)r->closure->loops, m = (size_t)r->closure->passives, bytes;
+  psdmp_closed_work *w = carve(c, 1, sizeof *w), count;
+  psdmp_closed_work *at = w ? w : &count;
+  at->q = carve(c, N, sizeof(double));
+  at->qd = carve(c, N, sizeof(double));
+  at->qdd = carve(c, N, sizeof(double));
+  at->tau = carve(c, N, sizeof(double));
+  at->G = carve(c, N * n, sizeof(double));
+  at->G_rate = carve(c, N * n, sizeof(double));
+  at->A = carve(c, e * N, sizeof(double));
+  at->A_rate = carve(c, e * N, sizeof(double));
+  at->Q = carve(c, e * m, sizeof(double));
+  at->R = carve(c, m * m, sizeof(double));
+  at->gap = carve(c, e, sizeof(double));
+  at->J = carve(c, 6 * N, sizeof(double));
+  at->J_rate = carve(c, 6 * N, sizeof(double));
+  at->M = carve(c, N * N, sizeof(double));
+  at->Y = carve(c, N * (size_t)psdm_robot_parameter_count(tree), sizeof(double));
+  at->tree = lay_out(tree, c->memory ? c->memory + c->used : NULL, &bytes);
+  c->used += bytes;
+  return w;
 }
 
 static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes) {
@@ -33,6 +61,7 @@ static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes) {
   at->height = carve(&c, b, sizeof(double));
   at->M = carve(&c, n * n, sizeof(double));
   at->row = carve(&c, n, sizeof(double));
+  at->closed = r->closure ? lay_out_closed(r, &c) : NULL;
   *bytes = c.used;
   return w;
 }

@@ -269,6 +269,44 @@ static psdm_status check_fixed(const psdmp_spec *spec, psdm_error *error) {
   return PSDM_OK;
 }
 
+/* ---- closed loops: the robot becomes its own tree, and what stands in its place has the passive joints taken away ---- */
+
+static psdm_status close_loops(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
+  psdmp_arena *arena = &r->arena;
+  if (!spec->loops) return PSDM_OK;
+  if (r->transmission)
+    return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "closed loops do not go with gears or a transmission");
+  psdm_robot *tree = NEW(arena, 1, psdm_robot);
+  psdmp_closure *c = NEW(arena, 1, psdmp_closure);
+  psdm_joint *joint = NEW(arena, r->joints, psdm_joint);
+  if (!tree || !c || !joint) return no_memory(spec, error);
+  *tree = *r;
+  tree->arena = (psdmp_arena){.allocator = r->arena.allocator};
+  *c = (psdmp_closure){.tree = tree, .loops = spec->loops, .loop = spec->loop, .passive = NEW(arena, r->n, int), .start = NEW(arena, r->n, double), .independent = NEW(arena, r->n, int)};
+  if (!c->passive || !c->start || !c->independent) return no_memory(spec, error);
+  memcpy(joint, r->joint, (size_t)r->joints * sizeof *joint);
+  int n = 0;
+  for (int j = 0; j < r->joints; j++) {
+    int q = joint[j].q;
+    if (q < 0) continue;
+    joint[j].passive = spec->joint[j].passive;
+    if (joint[j].passive) {
+      c->passive[c->passives] = q;
+      c->start[c->passives++] = spec->joint[j].start;
+    } else {
+      c->independent[n] = q;
+    }
+    joint[j].q = joint[j].passive ? -1 : n++;
+  }
+  if (c->passives > 3 * c->loops) return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "%d passive joints for %d loops; a loop moves three at most", c->passives, c->loops);
+  if (!n) return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "every joint is passive; at least one must be independent");
+  r->joint = joint;
+  r->closure = c;
+  r->n = n;
+  r->direct = false;
+  return PSDM_OK;
+}
+
 psdm_status psdmp_robot_build(psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
   r->file = spec->file;
   r->name = spec->name;
@@ -285,6 +323,8 @@ psdm_status psdmp_robot_build(psdmp_spec *spec, psdm_robot *r, psdm_error *error
   if (status) return status;
   collect_inertia(spec, r);
   psdmp_robot_refresh(r);
+  status = close_loops(spec, r, error);
+  if (status) return status;
   r->notes = spec->notes.count;
   r->note = spec->notes.text;
   r->warnings = spec->warnings.count;

@@ -190,6 +190,7 @@ static psdm_status renumber_assumptions(const cutter *c, const char **old_links,
 psdm_status psdmp_spec_restrict(psdmp_spec *spec, const psdm_robot_options *o, psdmp_arena *arena, psdm_error *error) {
   if (!o->root && !o->tip && !o->lock_count) return PSDM_OK;
   cutter c = {spec, arena, error};
+  if (spec->loops) return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, 0, "a robot with closed loops cannot be cut or locked");
   if (spec->transmission)
     return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, 0, "a robot with a transmission matrix cannot be cut or locked");
   const char **links = NEW(arena, spec->joints, const char *);

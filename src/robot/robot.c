@@ -124,6 +124,13 @@ static void refresh_drives(psdm_robot *r) {
 }
 
 void psdmp_robot_refresh(psdm_robot *r) {
+  if (r->closure) { /* shares its numbers with its tree */
+    psdm_robot *tree = (psdm_robot *)r->closure->tree;
+    psdmp_robot_refresh(tree);
+    r->unknown_link = tree->unknown_link;
+    r->unknown_drive = tree->unknown_drive;
+    return;
+  }
   r->unknown_link = -1;
   for (int b = 0; b < r->bodies; b++) {
     psdmp_body *body = &r->body[b];
@@ -163,8 +170,32 @@ int psdm_robot_links(const psdm_robot *r) { return r->bodies; }
 int psdm_robot_drives(const psdm_robot *r) { return r->drives; }
 const double *psdm_robot_gravity(const psdm_robot *r) { return r->gravity; }
 bool psdm_robot_coupled(const psdm_robot *r) { return r->coupled; }
+int psdm_robot_loops(const psdm_robot *r) { return r->closure ? r->closure->loops : 0; }
+
+/* the tree's rows, with its independent joints as columns; what depends on a passive joint has no constant row */
+static void closed_coupling(const psdm_robot *r, double *G, double *c) {
+  const psdm_robot *tree = r->closure->tree;
+  for (int b = 0; b < tree->bodies; b++) {
+    int row = tree->body[b].number;
+    bool loop = false;
+    if (c) c[row] = tree->c[b];
+    for (int j = 0; G && j < r->n; j++) G[row * r->n + j] = 0;
+    for (int i = tree->g_row[b]; i < tree->g_row[b + 1]; i++) {
+      int at = -1;
+      for (int j = 0; j < r->n; j++)
+        if (r->closure->independent[j] == tree->g_col[i]) at = j;
+      loop |= at < 0;
+      if (G && at >= 0) G[row * r->n + at] = tree->g_val[i];
+    }
+    for (int j = 0; loop && G && j < r->n; j++) G[row * r->n + j] = NAN;
+  }
+}
 
 void psdm_robot_coupling(const psdm_robot *r, double *G, double *c) {
+  if (r->closure) {
+    closed_coupling(r, G, c);
+    return;
+  }
   if (G) memset(G, 0, sizeof *G * (size_t)r->bodies * (size_t)r->n);
   for (int b = 0; b < r->bodies; b++) {
     int row = r->body[b].number;

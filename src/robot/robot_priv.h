@@ -69,8 +69,25 @@ typedef struct psdmp_theta {
   double value;
 } psdmp_theta;
 
+/* A closed loop: a point of one link's frame coincides with a point of another's. */
+typedef struct psdmp_loop {
+  int joint[2];       /* whose links */
+  double point[2][3]; /* in the link frames */
+} psdmp_loop;
+
+/* How a robot with closed loops sits on its open tree. */
+typedef struct psdmp_closure {
+  const psdm_robot *tree; /* the same robot with the passive joints free */
+  int loops, passives;
+  psdmp_loop *loop;       /* (loops) */
+  int *passive;           /* (passives) index of each passive joint among the tree's q */
+  double *start;          /* (passives) where Newton's method begins: it chooses the branch */
+  int *independent;       /* (n) index of each independent joint among the tree's q */
+} psdmp_closure;
+
 struct psdm_robot {
   psdmp_arena arena; /* owns everything below */
+  psdmp_closure *closure; /* NULL: no closed loops */
   const char *file, *name, *base_name;
   double gravity[3];
 

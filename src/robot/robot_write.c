@@ -166,15 +166,17 @@ static void yaml_friction(psdm_output *out, const psdm_friction *f) {
   psdm_output_text(out, "}");
 }
 
+/* the joint behind a column of G: the tree's own numbering where there are closed loops */
 static const char *independent_name(const psdm_robot *r, int q) {
+  const psdm_joint *joint = r->closure ? r->closure->tree->joint : r->joint;
   for (int j = 0; j < r->joints; j++)
-    if (r->joint[j].q == q) return r->joint[j].name;
+    if (joint[j].q == q) return joint[j].name;
   return "";
 }
 
 static void yaml_couple(psdm_output *out, const psdm_robot *r, int j) {
   int b = r->link[j].body;
-  if (r->joint[j].q >= 0) return;
+  if (r->joint[j].q >= 0 || r->joint[j].passive) return;
   psdm_output_text(out, ", couple: {");
   for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++) {
     put_yaml_name(out, "", independent_name(r, r->g_col[g]));
@@ -280,8 +282,30 @@ static void yaml_link(psdm_output *out, const psdm_robot *r, int j) {
   psdm_output_text(out, "}\n");
 }
 
+static void yaml_loops(psdm_output *out, const psdm_robot *r) {
+  const psdmp_closure *c = r->closure;
+  if (!c) return;
+  psdm_output_text(out, "loops:\n");
+  for (int l = 0; l < c->loops; l++) {
+    put_yaml_name(out, "  - {links: [", r->link[c->loop[l].joint[0]].name);
+    put_yaml_name(out, ", ", r->link[c->loop[l].joint[1]].name);
+    put_list(out, "], points: [[", c->loop[l].point[0], 3, ", ", "], ");
+    put_list(out, "[", c->loop[l].point[1], 3, ", ", "]]");
+    if (l == 0) { /* which loop names a passive joint makes no difference: all close together */
+      psdm_output_text(out, ", joints: [");
+      for (int j = 0, k = 0; j < r->joints; j++)
+        if (r->joint[j].passive) put_yaml_name(out, k++ ? ", " : "", r->joint[j].name);
+      put_list(out, "], start: [", c->start, c->passives, ", ", "]");
+    } else {
+      psdm_output_text(out, ", joints: []");
+    }
+    psdm_output_text(out, "}\n");
+  }
+}
+
 static void yaml_top(psdm_output *out, const psdm_robot *r) {
   char text[64];
+  yaml_loops(out, r);
   if (r->transmission) {
     psdm_output_text(out, "transmission:\n");
     for (int i = 0; i < r->n; i++) {
@@ -464,8 +488,8 @@ const char *psdm_robot_loss(const psdm_robot *r, psdm_robot_format format, int i
     return buf;
   }
   const char *const rest[] = {r->transmission ? "the gears and the transmission" : NULL, r->assumptions ? "the assumptions" : NULL,
-                              r->thetas ? "the base parameters (theta)" : NULL};
-  for (int i = 0; i < 3; i++)
+                              r->thetas ? "the base parameters (theta)" : NULL, r->closure ? "the closed loops" : NULL};
+  for (int i = 0; i < 4; i++)
     if (rest[i] && index-- == 0) {
       snprintf(buf, size, "%s", rest[i]);
       return buf;

@@ -320,7 +320,7 @@ static psdm_status resolve_parent(reader *r, const psdmp_node *node, int *parent
   *parent = find_joint(r, name, true);
   if (*parent >= 0 && strcmp(name, "base") == 0)
     return refuse(r, node->line, node->column, "'base' is also the name of a joint or link; rename that one");
-  return *parent == -2 ? no_such_joint(r, node->line, node->column, name, node->key) : PSDM_OK;
+  return *parent == -2 ? no_such_joint(r, node->line, node->column, name, node->key ? node->key : "links") : PSDM_OK;
 }
 
 static psdm_status resolve_couple(reader *r, const psdmp_node *node, psdmp_spec_joint *joint) {
@@ -533,6 +533,69 @@ static psdm_status read_theta(reader *r, const psdmp_node *node) {
   return PSDM_OK;
 }
 
+static psdm_status read_points(reader *r, const psdmp_node *node, psdmp_loop *loop) {
+  if (node->kind != PSDMP_LIST || node->count != 2) return expected(r, node, "two points, one in each link's frame,");
+  psdm_status status = read_vector3(r, node->child, loop->point[0]);
+  return status ? status : read_vector3(r, node->child->next, loop->point[1]);
+}
+
+/* names the joints that the loop moves, and where their closure is looked for */
+static psdm_status read_passive(reader *r, const psdmp_node *joints, const psdmp_node *start) {
+  if (joints->kind != PSDMP_LIST) return expected(r, joints, "a list of the joints that the loop moves");
+  if (start && (start->kind != PSDMP_LIST || start->count != joints->count)) return expected(r, start, "a list with one value per passive joint");
+  const psdmp_node *value = start ? start->child : NULL;
+  for (const psdmp_node *at = joints->child; at; at = at->next) {
+    const char *name = NULL;
+    psdm_status status = read_name(r, at, &name);
+    if (status) return status;
+    int j = find_joint(r, name, false);
+    if (j < 0) return no_such_joint(r, at->line, at->column, name, "loop");
+    psdmp_spec_joint *joint = &r->spec->joint[j];
+    if (joint->passive || joint->coupled || joint->type == PSDM_FIXED || joint->gear != 1)
+      return refuse(r, at->line, at->column, "joint '%s' is fixed, coupled, geared or in another loop already; a loop moves free joints", joint->name);
+    joint->passive = true;
+    if (value) status = read_quantity(r, value, &joint->start);
+    if (status) return status;
+    value = value ? value->next : NULL;
+  }
+  return PSDM_OK;
+}
+
+static psdm_status read_loop(reader *r, const psdmp_node *node, psdmp_loop *loop) {
+  struct {
+    const psdmp_node *links, *points, *joints, *start;
+  } v = {NULL, NULL, NULL, NULL};
+  const field fields[] = {{"links", read_node, 0},
+                          {"points", read_node, sizeof(void *)},
+                          {"joints", read_node, 2 * sizeof(void *)},
+                          {"start", read_node, 3 * sizeof(void *)}};
+  unsigned seen;
+  psdm_status status = read_map(r, node, "a loop", fields, COUNT(fields), &v, &seen);
+  if (status) return status;
+  if (!v.links || !v.joints || v.links->kind != PSDMP_LIST || v.links->count != 2)
+    return refuse(r, node->line, node->column, "a loop needs links: [A, B], points: [[x, y, z], [x, y, z]] and joints: [passive joints]");
+  status = resolve_parent(r, v.links->child, &loop->joint[0]);
+  if (!status) status = resolve_parent(r, v.links->child->next, &loop->joint[1]);
+  if (!status && (loop->joint[0] < 0 || loop->joint[1] < 0)) return refuse(r, v.links->line, v.links->column, "a loop ties two links; fix one of them to the base with a fixed joint");
+  if (!status && v.points) status = read_points(r, v.points, loop);
+  return status ? status : read_passive(r, v.joints, v.start);
+}
+
+static psdm_status read_loops(reader *r, const psdmp_node *node) {
+  if (node->kind != PSDMP_LIST || !node->count) return expected(r, node, "a list of loops");
+  r->spec->loop = NEW(r, node->count, psdmp_loop);
+  if (!r->spec->loop) return no_memory(r);
+  r->spec->loops_line = node->line;
+  r->spec->loops_column = node->column;
+  for (const psdmp_node *at = node->child; at; at = at->next) {
+    snprintf(r->where, sizeof r->where, "loop %d", r->spec->loops + 1);
+    psdm_status status = read_loop(r, at, &r->spec->loop[r->spec->loops++]);
+    if (status) return status;
+  }
+  r->where[0] = '\0';
+  return PSDM_OK;
+}
+
 static psdm_status read_convention(reader *r, const psdmp_node *node, bool *modified) {
   if (node->kind == PSDMP_SCALAR && strcmp(node->text, "dh") == 0) *modified = false;
   else if (node->kind == PSDMP_SCALAR && strcmp(node->text, "modified-dh") == 0) *modified = true;
@@ -601,8 +664,6 @@ static psdm_status read_top(reader *r, const psdmp_node *root, top *t) {
   if (status) return status;
   if (!t->convention) return refuse(r, 1, 1, "no 'convention'; dh or modified-dh was expected");
   if (!t->joints) return refuse(r, 1, 1, "no 'joints'");
-  if (t->loops)
-    return refuse(r, t->loops->line, t->loops->column, "'loops' is not supported; a parallelogram is written with 'couple' on its passive joints");
   return PSDM_OK;
 }
 
@@ -621,6 +682,7 @@ psdm_status psdmp_spec_from_yaml(const char *text, size_t length, const char *fi
   if (!status) status = read_links(&r, t.links);
   if (!status) status = index_names(&r);
   if (!status) status = resolve_names(&r, rows);
+  if (!status && t.loops) status = read_loops(&r, t.loops);
   if (!status && t.tool) status = read_tool(&r, t.tool);
   if (!status && t.transmission) status = read_transmission(&r, t.transmission);
   if (!status && t.assume) status = read_assume(&r, t.assume);

@@ -22,6 +22,8 @@ typedef struct psdmp_spec_joint {
   double stiffness, torque_constant, gear;
   bool has_drive;
   double drive_inertia; /* NAN: unknown */
+  bool passive; /* a closed loop moves it; start is its value near closure */
+  double start;
   bool coupled;
   int couples;
   psdmp_couple *couple;
@@ -50,6 +52,9 @@ typedef struct psdmp_spec {
   bool has_tool;
   int tool_on; /* joint whose link carries the tool */
   double tool[PSDMP_STANDARD];
+  int loops;
+  psdmp_loop *loop;
+  int loops_line, loops_column;
   double *transmission; /* (n x n) or NULL */
   int transmission_rows, transmission_line, transmission_column;
   int assumptions, thetas;

@@ -110,8 +110,7 @@ static void keys(void **state) {
       {"- a\n- b\n", PSDM_E_PARSE, "test.yaml:1:1: entry is a list; a map (a robot file) was expected"},
       {"hello\n", PSDM_E_PARSE, "test.yaml:1:1: entry is 'hello'; a map (a robot file) was expected"},
       {"", PSDM_E_PARSE, "test.yaml:1:1: the file is empty"},
-      {DH JOINT "loops: []\n", PSDM_E_PARSE,
-       "test.yaml:4:8: 'loops' is not supported; a parallelogram is written with 'couple' on its passive joints"},
+      {DH JOINT "loops: []\n", PSDM_E_PARSE, "test.yaml:4:8: loops is empty; a list of loops was expected"},
   };
   CHECK(cases);
 }

@@ -37,8 +37,8 @@ static void describe_motion(const psdm_robot *robot, const psdm_joint *joint, co
   int n = psdm_robot_n(robot);
   char text[32];
   out[0] = '\0';
-  if (joint->type == PSDM_FIXED) {
-    snprintf(out, size, "-");
+  if (joint->type == PSDM_FIXED || joint->passive || isnan(G[joint->link * n])) {
+    snprintf(out, size, joint->type == PSDM_FIXED ? "-" : "closed loop");
     return;
   }
   for (int k = 0; k < n; k++) {
@@ -125,7 +125,8 @@ static void json_joint(psdm_output *out, const psdm_robot *robot, int j, const d
   psdm_json_string(out, "parent", joint->parent < 0 ? "base" : psdm_robot_joint(robot, joint->parent)->name);
   psdm_json_string(out, "link", psdm_robot_link_name(robot, j));
   if (joint->q >= 0) psdm_json_integer(out, "q", joint->q + 1);
-  if (joint->link >= 0 && joint->q < 0) {
+  if (joint->passive) psdm_json_bool(out, "passive", true);
+  if (joint->link >= 0 && joint->q < 0 && !joint->passive) {
     psdm_json_object(out, "couple");
     psdm_json_numbers(out, "factors", G + joint->link * n, n);
     psdm_json_number(out, "offset", c[joint->link]);

@@ -357,7 +357,7 @@ static int find(view *v, int model, int solver) {
     v->l = v->params->rank;
     warn_doubt(v->params);
   } else {
-    if (psdm_model_derive(v->robot, &v->assume, NULL, &v->model, NULL, &error)) return tool_fail(&error);
+    if (psdm_params_derive(v->robot, &v->assume, NULL, &v->model, NULL, &error)) return tool_fail(&error);
     v->l = psdm_model_l(v->model);
     int code = v->set->symbolic ? find_symbols(v) : -1;
     if (code >= 0) return code;

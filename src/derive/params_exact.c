@@ -1,0 +1,64 @@
+/* params_exact.c: base parameters from the structure, without the functions of the model. */
+#include <math.h>
+#include <string.h>
+
+#include "derive/collect.h"
+#include "psdm/params.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+/* a model that has no functions */
+static bool shape(const psdm_robot *r, psdm_model *m) {
+  const double *g = r->gravity;
+  m->n = r->n;
+  m->classes = (r->n + 1) * (r->n + 2) / 2;
+  m->standard = psdm_robot_parameter_count(r);
+  m->links = r->bodies;
+  m->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+  m->name = psdmp_arena_text(&m->arena, r->name, strlen(r->name));
+  m->prismatic = NEW(&m->arena, r->n, bool);
+  m->weight = NEW(&m->arena, r->n, uint64_t);
+  m->radix = NEW(&m->arena, r->n, int);
+  m->class_start = NEW(&m->arena, m->classes + 1, long);
+  m->P_start = NEW(&m->arena, 1, long);
+  m->standard_name = psdmp_arena_alloc(&m->arena, (size_t)m->standard * sizeof *m->standard_name);
+  m->fate = NEW(&m->arena, m->standard, unsigned char);
+  if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->P_start || !m->standard_name || !m->fate) return false;
+  for (int k = 0; k < m->standard; k++) psdm_robot_parameter_name(r, k, m->standard_name[k], sizeof m->standard_name[k]);
+  for (int j = 0; j < r->joints; j++)
+    if (r->joint[j].q >= 0) m->prismatic[r->joint[j].q] = r->joint[j].type == PSDM_PRISMATIC;
+  for (int j = 0; j < r->n; j++) m->weight[j] = 1, m->radix[j] = PSDMP_BASIS;
+  return true;
+}
+
+static psdm_status find(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+  psdmp_restriction assumed;
+  if (!shape(r, m)) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  psdm_status status = psdmp_restriction_set(r, options, &m->arena, &assumed, error);
+  if (status) return status;
+  m->combined = assumed.B;
+  status = assumed.B || r->coupled || !r->plain_drives ? psdmp_base_sampled(r, &assumed, m, info, error)
+                                                       : psdmp_base_recursion(r, psdmp_reach(r, &m->arena), m, info, error);
+  if (!status) psdmp_set_fates(m);
+  return status;
+}
+
+psdm_status psdm_params_derive(const psdm_robot *r, const psdm_derive_options *options, const psdm_allocator *allocator, psdm_model **model,
+                               psdm_derive_info *out, psdm_error *error) {
+  psdm_derive_info info = {0};
+  *model = NULL;
+  if (r->closure)
+    return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a robot with closed loops has no structure in sines and cosines; sample it: --model d, d0 or h");
+  if (r->bodies > PSDM_PARAMS_JOINTS)
+    return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; base parameters are found for at most %d", r->bodies, PSDM_PARAMS_JOINTS);
+  psdm_model *m = psdmp_alloc(allocator, sizeof *m);
+  if (!m) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  m->arena.allocator = allocator;
+  psdm_status status = find(r, options, m, &info, error);
+  if (out) *out = info;
+  if (status)
+    psdm_model_free(m);
+  else
+    *model = m;
+  return status;
+}
