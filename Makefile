@@ -14,7 +14,7 @@ help:
 	@echo "make build     build only: build/psdm"
 	@echo "make install   install under PREFIX (default $(PREFIX))"
 	@echo "make test-all  the tests again under sanitizers, valgrind, an outside project, a short fuzz run"
-	@echo "make bench     recursions beside Pinocchio, in one run"
+	@echo "make bench     recursions beside Pinocchio, and derivation times"
 	@echo "make fuzz      fuzz the parsers for FUZZ_SECONDS each (default $(FUZZ_SECONDS))"
 	@echo "make coverage  line coverage of the tests"
 	@echo "make clean     remove build/"
@@ -52,6 +52,7 @@ fuzz: all-packages
 
 bench: all-packages build
 	@bash bench/recursions/run.sh
+	@bash bench/derive/run.sh
 
 install: build
 	@cmake --install build/release --prefix $(PREFIX)

@@ -78,6 +78,7 @@ static psdm_status take_scalar(doc_state *s, const yaml_event_t *event) {
   if (!node) return fail_at(s, PSDM_E_MEMORY, &event->start_mark, "out of memory");
   node->text = text;
   node->length = length;
+  node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
   return place(s, node);
 }
 

@@ -11,6 +11,7 @@ typedef struct psdmp_node {
   int line, column;         /* counted from 1 */
   const char *text;         /* scalar: terminated, no NUL inside */
   size_t length;            /* scalar: strlen(text) */
+  bool quoted;              /* scalar: written in quotes */
   const char *key;          /* name under which the parent map holds this node, else NULL */
   int key_line, key_column; /* where that name stands */
   int count;                /* list, map: number of children */

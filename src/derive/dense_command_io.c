@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* environ, pipe2 */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +84,8 @@ static ptrdiff_t read_answer(void *user, char *buffer, size_t size) {
   }
 }
 
-/* closes the pipe, so that a program that still prints ends too; its word counts where the answer was whole */
+/* Closes the pipe, so that a program that still prints ends too. An exit code says more than a broken answer, unless it is only the
+ * shell's word for that closed pipe. */
 static psdm_status finish(run *p, psdm_status status, psdm_error *error) {
   int code = 0;
   char text[64];
@@ -92,7 +94,9 @@ static psdm_status finish(run *p, psdm_status status, psdm_error *error) {
   if (p->pid)
     while (waitpid(p->pid, &code, 0) < 0 && errno == EINTR) continue;
   psdmp_quote(p->command, strlen(p->command), text, sizeof text);
-  if (WIFEXITED(code) && WEXITSTATUS(code)) return psdmp_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' ended with exit code %d", text, WEXITSTATUS(code));
+  bool closed = status && WIFEXITED(code) && WEXITSTATUS(code) == 128 + SIGPIPE;
+  if (WIFEXITED(code) && WEXITSTATUS(code) && !closed)
+    return psdmp_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' ended with exit code %d", text, WEXITSTATUS(code));
   if (!status && WIFSIGNALED(code)) return psdmp_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' was ended by signal %d", text, WTERMSIG(code));
   return status;
 }

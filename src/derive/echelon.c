@@ -14,6 +14,7 @@
 typedef struct echelon {
   psdm_model *m;
   int l, pivots;
+  double tolerance; /* a sum that is smaller, of its terms, is rounding */
   long *function;   /* (l) of each pivot row */
   int *joint;       /* (l) */
   double *W;        /* (l x l) pivot rows, scaled to length one */
@@ -102,7 +103,7 @@ static void change_row(echelon *e, long f, int joint) {
       sum += term;
       size += fabs(term);
     }
-    e->x[j] = pivot >= 0 ? j == pivot : fabs(sum) > 1e-11 * size ? sum : 0;
+    e->x[j] = pivot >= 0 ? j == pivot : fabs(sum) > e->tolerance * size ? sum : 0;
   }
 }
 
@@ -142,12 +143,12 @@ static bool change_formulas(echelon *e, psdmp_base *base) {
         formula[m->base[j].term[t].parameter] += term;
         size[m->base[j].term[t].parameter] += fabs(term);
       }
-    for (int i = 0; i < m->standard; i++) terms += fabs(formula[i]) > 1e-11 * size[i];
+    for (int i = 0; i < m->standard; i++) terms += fabs(formula[i]) > e->tolerance * size[i];
     base[k].name = psdmp_arena_text(&m->arena, name, (size_t)snprintf(name, sizeof name, "theta%d", k + 1));
     base[k].term = NEW(&m->arena, terms, psdmp_base_term);
     if (!base[k].name || !base[k].term) return false;
     for (int i = 0; i < m->standard; i++)
-      if (fabs(formula[i]) > 1e-11 * size[i]) base[k].term[base[k].terms++] = (psdmp_base_term){i, formula[i]};
+      if (fabs(formula[i]) > e->tolerance * size[i]) base[k].term[base[k].terms++] = (psdmp_base_term){i, formula[i]};
     base[k].parameter = terms ? base[k].term[0].parameter : 0;
   }
   return true;
@@ -181,7 +182,7 @@ static bool find_pivots(echelon *e) {
   return true;
 }
 
-psdm_status psdmp_echelon(psdm_model *m, psdm_error *error) {
+psdm_status psdmp_echelon(psdm_model *m, double tolerance, psdm_error *error) {
   psdmp_arena scratch = {.allocator = m->arena.allocator};
   echelon e;
   psdmp_base *base = NEW(&m->arena, m->l, psdmp_base);
@@ -189,6 +190,7 @@ psdm_status psdmp_echelon(psdm_model *m, psdm_error *error) {
   long *start = NULL;
   bool ok = base && new_echelon(m, &scratch, &e), independent = ok && find_pivots(&e);
   if (independent) {
+    e.tolerance = tolerance;
     P = NEW(&m->arena, change_P(&e, NULL, NULL), psdmp_entry);
     start = NEW(&m->arena, m->p + 1, long);
     ok = P && start && change_formulas(&e, base);

@@ -192,7 +192,12 @@ static psdm_status read_base(reader *r) {
       base->term[base->terms++] = (psdmp_base_term){k, coefficient};
     }
     base->parameter = base->term[0].parameter;
+    if (strcmp(name->text, m->standard_name[base->parameter]) != 0) { /* echelon: theta1, ... */
+      base->name = psdmp_arena_text(&m->arena, name->text, name->length);
+      if (!base->name) return no_memory(r);
+    }
   }
+  m->combined = true; /* a file does not say, and the model's own functions are always right */
   return PSDM_OK;
 }
 

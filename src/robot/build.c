@@ -154,7 +154,7 @@ static psdm_status expand_joints(const psdmp_spec *spec, psdm_robot *r, expansio
     }
   }
   for (int j = 0; j < spec->joints; j++)
-    if (!e[j].row && spec->joint[j].type != PSDM_FIXED) return fail_joint(spec, j, error, "its 'couple' leads back to itself");
+    if (!e[j].row && spec->joint[j].type != PSDM_FIXED) return fail_joint(spec, j, error, "what it follows leads back to itself");
   return PSDM_OK;
 }
 

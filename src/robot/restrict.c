@@ -151,7 +151,7 @@ static psdm_status take_tip(const cutter *c, const char *name) {
   psdmp_spec *spec = c->spec;
   int tip = find(spec, name, true);
   bool *keep = NEW(c->arena, spec->joints, bool);
-  if (tip < 0) return refuse(c, "tip", name, "the robot has no such link");
+  if (tip < 0) return refuse(c, "tip", name, strcmp(name, spec->base_name) ? "the robot has no such link" : "nothing moves the base itself");
   if (!keep) return no_memory(c);
   keep_chain(spec, tip, keep);
   psdm_status status = check_couples(c, keep, "tip");

@@ -72,7 +72,12 @@ static void put_yaml_name(psdm_output *out, const char *before, const char *name
     const char plain[2] = {(char)*c, '\0'};
     if (*c < 0x20 || *c == 0x7F)
       psdm_output_print(out, "\\x%02x", *c);
-    else {
+    else if (*c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0) /* U+0080 .. U+009F may not stand in YAML, and U+0085 is a line break */
+      psdm_output_print(out, "\\x%02x", *++c);
+    else if (*c == 0xE2 && c[1] == 0x80 && (c[2] == 0xA8 || c[2] == 0xA9)) { /* U+2028, U+2029 are line breaks too */
+      psdm_output_print(out, "\\u20%02x", c[2] - 0x80);
+      c += 2;
+    } else {
       if (*c == '"' || *c == '\\') psdm_output_text(out, "\\");
       psdm_output_text(out, plain);
     }
@@ -92,6 +97,8 @@ static void put_xml_name(psdm_output *out, const char *before, const char *name,
       default:
         if ((unsigned char)*c == 0x7F || *c == '\t' || *c == '\n' || *c == '\r')
           psdm_output_print(out, "&#%d;", *c);
+        else if ((unsigned char)*c < 0x20)
+          psdm_output_text(out, "&#xFFFD;"); /* XML has no other control characters */
         else
           psdm_output_text(out, plain);
     }
@@ -226,7 +233,7 @@ static void yaml_joint(psdm_output *out, const psdm_robot *r, int j) {
   put_yaml_name(out, "  - {name: ", joint->name);
   psdm_output_print(out, ", type: %s", types[joint->type]);
   if (joint->parent < 0)
-    psdm_output_text(out, ", parent: base");
+    psdm_output_text(out, psdm_robot_find(r, "base") < 0 ? ", parent: base" : ", parent: \"\"");
   else if (yaml_needs_frame(r, joint->parent))
     put_yaml_name(out, ", parent: ", fresh_name(r, r->joint[joint->parent].name, "__frame", name, sizeof name));
   else
@@ -451,6 +458,12 @@ void psdm_robot_write(const psdm_robot *r, psdm_robot_format format, psdm_output
 /* ---- what URDF cannot say ---- */
 
 /* the index-th thing of joint j that is lost, NULL when there are fewer; index counts down by those it has */
+static bool has_control(const char *name) {
+  for (const unsigned char *c = (const unsigned char *)name; *c; c++)
+    if (*c < 0x20 && *c != '\t' && *c != '\n' && *c != '\r') return true;
+  return false;
+}
+
 static const char *joint_loss(const psdm_robot *r, int j, int *index) {
   const psdm_joint *joint = &r->joint[j];
   const psdm_friction *f = &joint->friction;
@@ -471,6 +484,7 @@ static const char *joint_loss(const psdm_robot *r, int j, int *index) {
       {!isnan(joint->torque_constant), "a torque constant"},
       {isfinite(l->acceleration), "an acceleration limit"},
       {isfinite(l->lower) != isfinite(l->upper), "a limit on one side only"},
+      {has_control(joint->name) || has_control(r->link[j].name), "a name with control characters"},
   };
   for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
     if (losses[i].lost && (*index)-- == 0) return losses[i].what;

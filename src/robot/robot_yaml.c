@@ -313,8 +313,11 @@ static psdm_status no_such_joint(reader *r, int line, int column, const char *na
                 near ? other : "", near ? "'?" : "");
 }
 
+/* base, or "" where something else is called so, is the base */
 static psdm_status resolve_parent(reader *r, const psdmp_node *node, int *parent) {
   const char *name = NULL;
+  *parent = -1;
+  if (node->kind == PSDMP_SCALAR && !node->length && node->quoted) return PSDM_OK;
   psdm_status status = read_name(r, node, &name);
   if (status) return status;
   *parent = find_joint(r, name, true);

@@ -166,6 +166,31 @@ static void test_shipped_robots(void **unused) {
   }
 }
 
+/* a link called base that is not the root, and names full of what YAML and XML treat specially */
+static void test_odd_names(void **unused) {
+  (void)unused;
+  rng g = rng_start("odd names");
+  static const char urdf[] =
+      "<robot name='odd'><link name='world'/><link name='base'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+      "<link name='&lt;&amp;&quot;>'><inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link><link name='arm'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+      "<joint name='a' type='continuous'><parent link='world'/><child link='base'/><axis xyz='0 1 0'/></joint>"
+      "<joint name='b: [x]' type='continuous'><parent link='base'/><child link='&lt;&amp;&quot;>'/><origin xyz='0.1 0 0.3'/></joint>"
+      "<joint name='c' type='prismatic'><parent link='world'/><child link='arm'/><origin xyz='0 0.2 0.3'/></joint></robot>";
+  static const char yaml[] = "{convention: dh, joints: [{name: \"tab\\there\", a: 0.3}, {name: \"next\\x85line \\u2028 \\\\ '\", a: 0.2, alpha: pi/2}], links: [{name: \"\\x9c#: -\", mass: 1}, {name: \"\\x1b[0m\", mass: 2}]}";
+  psdm_robot *robot = parse_robot(urdf), *again = reload(robot, PSDM_FORMAT_YAML, urdf);
+  compare(robot, again, &g, urdf);
+  psdm_robot_free(again);
+  psdm_robot_free(robot);
+  char text[160];
+  robot = parse_robot(yaml);
+  again = reload(robot, PSDM_FORMAT_YAML, yaml);
+  compare(robot, again, &g, yaml);
+  assert_string_equal(psdm_robot_joint(again, 1)->name, psdm_robot_joint(robot, 1)->name);
+  assert_string_equal(psdm_robot_loss(robot, PSDM_FORMAT_URDF, 0, text, sizeof text), "joint 'next\\xc2\\x85line \xe2\x80\xa8 \\ '' has a name with control characters");
+  psdm_robot_free(again);
+  psdm_robot_free(robot);
+}
+
 static void test_losses_are_told(void **unused) {
   (void)unused;
   char text[160];
@@ -267,7 +292,7 @@ static void test_mat_tables(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_round_trips),      cmocka_unit_test(test_urdf_round_trips), cmocka_unit_test(test_shipped_robots),
-      cmocka_unit_test(test_losses_are_told),  cmocka_unit_test(test_tables),
+      cmocka_unit_test(test_losses_are_told),  cmocka_unit_test(test_odd_names),  cmocka_unit_test(test_tables),
       cmocka_unit_test(test_mat_tables),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

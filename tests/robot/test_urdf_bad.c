@@ -329,8 +329,8 @@ static void mimics(void **state) {
        "test.urdf:10: joint 'j3' mimics 'left fnger', which is no joint of this file; did you mean 'left finger'?"},
       {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "nothing like it") END, PSDM_E_PARSE, "test.urdf:7: joint 'j2' mimics 'nothing like it', which is no joint of this file"},
       {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "arm") END, PSDM_E_PARSE, "test.urdf:7: joint 'j2' mimics 'arm', which is no joint of this file"}, /* a link */
-      {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "j2") END, PSDM_E_ROBOT, "test.urdf:6: joint 'j2': its 'couple' leads back to itself"},
-      {THREE_LINKS JOINT MIMIC("j2", "arm", "b", "j3") MIMIC("j3", "b", "c", "j2") END, PSDM_E_ROBOT, "test.urdf:7: joint 'j2': its 'couple' leads back to itself"},
+      {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "j2") END, PSDM_E_ROBOT, "test.urdf:6: joint 'j2': what it follows leads back to itself"},
+      {THREE_LINKS JOINT MIMIC("j2", "arm", "b", "j3") MIMIC("j3", "b", "c", "j2") END, PSDM_E_ROBOT, "test.urdf:7: joint 'j2': what it follows leads back to itself"},
       {WITH("<mimic joint='j1'/>"), PSDM_E_ROBOT, "test.urdf:1:1: every joint follows another; at least one must be independent"},
       {THREE_LINKS JOINT "<joint name='f' type='fixed'><parent link='arm'/><child link='b'/></joint>\n" MIMIC("j3", "b", "c", "f") END, PSDM_E_ROBOT,
        "test.urdf:8: joint 'j3': it follows a fixed joint"},

@@ -1,0 +1,706 @@
+/* test_params.c: base parameters by structure, by numbers and by symbols. Golden: Gautier (1991), Tables II to V. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+#include "psdm/psdm.h"
+#include "support.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static const char *const sampling_name[] = {"d", "d0", "h"}, *const solver_name[] = {"qr", "svd"};
+
+static psdm_params *solve(const psdm_robot *r, int sampling, int solver) {
+  psdm_params *p;
+  psdm_error error;
+  char text[900];
+  const psdm_params_options o = {.sampling = (psdm_sampling)sampling, .solver = (psdm_solver)solver};
+  if (psdm_params_solve(r, &o, NULL, &p, &error)) fail_msg("%s", psdm_error_format(&error, text, sizeof text));
+  return p;
+}
+
+static psdm_model *derive(const psdm_robot *r) {
+  psdm_model *m;
+  psdm_error error;
+  char text[900];
+  if (psdm_params_derive(r, NULL, NULL, &m, NULL, &error)) fail_msg("%s", psdm_error_format(&error, text, sizeof text));
+  return m;
+}
+
+static psdm_symbolic *symbols(const psdm_robot *r, const psdm_model *m, int count, const char *const *rename) {
+  psdm_symbolic *s;
+  psdm_error error;
+  char text[900];
+  const psdm_symbolic_options o = {.rename_count = count, .rename = rename};
+  if (psdm_symbolic_derive(r, m, &o, NULL, &s, &error)) fail_msg("%s", psdm_error_format(&error, text, sizeof text));
+  return s;
+}
+
+static int parameter(const psdm_robot *r, const char *name) {
+  char text[32];
+  for (int k = 0; k < psdm_robot_parameter_count(r); k++)
+    if (strcmp(psdm_robot_parameter_name(r, k, text, sizeof text), name) == 0) return k;
+  fail_msg("no parameter %s", name);
+  return -1;
+}
+
+/* base parameter j's coefficients over all standard parameters */
+static void row_of_params(const psdm_params *p, int j, double *row) {
+  int e = p->columns - p->rank;
+  memset(row, 0, sizeof *row * (size_t)p->standard);
+  row[p->column[p->kept[j]]] = 1;
+  for (int k = 0; k < e; k++) row[p->column[p->dropped[k]]] = p->beta[(long)j * e + k];
+}
+
+static void row_of_model(const psdm_model *m, int j, double *row) {
+  memset(row, 0, sizeof *row * (size_t)psdm_model_standard_count(m));
+  for (int t = 0; t < psdm_model_base_terms(m, j); t++) {
+    int k;
+    double x = psdm_model_base_term(m, j, t, &k);
+    row[k] = x;
+  }
+}
+
+/* ---- Gautier (1991) ---- */
+
+static const char *const eliminated[] = {"XX1", "XY1", "XZ1", "YY1", "YZ1", "mx1", "my1", "mz1", "m1", "mz2", "m2"};
+static const char *const regrouped[] = {"Ia1", "YY2", "Ia2", "YY3", "mz3", "m3", "YY4", "mz4", "m4", "YY5", "mz5", "m5", "YY6", "mz6", "m6"};
+
+/* Table III, XB1 in the table's order, and Table V in our spelling: R3 is d3, D3 is a3, and so on */
+static const struct base {
+  const char *name;
+  double value;
+  const char *formula; /* NULL: unchanged */
+} table[] = {{"ZZ1", 5.0186, "ZZ1 + YY2 + YY3 + Ia1 + 2*R3*mz3 + (D3^2 + R3^2)*m3 + (D3^2 + R3^2 + D4^2)*(m4 + m5 + m6)"},
+             {"XX2", -2.05, "XX2 - YY2 - D3^2*(m3 + m4 + m5 + m6)"},
+             {"XY2", 0.7, NULL},
+             {"XZ2", -1.07, "XZ2 - D3*mz3 - D3*R3*(m3 + m4 + m5 + m6)"},
+             {"YZ2", 0.65, NULL},
+             {"ZZ2", 6.55, "ZZ2 + Ia2 + D3^2*(m3 + m4 + m5 + m6)"},
+             {"mx2", 4.3, "mx2 + D3*(m3 + m4 + m5 + m6)"},
+             {"my2", 0.6, NULL},
+             {"XX3", 0.7634, "XX3 - YY3 + YY4 + 2*R4*mz4 + (R4^2 - D4^2)*(m4 + m5 + m6)"},
+             {"XY3", 0.6872, "XY3 - D4*mz4 - D4*R4*(m4 + m5 + m6)"},
+             {"XZ3", 0.55, NULL},
+             {"YZ3", -0.6, NULL},
+             {"ZZ3", 0.9646, "ZZ3 + YY4 + 2*R4*mz4 + (D4^2 + R4^2)*(m4 + m5 + m6)"},
+             {"mx3", 0.528, "mx3 + D4*(m4 + m5 + m6)"},
+             {"my3", 1.14, "my3 + mz4 + R4*(m4 + m5 + m6)"},
+             {"Ia3", 1, NULL},
+             {"XX4", -0.42, "XX4 - YY4 + YY5"},
+             {"XY4", 0.02, NULL},
+             {"XZ4", 0.02, NULL},
+             {"YZ4", 0.015, NULL},
+             {"ZZ4", 0.07, "ZZ4 + YY5"},
+             {"mx4", 0.02, NULL},
+             {"my4", -0.07, "my4 - mz5"},
+             {"Ia4", 0.3, NULL},
+             {"XX5", 0.02, "XX5 - YY5 + YY6"},
+             {"XY5", 0.01, NULL},
+             {"XZ5", 0.01, NULL},
+             {"YZ5", 0.01, NULL},
+             {"ZZ5", 0.06, "ZZ5 + YY6"},
+             {"mx5", 0.02, NULL},
+             {"my5", 0.03, "my5 + mz6"},
+             {"Ia5", 0.3, NULL},
+             {"XX6", 0, "XX6 - YY6"},
+             {"XY6", 0.01, NULL},
+             {"XZ6", 0.01, NULL},
+             {"YZ6", 0.01, NULL},
+             {"ZZ6", 0.02, NULL},
+             {"mx6", 0.01, NULL},
+             {"my6", 0.01, NULL},
+             {"Ia6", 0.3, NULL}};
+
+/* Table IV: beta's rows over Ia1 YY2 Ia2 YY3 MZ3 M3 YY4 MZ4 M4 YY5 MZ5 M5 YY6 MZ6 M6, from Table V with R3 = 0.2, D3 = 0.5, R4 = 0.6,
+ * D4 = 0.02; the paper prints its first three */
+static const struct beta {
+  const char *name;
+  double row[15];
+} beta[] = {{"ZZ1", {1, 1, 0, 1, 0.4, 0.29, 0, 0, 0.2904, 0, 0, 0.2904, 0, 0, 0.2904}},
+            {"XX2", {0, -1, 0, 0, 0, -0.25, 0, 0, -0.25, 0, 0, -0.25, 0, 0, -0.25}},
+            {"XZ2", {0, 0, 0, 0, -0.5, -0.1, 0, 0, -0.1, 0, 0, -0.1, 0, 0, -0.1}},
+            {"ZZ2", {0, 0, 1, 0, 0, 0.25, 0, 0, 0.25, 0, 0, 0.25, 0, 0, 0.25}},
+            {"mx2", {0, 0, 0, 0, 0, 0.5, 0, 0, 0.5, 0, 0, 0.5, 0, 0, 0.5}},
+            {"XX3", {0, 0, 0, -1, 0, 0, 1, 1.2, 0.3596, 0, 0, 0.3596, 0, 0, 0.3596}},
+            {"XY3", {0, 0, 0, 0, 0, 0, 0, -0.02, -0.012, 0, 0, -0.012, 0, 0, -0.012}},
+            {"ZZ3", {0, 0, 0, 0, 0, 0, 1, 1.2, 0.3604, 0, 0, 0.3604, 0, 0, 0.3604}},
+            {"mx3", {0, 0, 0, 0, 0, 0, 0, 0, 0.02, 0, 0, 0.02, 0, 0, 0.02}},
+            {"my3", {0, 0, 0, 0, 0, 0, 0, 1, 0.6, 0, 0, 0.6, 0, 0, 0.6}},
+            {"XX4", {[6] = -1, [9] = 1}},
+            {"ZZ4", {[9] = 1}},
+            {"my4", {[10] = -1}},
+            {"XX5", {[9] = -1, [12] = 1}},
+            {"ZZ5", {[12] = 1}},
+            {"my5", {[13] = 1}},
+            {"XX6", {[12] = -1}}};
+
+/* names, split and coefficients of one answer; row(j) gives its coefficients */
+static void check_table_rows(const psdm_robot *r, int j, const double *row, double tolerance) {
+  const struct beta *expected = NULL;
+  for (int i = 0; i < COUNT(beta); i++)
+    if (strcmp(beta[i].name, table[j].name) == 0) expected = &beta[i];
+  assert_int_equal(expected != NULL, table[j].formula != NULL);
+  double sum = 0;
+  for (int k = 0; k < psdm_robot_parameter_count(r); k++) sum += fabs(row[k]);
+  assert_float_equal(row[parameter(r, table[j].name)], 1, 1e-14);
+  sum -= 1;
+  for (int i = 0; i < 15; i++) {
+    double want = expected ? expected->row[i] : 0, have = row[parameter(r, regrouped[i])];
+    assert_float_equal(have, want, tolerance);
+    sum -= fabs(have);
+  }
+  assert_float_equal(sum, 0, tolerance); /* and nothing else */
+}
+
+static void gautier_by_structure(void **state) {
+  (void)state;
+  psdm_robot *r = load_shipped("puma560");
+  psdm_model *m = derive(r);
+  double pi[66], theta[40], row[66];
+  assert_int_equal(psdm_model_standard_count(m), 66);
+  assert_int_equal(psdm_model_l(m), 40);
+  assert_int_equal(psdm_model_p(m), 0);
+  psdm_robot_parameters(r, pi);
+  psdm_model_theta(m, pi, theta);
+  for (int j = 0; j < 40; j++) {
+    assert_string_equal(psdm_model_base_name(m, j), table[j].name);
+    assert_float_equal(theta[j], table[j].value, 5.1e-5);
+    row_of_model(m, j, row);
+    check_table_rows(r, j, row, 1e-13);
+  }
+  for (int i = 0; i < COUNT(eliminated); i++) assert_int_equal(psdm_model_fate(m, parameter(r, eliminated[i])), PSDM_FATE_NO_EFFECT);
+  for (int i = 0; i < COUNT(regrouped); i++) assert_int_equal(psdm_model_fate(m, parameter(r, regrouped[i])), PSDM_FATE_REGROUPED);
+  psdm_model_free(m);
+  psdm_robot_free(r);
+}
+
+static void gautier_by_numbers(void **state) {
+  (void)state;
+  psdm_robot *r = load_shipped("puma560");
+  double pi[66], theta[40], row[66];
+  char name[32];
+  psdm_robot_parameters(r, pi);
+  for (int model = 0; model < 3; model++)
+    for (int solver = 0; solver < 2; solver++) {
+      psdm_params *p = solve(r, model, solver);
+      assert_int_equal(p->standard, 66);
+      assert_int_equal(p->columns, 55);
+      assert_int_equal(p->rank, 40);
+      for (int k = 0; k < 3; k++) {
+        assert_int_equal(p->ranks[k], 40);
+        assert_true(p->gap[k] > 1e12); /* two groups, no doubt */
+      }
+      assert_true(p->spread < 1e4 && p->spread_random > 10 * p->spread);
+      int fates[4] = {0};
+      for (int k = 0; k < 66; k++) fates[psdm_params_fate(p, k)]++;
+      assert_int_equal(fates[PSDM_FATE_NO_EFFECT], 11);
+      assert_int_equal(fates[PSDM_FATE_REGROUPED], 15);
+      assert_int_equal(fates[PSDM_FATE_GROUPED_INTO], 17);
+      assert_int_equal(fates[PSDM_FATE_UNCHANGED], 23);
+      for (int i = 0; i < COUNT(eliminated); i++) assert_int_equal(psdm_params_fate(p, parameter(r, eliminated[i])), PSDM_FATE_NO_EFFECT);
+      for (int i = 0; i < COUNT(regrouped); i++) {
+        psdm_robot_parameter_name(r, p->column[p->dropped[i]], name, sizeof name);
+        assert_string_equal(name, regrouped[i]);
+      }
+      psdm_params_theta(p, pi, theta);
+      for (int j = 0; j < 40; j++) {
+        assert_string_equal(psdm_robot_parameter_name(r, p->column[p->kept[j]], name, sizeof name), table[j].name);
+        assert_float_equal(theta[j], table[j].value, 5.1e-5);
+        row_of_params(p, j, row);
+        check_table_rows(r, j, row, 1e-9);
+      }
+      /* V2 N: zero for the parameters that nothing is regrouped with */
+      for (int i = 0; i < 55; i++) assert_int_equal(fabs(p->V2N[i]) < 1e-10, psdm_params_fate(p, p->column[i]) == PSDM_FATE_UNCHANGED);
+      /* what the diagonals are: descending, and R's zeros where a parameter goes */
+      for (int i = 1; i < 55; i++) assert_true(fabs(p->T[i]) <= fabs(p->T[i - 1]) * (1 + 1e-9) && p->sigma[i] <= p->sigma[i - 1]);
+      for (int i = 0; i < 55; i++) assert_int_equal(fabs(p->R[i]) <= p->tau[1], psdm_params_fate(p, p->column[i]) == PSDM_FATE_REGROUPED);
+      psdm_params_free(p);
+    }
+  psdm_robot_free(r);
+}
+
+static void gautier_by_symbols(void **state) {
+  (void)state;
+  static const char *const names[] = {"d3=R3", "a3=D3", "d4=R4", "a4=D4"};
+  psdm_robot *r = load_shipped("puma560");
+  psdm_model *m = derive(r);
+  psdm_symbolic *s = symbols(r, m, COUNT(names), names);
+  assert_int_equal(psdm_symbolic_lengths(s), 4);
+  assert_true(psdm_symbolic_error(s) <= 1e-12);
+  for (int j = 0; j < 40; j++) {
+    assert_true(psdm_symbolic_holds(s, j));
+    assert_string_equal(psdm_symbolic_text(s, j, PSDM_FORMULA_TEXT), table[j].formula ? table[j].formula : table[j].name);
+  }
+  assert_string_equal(psdm_symbolic_text(s, 8, PSDM_FORMULA_LATEX),
+                      "\\mathit{XX}_{3} - \\mathit{YY}_{3} + \\mathit{YY}_{4} + 2\\,R_{4}\\,\\mathit{mz}_{4} + (R_{4}^{2} - D_{4}^{2})\\,(m_{4} + m_{5} + m_{6})");
+  psdm_symbolic_free(s);
+  psdm_model_free(m);
+  psdm_robot_free(r);
+}
+
+static void minimal_norm(void **state) {
+  (void)state;
+  psdm_robot *r = load_shipped("puma560");
+  psdm_work *work;
+  double pi[66], least[66], Y[6 * 66], q[6], qd[6], qdd[6], norm = 0, before = 0;
+  rng g = rng_start("minimal_norm");
+  psdm_robot_parameters(r, pi);
+  assert_int_equal(psdm_work_new(r, NULL, &work), PSDM_OK);
+  psdm_params *p = solve(r, PSDM_SAMPLE_H, PSDM_SOLVER_SVD);
+  psdm_params_minimal(p, pi, least);
+  for (int k = 0; k < 66; k++) norm += least[k] * least[k], before += pi[k] * pi[k];
+  assert_true(norm < before);
+  for (int t = 0; t < 20; t++) { /* the same torques */
+    for (int i = 0; i < 6; i++) q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -3, 3), qdd[i] = rng_uniform(&g, -3, 3);
+    assert_int_equal(psdm_regressor_standard(r, work, q, qd, qdd, Y), PSDM_OK);
+    for (int i = 0; i < 6; i++) {
+      double difference = 0;
+      for (int k = 0; k < 66; k++) difference += Y[66 * i + k] * (least[k] - pi[k]);
+      assert_float_equal(difference, 0, 1e-10);
+    }
+  }
+  psdm_params_free(p);
+  psdm_work_free(work, NULL);
+  psdm_robot_free(r);
+}
+
+/* ---- robots with couplings: the rank of their restricted regressors, counted here ---- */
+
+static int rank_of_regressor(const psdm_robot *r, rng *g) {
+  int S = psdm_robot_parameter_count(r), n = psdm_robot_n(r), samples = 3 * S / n + 5, rows = samples * n;
+  double *A = calloc((size_t)(rows * S), sizeof *A), *Y = calloc((size_t)(n * S), sizeof *Y), *R = calloc((size_t)(S * S), sizeof *R);
+  double state[3 * 64];
+  psdm_work *work;
+  psdmp_columns columns = {.kept = calloc((size_t)S, sizeof(int)), .beta = calloc((size_t)(S * S), sizeof(double))};
+  assert_int_equal(psdm_work_new(r, NULL, &work), PSDM_OK);
+  for (int s = 0; s < samples; s++) {
+    for (int i = 0; i < 3 * n; i++) state[i] = rng_uniform(g, -3, 3);
+    assert_int_equal(psdm_regressor_standard(r, work, state, state + n, state + 2 * n, Y), PSDM_OK);
+    for (int i = 0; i < n; i++)
+      for (int k = 0; k < S; k++) A[(long)k * rows + s * n + i] = Y[i * S + k];
+  }
+  psdmp_columns_choose(rows, S, A, NULL, 1e-9, R, &columns);
+  int rank = columns.rank;
+  psdm_work_free(work, NULL);
+  free(A), free(Y), free(R), free(columns.kept), free(columns.beta);
+  return rank;
+}
+
+/* every model and solver finds the same as the structure: which, how, and the values */
+static void check_agreement(const psdm_robot *r, const psdm_model *m, double tolerance) {
+  int l = psdm_model_l(m), S = psdm_model_standard_count(m);
+  double *pi = calloc((size_t)S, sizeof *pi), *exact = calloc((size_t)l + 1, sizeof *exact), *theta = calloc((size_t)S, sizeof *theta);
+  psdm_robot_parameters(r, pi);
+  for (int k = 0; k < S; k++)
+    if (!isfinite(pi[k])) pi[k] = 0.1 * (k % 7) - 0.2;
+  psdm_model_theta(m, pi, exact);
+  for (int model = 0; model < 3; model++)
+    for (int solver = 0; solver < 2; solver++) {
+      psdm_params *p = solve(r, model, solver);
+      if (p->rank != l || p->ranks[0] != l || p->ranks[1] != l || p->ranks[2] != l)
+        fail_msg("model %s by %s: l %d (T %d, R %d, sigma %d), exact %d; gaps %g %g %g", sampling_name[model], solver_name[solver], p->rank, p->ranks[0],
+                 p->ranks[1], p->ranks[2], l, p->gap[0], p->gap[1], p->gap[2]);
+      for (int k = 0; k < S; k++)
+        if (psdm_params_fate(p, k) != psdm_model_fate(m, k)) fail_msg("model %s by %s: fate of parameter %d", sampling_name[model], solver_name[solver], k);
+      psdm_params_theta(p, pi, theta);
+      double worst = max_difference(theta, exact, l) / fmax(1, max_absolute(exact, l));
+      if (!(worst <= tolerance)) fail_msg("model %s by %s: theta differs by %g", sampling_name[model], solver_name[solver], worst);
+      psdm_params_free(p);
+    }
+  free(pi), free(exact), free(theta);
+}
+
+static void shipped_robots_agree(void **state) {
+  (void)state;
+  rng g = rng_start("shipped_robots_agree");
+  for (int i = 0; shipped_robots[i]; i++) {
+    psdm_robot *r = load_shipped(shipped_robots[i]);
+    psdm_model *m = derive(r);
+    if (strcmp(shipped_robots[i], "parallelogram") == 0) assert_int_equal(psdm_model_l(m), 8);
+    assert_int_equal(psdm_model_l(m), rank_of_regressor(r, &g));
+    check_agreement(r, m, 1e-9);
+    psdm_model_free(m);
+    psdm_robot_free(r);
+  }
+}
+
+/* the base parameters alone are those of the whole derivation, to the bit */
+static void structure_alone(void **state) {
+  (void)state;
+  for (int i = 0; shipped_robots[i]; i++) {
+    psdm_robot *r = load_shipped(shipped_robots[i]);
+    psdm_model *m = derive(r), *whole;
+    assert_int_equal(psdm_model_derive(r, NULL, NULL, &whole, NULL, NULL), PSDM_OK);
+    int S = psdm_model_standard_count(m);
+    double a[200], b[200];
+    assert_true(S <= 200);
+    assert_int_equal(psdm_model_l(m), psdm_model_l(whole));
+    for (int j = 0; j < psdm_model_l(m); j++) {
+      assert_string_equal(psdm_model_base_name(m, j), psdm_model_base_name(whole, j));
+      row_of_model(m, j, a);
+      row_of_model(whole, j, b);
+      assert_memory_equal(a, b, sizeof *a * (size_t)S);
+    }
+    for (int k = 0; k < S; k++) assert_int_equal(psdm_model_fate(m, k), psdm_model_fate(whole, k));
+    psdm_model_free(whole);
+    psdm_model_free(m);
+    psdm_robot_free(r);
+  }
+}
+
+/* ---- symbols ---- */
+
+/* value of formula j at the lengths that the object names, over all standard parameters */
+static void row_of_symbols(const psdm_symbolic *s, int j, const double *lengths, int S, double *row) {
+  memset(row, 0, sizeof *row * (size_t)S);
+  for (int t = 0; t < psdm_symbolic_terms(s, j); t++) {
+    int k;
+    double x = psdm_symbolic_term(s, j, t, lengths, &k);
+    row[k] = x;
+  }
+}
+
+static void check_own_lengths(const psdm_robot *r, const psdm_model *m, const psdm_symbolic *s, double tolerance) {
+  int S = psdm_robot_parameter_count(r);
+  double *a = calloc((size_t)S, sizeof *a), *b = calloc((size_t)S, sizeof *b), lengths[256];
+  assert_true(psdm_symbolic_lengths(s) <= 256);
+  for (int i = 0; i < psdm_symbolic_lengths(s); i++) psdm_symbolic_length(s, i, &lengths[i]);
+  for (int j = 0; j < psdm_model_l(m); j++) {
+    row_of_model(m, j, a);
+    row_of_symbols(s, j, lengths, S, b);
+    assert_true(max_difference(a, b, S) <= tolerance * fmax(1, max_absolute(a, S)));
+    assert_non_null(psdm_symbolic_text(s, j, PSDM_FORMULA_TEXT));
+    assert_non_null(psdm_symbolic_text(s, j, PSDM_FORMULA_LATEX));
+  }
+  free(a), free(b);
+}
+
+static void shipped_robots_have_symbols(void **state) {
+  (void)state;
+  for (int i = 0; shipped_robots[i]; i++) {
+    psdm_robot *r = load_shipped(shipped_robots[i]);
+    psdm_model *m = derive(r);
+    psdm_symbolic *s = symbols(r, m, 0, NULL);
+    for (int j = 0; j < psdm_model_l(m); j++) assert_true(psdm_symbolic_holds(s, j));
+    assert_true(psdm_symbolic_error(s) <= 1e-12);
+    check_own_lengths(r, m, s, 1e-12);
+    psdm_symbolic_free(s);
+    psdm_model_free(m);
+    psdm_robot_free(r);
+  }
+}
+
+/* files that take their lengths as numbers: written twice, with other ones */
+static const struct templet {
+  int count;
+  const char *names; /* blank-separated, in the order of the numbers */
+  const char *text;
+} templets[] = {
+    {4, "a3 d3 a4 d4",
+     "convention: modified-dh\njoints:\n  - {drive_inertia: unknown}\n  - {alpha: -pi/2, drive_inertia: unknown}\n"
+     "  - {a: %.17g, d: %.17g}\n  - {alpha: -pi/2, a: %.17g, d: %.17g}\n  - {alpha: pi/2}\n  - {alpha: -pi/2}\n"},
+    {6, "a1 a2 a3 d4 d5 a6",
+     "convention: dh\ngravity: [1, 2, -9]\njoints:\n  - {a: %.17g, alpha: 45 deg}\n  - {a: %.17g, alpha: -pi/2}\n  - {a: %.17g, alpha: 30 deg}\n"
+     "  - {type: prismatic, d: %.17g, alpha: pi/2}\n  - {d: %.17g, alpha: 0.7}\n  - {a: %.17g}\n"},
+    {7, "y2 a2 a3 x4 z4 d5 a5",
+     "convention: dh\nbase: {rpy: [0, 20 deg, 0]}\njoints:\n  - {name: torso}\n  - {origin: {xyz: [0, %.17g, 0], rpy: [-pi/2, 0, 0]}, a: %.17g}\n"
+     "  - {a: %.17g, alpha: pi/2}\n  - {parent: torso, type: prismatic, origin: {xyz: [%.17g, 0, %.17g], rpy: [0, pi/2, 0]}, alpha: -pi/2}\n"
+     "  - {d: %.17g, a: %.17g}\n"},
+    {5, "a2 d2 x3 y4 z4", /* a fixed joint in between */
+     "convention: modified-dh\njoints:\n  - {}\n  - {alpha: pi/2, a: %.17g, d: %.17g}\n  - {type: fixed, origin: {xyz: [%.17g, 0, 0], rpy: [0.3, 0, 0]}}\n"
+     "  - {origin: {xyz: [0, %.17g, %.17g], rpy: [0, pi/2, 0]}}\n"},
+    {3, "a3 a4 a5", /* a parallelogram with a link on it */
+     "gravity: [0, -9.81, 0]\nconvention: modified-dh\njoints:\n  - {name: q1}\n  - {name: q2, parent: base}\n"
+     "  - {name: q3, parent: q2, a: %.17g, couple: {q1: 1, q2: -1}}\n  - {name: q4, parent: q1, a: %.17g, couple: {q2: 1, q1: -1, offset: -pi}}\n"
+     "  - {name: q5, parent: q4, a: %.17g}\n"}};
+
+static psdm_robot *from_templet(const struct templet *t, const double *x) {
+  char text[2000];
+  switch (t->count) {
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#endif
+    case 3: snprintf(text, sizeof text, t->text, x[0], x[1], x[2]); break;
+    case 4: snprintf(text, sizeof text, t->text, x[0], x[1], x[2], x[3]); break;
+    case 5: snprintf(text, sizeof text, t->text, x[0], x[1], x[2], x[3], x[4]); break;
+    case 6: snprintf(text, sizeof text, t->text, x[0], x[1], x[2], x[3], x[4], x[5]); break;
+    default: snprintf(text, sizeof text, t->text, x[0], x[1], x[2], x[3], x[4], x[5], x[6]); break;
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+  }
+  return parse_robot(text);
+}
+
+/* where the name stands in the templet's list */
+static int place_of(const struct templet *t, const char *name) {
+  int at = 0;
+  for (const char *p = t->names; *p; at++) {
+    size_t length = strcspn(p, " ");
+    if (strlen(name) == length && memcmp(p, name, length) == 0) return at;
+    p += length + (p[length] == ' ');
+  }
+  fail_msg("no length %s", name);
+  return -1;
+}
+
+static void formulas_at_fresh_lengths(void **state) {
+  (void)state;
+  rng g = rng_start("formulas_at_fresh_lengths");
+  for (int i = 0; i < COUNT(templets); i++) {
+    const struct templet *t = &templets[i];
+    double x[8], lengths[8], a[100], b[100];
+    for (int k = 0; k < t->count; k++) x[k] = rng_uniform(&g, 0.1, 0.7);
+    psdm_robot *r = from_templet(t, x);
+    psdm_model *m = derive(r);
+    psdm_symbolic *s = symbols(r, m, 0, NULL);
+    int S = psdm_robot_parameter_count(r);
+    for (int round = 0; round < 5; round++) {
+      for (int k = 0; k < t->count; k++) x[k] = rng_uniform(&g, -0.9, 0.9);
+      for (int k = 0; k < psdm_symbolic_lengths(s); k++) lengths[k] = x[place_of(t, psdm_symbolic_length(s, k, NULL))];
+      psdm_robot *other = from_templet(t, x);
+      psdm_model *there = derive(other);
+      assert_int_equal(psdm_model_l(there), psdm_model_l(m));
+      for (int j = 0; j < psdm_model_l(m); j++) {
+        assert_true(psdm_symbolic_holds(s, j));
+        row_of_model(there, j, a);
+        row_of_symbols(s, j, lengths, S, b);
+        double worst = max_difference(a, b, S);
+        if (!(worst < 1e-9)) fail_msg("templet %d: %s at fresh lengths: %g", i, psdm_symbolic_text(s, j, PSDM_FORMULA_TEXT), worst);
+      }
+      psdm_model_free(there);
+      psdm_robot_free(other);
+    }
+    psdm_symbolic_free(s);
+    psdm_model_free(m);
+    psdm_robot_free(r);
+  }
+}
+
+static void formulas_as_texts(void **state) {
+  (void)state;
+  static const struct {
+    const char *robot, *name, *text;
+  } cases[] = {{"two_link", "ZZ1", "ZZ1 - a1^2*(m1 + m2)"},
+               {"fanuc_sr6ia", "ZZ1", "ZZ1 + 2*a1*mx1 + a1^2*(m1 + m2)"},
+               {"fanuc_sr6ia", "m3", "m3 + m4"},
+               {"kuka_kr6", "YY1", "YY1 + YY2 + ZZ3 + 2*a1*mx1 + a1^2*m1 + (a1^2 - a2^2)*m2 + (a1^2 - a2^2 - a3^2)*(m3 + m4 + m5 + m6)"},
+               {"kuka_kr6", "XZ2", "XZ2 - a2*(mz2 + my3)"},
+               {"kuka_lbr7", "XX2", "XX2 - ZZ2 + ZZ3 + 2*d3*my3 + d3^2*(m3 + m4 + m5 + m6 + m7)"},
+               {"two_branch", "my1", "my1 + mz2 + my3 + y2*(m2 + m3)"},
+               {"parallelogram", "mx1", "mx1 + a4*m4 + a4/a3*mx4"},
+               {"hitachi_hpr", "mx4", "mx4 - a5/a4*mx5 + a6*(m6 + m7)"}};
+  for (int i = 0; i < COUNT(cases); i++) {
+    psdm_robot *r = load_shipped(cases[i].robot);
+    psdm_model *m = derive(r);
+    psdm_symbolic *s = symbols(r, m, 0, NULL);
+    bool found = false;
+    for (int j = 0; j < psdm_model_l(m); j++) {
+      if (strcmp(psdm_model_base_name(m, j), cases[i].name) != 0) continue;
+      found = true;
+      assert_string_equal(psdm_symbolic_text(s, j, PSDM_FORMULA_TEXT), cases[i].text);
+    }
+    assert_true(found);
+    psdm_symbolic_free(s);
+    psdm_model_free(m);
+    psdm_robot_free(r);
+  }
+}
+
+/* a slide between two offsets that cancel: the last axis falls on the first, which no other lengths do */
+static void lengths_that_cancel(void **state) {
+  (void)state;
+  psdm_robot *r = parse_robot("convention: dh\njoints:\n  - {a: 0.3}\n  - {type: prismatic, a: -0.3}\n  - {a: 0.2, alpha: pi/2}\n  - {a: 0.1}\n");
+  psdm_model *m = derive(r);
+  psdm_symbolic *s = symbols(r, m, 0, NULL);
+  int numbers = 0;
+  for (int j = 0; j < psdm_model_l(m); j++) numbers += !psdm_symbolic_holds(s, j);
+  assert_true(numbers > 0 && numbers < psdm_model_l(m));
+  check_own_lengths(r, m, s, 1e-12);
+  check_agreement(r, m, 1e-9);
+  psdm_symbolic_free(s);
+  psdm_model_free(m);
+  psdm_robot_free(r);
+}
+
+/* ---- random robots ---- */
+
+static void random_robots(void **state) {
+  (void)state;
+  static char text[40000];
+  rng g = rng_start("random_robots");
+  for (int i = 0; i < 100; i++) {
+    const random_options o = {.n_min = 1, .n_max = 6, .coupled = i % 3 == 0, .trees = i % 2, .prismatic = i % 4 != 0, .drives = true};
+    psdm_robot *r = parse_robot(random_robot_text(&g, &o, text, sizeof text));
+    psdm_model *m = derive(r);
+    psdm_symbolic *s = symbols(r, m, 0, NULL);
+    check_agreement(r, m, 1e-7);
+    check_own_lengths(r, m, s, 1e-8);
+    psdm_symbolic_free(s);
+    psdm_model_free(m);
+    psdm_robot_free(r);
+  }
+}
+
+/* ---- hostile ---- */
+
+static void unknown_inertias(void **state) {
+  (void)state;
+  psdm_robot *r = parse_robot("convention: dh\njoints:\n  - {a: 0.5, drive_inertia: unknown}\n  - {a: 0.4}\n");
+  psdm_model *m = derive(r);
+  psdm_symbolic *s = symbols(r, m, 0, NULL);
+  psdm_params *p = solve(r, PSDM_SAMPLE_D, PSDM_SOLVER_QR);
+  double pi[21], theta[21];
+  assert_int_equal(p->rank, psdm_model_l(m));
+  assert_string_equal(psdm_symbolic_text(s, 0, PSDM_FORMULA_TEXT), "ZZ1 + Ia1 + 2*a1*mx1 + a1^2*(m1 + m2)");
+  psdm_robot_parameters(r, pi);
+  psdm_params_theta(p, pi, theta);
+  for (int j = 0; j < p->rank; j++) assert_true(isnan(theta[j]));
+  psdm_params_free(p);
+  psdm_symbolic_free(s);
+  psdm_model_free(m);
+  psdm_robot_free(r);
+}
+
+static void refused(const char *text, int status) {
+  psdm_robot *r = parse_robot(text);
+  psdm_params *p = (psdm_params *)&p;
+  psdm_error error;
+  assert_int_equal(psdm_params_solve(r, NULL, NULL, &p, &error), status);
+  assert_null(p);
+  assert_int_equal(error.status, status);
+  psdm_robot_free(r);
+}
+
+static void hostile(void **state) {
+  (void)state;
+  char *text = malloc(20000), *at = text;
+  psdm_params *p;
+  psdm_error error;
+  refused("convention: dh\njoints:\n  - {a: 1e200}\n  - {a: 1e200, alpha: pi/2}\n", PSDM_E_ROBOT);
+  at += sprintf(at, "convention: dh\njoints:\n");
+  for (int i = 0; i < 101; i++) at += sprintf(at, "  - {a: 0.1}\n");
+  refused(text, PSDM_E_LIMIT);
+  free(text);
+  /* one joint that nothing acts on but gravity along its axis: a single parameter */
+  psdm_robot *r = parse_robot("convention: dh\njoints:\n  - {type: revolute}\n");
+  for (int model = 0; model < 3; model++) {
+    p = solve(r, model, PSDM_SOLVER_SVD);
+    assert_int_equal(p->rank, 1);
+    assert_int_equal(p->columns, 1);
+    assert_true(isinf(p->gap[0]));
+    psdm_params_free(p);
+  }
+  const psdm_params_options nonsense = {.sampling = (psdm_sampling)7};
+  assert_int_equal(psdm_params_solve(r, &nonsense, NULL, &p, &error), PSDM_E_ARGUMENT);
+  const char *const nobody[] = {"Ixx9 = 0"};
+  assert_int_equal(psdm_params_solve(r, &(psdm_params_options){.assume_count = 1, .assume = nobody}, NULL, &p, &error), PSDM_E_PARSE);
+  psdm_params_free(NULL);
+  psdm_symbolic_free(NULL);
+  psdm_robot_free(r);
+}
+
+static void bad_names(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *sentence;
+  } cases[] = {{"a3", "name 'a3': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
+               {"a3=3x", "name 'a3=3x': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
+               {"a9=L", "name 'a9=L': the robot has no such length, or it is zero"},
+               {"a3=mz3", "name 'a3=mz3': this is the name of a standard parameter"},
+               {"a3=d3", "name 'a3=d3': this is the name of another length"}};
+  psdm_robot *r = load_shipped("puma560");
+  psdm_model *m = derive(r);
+  for (int i = 0; i < COUNT(cases); i++) {
+    psdm_symbolic *s = (psdm_symbolic *)&s;
+    psdm_error error;
+    const psdm_symbolic_options o = {.rename_count = 1, .rename = &cases[i].name};
+    assert_int_equal(psdm_symbolic_derive(r, m, &o, NULL, &s, &error), PSDM_E_PARSE);
+    assert_null(s);
+    assert_string_equal(error.text, cases[i].sentence);
+  }
+  psdm_model_free(m);
+  psdm_robot_free(r);
+}
+
+/* assumptions: the sampled models restrict as the derivation does */
+static void assumptions(void **state) {
+  (void)state;
+  static const char *const assume[] = {"Ixx3 = Iyy3", "rz4 = 0", "Ixz2 = 0", "m5 = 0"};
+  psdm_robot *r = load_shipped("puma560");
+  psdm_model *m;
+  const psdm_derive_options o = {.assume_count = COUNT(assume), .assume = assume};
+  assert_int_equal(psdm_params_derive(r, &o, NULL, &m, NULL, NULL), PSDM_OK);
+  for (int model = 0; model < 3; model++)
+    for (int solver = 0; solver < 2; solver++) {
+      psdm_params *p;
+      const psdm_params_options po = {.sampling = (psdm_sampling)model, .solver = (psdm_solver)solver, .assume_count = COUNT(assume), .assume = assume};
+      assert_int_equal(psdm_params_solve(r, &po, NULL, &p, NULL), PSDM_OK);
+      assert_int_equal(p->rank, psdm_model_l(m));
+      for (int k = 0; k < 66; k++) assert_int_equal(psdm_params_fate(p, k), psdm_model_fate(m, k));
+      psdm_params_free(p);
+    }
+  psdm_model_free(m);
+  psdm_robot_free(r);
+}
+
+/* the n-th allocation fails, for every n (steps are skipped once they are many): an answer each time, and nothing is lost */
+static void memory_runs_out(void **state) {
+  (void)state;
+  static const char *const rename[] = {"a1=L1"};
+  psdm_robot *r = load_shipped("two_link");
+  for (int kind = 0; kind < 3; kind++)
+    for (long n = 1;; n++) {
+      counting c;
+      psdm_error error;
+      psdm_model *m = NULL, *mine;
+      psdm_params *p = NULL;
+      psdm_symbolic *s = NULL;
+      psdm_status status;
+      counting_init(&c, n);
+      assert_int_equal(psdm_params_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
+      if (kind == 0) {
+        status = psdm_params_derive(r, NULL, &c.allocator, &mine, NULL, &error);
+        psdm_model_free(mine);
+      } else if (kind == 1) {
+        status = psdm_params_solve(r, &(psdm_params_options){.sampling = PSDM_SAMPLE_D0, .no_scaling = true}, &c.allocator, &p, &error);
+        psdm_params_free(p);
+      } else {
+        status = psdm_symbolic_derive(r, m, &(psdm_symbolic_options){.rename_count = 1, .rename = rename}, &c.allocator, &s, &error);
+        psdm_symbolic_free(s);
+      }
+      psdm_model_free(m);
+      assert_int_equal(c.live, 0);
+      if (c.calls < n) {
+        assert_int_equal(status, PSDM_OK);
+        break;
+      }
+      assert_int_equal(status, PSDM_E_MEMORY);
+      assert_int_equal(error.status, PSDM_E_MEMORY);
+    }
+  psdm_robot_free(r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(gautier_by_structure),
+                                     cmocka_unit_test(gautier_by_numbers),
+                                     cmocka_unit_test(gautier_by_symbols),
+                                     cmocka_unit_test(minimal_norm),
+                                     cmocka_unit_test(shipped_robots_agree),
+                                     cmocka_unit_test(structure_alone),
+                                     cmocka_unit_test(shipped_robots_have_symbols),
+                                     cmocka_unit_test(formulas_at_fresh_lengths),
+                                     cmocka_unit_test(formulas_as_texts),
+                                     cmocka_unit_test(lengths_that_cancel),
+                                     cmocka_unit_test(random_robots),
+                                     cmocka_unit_test(unknown_inertias),
+                                     cmocka_unit_test(hostile),
+                                     cmocka_unit_test(bad_names),
+                                     cmocka_unit_test(assumptions),
+                                     cmocka_unit_test(memory_runs_out)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
