@@ -6,7 +6,7 @@ WERROR := $(if $(CI),ON,OFF)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
-.PHONY: help build demo test test-all sanitize coverage fuzz bench install clean core all-packages
+.PHONY: help build demo test test-all test-peers sanitize coverage fuzz bench install clean core all-packages
 
 help:
 	@echo "make demo      build, then a tour from a robot file to its dynamics"
@@ -14,6 +14,7 @@ help:
 	@echo "make build     build only: build/psdm"
 	@echo "make install   install under PREFIX (default $(PREFIX))"
 	@echo "make test-all  the tests again under sanitizers, valgrind, an outside project, a short fuzz run"
+	@echo "make test-peers  Pinocchio, MuJoCo and KDL as judges"
 	@echo "make bench     recursions beside Pinocchio, and derivation times"
 	@echo "make fuzz      fuzz the parsers for FUZZ_SECONDS each (default $(FUZZ_SECONDS))"
 	@echo "make coverage  line coverage of the tests"
@@ -46,6 +47,9 @@ coverage: core
 	@sh cmake/build.sh coverage $(JOBS)
 	@ctest --test-dir build/coverage -L check -j $(JOBS) --output-on-failure
 	@sh tests/coverage.sh build/coverage
+
+test-peers: all-packages build
+	@bash tests/peers/run.sh
 
 fuzz: all-packages
 	@bash tests/fuzz/run.sh $(FUZZ_SECONDS)

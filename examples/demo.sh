@@ -22,10 +22,16 @@ step "2. Torques that a motion asks for, tau = M(q) qdd + c(q, qd) + g(q)" \
 cut -d, -f1-12 "$out/states.csv" | paste -d, - "$out/torques.csv" > "$out/loads.csv"
 step "3. And back: these torques give the accelerations of step 2's states" \
      "$psdm eval $robots/kuka_kr6.yaml forward --in $out/loads.csv --out $out/accelerations.csv 2>/dev/null && cat $out/accelerations.csv"
-step "4. The regressor of the 60 standard parameters (first columns of the first row)" \
-     "$psdm eval $robots/kuka_kr6.yaml regressor --standard --in $out/states.csv 2>/dev/null | sed -n 2p | cut -d, -f1-4"
-step "5. A coupled robot: the parallelogram's mass matrix" \
-     "printf 'q1,q2\n0.3,1.1\n' | $psdm eval $robots/parallelogram.yaml mass"
-step "6. A mistake is named, with its place" \
+step "4. The same dynamics in closed, regressor form: tau = Y(q, qd, qdd) theta" \
+     "$psdm derive $robots/kuka_kr6.yaml --export $out/kr6.json 2>/dev/null"
+step "5. Its base parameters, with formulas (the first ten)" \
+     "$psdm params $robots/kuka_kr6.yaml 2>/dev/null | head -13"
+step "6. Torques through the closed form: the same numbers" \
+     "$psdm eval $robots/kuka_kr6.yaml inverse --via expanded --in $out/states.csv 2>/dev/null"
+step "7. As URDF for other tools, and back" \
+     "$psdm convert $robots/kuka_kr6.yaml --out $out/kr6.urdf 2>/dev/null && $psdm eval $out/kr6.urdf inverse --in $out/states.csv 2>/dev/null"
+step "8. A coupled robot: the parallelogram's mass matrix" \
+     "printf 'q1,q2\\n0.3,1.1\\n' | $psdm eval $robots/parallelogram.yaml mass"
+step "9. A mistake is named, with its place" \
      "sed 's/alpha: -pi\/2/alpa: -pi\/2/' $robots/kuka_kr6.yaml | $psdm inspect - ; test \$? = 3"
-printf '\nWritten: %s/torques.csv, %s/accelerations.csv\n' "$out" "$out"
+printf '\nWritten: %s/torques.csv, accelerations.csv, kr6.json, kr6.urdf\n' "$out"

@@ -51,8 +51,8 @@ typedef struct psdm_params {
   double spread_random; /* S = max|W_ij| / min nonzero|W_ij| of random samples */
   double spread;        /* the same of the samples that were used */
   double tau[3];        /* below it a T_ii, R_ii, sigma_i counts as zero: r eps times the largest */
-  int ranks[3];         /* how many are above it, by T, R, sigma; all equal b when there is no doubt */
-  double gap[3];        /* smallest that counts over largest that does not; infinite when nothing is left out */
+  int ranks[3];         /* how many are above it, by T, R, sigma; b is T's count for QR, sigma's for SVD */
+  double gap[3];        /* b-th over the next by size, b of T for T and R; infinite when nothing is left out. R is the noisiest. */
 
   /* Table II of the paper: what the decisions were made from */
   const double *T;      /* (c) diagonal of QR with column pivoting */

