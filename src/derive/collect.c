@@ -117,20 +117,48 @@ static void count_entries(collector *c, const sorted_term *first, const sorted_t
   for (int d = 0; d < c->drives; d++) start[rank_of(&c->set, 0) + 1]++;
 }
 
-static void place_term(collector *c, const sorted_term *t, long *next) {
-  const int *column = c->column + PSDMP_STANDARD * t->body;
-  unsigned keep = kept_mask(c, t);
-  PSDMP_EACH(&t->term->rows, segment, record) {
-    long *at = &next[rank_of(&c->set, record[0])];
-    const double *value = psdmp_record_values(record);
-    for (unsigned left = psdmp_record_mask(record); left; left &= left - 1, value++) {
+/* what placing one term needs over and over */
+typedef struct placing {
+  unsigned keep;          /* kept parameters of the body */
+  unsigned short column[PSDMP_STANDARD], torque;
+  double scale, smallest; /* smallest is relative to the unit */
+  const double *unit;
+} placing;
+
+/* the kept entries of one record to the place where its function stands; returns the place behind them */
+static inline long place_record(placing *p, const uint64_t *record, psdmp_entry *P, long at) {
+  unsigned mask = psdmp_record_mask(record);
+  const double *value = psdmp_record_values(record);
+  double smallest = p->smallest;
+  if (mask == 0x3FF) { /* a full row: no need to find out which */
+    for (unsigned left = p->keep; left; left &= left - 1) {
       int i = __builtin_ctz(left);
-      if (!(keep >> i & 1)) continue;
-      double x = *value * t->term->scale, relative = fabs(x) * c->unit[i];
-      if (relative < c->kept) c->kept = relative;
-      c->m->P[(*at)++] = (psdmp_entry){x, (unsigned short)t->torque, (unsigned short)column[i]};
+      double x = value[i] * p->scale, size = fabs(x) * p->unit[i];
+      smallest = size < smallest ? size : smallest;
+      P[at++] = (psdmp_entry){x, p->torque, p->column[i]};
+    }
+  } else {
+    for (unsigned left = mask; left; left &= left - 1, value++) {
+      int i = __builtin_ctz(left);
+      if (!(p->keep >> i & 1)) continue;
+      double x = *value * p->scale, size = fabs(x) * p->unit[i];
+      smallest = size < smallest ? size : smallest;
+      P[at++] = (psdmp_entry){x, p->torque, p->column[i]};
     }
   }
+  p->smallest = smallest;
+  return at;
+}
+
+static void place_term(collector *c, const sorted_term *t, long *next) {
+  placing p = {.keep = kept_mask(c, t), .torque = (unsigned short)t->torque, .scale = t->term->scale, .smallest = c->kept, .unit = c->unit};
+  for (int i = 0; i < PSDMP_STANDARD; i++) p.column[i] = (unsigned short)c->column[PSDMP_STANDARD * t->body + i];
+  psdmp_entry *P = c->m->P;
+  PSDMP_EACH(&t->term->rows, segment, record) {
+    long *at = &next[rank_of(&c->set, record[0])];
+    *at = place_record(&p, record, P, *at);
+  }
+  c->kept = p.smallest;
 }
 
 /* entries come by torque and body; the drives of each torque follow its links. next[f] moves to the end of function f. */
