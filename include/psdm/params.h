@@ -50,13 +50,13 @@ typedef struct psdm_params {
   /* how good the answer is */
   double spread_random; /* S = max|W_ij| / min nonzero|W_ij| of random samples */
   double spread;        /* the same of the samples that were used */
-  double tau[3];        /* below it a T_ii, R_ii, sigma_i counts as zero: r eps times the largest */
+  double tau[3];        /* below it a T_ii, R_ii, sigma_i counts as zero: r eps times the largest; for R the middle of T's gap */
   int ranks[3];         /* how many are above it, by T, R, sigma; b is T's count for QR, sigma's for SVD */
-  double gap[3];        /* b-th over the next by size, b of T for T and R; infinite when nothing is left out. R is the noisiest. */
+  double gap[3];        /* b-th over the next by size, b of T for T and R; infinite when nothing is left out */
 
   /* Table II of the paper: what the decisions were made from */
   const double *T;      /* (c) diagonal of QR with column pivoting */
-  const double *R;      /* (c) diagonal of QR without pivoting */
+  const double *R;      /* (c) diagonal of QR without pivoting: what each column has beyond those kept before it */
   const double *sigma;  /* (c) singular values */
   const double *V2N;    /* (c) V2 times a random vector: zero for a parameter that nothing is regrouped with */
   const double *V1;     /* (b x c) row k: the k-th right singular vector */
@@ -64,7 +64,7 @@ typedef struct psdm_params {
   /* the answer: theta = X1 + beta X2 */
   const int *kept;      /* (b) columns, ascending */
   const int *dropped;   /* (c - b) columns, ascending */
-  const double *beta;   /* row-major (b x (c - b)); what is below 1e-9 is zero */
+  const double *beta;   /* row-major (b x (c - b)); what is below 1e-9 of its column is zero */
 } psdm_params;
 
 /* Allocates; free with psdm_params_free. options may be NULL. */

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "linalg/linalg.h"
 #include "linalg/solve.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc_raw(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
@@ -326,46 +325,14 @@ static bool fill_model(dense *d) {
   return true;
 }
 
-/* the kept columns and the others in terms of them */
-static bool write_base(dense *d, const psdmp_columns *columns) {
-  psdm_model *m = d->m;
-  int S = m->standard;
-  double *theta = NEW(&d->arena, S, double);
-  m->l = columns->rank;
-  m->base = psdmp_arena_alloc(&m->arena, sizeof *m->base * (size_t)(m->l ? m->l : 1));
-  if (!theta || !m->base) return false;
-  for (int j = 0; j < m->l; j++) {
-    m->base[j].parameter = columns->kept[j];
-    for (int c = 0; c < S; c++) {
-      double share = columns->beta[(long)j * S + c], unit = parameter_unit(d, c) / parameter_unit(d, columns->kept[j]);
-      theta[c] = fabs(share) * unit < TOLERANCE ? 0 : share;
-    }
-    theta[columns->kept[j]] = 1;
-    if (!psdmp_store_formula(m, &m->base[j], theta)) return false;
-  }
-  return true;
-}
-
-/* QR shrinks all coefficient rows to one triangle with the same dependences between its columns (equations 38 to 43) */
+/* base parameters from all rows of coefficients */
 static psdm_status reduce(dense *d) {
-  int n = d->m->n, S = d->m->standard;
-  long rows = 0, functions = 0, filled = 0;
+  long functions = 0;
+  double *unit = NEW(&d->arena, d->m->standard, double);
+  if (!unit) return no_memory(d);
   for (int k = 0; k < d->m->classes; k++) functions += d->found[k];
-  rows = functions * n + S;
-  long words = psdmp_least_squares_work((int)rows, S, 1);
-  psdmp_columns columns = {.kept = NEW(&d->arena, S, int), .beta = NEW(&d->arena, S * S, double)};
-  double *A = psdmp_arena_alloc(&d->arena, sizeof *A * (size_t)rows * (size_t)S), *R = NEW(&d->arena, S * S, double), *U = NEW(&d->arena, S * S, double);
-  double *reflectors = NEW(&d->arena, S, double), *work = NEW(&d->arena, words, double);
-  int *order = NEW(&d->arena, S, int);
-  if (!columns.kept || !columns.beta || !A || !R || !U || !reflectors || !work || !order) return no_memory(d);
-  for (long t = 0; t < functions * n; t++, filled++)
-    for (int k = 0; k < S; k++) A[k * rows + filled] = d->psi[t * S + k];
-  if (!psdmp_triangle((int)rows, S, A, R, reflectors, work, words)) return no_memory(d);
-  psdmp_keep_order(d->robot, order);
-  psdmp_columns_choose(S, S, R, order, 1e-9, U, &columns);
-  d->info->rank_dropped = columns.dropped;
-  d->info->rank_kept = columns.smallest;
-  return write_base(d, &columns) ? PSDM_OK : no_memory(d);
+  for (int k = 0; k < d->m->standard; k++) unit[k] = parameter_unit(d, k);
+  return psdmp_dense_reduce(d->robot, d->psi, functions * d->m->n, unit, d->m, d->info, d->error);
 }
 
 /* ---- the whole ---- */

@@ -69,6 +69,13 @@ psdm_status psdmp_source_class(const psdmp_source *source, const double *q, long
 psdm_status psdmp_command_torques(const psdm_robot *robot, const char *command, const psdmp_batch *batch, const psdm_allocator *allocator,
                                   psdm_error *error);
 
+/* ---- reduce ---- */
+
+/* Base parameters of coefficient rows, psi (rows x standard): fills base and l. unit (standard): what a coefficient of each parameter
+ * is multiplied by to compare it with the others'. */
+psdm_status psdmp_dense_reduce(const psdm_robot *robot, const double *psi, long rows, const double *unit, psdm_model *model,
+                               psdm_derive_info *info, psdm_error *error);
+
 /* ---- the whole ---- */
 
 /* Fills the model's functions, Psi, base parameters and l. */

@@ -58,21 +58,42 @@ static double gap_at(const double *x, int count, int rank, double *sorted) {
   return rank < count && rank > 0 && sorted[rank] != 0 ? fabs(sorted[rank - 1] / sorted[rank]) : INFINITY;
 }
 
+/* QR without pivoting, column by column (Gram-Schmidt, twice): R_ii is what is left of column i. A column with nothing left gives no
+ * direction, or its rounding would pose as one: noise of exact geometry is not random. A is spoilt. */
+static void diagonal_of_R(int r, int c, double *A, double nothing, double *R) {
+  int found = 0;
+  for (int i = 0; i < c; i++) {
+    double *x = A + (long)i * r, left = 0;
+    for (int pass = 0; pass < 2; pass++)
+      for (int k = 0; k < found; k++) {
+        const double *q = A + (long)k * r;
+        double dot = 0;
+        for (int t = 0; t < r; t++) dot += q[t] * x[t];
+        for (int t = 0; t < r; t++) x[t] -= dot * q[t];
+      }
+    for (int t = 0; t < r; t++) left += x[t] * x[t];
+    R[i] = sqrt(left);
+    if (!(R[i] > nothing)) continue;
+    double *to = A + (long)found++ * r; /* found <= i: the directions move to the front */
+    for (int t = 0; t < r; t++) to[t] = x[t] / R[i];
+  }
+}
+
 static bool factorise(holder *h, matrix *m, psdmp_arena *scratch) {
   psdm_params *p = &h->params;
   double *A = copy_of(scratch, m), *B = copy_of(scratch, m), *C = copy_of(scratch, m), *sorted = NEW(scratch, m->c, double);
   m->V = NEW(scratch, (long)m->c * m->c, double);
   if (!A || !B || !C || !sorted || !m->V) return false;
-  if (!psdmp_lapack_qr_pivoted(scratch, m->r, m->c, A) || !psdmp_lapack_qr(scratch, m->r, m->c, B) ||
-      !psdmp_lapack_svd(scratch, m->r, m->c, C, h->sigma, m->V))
-    return false;
-  for (int i = 0; i < m->c; i++) {
-    h->T[i] = A[(long)i * m->r + i];
-    h->R[i] = B[(long)i * m->r + i];
-  }
+  if (!psdmp_lapack_qr_pivoted(scratch, m->r, m->c, A) || !psdmp_lapack_svd(scratch, m->r, m->c, C, h->sigma, m->V)) return false;
+  for (int i = 0; i < m->c; i++) h->T[i] = A[(long)i * m->r + i];
+  decide(h->T, m->c, m->r, &p->tau[0], &p->ranks[0]);
+  decide(h->sigma, m->c, m->r, &p->tau[2], &p->ranks[2]);
+  /* T shows the gap; its middle is the safest place to tell R's two groups apart */
+  int b = p->ranks[0];
+  p->tau[1] = b && b < m->c ? sqrt(fabs(h->T[b - 1]) * fmax(fabs(h->T[b]), 1e-2 * p->tau[0])) : p->tau[0];
+  diagonal_of_R(m->r, m->c, B, p->tau[1], h->R);
+  for (int i = 0; i < m->c; i++) p->ranks[1] += h->R[i] > p->tau[1];
   const double *diagonal[3] = {h->T, h->R, h->sigma};
-  for (int k = 0; k < 3; k++) decide(diagonal[k], m->c, m->r, &p->tau[k], &p->ranks[k]);
-  /* R is noisier than T, whose count it follows */
   for (int k = 0; k < 3; k++) p->gap[k] = gap_at(diagonal[k], m->c, p->ranks[k == 1 ? 0 : k], sorted);
   return true;
 }
@@ -177,6 +198,17 @@ static void show_V(holder *h, const matrix *m) {
   memcpy(h->V1, m->V, sizeof *h->V1 * (size_t)b * (size_t)c);
 }
 
+/* entries that are nothing beside the largest of their column: nearly parallel axes make large ones, and noise with them */
+static void clean_beta(holder *h) {
+  int b = h->params.rank, e = h->params.columns - b;
+  for (int k = 0; k < e; k++) {
+    double largest = 1;
+    for (int i = 0; i < b; i++) largest = fmax(largest, fabs(h->beta[(long)i * e + k]));
+    for (int i = 0; i < b; i++)
+      if (fabs(h->beta[(long)i * e + k]) < 1e-9 * largest) h->beta[(long)i * e + k] = 0;
+  }
+}
+
 static void set_fates(holder *h) {
   const psdm_params *p = &h->params;
   int e = p->columns - p->rank;
@@ -184,11 +216,7 @@ static void set_fates(holder *h) {
   for (int k = 0; k < e; k++) h->fate[p->column[h->dropped[k]]] = PSDM_FATE_REGROUPED;
   for (int i = 0; i < p->rank; i++) {
     bool alone = true;
-    for (int k = 0; k < e; k++) {
-      double *beta = &h->beta[(long)i * e + k];
-      if (fabs(*beta) < 1e-9) *beta = 0;
-      alone &= *beta == 0;
-    }
+    for (int k = 0; k < e; k++) alone &= h->beta[(long)i * e + k] == 0;
     h->fate[p->column[h->kept[i]]] = alone ? PSDM_FATE_UNCHANGED : PSDM_FATE_GROUPED_INTO;
   }
 }
@@ -225,6 +253,7 @@ static bool solve(holder *h, const psdm_params_options *o, const psdmp_samples *
     if (p->rank < m.c && !(o->solver == PSDM_SOLVER_SVD ? beta_by_V : beta_by_R)(h, &m, scratch)) return false;
     show_V(h, &m);
   }
+  clean_beta(h);
   set_fates(h);
   return true;
 }

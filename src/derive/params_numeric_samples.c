@@ -22,7 +22,7 @@ typedef struct sampler {
   double *scale;        /* (4 n) what they are multiplied by, as q, qd, qdd or two states */
   double *state, *zero; /* (4 n), (n) */
   double *raw, *other;  /* (height x S) before assumptions; energies of the other state */
-  double *J;            /* (6 x n) */
+  double *J, *Y;        /* (6 x n), (n x S) */
 } sampler;
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
@@ -31,7 +31,20 @@ static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
 
 /* ---- one sample ---- */
 
-/* energy of each standard parameter at a state: T of the link's twist, U = -g.(m p + R h); of a drive (a.qd)^2 / 2 */
+/* (a.qd)^2 / 2 of each drive; where loops close, a changes with q, and the column a (a.qd) of the torques at rest has it */
+static psdm_status drive_energies(const sampler *s, const double *q, const double *qd, double *row) {
+  const psdm_robot *r = s->robot;
+  psdm_status status = r->closure && r->drives ? psdm_regressor_standard(r, s->work, q, s->zero, qd, s->Y) : PSDM_OK;
+  for (int d = 0; d < r->drives && !status; d++) {
+    double rate = 0, power = 0;
+    for (int i = 0; i < s->n && !r->closure; i++) rate += r->drive[d].a[i] * qd[i];
+    for (int i = 0; i < s->n && r->closure; i++) power += s->Y[(long)i * s->S + PSDMP_STANDARD * r->bodies + d] * qd[i];
+    row[d] = 0.5 * (r->closure ? power : rate * rate);
+  }
+  return status;
+}
+
+/* energy of each standard parameter at a state: T of the link's twist, U = -g.(m p + R h) */
 static psdm_status energy_row(const sampler *s, const double *q, const double *qd, double *row) {
   const psdm_robot *r = s->robot;
   int n = s->n;
@@ -53,12 +66,7 @@ static psdm_status energy_row(const sampler *s, const double *q, const double *q
     to[0] -= g[0] * pose[0] + g[1] * pose[1] + g[2] * pose[2];
     for (int i = 0; i < 3; i++) to[1 + i] -= g[0] * R[i] + g[1] * R[3 + i] + g[2] * R[6 + i];
   }
-  for (int d = 0; d < r->drives; d++) {
-    double rate = 0;
-    for (int i = 0; i < n; i++) rate += r->drive[d].a[i] * qd[i];
-    row[PSDMP_STANDARD * r->bodies + d] = 0.5 * rate * rate;
-  }
-  return PSDM_OK;
+  return drive_energies(s, q, qd, row + (long)PSDMP_STANDARD * r->bodies);
 }
 
 /* the sample's rows over the standard parameters that assumptions leave, (height x S); fails where a loop does not close */
@@ -110,7 +118,8 @@ static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_opti
   s->raw = NEW(arena, (long)s->height * s->S, double);
   s->other = NEW(arena, s->S, double);
   s->J = NEW(arena, 6 * r->n, double);
-  if (!s->scale || !s->state || !s->zero || !s->raw || !s->other || !s->J) return no_memory(r, error);
+  s->Y = NEW(arena, (long)r->n * s->S, double);
+  if (!s->scale || !s->state || !s->zero || !s->raw || !s->other || !s->J || !s->Y) return no_memory(r, error);
   set_scales(s);
   return psdm_work_new(r, arena->allocator, &s->work) ? no_memory(r, error) : PSDM_OK;
 }

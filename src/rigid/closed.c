@@ -85,23 +85,110 @@ static void solve(const psdm_robot *r, const psdmp_closed_work *w, const double 
 
 /* ---- q_tree = F(q), G, dG/dt ---- */
 
-/* Newton's method from the start that the file gives; steps of half a radian at most, so that it stays on its branch */
-static psdm_status close_loops(const psdm_robot *r, psdmp_closed_work *w, const double *q) {
+/* Newton's method on the passive joints, the independent ones as they stand; steps of half a radian at most */
+static bool newton(const psdm_robot *r, psdmp_closed_work *w, double tolerance) {
   const psdmp_closure *c = r->closure;
   double step[PSDM_MAX_JOINTS];
-  for (int i = 0; i < r->n; i++) w->q[c->independent[i]] = q[i];
-  for (int j = 0; j < c->passives; j++) w->q[c->passive[j]] = c->start[j];
-  for (int i = 0; i < 100; i++) {
+  for (int i = 0; i < 50; i++) {
     double longest = 0;
     set_gaps(r, w, true);
-    if (!factorise(r, w)) return PSDM_E_LOOP;
+    if (!factorise(r, w)) return false;
     solve(r, w, w->gap, 1, step);
     for (int j = 0; j < c->passives; j++) longest = fmax(longest, fabs(step[j]));
     double scale = longest > 0.5 ? 0.5 / longest : 1;
     for (int j = 0; j < c->passives; j++) w->q[c->passive[j]] -= scale * step[j];
-    if (!(longest > 1e-13)) break;
+    if (!(longest > tolerance)) return true;
   }
-  /* closed, or only as near as it gets? */
+  return true; /* as near as it gets; the caller looks at the gap */
+}
+
+/* where the passive joints go to first order when the independent ones move to home + part (q - home); false when that is far, as near
+ * a singular position, where a step too long would land on the other branch */
+static bool predict(const psdm_robot *r, psdmp_closed_work *w, const double *q, double part) {
+  const psdmp_closure *c = r->closure;
+  double move[PSDM_MAX_JOINTS], rate[PSDM_MAX_JOINTS];
+  set_gaps(r, w, true);
+  if (!factorise(r, w)) return false;
+  for (int i = 0; i < r->n; i++) {
+    double to = part == 1 ? q[i] : c->home[i] + part * (q[i] - c->home[i]);
+    rate[i] = to - w->q[c->independent[i]];
+  }
+  for (int e = 0; e < 3 * c->loops; e++) {
+    w->gap[e] = 0;
+    for (int i = 0; i < r->n; i++) w->gap[e] += w->A[(long)e * c->tree->n + c->independent[i]] * rate[i];
+  }
+  solve(r, w, w->gap, 1, move);
+  for (int j = 0; j < c->passives; j++)
+    if (!(fabs(move[j]) < 0.3)) return false;
+  for (int i = 0; i < r->n; i++) w->q[c->independent[i]] += rate[i];
+  for (int j = 0; j < c->passives; j++) w->q[c->passive[j]] -= move[j];
+  return true;
+}
+
+/* whether the passive columns kept their orientation since Q_before: it changes sign where a branch ends, so a step that went past a
+ * singular position shows. The determinant of Q_before^T A_p, by elimination. */
+static bool same_branch(const psdm_robot *r, psdmp_closed_work *w) {
+  const psdmp_closure *c = r->closure;
+  int e = 3 * c->loops, m = c->passives;
+  double sign = 1;
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < m; j++) {
+      w->turn[(long)i * m + j] = 0;
+      for (int k = 0; k < e; k++) w->turn[(long)i * m + j] += w->Q_before[(long)i * e + k] * w->A[(long)k * c->tree->n + c->passive[j]];
+    }
+  for (int k = 0; k < m; k++) {
+    int pivot = k;
+    for (int i = k + 1; i < m; i++)
+      if (fabs(w->turn[(long)i * m + k]) > fabs(w->turn[(long)pivot * m + k])) pivot = i;
+    for (int j = 0; j < m && pivot != k; j++) {
+      double swap = w->turn[(long)k * m + j];
+      w->turn[(long)k * m + j] = w->turn[(long)pivot * m + j];
+      w->turn[(long)pivot * m + j] = swap;
+    }
+    double p = w->turn[(long)k * m + k];
+    if (pivot != k) sign = -sign;
+    if (p == 0) return false;
+    if (p < 0) sign = -sign;
+    for (int i = k + 1; i < m; i++)
+      for (int j = m - 1; j >= k; j--) w->turn[(long)i * m + j] -= w->turn[(long)i * m + k] / p * w->turn[(long)k * m + j];
+  }
+  return sign > 0;
+}
+
+/* one step of the way; false, with nothing changed, when it is too long */
+static bool advance(const psdm_robot *r, psdmp_closed_work *w, const double *q, double part) {
+  double before[PSDM_MAX_JOINTS];
+  int N = r->closure->tree->n;
+  memcpy(before, w->q, sizeof *before * (size_t)N);
+  bool ok = predict(r, w, q, part);
+  memcpy(w->Q_before, w->Q, sizeof *w->Q * 3 * (size_t)r->closure->loops * (size_t)r->closure->passives);
+  ok = ok && newton(r, w, part == 1 ? 1e-13 : 1e-5) && same_branch(r, w);
+  for (int k = 0; k < N && ok; k++) ok = fabs(w->q[k] - before[k]) < 0.4;
+  if (!ok) memcpy(w->q, before, sizeof *before * (size_t)N);
+  for (int i = 0; i < r->n && ok && part == 1; i++) w->q[r->closure->independent[i]] = q[i];
+  return ok;
+}
+
+/* From the file's position to q in steps of a tenth of a radian, shorter where the passive joints turn fast, so that the loop stays on
+ * that position's branch. */
+static psdm_status close_loops(const psdm_robot *r, psdmp_closed_work *w, const double *q) {
+  const psdmp_closure *c = r->closure;
+  double farthest = 0;
+  for (int i = 0; i < r->n; i++) farthest = fmax(farthest, fabs(q[i] - c->home[i]));
+  if (!(farthest < 1e3)) return PSDM_E_LOOP;
+  for (int i = 0; i < r->n; i++) w->q[c->independent[i]] = c->home[i];
+  for (int j = 0; j < c->passives; j++) w->q[c->passive[j]] = c->start[j];
+  if (!newton(r, w, 1e-5)) return PSDM_E_LOOP;
+  double longest = farthest > 0.1 ? 0.1 / farthest : 1, step = longest;
+  for (double part = 0; part < 1;) {
+    double next = part + step < 1 ? part + step : 1;
+    if (advance(r, w, q, next)) {
+      part = next;
+      step = fmin(2 * step, longest);
+    } else if ((step *= 0.5) < 1e-5 * longest) {
+      return PSDM_E_LOOP; /* a singular position stands in the way */
+    }
+  }
   set_gaps(r, w, true);
   double gap = 0;
   for (int i = 0; i < 3 * c->loops; i++) gap = fmax(gap, fabs(w->gap[i]));

@@ -14,6 +14,7 @@ typedef struct psdmp_closed_work {
   double *G, *G_rate;         /* (N x n) */
   double *A, *A_rate;         /* (e x N) derivative of the loops' gaps, row-major, and its rate */
   double *Q, *R;              /* (e x passives), (passives x passives) of the passive columns */
+  double *Q_before, *turn;    /* the same shapes: Q before a step, and how the columns turned in it */
   double *gap;                /* (e) */
   double *J, *J_rate;         /* (6 x N) */
   double *M;                  /* (N x N) */

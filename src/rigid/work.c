@@ -33,6 +33,8 @@ static psdmp_closed_work *lay_out_closed(const psdm_robot *r, carver *c) {
   at->A_rate = carve(c, e * N, sizeof(double));
   at->Q = carve(c, e * m, sizeof(double));
   at->R = carve(c, m * m, sizeof(double));
+  at->Q_before = carve(c, e * m, sizeof(double));
+  at->turn = carve(c, m * m, sizeof(double));
   at->gap = carve(c, e, sizeof(double));
   at->J = carve(c, 6 * N, sizeof(double));
   at->J_rate = carve(c, 6 * N, sizeof(double));

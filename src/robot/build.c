@@ -282,8 +282,8 @@ static psdm_status close_loops(const psdmp_spec *spec, psdm_robot *r, psdm_error
   if (!tree || !c || !joint) return no_memory(spec, error);
   *tree = *r;
   tree->arena = (psdmp_arena){.allocator = r->arena.allocator};
-  *c = (psdmp_closure){.tree = tree, .loops = spec->loops, .loop = spec->loop, .passive = NEW(arena, r->n, int), .start = NEW(arena, r->n, double), .independent = NEW(arena, r->n, int)};
-  if (!c->passive || !c->start || !c->independent) return no_memory(spec, error);
+  *c = (psdmp_closure){.tree = tree, .loops = spec->loops, .loop = spec->loop, .passive = NEW(arena, r->n, int), .home = NEW(arena, r->n, double), .start = NEW(arena, r->n, double), .independent = NEW(arena, r->n, int)};
+  if (!c->passive || !c->home || !c->start || !c->independent) return no_memory(spec, error);
   memcpy(joint, r->joint, (size_t)r->joints * sizeof *joint);
   int n = 0;
   for (int j = 0; j < r->joints; j++) {
@@ -295,6 +295,7 @@ static psdm_status close_loops(const psdmp_spec *spec, psdm_robot *r, psdm_error
       c->start[c->passives++] = spec->joint[j].start;
     } else {
       c->independent[n] = q;
+      c->home[n] = spec->joint[j].start;
     }
     joint[j].q = joint[j].passive ? -1 : n++;
   }

@@ -104,7 +104,7 @@ static psdm_status check_couples(const cutter *c, const bool *keep, const char *
   for (int j = 0; j < spec->joints; j++)
     for (int i = 0; keep[j] && i < spec->joint[j].couples; i++)
       if (!keep[spec->joint[j].couple[i].joint])
-        return refuse(c, option, spec->joint[j].name, "this joint follows one that is left out; lock that one instead");
+        return refuse(c, option, spec->joint[j].name, "this joint follows one that is left out; keep or lock that one");
   return PSDM_OK;
 }
 
@@ -187,6 +187,19 @@ static psdm_status renumber_assumptions(const cutter *c, const char **old_links,
   return PSDM_OK;
 }
 
+/* a joint that follows a follower follows the independent joint behind it: what lies between may then be cut away */
+static void flatten(psdmp_spec *spec) {
+  for (int j = 0; j < spec->joints; j++) {
+    psdmp_spec_joint *joint = &spec->joint[j];
+    for (int steps = 0; joint->couples == 1 && steps < spec->joints; steps++) { /* a cycle is left for the builder to refuse */
+      const psdmp_spec_joint *master = &spec->joint[joint->couple[0].joint];
+      if (!master->coupled || master->couples != 1 || joint->couple[0].joint == j) break;
+      joint->couple_offset += joint->couple[0].factor * master->couple_offset;
+      joint->couple[0] = (psdmp_couple){master->couple[0].joint, joint->couple[0].factor * master->couple[0].factor};
+    }
+  }
+}
+
 psdm_status psdmp_spec_restrict(psdmp_spec *spec, const psdm_robot_options *o, psdmp_arena *arena, psdm_error *error) {
   if (!o->root && !o->tip && !o->lock_count) return PSDM_OK;
   cutter c = {spec, arena, error};
@@ -199,6 +212,7 @@ psdm_status psdmp_spec_restrict(psdmp_spec *spec, const psdm_robot_options *o, p
   int count = 0;
   for (int j = 0; j < spec->joints; j++)
     if (spec->joint[j].type != PSDM_FIXED) links[count++] = spec->joint[j].link_name;
+  flatten(spec);
   psdm_status status = PSDM_OK;
   for (int i = 0; i < o->lock_count && !status; i++) status = lock_joint(&c, &o->locks[i], held);
   if (!status && o->root) status = take_root(&c, o->root);

@@ -81,7 +81,7 @@ typedef struct psdmp_closure {
   int loops, passives;
   psdmp_loop *loop;       /* (loops) */
   int *passive;           /* (passives) index of each passive joint among the tree's q */
-  double *start;          /* (passives) where Newton's method begins: it chooses the branch */
+  double *home, *start;   /* (n), (passives) a closed position nearly: every other is reached from it, so it chooses the branch */
   int *independent;       /* (n) index of each independent joint among the tree's q */
 } psdmp_closure;
 

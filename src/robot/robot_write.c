@@ -302,7 +302,12 @@ static void yaml_loops(psdm_output *out, const psdm_robot *r) {
       psdm_output_text(out, ", joints: [");
       for (int j = 0, k = 0; j < r->joints; j++)
         if (r->joint[j].passive) put_yaml_name(out, k++ ? ", " : "", r->joint[j].name);
-      put_list(out, "], start: [", c->start, c->passives, ", ", "]");
+      put_list(out, "], start: [", c->start, c->passives, ", ", "], at: {");
+      for (int i = 0; i < r->n; i++) {
+        put_yaml_name(out, i ? ", " : "", independent_name(r, c->independent[i]));
+        put_number(out, ": ", c->home[i]);
+      }
+      psdm_output_text(out, "}");
     } else {
       psdm_output_text(out, ", joints: []");
     }
@@ -403,7 +408,7 @@ static void urdf_motion(psdm_output *out, const psdm_robot *r, int j, const doub
     psdm_output_text(out, "\"/>\n");
   }
   int b = r->link[j].body, g = r->g_row[b];
-  if (joint->q >= 0 || r->g_row[b + 1] - g != 1) return;
+  if (joint->q >= 0 || joint->passive || r->g_row[b + 1] - g != 1) return;
   put_xml_name(out, "    <mimic joint=\"", independent_name(r, r->g_col[g]), "\"");
   put_number(out, " multiplier=\"", r->g_val[g]);
   put_number(out, "\" offset=\"", r->c[b]);

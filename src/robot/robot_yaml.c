@@ -564,14 +564,27 @@ static psdm_status read_passive(reader *r, const psdmp_node *joints, const psdmp
   return PSDM_OK;
 }
 
+/* values of the independent joints in the position that start belongs to */
+static psdm_status read_home(reader *r, const psdmp_node *node) {
+  if (node->kind != PSDMP_MAP) return expected(r, node, "a map {joint: value}");
+  for (const psdmp_node *at = node->child; at; at = at->next) {
+    int j = find_joint(r, at->key, false);
+    if (j < 0) return no_such_joint(r, at->key_line, at->key_column, at->key, "at");
+    psdm_status status = read_quantity(r, at, &r->spec->joint[j].start);
+    if (status) return status;
+  }
+  return PSDM_OK;
+}
+
 static psdm_status read_loop(reader *r, const psdmp_node *node, psdmp_loop *loop) {
   struct {
-    const psdmp_node *links, *points, *joints, *start;
-  } v = {NULL, NULL, NULL, NULL};
+    const psdmp_node *links, *points, *joints, *start, *at;
+  } v = {NULL, NULL, NULL, NULL, NULL};
   const field fields[] = {{"links", read_node, 0},
                           {"points", read_node, sizeof(void *)},
                           {"joints", read_node, 2 * sizeof(void *)},
-                          {"start", read_node, 3 * sizeof(void *)}};
+                          {"start", read_node, 3 * sizeof(void *)},
+                          {"at", read_node, 4 * sizeof(void *)}};
   unsigned seen;
   psdm_status status = read_map(r, node, "a loop", fields, COUNT(fields), &v, &seen);
   if (status) return status;
@@ -581,6 +594,7 @@ static psdm_status read_loop(reader *r, const psdmp_node *node, psdmp_loop *loop
   if (!status) status = resolve_parent(r, v.links->child->next, &loop->joint[1]);
   if (!status && (loop->joint[0] < 0 || loop->joint[1] < 0)) return refuse(r, v.links->line, v.links->column, "a loop ties two links; fix one of them to the base with a fixed joint");
   if (!status && v.points) status = read_points(r, v.points, loop);
+  if (!status && v.at) status = read_home(r, v.at);
   return status ? status : read_passive(r, v.joints, v.start);
 }
 

@@ -22,8 +22,8 @@ typedef struct psdmp_spec_joint {
   double stiffness, torque_constant, gear;
   bool has_drive;
   double drive_inertia; /* NAN: unknown */
-  bool passive; /* a closed loop moves it; start is its value near closure */
-  double start;
+  bool passive; /* a closed loop moves it */
+  double start; /* with loops: its value in a position where they nearly close */
   bool coupled;
   int couples;
   psdmp_couple *couple;

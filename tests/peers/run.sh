@@ -24,5 +24,9 @@ if ! cmp -s "$here/requirements.txt" "$venv/requirements.txt"; then
   fi
 fi
 "$venv/bin/python" -c 'import numpy, pytest' || { echo "peers: SKIPPED, neither pip nor Debian gave numpy and pytest" >&2; exit 77; }
-cd "$here"
-exec "$venv/bin/python" -B -m pytest -q -p no:cacheprovider "$@"
+# pytest runs in a scratch folder: MuJoCo leaves a log where it stands
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+case $PSDM in /*) ;; *) PSDM=$PWD/$PSDM ;; esac
+cd "$scratch"
+"$venv/bin/python" -B -m pytest -q -p no:cacheprovider --rootdir "$here" "$@" "$here"

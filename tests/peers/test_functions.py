@@ -3,14 +3,14 @@
 import pytest
 
 import tool
-from cases import DYNAMICS, FILES, RANDOM, SCRATCH, SHIPPED, case_of, compare, difference, from_urdf, record
+from cases import DYNAMICS, FILES, OPEN, RANDOM, SCRATCH, case_of, compare, difference, from_urdf, record
 from judges import PEERS
 
 PAIRS = [(peer, function) for peer, judge in PEERS.items() for function in judge.functions]
 
 
 @pytest.mark.parametrize("peer, function", PAIRS)
-@pytest.mark.parametrize("name", [*SHIPPED, *FILES, *RANDOM])
+@pytest.mark.parametrize("name", [*OPEN, *FILES, *RANDOM])
 def test_function(name, peer, function, need):
     need(peer)
     case = case_of(name)
@@ -29,7 +29,7 @@ def test_function(name, peer, function, need):
     compare(case, peer, function)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", OPEN)
 def test_parameters(name, need):
     """psdm's torques are the peer's regressor times psdm's parameters, whatever they are: first moments without a mass too."""
     need("pinocchio")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import judges
-from cases import FILES, RANDOM, SEED, SHIPPED, STATES, case_of, compare, difference, from_urdf, record
+from cases import FILES, OPEN, RANDOM, SEED, STATES, case_of, compare, difference, from_urdf, record
 from urdf import Urdf
 
 SOME = RANDOM[:20]
@@ -80,7 +80,7 @@ def test_gravity(name, peer, function, need):
 
 # a joint locked at the base leaves constants in the potential, so energies are not compared
 @pytest.mark.parametrize("peer, function", [pair for pair in PAIRS if pair[1] != "energy"])
-@pytest.mark.parametrize("name", [*[n for n in SHIPPED if n not in ("denso_vs6556g", "puma560")], *FILES, *SOME])
+@pytest.mark.parametrize("name", [*[n for n in OPEN if n not in ("denso_vs6556g", "puma560")], *FILES, *SOME])
 def test_lock(name, peer, function, need):
     need(peer)
     case = chain_of(case_of(name)) if peer == "kdl" else case_of(name)

@@ -9,7 +9,7 @@
 
 enum { N = 2 };
 
-/* where two circles of radius 0.55 about the crank ends meet, above them as long as the left end is left of the right one */
+/* where two circles of radius 0.55 about the crank ends meet: to the left of the line from the left end to the right one */
 static void meeting_point(const double q[2], double out[2]) {
   double ax = 0.25 * cos(q[0]), ay = 0.25 * sin(q[0]), bx = 0.3 + 0.25 * cos(q[1]), by = 0.25 * sin(q[1]);
   double dx = bx - ax, dy = by - ay, d = sqrt(dx * dx + dy * dy), h = sqrt(0.55 * 0.55 - 0.25 * d * d);
@@ -33,6 +33,15 @@ static void test_geometry(void **unused) {
       assert_int_equal(psdm_pose(robot, work, q, joint, pose), PSDM_OK);
       assert_true(fabs(pose[0] + 0.55 * pose[3] - point[0]) < 1e-12 && fabs(pose[1] + 0.55 * pose[6] - point[1]) < 1e-12);
     }
+  }
+  /* all the way round, one branch: the meeting point never jumps, and turns with the line between the crank ends */
+  for (int k = 0; k < 2000; k++) {
+    double q[2] = {rng_uniform(&g, -3, 3), rng_uniform(&g, -3, 3)}, pose[12], point[2];
+    double dx = 0.3 + 0.25 * (cos(q[1]) - cos(q[0])), dy = 0.25 * (sin(q[1]) - sin(q[0]));
+    if (dx * dx + dy * dy < 0.01) continue; /* near where the crank ends meet, and the couplers may turn freely */
+    meeting_point(q, point);
+    assert_int_equal(psdm_pose(robot, work, q, 1, pose), PSDM_OK);
+    assert_true(fabs(pose[0] + 0.55 * pose[3] - point[0]) < 1e-11 && fabs(pose[1] + 0.55 * pose[6] - point[1]) < 1e-11);
   }
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);
@@ -157,7 +166,7 @@ static void test_parallelogram_both_ways(void **unused) {
   snprintf(text, sizeof text,
            "{convention: modified-dh, gravity: [0, -9.81, 0], joints: [{name: q1, parent: base}, {name: q2, parent: base},"
            "{name: q3, parent: q2, a: 0.3}, {name: q4, parent: q1, a: 0.5}], %s,"
-           "loops: [{links: [c, d], points: [[0.5, 0, 0], [-0.3, 0, 0]], joints: [q3, q4], start: [-1, -2]}]}", links);
+           "loops: [{links: [c, d], points: [[0.5, 0, 0], [-0.3, 0, 0]], joints: [q3, q4], start: [-1, -2], at: {q2: 1}}]}", links);
   psdm_robot *closed = parse_robot(text);
   psdm_work *wa, *wb;
   rng g = rng_start("parallelogram both ways");

@@ -529,8 +529,7 @@ static void refusals(void **state) {
       {LOCK("elbow", -INFINITY), "test.urdf: lock 'elbow': its position is not a finite number"},
       {{.lock_count = 2, .locks = (const psdm_lock[]){{"elbow", 1}, {"elbow", 2}}}, "test.urdf: lock 'elbow': this joint does not move"},
       {{.lock_count = 2, .locks = (const psdm_lock[]){{"claw_joint", 1}, {"thumb_joint", 2}}}, "test.urdf: lock 'thumb_joint': this joint does not move"},
-      {{.root = "claw"}, "test.urdf: root 'finger_joint': this joint follows one that is left out; lock that one instead"},
-      {{.tip = "thumb"}, "test.urdf: tip 'thumb_joint': this joint follows one that is left out; lock that one instead"},
+      {{.root = "claw"}, "test.urdf: root 'thumb_joint': this joint follows one that is left out; keep or lock that one"},
       {{.root = "camera"}, "test.urdf:1:1: no joint moves"},
       {{.lock_count = 5, .locks = (const psdm_lock[]){{"waist", 0}, {"shoulder", 0}, {"elbow", 0}, {"slide", 0}, {"claw_joint", 0}}}, "test.urdf:1:1: no joint moves"},
   };

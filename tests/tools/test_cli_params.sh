@@ -1,0 +1,116 @@
+# psdm params: by structure, by numbers, by symbols; text, LaTeX, JSON.
+. "$SOURCE/tests/tools/cli.sh"
+puma=$robots/puma560.yaml
+run params --help
+expect_code 0 "params --help"
+expect_in out "--symbolic"
+expect_in out "example"
+
+# Gautier (1991), Tables III and V
+run params "$puma"
+expect_code 0 params
+expect_in out "puma560: 40 base parameters of 66 standard ones"
+expect_in out "  1    ZZ1           5.01856   ZZ1 + YY2 + 0.29 m3 + 0.4 mz3 + YY3 + 0.2904 m4 + 0.2904 m5 + 0.2904 m6 + Ia1"
+expect_in out "15 standard parameters are regrouped into others:"
+expect_in out "11 standard parameters have no effect:"
+run params "$puma" --symbolic --rename d3=R3,a3=D3,d4=R4,a4=D4
+expect_code 0 "params --symbolic"
+expect_in out "XX3 - YY3 + YY4 + 2*R4*mz4 + (R4^2 - D4^2)*(m4 + m5 + m6)"
+expect_in out "lengths: D3 = 0.5, R3 = 0.2, D4 = 0.02, R4 = 0.6"
+run params "$puma" --symbolic --latex
+expect_in out '\begin{tabular}{rrp{0.75\textwidth}}'
+expect_in out '$\mathit{mx}_{2} + a_{3}\,(m_{3} + m_{4} + m_{5} + m_{6})$ \\'
+expect_in out '\end{tabular}'
+run params "$puma" --latex
+expect_in out '$\mathit{mx}_{2} + 0.5\,m_{3} + 0.5\,m_{4} + 0.5\,m_{5} + 0.5\,m_{6}$ \\'
+run params "$puma" --symbolic --json
+checks=$((checks + 1))
+python3 - 2> err <<'PY' || wrong "params --symbolic --json"
+import json
+d = json.load(open("out"))
+assert d["l"] == 40 and d["model"] == "exact" and len(d["base_parameters"]) == 40
+assert d["lengths"] == {"a3": 0.5, "d3": 0.2, "a4": 0.02, "d4": 0.6}
+assert d["symbolic_error"] < 1e-12
+first = d["base_parameters"][0]
+assert first["symbolic"] == "ZZ1 + YY2 + YY3 + Ia1 + 2*d3*mz3 + (a3^2 + d3^2)*m3 + (a3^2 + d3^2 + a4^2)*(m4 + m5 + m6)"
+# the text is arithmetic: with the file's numbers it gives the value
+import subprocess, os, re
+text = subprocess.run([os.environ["PSDM"], "inspect", os.environ["SOURCE"] + "/robots/puma560.yaml", "--parameters"], capture_output=True, text=True).stdout
+pi = {k: float(v) for k, v in re.findall(r"\b((?:m|mx|my|mz|XX|XY|XZ|YY|YZ|ZZ|Ia)\d+)\s+(-?[\d.e+-]+)", text)}
+assert len(pi) == 66, len(pi)
+for b in d["base_parameters"]:
+    value = eval(b["symbolic"].replace("^", "**"), {}, {**pi, **d["lengths"]})
+    assert abs(value - b["value"]) < 1e-12, b
+assert len(d["unchanged"]) == 23 and len(d["grouped"]) == 17 and len(d["regrouped"]) == 15 and len(d["no_effect"]) == 11
+PY
+
+# the sampled models find the same
+for model in d d0 h; do
+  for solver in qr svd; do
+    run params "$puma" --model $model --solver $solver --minimal-norm --json
+    expect_code 0 "params --model $model --solver $solver"
+    checks=$((checks + 1))
+    python3 - $model $solver 2> err <<'PY' || wrong "params --model $model --solver $solver --json"
+import json, sys
+d = json.load(open("out"))
+assert d["model"] == sys.argv[1] and d["solver"] == sys.argv[2]
+assert d["l"] == 40 and d["columns"] == 55 and len(d["table"]) == 55
+assert all(k["rank"] == 40 and k["gap"] > 1e12 for k in d["decisions"].values())
+assert d["spread"] < d["spread_random"]
+assert d["table"][0]["parameter"] == "ZZ1" and d["table"][-1]["parameter"] == "Ia6"
+assert abs(d["base_parameters"][0]["formula"]["m6"] - 0.2904) < 1e-9
+assert abs(d["base_parameters"][0]["value"] - 5.01856) < 1e-9
+assert len(d["minimal_norm"]) == 55
+assert len(d["unchanged"]) == 23 and len(d["grouped"]) == 17 and len(d["regrouped"]) == 15 and len(d["no_effect"]) == 11
+PY
+  done
+done
+run params "$puma" --model h --solver svd --no-scaling
+expect_in out "puma560: 40 base parameters of 66 standard ones, by model h and svd"
+expect_in out "rank 40 by sigma (SVD): gap"
+expect_in out "V2 N  X_i"
+grep -q "scaled ones" out && wrong "--no-scaling scales"
+run params "$robots/parallelogram.yaml" --model d0
+expect_in out "parallelogram: 8 base parameters of 40 standard ones"
+run params "$robots/parallelogram.yaml" --symbolic
+expect_in out "mx1 + a4*m4 + a4/a3*mx4"
+
+# numbers in place of symbols, and told so
+printf 'convention: dh\njoints:\n  - {a: 0.3}\n  - {type: prismatic, a: -0.3}\n  - {a: 0.2, alpha: pi/2}\n' > cancel.yaml
+run params cancel.yaml --symbolic
+expect_code 0 "lengths that cancel"
+expect_in out "at these lengths only:"
+
+# formulas without values
+printf 'convention: dh\njoints:\n  - {a: 0.5, drive_inertia: unknown}\n  - {a: 0.4}\n' > unknown.yaml
+run params unknown.yaml --symbolic
+expect_code 0 "unknown inertias"
+expect_in out "?   ZZ1 + Ia1 + 2*a1*mx1 + a1^2*(m1 + m2)"
+run params unknown.yaml --model h
+expect_code 0 "unknown inertias, sampled"
+run params unknown.yaml --json --symbolic
+python3 -c 'import json; d = json.load(open("out")); assert all(b["value"] is None and b["symbolic"] for b in d["base_parameters"])' 2> err || wrong "unknown --json"
+run params unknown.yaml --model d --minimal-norm
+expect_code 3 "minimal norm of unknown inertias"
+expect_in err "link 'link1' has no mass"
+
+# what does not go together
+run params "$puma" --model e
+expect_code 2 "no such model"
+expect_in err "psdm: error: --model is 'e'"
+run params "$puma" --solver lu
+expect_code 2 "no such solver"
+run params "$puma" --symbolic --model d
+expect_code 2 "symbols from samples"
+run params "$puma" --minimal-norm
+expect_code 2 "minimal norm without samples"
+run params "$puma" --json --latex
+expect_code 2 "two formats"
+run params "$puma" --rename a3=L
+expect_code 2 "names without symbols"
+run params "$puma" --symbolic --rename a3=mz3
+expect_code 3 "a name that is taken"
+expect_in err "psdm: error: name 'a3=mz3': this is the name of a standard parameter"
+run params "$puma" --model d --assume 'Ixx9 = 0'
+expect_code 3 "an assumption about nobody"
+finish
