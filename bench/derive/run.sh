@@ -48,7 +48,7 @@ if command -v gnuplot > /dev/null; then
   printf '6 5300\n' > "$out/paper.txt"; printf '7 88000\n' >> "$out/paper.txt"
   [ -s "$out/sympy.txt" ] || printf '1 NaN\n' > "$out/sympy.txt"
   gnuplot -e "set terminal svg size 720,420 font 'sans,13' background '#ffffff'; set output '$out/cost.svg'; set logscale y; set grid;
-    set xlabel 'joints n'; set ylabel 'derivation, ms'; set key left top; set xrange [0.8:7.2]; set format y '10^{%T}';
+    set xlabel 'joints n'; set ylabel 'derivation, ms'; set key at graph 0.97,0.66; set xrange [0.8:7.2]; set yrange [1e-3:1e6]; set format y '10^{%T}';
     plot '$out/sympy.txt' w lp pt 5 lc 'black' t 'SymPy, Lagrange (KR6)', '$out/paper.txt' w p pt 9 ps 1.4 lc 'red' t 'PSDM toolbox, published',
          '$out/kuka_kr6.txt' w lp pt 7 lc '#1f5fa8' t 'libpsdm, KR6', '$out/kuka_lbr7.txt' w lp pt 6 lc '#5aa02c' t 'libpsdm, LBR7'"
   echo "plot: build/bench-derive/cost.svg"

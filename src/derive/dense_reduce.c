@@ -98,7 +98,7 @@ static bool write_base(const choice *c, const double *unit, double *theta, psdm_
     int own = m->base[j].parameter = c->kept[j];
     for (int k = 0; k < c->S; k++) {
       double share = c->beta[(long)j * c->S + k];
-      theta[k] = fabs(share) * unit[own] / unit[k] < 1e-10 ? 0 : share;
+      theta[k] = fabs(share) * unit[k] / unit[own] < 1e-10 ? 0 : share;
     }
     theta[own] = 1;
     if (!psdmp_store_formula(m, &m->base[j], theta)) return false;

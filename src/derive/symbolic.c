@@ -495,21 +495,12 @@ bool psdm_symbolic_holds(const psdm_symbolic *s, int j) { return j >= 0 && j < s
 double psdm_symbolic_error(const psdm_symbolic *s) { return s->error; }
 int psdm_symbolic_terms(const psdm_symbolic *s, int j) { return j >= 0 && j < s->l ? s->formula[j].terms : 0; }
 
-double psdmp_polynomial_value(const psdmp_polynomial *p, const double *lengths, double *size) {
-  double sum = 0;
-  *size = 0;
-  for (int i = 0; i < p->count; i++) {
-    double value = psdmp_monomial_value(&p->monomial[i], lengths);
-    sum += value;
-    *size += fabs(value);
-  }
-  return sum;
-}
-
 double psdm_symbolic_term(const psdm_symbolic *s, int j, int term, const double *lengths, int *parameter) {
-  double size;
+  const psdmp_polynomial *p = &s->formula[j].term[term].coefficient;
+  double sum = 0;
   *parameter = s->formula[j].term[term].parameter;
-  return psdmp_polynomial_value(&s->formula[j].term[term].coefficient, lengths, &size);
+  for (int i = 0; i < p->count; i++) sum += psdmp_monomial_value(&p->monomial[i], lengths);
+  return sum;
 }
 
 const char *psdm_symbolic_text(const psdm_symbolic *s, int j, psdm_formula_style style) {

@@ -44,9 +44,6 @@ struct psdm_symbolic {
   const psdm_model *model; /* while it is made: names of the standard parameters */
 };
 
-/* The value, and in *size the sum of the absolute values of its parts. */
-double psdmp_polynomial_value(const psdmp_polynomial *p, const double *lengths, double *size);
-
 /* Names of the lengths and texts of all formulas. False: out of memory. */
 bool psdmp_symbolic_write(psdm_symbolic *symbolic);
 
