@@ -226,8 +226,9 @@ static bool write_base(psdm_model *m, const psdmp_columns *columns, psdmp_arena 
   for (int j = 0; j < m->l; j++) {
     m->base[j].parameter = columns->kept[j];
     for (int c = 0; c < S; c++) {
-      double share = columns->beta[(long)j * S + c];
-      theta[c] = fabs(share) < 1e-10 ? 0 : share;
+      double share = columns->beta[(long)j * S + c], largest = 1;
+      for (int k = 0; k < m->l; k++) largest = fmax(largest, fabs(columns->beta[(long)k * S + c]));
+      theta[c] = fabs(share) < 1e-10 * largest ? 0 : share;
     }
     theta[columns->kept[j]] = 1;
     if (!psdmp_store_formula(m, &m->base[j], theta)) return false;
