@@ -48,7 +48,11 @@ static double norm(int width, const double *x) {
 /* adds a row unless the span has it (Gram-Schmidt, twice) */
 static void add_row(span *s, const double *row, judge *j) {
   double x[WIDE], size = norm(s->width, row);
-  if (size < 1e-12 || s->rank == s->width) return;
+  if (s->rank == s->width) return;
+  if (size < RANK_TOLERANCE) { /* rows are made of unit rows and scaled geometry: one this small is rounding, not a direction */
+    j->dropped = fmax(j->dropped, size);
+    return;
+  }
   for (int i = 0; i < s->width; i++) x[i] = row[i] / size;
   for (int pass = 0; pass < 2; pass++)
     for (int r = 0; r < s->rank; r++) {

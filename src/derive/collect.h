@@ -53,7 +53,7 @@ void psdmp_base_columns(const psdm_model *model, int *column);
 /* P from Psi (in P's place): the kept columns, counted as base parameters. */
 void psdmp_keep_columns(psdm_model *model, const int *column);
 
-/* Changes P and the base parameters to the echelon basis. A sum whose terms cancel to this share of them is rounding. */
+/* Changes P and the base parameters to the echelon basis; tolerance: the relative accuracy of P. */
 psdm_status psdmp_echelon(psdm_model *model, double tolerance, psdm_error *error);
 
 #endif

@@ -14,7 +14,7 @@
 typedef struct echelon {
   psdm_model *m;
   int l, pivots;
-  double tolerance; /* a sum that is smaller, of its terms, is rounding */
+  double tolerance; /* what a sum of products is good to */
   long *function;   /* (l) of each pivot row */
   int *joint;       /* (l) */
   double *W;        /* (l x l) pivot rows, scaled to length one */
@@ -127,29 +127,32 @@ static long change_P(echelon *e, psdmp_entry *P, long *start) {
   return at;
 }
 
-/* theta' = W theta over the standard parameters */
-static bool change_formulas(echelon *e, psdmp_base *base) {
+/* stores one formula: what is small beside its largest term is rounding */
+static bool store_formula(echelon *e, const double *formula, int k, psdmp_base *base) {
   psdm_model *m = e->m;
-  double *formula = NEW(&m->arena, m->standard, double), *size = NEW(&m->arena, m->standard, double);
-  if (!formula || !size) return false;
+  char name[24];
+  double largest = 0;
+  int terms = 0;
+  for (int i = 0; i < m->standard; i++) largest = fmax(largest, fabs(formula[i]));
+  for (int i = 0; i < m->standard; i++) terms += fabs(formula[i]) > e->tolerance * largest;
+  base->name = psdmp_arena_text(&m->arena, name, (size_t)snprintf(name, sizeof name, "theta%d", k + 1));
+  base->term = NEW(&m->arena, terms, psdmp_base_term);
+  if (!base->name || !base->term) return false;
+  for (int i = 0; i < m->standard; i++)
+    if (fabs(formula[i]) > e->tolerance * largest) base->term[base->terms++] = (psdmp_base_term){i, formula[i]};
+  base->parameter = base->term[0].parameter;
+  return true;
+}
+
+/* theta' = W theta over the standard parameters. Where shares are large they cancel here: the sums are the coefficients themselves. */
+static bool change_formulas(echelon *e, psdmp_base *base, double *formula) {
+  psdm_model *m = e->m;
   for (int k = 0; k < e->l; k++) {
-    char name[24];
-    int terms = 0;
     memset(formula, 0, sizeof *formula * (size_t)m->standard);
-    memset(size, 0, sizeof *size * (size_t)m->standard);
     for (int j = 0; j < e->l; j++)
-      for (int t = 0; t < m->base[j].terms; t++) {
-        double term = e->length[k] * e->W[(long)k * e->l + j] * m->base[j].term[t].coefficient;
-        formula[m->base[j].term[t].parameter] += term;
-        size[m->base[j].term[t].parameter] += fabs(term);
-      }
-    for (int i = 0; i < m->standard; i++) terms += fabs(formula[i]) > e->tolerance * size[i];
-    base[k].name = psdmp_arena_text(&m->arena, name, (size_t)snprintf(name, sizeof name, "theta%d", k + 1));
-    base[k].term = NEW(&m->arena, terms, psdmp_base_term);
-    if (!base[k].name || !base[k].term) return false;
-    for (int i = 0; i < m->standard; i++)
-      if (fabs(formula[i]) > e->tolerance * size[i]) base[k].term[base[k].terms++] = (psdmp_base_term){i, formula[i]};
-    base[k].parameter = terms ? base[k].term[0].parameter : 0;
+      for (int t = 0; t < m->base[j].terms; t++)
+        formula[m->base[j].term[t].parameter] += e->length[k] * e->W[(long)k * e->l + j] * m->base[j].term[t].coefficient;
+    if (!store_formula(e, formula, k, &base[k])) return false;
   }
   return true;
 }
@@ -193,7 +196,8 @@ psdm_status psdmp_echelon(psdm_model *m, double tolerance, psdm_error *error) {
     e.tolerance = tolerance;
     P = NEW(&m->arena, change_P(&e, NULL, NULL), psdmp_entry);
     start = NEW(&m->arena, m->p + 1, long);
-    ok = P && start && change_formulas(&e, base);
+    double *formula = NEW(&scratch, m->standard, double);
+    ok = P && start && formula && change_formulas(&e, base, formula);
   }
   if (ok && independent) {
     change_P(&e, P, start);

@@ -13,6 +13,11 @@ void check(int holds) {
   if (!holds) abort();
 }
 
+/* done, or a loop that does not close here */
+static int answered(const psdm_robot *robot, psdm_status status) {
+  return status == PSDM_OK || (status == PSDM_E_LOOP && psdm_robot_loops(robot));
+}
+
 /* one sentence: not empty, no control bytes */
 static void check_sentence(const char *text) {
   check(text && text[0]);
@@ -45,7 +50,9 @@ static void run_rigid(const psdm_robot *robot, psdm_work *work) {
   double G[MOST_JOINTS * MOST_JOINTS], c[MOST_JOINTS], Y[MOST_JOINTS * 11 * MOST_JOINTS], pi[11 * MOST_JOINTS];
   for (int i = 0; i < n; i++) q[i] = 0.3 * i - 1, qd[i] = 1.5 - 0.4 * i, qdd[i] = 0.7 * i;
   psdm_status known = psdm_robot_ready(robot, NULL);
-  check(psdm_inverse(robot, work, q, qd, qdd, tau) == known);
+  psdm_status inverse = psdm_inverse(robot, work, q, qd, qdd, tau);
+  check(inverse == known || (known == PSDM_OK && answered(robot, inverse)));
+  if (known == PSDM_OK && inverse) return;
   check(psdm_bias(robot, work, q, qd, out) == known);
   check(psdm_gravity(robot, work, q, out) == known);
   check(psdm_mass(robot, work, q, M) == known);
@@ -54,13 +61,13 @@ static void run_rigid(const psdm_robot *robot, psdm_work *work) {
     psdm_forward(robot, work, q, qd, tau, out);
     psdm_forward_cholesky(robot, work, q, qd, tau, out);
   }
-  check(psdm_regressor_standard(robot, work, q, qd, qdd, Y) == PSDM_OK);
-  check(psdm_poses(robot, work, q, poses) == PSDM_OK);
+  check(answered(robot, psdm_regressor_standard(robot, work, q, qd, qdd, Y)));
+  check(answered(robot, psdm_poses(robot, work, q, poses)));
   for (int j = 0; j < joints; j++) {
     psdm_wrench wrench = {j, {1, 2, 3}, {4, 5, 6}};
-    check(psdm_jacobian(robot, work, q, j, J) == PSDM_OK);
-    check(psdm_jacobian_rate(robot, work, q, qd, j, J) == PSDM_OK);
-    check(psdm_wrench_torque(robot, work, q, 1, &wrench, out) == PSDM_OK);
+    check(answered(robot, psdm_jacobian(robot, work, q, j, J)));
+    check(answered(robot, psdm_jacobian_rate(robot, work, q, qd, j, J)));
+    check(answered(robot, psdm_wrench_torque(robot, work, q, 1, &wrench, out)));
   }
   psdm_friction_torque(robot, qd, out);
   psdm_robot_coupling(robot, G, c);

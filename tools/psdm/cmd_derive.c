@@ -9,7 +9,7 @@
   X(text, method, "exact", "exact|dense", "by one walk over the tree, or from samples and dense systems") \
   X(text, basis, "standard", "standard|echelon", "base parameters: kept standard ones, or theta1, theta2") \
   X(text, sampler, "", "COMMAND", "dense: sample this program's torques, not the recursion's")            \
-  X(text, export, "", "FILE.json", "write the whole model: functions, P, base parameters")               \
+  X(text, export, "", "FILE.json|.mat", "write the whole model: functions, P, base parameters")          \
   X(flag, json, "", "", "write one JSON object")                                                         \
   ROBOT_SETTINGS(X)
 
@@ -149,12 +149,8 @@ static bool going_on(void *user, int done) {
 }
 
 static int write_export(const char *path, const psdm_robot *robot, const psdm_model *model) {
-  psdm_output *out;
-  int code = tool_open(path, &out);
-  if (code >= 0) return code;
-  psdm_model_write(model, robot, out);
-  code = tool_commit(&out);
-  return code == EXIT_OK ? -1 : code;
+  psdm_error error;
+  return psdm_model_save(model, robot, path, &error) ? tool_fail(&error) : -1;
 }
 
 static int report(const derive_settings *set, const psdm_robot *robot, const result *r) {

@@ -1,0 +1,26 @@
+# The dense derivation of the KR6, systems of up to 3125 functions: the same functions and coefficients as the exact one.
+. "$SOURCE/tests/tools/cli.sh"
+robot=$robots/kuka_kr6.yaml
+run derive "$robot" --method exact --export exact.json
+expect_code 0 exact
+run derive "$robot" --method dense --json --export dense.json
+expect_code 0 dense
+python3 - <<'PY' 2> err || wrong "dense and exact differ"
+import json
+said = json.load(open("out"))
+dense, exact = json.load(open("dense.json")), json.load(open("exact.json"))
+assert said["method"] == "dense" and said["p"] == 6086 and said["l"] == 36 and said["searched"] == 23880, said
+assert said["residual"] < 1e-12, said
+assert dense["E"] == exact["E"]
+names = [[b["name"] for b in m["base_parameters"]] for m in (dense, exact)]
+assert names[0] == names[1], names
+P = [{tuple(row[:3]): row[3] for row in m["P"]} for m in (dense, exact)]
+assert P[0].keys() == P[1].keys()
+worst = max(abs(P[0][k] - x) / abs(x) for k, x in P[1].items())
+assert worst < 1e-8, worst
+print("KR6 by the dense method: %.2f s, coefficients to %.1g" % (said["seconds"], worst))
+PY
+run derive "$robot" --method dense --basis echelon --json
+expect_code 0 echelon
+python3 -c 'import json; d = json.load(open("out")); assert d["basis"] == "echelon" and d["l"] == 36 and d["residual"] < 1e-10, d' 2> err || wrong "echelon basis of the KR6"
+finish
