@@ -35,7 +35,7 @@ typedef struct psdm_derive_options {
   void *sampler_user;           /* handed to sampler */
   const char *sampler_command;  /* dense, in place of sampler: a shell command, run once per class of functions and step, that reads a CSV
                                    q1.. qd1.. qdd1.. m1 mx1 .. from standard input and prints a CSV tau1.., one row for each row */
-  bool (*going_on)(void *user, double share); /* dense: now and then with the share done, 0 to 1; false stops with PSDM_E_ARGUMENT */
+  bool (*going_on)(void *user, double share); /* now and then with the share done, 0 to 1; false stops with PSDM_E_ARGUMENT */
   void *going_on_user;
 } psdm_derive_options;
 

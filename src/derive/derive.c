@@ -71,18 +71,18 @@ void psdmp_keep_columns(psdm_model *m, const int *column) {
 }
 
 /* the terms of the robot, in its independent joints; q says which joint a term's number means */
-static psdm_status expand(const psdm_robot *r, psdm_model *m, psdmp_expansion *e, int *q, psdm_error *error) {
+static psdm_status expand(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdmp_expansion *e, int *q, psdm_error *error) {
   uint64_t digit[PSDMP_DERIVE_JOINTS], weight = 1;
   if (!r->coupled) {
     for (int b = 0; b < r->bodies; b++) {
       q[b] = r->joint[r->body[b].index].q;
       digit[b] = m->weight[q[b]];
     }
-    return psdmp_expand(r, digit, m->arena.allocator, e, error);
+    return psdmp_expand(r, digit, options, m->arena.allocator, e, error);
   }
   for (int b = r->bodies - 1; b >= 0; b--, weight *= PSDMP_BASIS) digit[b] = weight;
   for (int j = 0; j < r->n; j++) q[j] = j;
-  psdm_status status = psdmp_expand(r, digit, m->arena.allocator, e, error);
+  psdm_status status = psdmp_expand(r, digit, options, m->arena.allocator, e, error);
   return status ? status : psdmp_substitute(r, m, e, error);
 }
 
@@ -91,7 +91,7 @@ static psdm_status derive_exact(const psdm_robot *r, const psdm_derive_options *
   psdmp_restriction assumed;
   int q[PSDMP_DERIVE_JOINTS];
   int *column = NEW(&m->arena, m->standard, int);
-  psdm_status status = expand(r, m, &e, q, error);
+  psdm_status status = expand(r, options, m, &e, q, error);
   if (!status && !column) status = no_memory(r, error);
   if (!status) status = psdmp_restriction_set(r, options, &m->arena, &assumed, error);
   if (!status && !assumed.B && !r->coupled && r->plain_drives) {

@@ -11,6 +11,7 @@
 #define PSDMP_DERIVE_PRIV_H
 
 #include "base/base.h"
+#include "psdm/model.h"
 #include "robot/robot_priv.h"
 
 enum { PSDMP_BASIS = 5, PSDMP_DERIVE_JOINTS = 24 }; /* 5^24 monomials still fit 64 bits */
@@ -70,8 +71,8 @@ typedef struct psdmp_expansion {
 } psdmp_expansion;
 
 /* All terms of the tree's dynamics. digits[b] is 5^position of body b's digit in the codes. */
-psdm_status psdmp_expand(const psdm_robot *robot, const uint64_t *digit, const psdm_allocator *allocator, psdmp_expansion *e,
-                         psdm_error *error);
+psdm_status psdmp_expand(const psdm_robot *robot, const uint64_t *digit, const psdm_derive_options *options, const psdm_allocator *allocator,
+                         psdmp_expansion *e, psdm_error *error);
 void psdmp_expansion_free(psdmp_expansion *e);
 
 /* Builds one list; entries that are only rounding are left out. */

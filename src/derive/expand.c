@@ -431,7 +431,8 @@ static psdmp_rows start_potential(psdmp_expansion *e, const double g[3]) {
   return out.rows;
 }
 
-psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_allocator *allocator, psdmp_expansion *e, psdm_error *error) {
+psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_derive_options *o, const psdm_allocator *allocator, psdmp_expansion *e,
+                         psdm_error *error) {
   *e = (psdmp_expansion){.pool = {.allocator = allocator}, .arena = {.allocator = allocator}};
   walk w = {.robot = r, .e = e, .digit = digit};
   level *levels = psdmp_arena_alloc(&e->arena, (size_t)r->bodies * sizeof *levels);
@@ -449,6 +450,7 @@ psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_
     psdmp_joint_maps_set(r, b, e->reach, maps);
     fill_level(&w, parent, &base, &levels[b], maps);
     emit_level(&w, &levels[b]);
+    if (o && o->going_on && !o->going_on(o->going_on_user, (double)(b + 1) / r->bodies)) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while deriving");
   }
   e->largest_dropped *= 1e-13;
   return ok && !e->pool.failed ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
