@@ -154,6 +154,22 @@ static void test_random_robots(void **unused) {
   assert_true(derived > 200);
 }
 
+/* a 4 mm offset: rows of rounding must not pass for directions (l was 23 once) */
+static void test_small_offset(void **unused) {
+  (void)unused;
+  psdm_robot *robot = parse_robot(
+      "{convention: dh, gravity: [-7.9795833236621068, 7.9424380404916981, 0.29585382066406218],"
+      "base: {xyz: [-0.28705993849209088, -0.04922055754800797, 0.32914281865929496], rpy: [-pi/2, -1.0128003814357334, pi/2]}, joints: ["
+      "{name: j1, theta: -2.4105575742545255, a: 0.37371482738504846, drive_inertia: 1.494941930415713},"
+      "{name: j2, theta: -0.70679887605808656, d: 0.40399291550460681, alpha: 2.6286934484323519, drive_inertia: 0.82306292482224885},"
+      "{name: j3, theta: pi/2, a: 0.0040856421658796993}, {name: j4, d: -0.48999787177977766, a: -0.36776624929934798, alpha: 0.60812605162387845}]}");
+  psdm_model *m = derive(robot, NULL, NULL);
+  assert_int_equal(psdm_model_l(m), 21);
+  assert_int_equal(sampled_rank(robot, m), 21);
+  psdm_model_free(m);
+  psdm_robot_free(robot);
+}
+
 static void test_deterministic(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("kuka_kr6");
@@ -376,7 +392,7 @@ static void test_allocation_failure(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_published_counts), cmocka_unit_test(test_kr6_classes),     cmocka_unit_test(test_first_links),
-      cmocka_unit_test(test_two_link_functions), cmocka_unit_test(test_random_robots), cmocka_unit_test(test_deterministic),
+      cmocka_unit_test(test_two_link_functions), cmocka_unit_test(test_random_robots), cmocka_unit_test(test_small_offset), cmocka_unit_test(test_deterministic),
       cmocka_unit_test(test_object),           cmocka_unit_test(test_full_parameters), cmocka_unit_test(test_allocation_failure),
       cmocka_unit_test(test_save_and_load),    cmocka_unit_test(test_mat),
   };
