@@ -6,6 +6,11 @@
 const char *peer_name(void) { return NULL; }
 const char *peer_compiler(void) { return NULL; }
 
+const char *peer_refusal(const psdm_robot *robot) {
+  (void)robot;
+  return "no peer at hand";
+}
+
 peer *peer_new(const psdm_robot *robot, const double *states, int count) {
   (void)robot, (void)states, (void)count;
   return NULL;

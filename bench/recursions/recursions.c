@@ -2,18 +2,15 @@
  *
  * Both libraries run the same random states in turns, single-threaded, in this one process; the best of the repeats
  * counts. Before anything is timed every result of the peer must agree with ours, else the exit status is 1. */
-#define _POSIX_C_SOURCE 200112L
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "harness.h"
 #include "peer.h"
 #include "psdm/output.h"
 
-enum { STATES = 64 };                    /* stays in the first-level cache together with the robot */
 static const double tolerance = 1e-10;   /* of the largest entry of a result */
 static const double repeat_time = 2e-3;  /* seconds: long against the clock, short against interruptions */
 
@@ -73,88 +70,9 @@ static const struct {
     [JACOBIAN] = {"psdm_jacobian", jacobian},
 };
 
-static int result_size(const bench *b, recursion which) {
-  switch (which) {
-  case MASS: return b->n * b->n;
-  case REGRESSOR: return b->n * psdm_robot_parameter_count(b->robot);
-  case ENERGY: return 2;
-  case JACOBIAN: return 6 * b->n;
-  default: return b->n;
-  }
-}
-
-/* ---- random numbers: xorshift64*, the same on every run ---- */
-
-static double uniform(uint64_t *state, double low, double high) {
-  *state ^= *state >> 12;
-  *state ^= *state << 25;
-  *state ^= *state >> 27;
-  return low + (high - low) * (double)((*state * UINT64_C(2685821657736338717)) >> 11) * 0x1p-53;
-}
-
-/* ---- robots ---- */
-
-/* a chain of revolute joints in general directions, with spheres for links; the text of its file. Returns buf */
-static char *random_chain(int joints, char *buf, size_t size) {
-  uint64_t seed = 12;
-  size_t used = (size_t)snprintf(buf, size, "name: chain%d\nconvention: modified-dh\ngravity: [0, 0, -9.81]\njoints:\n", joints);
-  for (int j = 0; j < joints; j++) {
-    double alpha = uniform(&seed, -3, 3), a = uniform(&seed, -0.3, 0.3), d = uniform(&seed, -0.3, 0.3);
-    used += (size_t)snprintf(buf + used, size - used, "  - {name: j%d, type: revolute, alpha: %.6f, a: %.6f, theta: 0, d: %.6f}\n",
-                             j + 1, alpha, a, d);
-  }
-  used += (size_t)snprintf(buf + used, size - used, "links:\n");
-  for (int j = 0; j < joints; j++) {
-    double x = uniform(&seed, -0.2, 0.2), y = uniform(&seed, -0.2, 0.2), z = uniform(&seed, -0.2, 0.2), m = uniform(&seed, 1, 5);
-    used += (size_t)snprintf(buf + used, size - used, "  - {mass: %.6f, com: [%.6f, %.6f, %.6f], inertia: {xx: 0.02, yy: 0.02, zz: 0.02}}\n",
-                             m, x, y, z);
-  }
-  return buf;
-}
-
-/* a file, or chainN */
-static psdm_robot *load(const char *what) {
-  psdm_robot *robot = NULL;
-  psdm_error error = {0};
-  int joints;
-  char text[1 << 14];
-  psdm_status status;
-  if (sscanf(what, "chain%d", &joints) == 1 && joints > 0 && joints <= 64) {
-    random_chain(joints, text, sizeof text);
-    status = psdm_robot_parse(text, strlen(text), what, NULL, NULL, &robot, &error);
-  } else {
-    status = psdm_robot_load(what, NULL, NULL, &robot, &error);
-  }
-  if (status) fprintf(stderr, "recursions: error: %s\n", psdm_error_format(&error, text, sizeof text));
-  return robot;
-}
-
-/* The PUMA's file has links without mass that have first moments (their mass has no effect). A peer that stores the
- * centre of mass cannot hold them: such links get 1 kg, for both libraries. */
-static bool give_mass(psdm_robot *robot) {
-  int count = psdm_robot_parameter_count(robot);
-  double *pi = malloc(sizeof *pi * (size_t)count);
-  if (!pi) return false;
-  psdm_robot_parameters(robot, pi);
-  for (int k = 0; k < psdm_robot_links(robot); k++)
-    if (pi[10 * k] == 0) pi[10 * k] = 1;
-  psdm_robot_set_parameters(robot, pi);
-  free(pi);
-  return true;
-}
-
-static void fill_states(bench *b) {
-  static const double span[STATE_VECTORS] = {3, 2, 5, 10}; /* q, qd, qdd, tau */
-  uint64_t seed = 1;
-  for (int i = 0; i < STATES * STATE_VECTORS * b->n; i++) {
-    double high = span[i / b->n % STATE_VECTORS];
-    b->states[i] = uniform(&seed, -high, high);
-  }
-}
-
 static bool bench_open(const char *what, bench *b) {
-  *b = (bench){.robot = load(what)};
-  if (!b->robot || !give_mass(b->robot) || psdm_work_new(b->robot, NULL, &b->work)) return false;
+  *b = (bench){.robot = bench_load(what)};
+  if (!b->robot || psdm_work_new(b->robot, NULL, &b->work)) return false;
   b->n = psdm_robot_n(b->robot);
   b->last = psdm_robot_joints(b->robot) - 1;
   size_t n = (size_t)b->n, largest = n * (size_t)(psdm_robot_parameter_count(b->robot) + 6);
@@ -162,7 +80,7 @@ static bool bench_open(const char *what, bench *b) {
   b->ours = malloc(sizeof(double) * largest);
   b->theirs = malloc(sizeof(double) * largest);
   if (!b->states || !b->ours || !b->theirs) return false;
-  fill_states(b);
+  bench_fill_states(b->states, b->n);
   b->peer = peer_new(b->robot, b->states, STATES);
   return true;
 }
@@ -185,22 +103,13 @@ static void clear_drives(const bench *b, double *Y) {
     for (int j = links; j < columns; j++) Y[i * columns + j] = 0;
 }
 
-static double difference(const double *x, const double *y, int count) {
-  double largest = 0, off = 0;
-  for (int i = 0; i < count; i++) {
-    largest = fmax(largest, fabs(y[i]));
-    off = fmax(off, x[i] == x[i] && y[i] == y[i] ? fabs(x[i] - y[i]) : INFINITY);
-  }
-  return off > 0 ? off / largest : 0;
-}
-
 static bool agree(bench *b, recursion which, int way) {
   for (int s = 0; s < STATES; s++) {
     if (table[which].call(b, b->states + (long)STATE_VECTORS * b->n * s, b->ours)) return false;
     if (!b->peer) continue;
     peer_result(b->peer, which, way, s, b->theirs);
     if (which == REGRESSOR) clear_drives(b, b->ours);
-    double off = difference(b->ours, b->theirs, result_size(b, which));
+    double off = bench_difference(b->ours, b->theirs, bench_result_size(b->robot, which));
     if (off <= tolerance) continue;
     fprintf(stderr, "recursions: error: %s: %s and %s differ by %.1e of the largest entry (state %d)\n",
             psdm_robot_name(b->robot), table[which].name, peer_function(which, way), off, s);
@@ -218,12 +127,6 @@ static bool agree_all(bench *b) {
 
 /* ---- time ---- */
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* way -1 is libpsdm */
 static void sweep(bench *b, recursion which, int way) {
   if (way >= 0) {
@@ -237,9 +140,9 @@ static void sweep(bench *b, recursion which, int way) {
 }
 
 static double time_sweeps(bench *b, recursion which, int way, int sweeps) {
-  double start = now();
+  double start = bench_now();
   for (int i = 0; i < sweeps; i++) sweep(b, which, way);
-  return 1e9 * (now() - start) / ((double)sweeps * STATES);
+  return 1e9 * (bench_now() - start) / ((double)sweeps * STATES);
 }
 
 /* libpsdm and every way of the peer in turns; the best of each */

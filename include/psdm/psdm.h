@@ -3,12 +3,15 @@
 #define PSDM_H
 
 #include "psdm/alloc.h"
+#include "psdm/codegen.h"
 #include "psdm/component.h"
 #include "psdm/csv.h"
 #include "psdm/eval.h"
+#include "psdm/expr.h"
 #include "psdm/model.h"
 #include "psdm/output.h"
 #include "psdm/params.h"
+#include "psdm/reduce.h"
 #include "psdm/rigid.h"
 #include "psdm/robot.h"
 #include "psdm/status.h"

@@ -25,6 +25,12 @@ size_t psdmp_utf8_length(const char *text, size_t left);
 /* The word of words[0..count) nearest to text by edit distance, or NULL when none is near. */
 const char *psdmp_nearest(const char *text, const char *const *words, size_t count);
 
+/* ---- text that is only fingerprinted: an output that keeps the 64-bit FNV-1a of what is written to it ---- */
+
+struct psdm_output;
+psdm_status psdmp_digest_open(const psdm_allocator *allocator, struct psdm_output **output);
+uint64_t psdmp_digest_close(struct psdm_output **output);
+
 /* ---- memory ---- */
 
 void *psdmp_alloc(const psdm_allocator *allocator, size_t bytes); /* zeroed; NULL on failure or bytes == 0 */

@@ -12,6 +12,8 @@ static const struct command {
     {"eval", cmd_eval, "evaluate torques, accelerations, matrices, energies, poses at states"},
     {"derive", cmd_derive, "derive the closed-form regressor model and its base parameters"},
     {"params", cmd_params, "base parameters with formulas and values"},
+    {"codegen", cmd_codegen, "write the dynamics as straight-line C, with a self-test"},
+    {"reduce", cmd_reduce, "a smaller model, right to a stated error at a stated confidence"},
     {"inspect", cmd_inspect, "show what was understood of a robot file"},
     {"convert", cmd_convert, "write a robot as YAML or URDF; import MATLAB tables"},
     {"doctor", cmd_doctor, "check that this installation works"},

@@ -1,10 +1,8 @@
 /* peer_pinocchio.cpp: Pinocchio as the peer.
  *
  * Measured are Pinocchio's own functions with dynamic-size Eigen vectors, called from a loop in this file so that the
- * compiler sees everything, as in a user's program. The model is libpsdm's canonical tree, joint by joint: JointModelRZ
- * or PZ at the same placement, the same ten parameters, drive inertias as armature. Robots with coupled joints or
+ * compiler sees everything, as in a user's program. The model is that of pinocchio_model.hpp. Robots with coupled joints or
  * drives behind a transmission have no such model and are refused. */
-#include <string>
 #include <vector>
 
 #include <pinocchio/algorithm/aba.hpp>
@@ -14,55 +12,21 @@
 #include <pinocchio/algorithm/frames.hpp>
 #include <pinocchio/algorithm/regressor.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
-#include <pinocchio/multibody.hpp>
 
+#include "harness.h"
 #include "peer.h"
-extern "C" {
-#include "robot/robot_priv.h"
-}
+#include "pinocchio_model.hpp"
 
 namespace pin = pinocchio;
-typedef Eigen::Matrix<double, 3, 3, Eigen::RowMajor> Matrix3r;
-
 namespace {
 struct State {
   Eigen::VectorXd q, qd, qdd, tau;
 };
 
-pin::SE3 placement(const psdmp_pose &pose) {
-  return pin::SE3(Eigen::Map<const Matrix3r>(pose.R), Eigen::Map<const Eigen::Vector3d>(pose.p));
-}
-
-/* ours: ... XX XY XZ YY YZ ZZ; theirs: ... XX XY YY XZ YZ ZZ */
-const int to_theirs[PSDMP_STANDARD] = {0, 1, 2, 3, 4, 5, 7, 6, 8, 9};
-
-pin::Inertia inertia(const double pi[PSDMP_STANDARD]) {
-  Eigen::Matrix<double, PSDMP_STANDARD, 1> theirs;
-  for (int i = 0; i < PSDMP_STANDARD; i++) theirs[i] = pi[to_theirs[i]];
-  return pin::Inertia::FromDynamicParameters(theirs);
-}
-
-pin::Model build(const psdm_robot *r) {
-  pin::Model model;
-  model.gravity.linear() = Eigen::Map<const Eigen::Vector3d>(r->gravity);
-  for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body &body = r->body[b];
-    pin::JointIndex parent = body.parent + 1, joint; /* joint 0 is their universe */
-    std::string name = "joint" + std::to_string(b);
-    if (body.prismatic)
-      joint = model.addJoint(parent, pin::JointModelPZ(), placement(body.joint), name);
-    else
-      joint = model.addJoint(parent, pin::JointModelRZ(), placement(body.joint), name);
-    model.appendBodyToJoint(joint, inertia(body.pi));
-    model.armature[b] = r->body_drive[b];
-  }
-  return model;
-}
-
 /* the link behind the last joint: where libpsdm's Jacobian is asked for */
 pin::FrameIndex add_link(const psdm_robot *r, pin::Model &model) {
   const psdmp_link &link = r->link[r->joints - 1];
-  return model.addFrame(pin::Frame("link", link.body + 1, placement(link.frame), pin::OP_FRAME));
+  return model.addFrame(pin::Frame("link", link.body + 1, bench::placement(link.frame), pin::OP_FRAME));
 }
 } // namespace
 
@@ -76,7 +40,7 @@ struct peer {
   Eigen::MatrixXd J;
 
   peer(const psdm_robot *r, const double *x, int count)
-      : robot(r), model(build(r)), link(add_link(r, model)), data(model), qdd(r->n), J(Eigen::MatrixXd::Zero(6, r->n)) {
+      : robot(r), model(bench::build(r)), link(add_link(r, model)), data(model), qdd(r->n), J(Eigen::MatrixXd::Zero(6, r->n)) {
     auto part = [&](int s, int k) { return Eigen::Map<const Eigen::VectorXd>(x + (long)(STATE_VECTORS * s + k) * r->n, r->n); };
     for (int s = 0; s < count; s++) states.push_back({part(s, 0), part(s, 1), part(s, 2), part(s, 3)});
   }
@@ -123,7 +87,7 @@ struct Way {
   const char *name;
 };
 
-const Way ways[RECURSIONS][2] = {
+const Way ways[FUNCTIONS][2] = {
     {{inverse, "rnea"}},
     {{gravity, "computeGeneralizedGravity"}},
     {{bias, "nonLinearEffects"}},
@@ -145,20 +109,14 @@ void copy_rows(const Eigen::MatrixXd &A, double *out) {
     for (long j = 0; j < A.cols(); j++) *out++ = A(i, j);
 }
 
-/* their regressor is about the joint frames, ours about the link frames: Y = Y_theirs T with pi_joint = T pi_link */
+/* their regressor is about the joint frames, with another order of parameters */
 void copy_regressor(const peer &p, double *out) {
-  const psdm_robot *r = p.robot;
-  long columns = (long)PSDMP_STANDARD * r->bodies + r->drives;
-  Eigen::Map<Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> Y(out, r->n, columns);
-  Y.setZero();
-  for (int b = 0; b < r->bodies; b++)
-    for (int k = 0; k < PSDMP_STANDARD; k++) {
-      double unit[PSDMP_STANDARD] = {0}, moved[PSDMP_STANDARD];
-      unit[k] = 1;
-      psdmp_standard_move(&r->link[r->body[b].index].frame, unit, moved);
-      for (int i = 0; i < PSDMP_STANDARD; i++)
-        Y.col(PSDMP_STANDARD * r->body[b].number + k) += moved[to_theirs[i]] * p.data.jointTorqueRegressor.col(PSDMP_STANDARD * b + i);
-    }
+  const Eigen::MatrixXd &Y = p.data.jointTorqueRegressor;
+  std::vector<double> bodies(Y.size());
+  for (long i = 0; i < Y.rows(); i++)
+    for (long j = 0; j < Y.cols(); j++)
+      bodies[i * Y.cols() + j] = Y(i, j / PSDMP_STANDARD * PSDMP_STANDARD + bench::to_theirs[j % PSDMP_STANDARD]);
+  bench_regressor_to_links(p.robot, bodies.data(), out);
 }
 } // namespace
 
@@ -174,14 +132,19 @@ const char *peer_compiler(void) {
 #endif
 }
 
+const char *peer_refusal(const psdm_robot *robot) {
+  if (!robot->direct) return "coupled joints";
+  return robot->drive_mass ? "drives behind a transmission" : nullptr;
+}
+
 peer *peer_new(const psdm_robot *robot, const double *states, int count) {
-  if (!robot->direct || robot->drive_mass) return nullptr;
+  if (peer_refusal(robot)) return nullptr;
   return new peer(robot, states, count);
 }
 
 void peer_free(peer *p) { delete p; }
 
-int peer_ways(recursion which) { return ways[which][1].call ? 2 : 1; }
+int peer_ways(recursion which) { return ways[which][1].call ? 2 : ways[which][0].call ? 1 : 0; }
 const char *peer_function(recursion which, int way) { return ways[which][way].name; }
 
 double peer_sweep(peer *p, recursion which, int way) {
@@ -204,6 +167,6 @@ void peer_result(peer *p, recursion which, int way, int state, double *out) {
   case REGRESSOR: return copy_regressor(*p, out);
   case ENERGY: out[0] = p->data.kinetic_energy, out[1] = p->data.potential_energy; return;
   case JACOBIAN: return copy_rows(p->J, out);
-  case RECURSIONS: return;
+  default: return;
   }
 }

@@ -1,9 +1,11 @@
-/* peer.h: the library that libpsdm is timed beside, behind one face. peer_none.c stands in when there is none. */
+/* peer.h: what libpsdm is timed beside, behind one face: linked in (bench/recursions; peer_none.c stands in when there is none) or as one
+ * shared object each (bench/peers). */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 
 #include "psdm/rigid.h"
 
+#pragma GCC visibility push(default) /* all else in a peer's shared object is hidden: peers do not see each other */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,7 +20,10 @@ typedef enum recursion {
   REGRESSOR,
   ENERGY,
   JACOBIAN,
-  RECURSIONS
+  RECURSIONS, /* those above: what bench/recursions times */
+  BASE_REGRESSOR = RECURSIONS,
+  INVERSE_BATCH, /* all states in one call, structure of arrays */
+  FUNCTIONS
 } recursion;
 
 /* One state: q, qd, qdd, tau, each of length n, one after the other. */
@@ -29,11 +34,14 @@ typedef struct peer peer;
 const char *peer_name(void);     /* with its version; NULL: no peer */
 const char *peer_compiler(void); /* what compiled it, and for which machine */
 
-/* The same robot, and a copy of the states (count x 4 n). NULL when the peer cannot represent the robot. */
+/* Why the peer cannot represent the robot; NULL: it can. */
+const char *peer_refusal(const psdm_robot *robot);
+
+/* The same robot, and a copy of the states (count x 4 n). NULL when the peer refuses it. */
 peer *peer_new(const psdm_robot *robot, const double *states, int count);
 void peer_free(peer *p);
 
-/* The peer may have several ways to one result; the fastest one counts. */
+/* The peer may have several ways to one result; the fastest one counts. 0: it has none. */
 int peer_ways(recursion which);
 const char *peer_function(recursion which, int way);
 
@@ -46,4 +54,5 @@ void peer_result(peer *p, recursion which, int way, int state, double *out);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 #endif

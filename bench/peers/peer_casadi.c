@@ -1,0 +1,69 @@
+/* peer_casadi.c: what trace_casadi had CasADi write (its functions are `inverse`, `mass`, ...), once a robot (with -DCOUPLED without forward); with -DBATCH the inverse
+ * dynamics of eight states at a time, the same C with a vector in the place of double. */
+#include "peer_table.h"
+
+#ifdef BATCH
+#include "vector8.h"
+#else
+typedef double real;
+#endif
+
+typedef int casadi_function(const real **arg, real **res, long long *iw, real *w, int mem);
+casadi_function inverse, mass, mass_world, forward, forward_world, forward_cholesky, regressor;
+
+static const char *name(void) { return "Pinocchio " PINOCCHIO " through CasADi " CASADI; }
+static const char *refusal(const psdm_robot *robot) { return robot->n > 16 ? "too many joints" : refuse_transmission(robot); }
+static void *open_robot(const psdm_robot *robot) { return (void *)robot; }
+static void close_robot(void *own) { (void)own; }
+
+#ifdef BATCH
+enum { MOST_JOINTS = 16 };
+
+static void batch(peer *p, const double *x, double *tau) {
+  real in[3 * MOST_JOINTS], out[MOST_JOINTS];
+  for (int s = 0; s < STATES; s += LANES) {
+    for (int k = 0; k < 3 * p->n; k++) memcpy(&in[k], x + k * STATES + s, sizeof in[k]);
+    inverse((const real *[]){in, in + p->n, in + 2 * p->n}, (real *[]){out}, NULL, NULL, 0);
+    for (int k = 0; k < p->n; k++) memcpy(tau + k * STATES + s, &out[k], sizeof out[k]);
+  }
+}
+
+static const way ways[FUNCTIONS][MOST_WAYS] = {[INVERSE_BATCH] = {{"rnea, 8 states at a time", batch, show_batch}}};
+#else
+#define CALL(face, function, last)                                                                               \
+  static void face(peer *p, const double *x, double *out) {                                                      \
+    function((const real *[]){x, x + p->n, x + last * p->n}, (real *[]){out}, NULL, NULL, 0);                    \
+  }
+CALL(call_inverse, inverse, 2)
+CALL(call_mass, mass, 0)
+CALL(call_mass_world, mass_world, 0)
+CALL(call_forward, forward, 3)
+CALL(call_forward_world, forward_world, 3)
+CALL(call_forward_cholesky, forward_cholesky, 3)
+CALL(call_regressor, regressor, 2)
+
+/* column by column; ours: ... XX XY XZ YY YZ ZZ; theirs: ... XX XY YY XZ YZ ZZ */
+static void show_regressor(const peer *p, int state, const double *out, double *Y) {
+  static const int to_theirs[10] = {0, 1, 2, 3, 4, 5, 7, 6, 8, 9};
+  int columns = 10 * p->robot->bodies;
+  double *bodies = malloc(sizeof *bodies * (size_t)(p->n * columns));
+  if (!bodies) abort();
+  (void)state;
+  for (int i = 0; i < p->n; i++)
+    for (int j = 0; j < columns; j++) bodies[i * columns + j] = out[(j / 10 * 10 + to_theirs[j % 10]) * p->n + i];
+  bench_regressor_to_links(p->robot, bodies, Y);
+  free(bodies);
+}
+
+static const way ways[FUNCTIONS][MOST_WAYS] = {
+    [INVERSE] = {{"rnea", call_inverse, NULL}},
+    [MASS] = {{"crba", call_mass, NULL}, {"crba (world)", call_mass_world, NULL}},
+#ifndef COUPLED
+    [FORWARD] = {{"aba", call_forward, NULL}, {"aba (world)", call_forward_world, NULL},
+                 {"crba (world) + nle + cholesky", call_forward_cholesky, NULL}},
+#endif
+    [REGRESSOR] = {{"computeJointTorqueRegressor", call_regressor, show_regressor}},
+};
+#endif
+
+PEER_FACE

@@ -1,0 +1,87 @@
+/* trace_casadi.cpp: Pinocchio's generated code: trace_casadi ROBOT.yaml FILE.c
+ *
+ * The wheel of Pinocchio has no CasADi bindings, so its C++ algorithms are run here on casadi::SX, as pinocchio.casadi does, and CasADi
+ * writes the C: inverse, mass, mass_world, forward, forward_world, forward_cholesky, regressor. Coupled joints: q_tree = G q + c goes in,
+ * G' goes out, and there is no forward. */
+#include <pinocchio/autodiff/casadi.hpp>
+
+#include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/cholesky.hpp>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/regressor.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
+
+#include "harness.h"
+#include "pinocchio_model.hpp"
+
+namespace pin = pinocchio;
+using casadi::SX;
+typedef pin::ModelTpl<SX> Model;
+typedef pin::DataTpl<SX> Data;
+typedef Eigen::Matrix<SX, Eigen::Dynamic, 1> Vector;
+typedef Eigen::Matrix<SX, Eigen::Dynamic, Eigen::Dynamic> Matrix;
+
+namespace {
+/* dense, column by column */
+SX from(const Matrix &A) {
+  SX out = SX::zeros(A.rows(), A.cols());
+  for (long i = 0; i < A.rows(); i++)
+    for (long j = 0; j < A.cols(); j++) out(i, j) = A(i, j);
+  return out;
+}
+
+Vector to(const SX &x) {
+  Vector out(x.rows());
+  for (long i = 0; i < out.size(); i++) out[i] = x(i);
+  return out;
+}
+
+/* q_tree = G q + c */
+void coupling(const psdm_robot *r, SX &G, SX &c) {
+  G = SX(r->bodies, r->n), c = SX(r->bodies, 1);
+  for (int b = 0; b < r->bodies; b++) {
+    c(b) = r->c[b];
+    for (int k = r->g_row[b]; k < r->g_row[b + 1]; k++) G(b, r->g_col[k]) = r->g_val[k];
+  }
+}
+
+SX upper(const Matrix &M) { return triu2symm(triu(from(M))); }
+} // namespace
+
+int main(int argc, char **argv) {
+  psdm_robot *robot = argc == 3 ? bench_load(argv[1]) : nullptr;
+  if (!robot) return 2;
+  const Model model = bench::build(robot).cast<SX>();
+  Data data(model);
+  SX G, c;
+  coupling(robot, G, c);
+  const SX q = SX::sym("q", robot->n), qd = SX::sym("qd", robot->n), qdd = SX::sym("qdd", robot->n), tau = SX::sym("tau", robot->n);
+  const Vector x = to(mtimes(G, q) + c), v = to(mtimes(G, qd)), a = to(mtimes(G, qdd));
+
+  const std::string path = argv[2];
+  const size_t slash = path.rfind('/') + 1;
+  casadi::CodeGenerator file(path.substr(slash));
+  auto add = [&](const char *name, const std::vector<SX> &in, const SX &out) { file.add(casadi::Function(name, in, std::vector<SX>{SX::densify(out)})); };
+
+  add("inverse", {q, qd, qdd}, mtimes(G.T(), from(pin::rnea(model, data, x, v, a))));
+  add("mass", {q}, mtimes(mtimes(G.T(), upper(pin::crba(model, data, x, pin::Convention::LOCAL))), G));
+  data = Data(model);
+  add("mass_world", {q}, mtimes(mtimes(G.T(), upper(pin::crba(model, data, x, pin::Convention::WORLD))), G));
+  data = Data(model);
+  add("regressor", {q, qd, qdd}, mtimes(G.T(), from(pin::computeJointTorqueRegressor(model, data, x, v, a))));
+  if (robot->direct) {
+    data = Data(model);
+    add("forward", {q, qd, tau}, from(pin::aba(model, data, x, v, to(tau), pin::Convention::LOCAL)));
+    data = Data(model);
+    add("forward_world", {q, qd, tau}, from(pin::aba(model, data, x, v, to(tau), pin::Convention::WORLD)));
+    data = Data(model);
+    Vector rest = to(tau) - pin::nonLinearEffects(model, data, x, v);
+    pin::crba(model, data, x, pin::Convention::WORLD);
+    pin::cholesky::decompose(model, data);
+    pin::cholesky::solve(model, data, rest);
+    add("forward_cholesky", {q, qd, tau}, from(rest));
+  }
+  file.generate(path.substr(0, slash));
+  psdm_robot_free(robot);
+  return 0;
+}

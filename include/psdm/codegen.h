@@ -1,0 +1,84 @@
+/* psdm/codegen.h: straight-line code of a robot's dynamics.
+ *
+ *   psdm_code *code;
+ *   psdm_code_build(robot, model, &options, NULL, &code, &error);   operation graphs, the cheaper method for each function
+ *   psdm_code_write(code, "out", &error);                           PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile
+ *
+ * The result is constant once made and may be shared by threads. */
+#ifndef PSDM_CODEGEN_H
+#define PSDM_CODEGEN_H
+
+#include "psdm/expr.h"
+#include "psdm/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* id, name, help */
+#define PSDM_CODE_FUNCTION_LIST(X)                                                        \
+  X(INVERSE, "inverse", "torques of a motion: q qd qdd -> tau")                           \
+  X(GRAVITY, "gravity", "torques at rest: q -> tau")                                      \
+  X(BIAS, "bias", "torques at zero acceleration: q qd -> tau")                            \
+  X(MASS, "mass", "mass matrix, full, row-major: q -> M")                                 \
+  X(FORWARD, "forward", "accelerations under torques: q qd tau -> qdd")                   \
+  X(REGRESSOR, "regressor", "Y with tau = Y theta, row-major (n x l): q qd qdd -> Y")     \
+  X(ENERGY, "energy", "kinetic and potential energy: q qd -> E")                          \
+  X(JACOBIAN, "jacobian", "of a link, linear rows then angular, base frame: q -> J")      \
+  X(POSE, "pose", "x y z and the rotation, row-major, of a link in the base frame: q -> X")
+
+typedef enum psdm_code_function {
+#define PSDM_CODE_FUNCTION_ENUM(id, name, help) PSDM_CODE_##id,
+  PSDM_CODE_FUNCTION_LIST(PSDM_CODE_FUNCTION_ENUM)
+#undef PSDM_CODE_FUNCTION_ENUM
+  PSDM_CODE_FUNCTIONS
+} psdm_code_function;
+
+typedef enum psdm_code_method { PSDM_CODE_AUTO, PSDM_CODE_RECURSIVE, PSDM_CODE_EXPANDED } psdm_code_method;
+typedef enum psdm_code_target { PSDM_CODE_C, PSDM_CODE_SIMD } psdm_code_target;
+typedef enum psdm_code_sincos { PSDM_SINCOS_POLYNOMIAL, PSDM_SINCOS_LIBM, PSDM_SINCOS_CALLER } psdm_code_sincos;
+
+/* Zero-initialise for the defaults: all functions, cheaper method, double, baked parameters. */
+typedef struct psdm_code_options {
+  unsigned functions;          /* bit 1 << psdm_code_function; 0: all */
+  psdm_code_method method;
+  psdm_code_target target;
+  psdm_code_sincos sincos;
+  bool real_float;             /* float in place of double */
+  bool theta_argument;         /* base parameters as the first argument */
+  bool gravity_argument;       /* gravity vector (3), base frame, as an argument */
+  bool payload_argument;       /* standard parameters (10) of a body on the last link, about its frame */
+  bool wrench_argument;        /* inverse, bias, forward: force and moment (6) on the last link, at its frame's origin, base frame */
+  bool friction_columns;       /* regressor: n columns sign(qd), then n columns qd, behind the base parameters */
+  bool drive_columns;          /* regressor: n columns qdd of drive inertias, last */
+  bool throughput;             /* order for registers instead of latency */
+  int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: the last */
+  const char *prefix;          /* NULL: the robot's name as a C identifier */
+  const char *command;         /* command line for the banner, nullable */
+} psdm_code_options;
+
+typedef struct psdm_code psdm_code;
+
+PSDM_API const char *psdm_code_function_name(psdm_code_function function); /* NULL when out of range */
+PSDM_API const char *psdm_code_function_help(psdm_code_function function);
+PSDM_API bool psdm_code_function_find(const char *name, psdm_code_function *function);
+
+/* Builds the graphs. The robot must outlive the code. Allocates; free with psdm_code_free. options may be NULL. PSDM_E_MISSING when
+ * parameters are to be baked that the robot does not know. */
+PSDM_API psdm_status psdm_code_build(const psdm_robot *robot, const psdm_code_options *options, const psdm_allocator *allocator,
+                                     psdm_code **code, psdm_error *error);
+PSDM_API void psdm_code_free(psdm_code *code); /* accepts NULL */
+
+/* What each function cost and how it was built: psdm_code_count functions, in the order of the enum. */
+PSDM_API int psdm_code_count(const psdm_code *code);
+PSDM_API psdm_code_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cost, const char **method);
+PSDM_API const char *psdm_code_prefix(const psdm_code *code);
+
+/* Writes PREFIX.h, PREFIX.c, PREFIX_selftest.c and Makefile into a directory, which is made when it is missing; each file whole or not
+ * at all. */
+PSDM_API psdm_status psdm_code_write(const psdm_code *code, const char *directory, psdm_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

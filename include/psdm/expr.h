@@ -1,0 +1,126 @@
+/* psdm/expr.h: a graph of arithmetic operations, for counting them, making them fewer, and writing them out as code.
+ *
+ *   psdm_graph *g;
+ *   psdm_graph_new(NULL, &g);
+ *   psdm_ref x = psdm_input(g, 0), s = psdm_sin(g, x), c = psdm_cos(g, x);
+ *   psdm_ref y = psdm_add(g, psdm_mul(g, s, s), psdm_mul(g, c, s));
+ *
+ * Every operation goes through its constructor, which folds constants, x*0, x*1, x+0, x-x and powers, normalises signs and the order of
+ * operands, and returns the node that is there already when the same value was built before (hash-consing). A reference is
+ * a node and a sign: negation costs nothing and makes no node. Multiplying by two is an addition, x + x.
+ *
+ * Memory: the graph allocates as it grows. When memory ends, constructors return PSDM_REF_NONE, which every constructor passes on,
+ * and psdm_graph_status says PSDM_E_MEMORY: ask once, at the end. A graph belongs to one thread at a time. */
+#ifndef PSDM_EXPR_H
+#define PSDM_EXPR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "psdm/alloc.h"
+#include "psdm/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct psdm_graph psdm_graph;
+
+/* 2 * node + (1 when negated). */
+typedef uint32_t psdm_ref;
+#define PSDM_REF_NONE UINT32_MAX
+
+typedef enum psdm_op {
+  PSDM_OP_CONST, /* value > 0, or 0: signs live in references */
+  PSDM_OP_INPUT, /* input number */
+  PSDM_OP_ADD,   /* a + b; a is never negated, b may be */
+  PSDM_OP_MUL,   /* a * b; neither is negated */
+  PSDM_OP_RECIP, /* 1 / a */
+  PSDM_OP_SIN,   /* of a, never negated */
+  PSDM_OP_COS,
+  PSDM_OP_SQRT,
+  PSDM_OP_SIGN   /* -1, 0, 1 */
+} psdm_op;
+
+/* One node; operands are nodes with lower numbers. */
+typedef struct psdm_node {
+  psdm_op op;
+  psdm_ref a, b;  /* operands, PSDM_REF_NONE where there is none */
+  int input;      /* INPUT */
+  double value;   /* CONST */
+} psdm_node;
+
+PSDM_API psdm_status psdm_graph_new(const psdm_allocator *allocator, psdm_graph **graph);
+PSDM_API void psdm_graph_free(psdm_graph *graph);  /* accepts NULL */
+PSDM_API void psdm_graph_clear(psdm_graph *graph); /* forgets all nodes, keeps the memory */
+PSDM_API psdm_status psdm_graph_status(const psdm_graph *graph);
+
+PSDM_API uint32_t psdm_graph_size(const psdm_graph *graph); /* nodes */
+PSDM_API psdm_node psdm_graph_node(const psdm_graph *graph, uint32_t node);
+
+/* ---- constructors ---- */
+
+PSDM_API psdm_ref psdm_const(psdm_graph *graph, double value);
+PSDM_API psdm_ref psdm_input(psdm_graph *graph, int number);
+PSDM_API psdm_ref psdm_add(psdm_graph *graph, psdm_ref a, psdm_ref b);
+PSDM_API psdm_ref psdm_sub(psdm_graph *graph, psdm_ref a, psdm_ref b);
+PSDM_API psdm_ref psdm_mul(psdm_graph *graph, psdm_ref a, psdm_ref b);
+PSDM_API psdm_ref psdm_scale(psdm_graph *graph, double factor, psdm_ref a);
+PSDM_API psdm_ref psdm_power(psdm_graph *graph, psdm_ref a, int exponent); /* exponent >= 0, by squaring */
+PSDM_API psdm_ref psdm_recip(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_sin(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_cos(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_sqrt(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_sign(psdm_graph *graph, psdm_ref a);
+
+static inline psdm_ref psdm_neg(psdm_ref a) { return a == PSDM_REF_NONE ? a : a ^ 1u; }
+static inline uint32_t psdm_ref_node(psdm_ref a) { return a >> 1; }
+static inline int psdm_ref_negated(psdm_ref a) { return (int)(a & 1u); }
+
+/* Whether a is a constant, and which. */
+PSDM_API int psdm_is_const(const psdm_graph *graph, psdm_ref a, double *value);
+
+/* ---- what outputs cost: only what they reach counts ---- */
+
+typedef struct psdm_cost {
+  long mult, add, div, sqrt; /* divisions: reciprocals */
+  long sincos;               /* distinct angles */
+  long depth;                /* operations on the longest path, sin, cos, reciprocal and root counted as one each; signs are free */
+  long live;                 /* values that the schedule of psdm_graph_schedule(.., PSDM_ORDER_REGISTERS) keeps at most */
+} psdm_cost;
+
+/* depth is filled, live is zero: the scheduler knows it. */
+PSDM_API psdm_status psdm_graph_cost(const psdm_graph *graph, const psdm_ref *outputs, size_t count, psdm_cost *cost);
+
+/* ---- the plain evaluator, one node after the other; the twin of whatever is generated ---- */
+
+/* input[number] for every input; out (count). scratch: psdm_graph_size doubles. */
+PSDM_API void psdm_graph_evaluate(const psdm_graph *graph, const double *input, const psdm_ref *outputs, size_t count, double *scratch,
+                                  double *out);
+
+/* ---- making it less: each rewrites outputs in place to equal expressions in the same graph; new nodes may be added ---- */
+
+/* Takes out common factors (a b + a c = a (b + c)) and shared pairs of longer sums and products, as long as operations become fewer. Never
+ * costs more than before. */
+PSDM_API psdm_status psdm_graph_factor(psdm_graph *graph, psdm_ref *outputs, size_t count);
+
+/* Reorders sums and products of more than two operands so that late operands come last: less depth, same operations. */
+PSDM_API psdm_status psdm_graph_balance(psdm_graph *graph, psdm_ref *outputs, size_t count);
+
+/* ---- order of statements ---- */
+
+typedef enum psdm_order {
+  PSDM_ORDER_BUILT,     /* as it was built */
+  PSDM_ORDER_LATENCY,   /* longest path to an output first, among what few registers allow */
+  PSDM_ORDER_REGISTERS  /* as few values alive at a time as a greedy choice finds */
+} psdm_order;
+
+/* The live nodes (inputs and constants left out) in an order that can be executed: order has room for psdm_graph_size entries, *length is
+ * how many. registers: values that may live at a time before latency gives way (0: 16). peak (nullable): most values alive. */
+PSDM_API psdm_status psdm_graph_schedule(const psdm_graph *graph, const psdm_ref *outputs, size_t count, psdm_order how, int registers,
+                                         uint32_t *order, size_t *length, long *peak);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,286 @@
+/* code.c: from a robot to the operation graphs of its functions, by the cheaper of two methods. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/program.h"
+#include "model/model_priv.h"
+#include "psdm/params.h"
+#include "psdm/reduce.h"
+#include "codegen/reduce.h"
+#include "robot/robot_priv.h"
+
+/* beyond so many bodies the closed form has more terms than any recursion has operations */
+enum { EXPANDED_BODIES = 8 };
+
+/* what each function takes beside q, and gives */
+static const struct shape {
+  const char *name, *result;
+  bool qd, qdd, tau;
+  bool theta, gravity, payload, wrench;   /* whether the option means anything here */
+} shapes[PSDM_CODE_FUNCTIONS] = {
+    [PSDM_CODE_INVERSE] = {"inverse", "tau", true, true, false, true, true, true, true},
+    [PSDM_CODE_GRAVITY] = {"gravity", "tau", false, false, false, true, true, true, false},
+    [PSDM_CODE_BIAS] = {"bias", "tau", true, false, false, true, true, true, true},
+    [PSDM_CODE_MASS] = {"mass", "M", false, false, false, true, false, true, false},
+    [PSDM_CODE_FORWARD] = {"forward", "qdd", true, false, true, true, true, true, true},
+    [PSDM_CODE_REGRESSOR] = {"regressor", "Y", true, true, false, false, true, false, false},
+    [PSDM_CODE_ENERGY] = {"energy", "E", true, false, false, true, true, true, false},
+    [PSDM_CODE_JACOBIAN] = {"jacobian", "J", false, false, false, false, false, false, false},
+    [PSDM_CODE_POSE] = {"pose", "X", false, false, false, false, false, false, false},
+};
+
+static const char *const helps[PSDM_CODE_FUNCTIONS] = {
+#define HELP(id, name, help) help,
+    PSDM_CODE_FUNCTION_LIST(HELP)
+#undef HELP
+};
+
+static bool known(psdm_code_function f) { return (unsigned)f < PSDM_CODE_FUNCTIONS; }
+
+const char *psdm_code_function_name(psdm_code_function f) { return known(f) ? shapes[f].name : NULL; }
+const char *psdm_code_function_help(psdm_code_function f) { return known(f) ? helps[f] : NULL; }
+
+bool psdm_code_function_find(const char *name, psdm_code_function *function) {
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+    if (strcmp(shapes[f].name, name) == 0) {
+      *function = (psdm_code_function)f;
+      return true;
+    }
+  return false;
+}
+
+static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
+  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+}
+
+/* ---- the shape of one function ---- */
+
+static size_t output_count(const psdm_robot *r, int l, const psdm_code_options *o, psdm_code_function f) {
+  size_t n = (size_t)r->n;
+  switch (f) {
+    case PSDM_CODE_MASS: return n * n;
+    case PSDM_CODE_REGRESSOR: return n * ((size_t)l + (o->friction_columns ? 2 * n : 0) + (o->drive_columns ? n : 0));
+    case PSDM_CODE_ENERGY: return 2;
+    case PSDM_CODE_JACOBIAN: return 6 * n;
+    case PSDM_CODE_POSE: return 12;
+    default: return n;
+  }
+}
+
+psdm_status psdmp_program_shape(const psdm_robot *r, int l, const psdm_code_options *o, psdm_code_function f, psdmp_arena *arena,
+                                psdmp_program *program, psdm_error *error) {
+  const struct shape *s = &shapes[f];
+  int n = r->n;
+  bool caller = o->sincos == PSDM_SINCOS_CALLER;
+  *program = (psdmp_program){.function = f, .name = s->name, .results = 1, .outputs = output_count(r, l, o, f)};
+  program->length[PSDMP_IN_THETA] = o->theta_argument && s->theta ? l : 0;
+  program->length[PSDMP_IN_GRAVITY] = o->gravity_argument && s->gravity ? 3 : 0;
+  program->length[PSDMP_IN_PAYLOAD] = o->payload_argument && s->payload ? 10 : 0;
+  program->length[PSDMP_IN_WRENCH] = o->wrench_argument && s->wrench ? 6 : 0;
+  program->length[PSDMP_IN_SINE] = program->length[PSDMP_IN_COSINE] = caller ? n : 0;
+  program->length[PSDMP_IN_Q] = n;
+  program->length[PSDMP_IN_QD] = s->qd ? n : 0;
+  program->length[PSDMP_IN_QDD] = s->qdd ? n : 0;
+  program->length[PSDMP_IN_TAU] = s->tau ? n : 0;
+  program->result[0] = (psdmp_result){s->result, 0, (int)program->outputs};
+  program->output = psdmp_arena_alloc(arena, program->outputs * sizeof *program->output);
+  if (!program->output || psdm_graph_new(arena->allocator, &program->graph)) return no_memory(r, error);
+  return PSDM_OK;
+}
+
+/* ---- the cheaper method ---- */
+
+static long operations(const psdm_cost *c) { return c->mult + c->add + c->div + c->sqrt; }
+
+/* fewer operations, then, for latency, less depth */
+static psdm_status finish(const psdm_robot *r, const psdm_code_options *o, psdmp_program *p, psdm_error *error) {
+  if (!p->graph) return PSDM_OK;
+  psdm_status status = psdm_graph_status(p->graph);
+  if (!status) status = psdm_graph_factor(p->graph, p->output, p->outputs);
+  if (!status && !o->throughput) status = psdm_graph_balance(p->graph, p->output, p->outputs);
+  if (!status) status = psdm_graph_cost(p->graph, p->output, p->outputs, &p->cost);
+  return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while simplifying '%s'", psdm_status_text(status), p->name) : PSDM_OK;
+}
+
+static bool has_expanded(psdm_code_function f) { return f != PSDM_CODE_JACOBIAN && f != PSDM_CODE_POSE; }
+
+static bool outside_model(const psdm_code_options *o) { return o->gravity_argument || o->payload_argument || o->wrench_argument; }
+
+static void drop(psdmp_program *p) {
+  psdm_graph_free(p->graph);
+  *p = (psdmp_program){0};
+}
+
+/* one function by each method that is asked for; the one with fewer operations stays */
+static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_program *best, psdm_error *error) {
+  const psdm_code_options *o = &code->options;
+  psdmp_program other = {0};
+  bool expanded = has_expanded(f) && o->method != PSDM_CODE_RECURSIVE && psdm_model_p(code->model) > 0;
+  bool recursive = o->method != PSDM_CODE_EXPANDED || !has_expanded(f);
+  psdm_status status = PSDM_OK;
+  if (recursive) status = psdmp_build_recursive(code->robot, code->model, code->theta, o, f, &code->arena, best, error);
+  if (!status) status = finish(code->robot, o, best, error);
+  if (!status && expanded) {
+    status = psdmp_build_expanded(code->robot, code->model, code->theta, o, f, best->graph ? operations(&best->cost) : 0, &code->arena, &other, error);
+    if (!status) status = finish(code->robot, o, &other, error);
+  }
+  if (!status && other.graph && (!best->graph || operations(&other.cost) < operations(&best->cost))) {
+    psdmp_program swap = *best;
+    *best = other;
+    other = swap;
+  }
+  drop(&other);
+  if (status) drop(best);
+  return status;
+}
+
+/* ---- the bundle ---- */
+
+/* letters, digits and _, not starting with a digit */
+static bool is_identifier(const char *text) {
+  if (!isalpha((unsigned char)*text) && *text != '_') return false;
+  for (const char *c = text; *c; c++)
+    if (!isalnum((unsigned char)*c) && *c != '_') return false;
+  return strlen(text) <= 60;
+}
+
+/* the robot's name with everything else turned into _ */
+static const char *identifier(psdmp_arena *arena, const char *name) {
+  char text[56] = "";
+  size_t at = 0;
+  if (!isalpha((unsigned char)*name)) at = (size_t)snprintf(text, sizeof text, "robot_");
+  for (; *name && at + 1 < sizeof text; name++) text[at++] = isalnum((unsigned char)*name) && (unsigned char)*name < 128 ? *name : '_';
+  return psdmp_arena_text(arena, text, at);
+}
+
+static psdm_status set_options(psdm_code *code, const psdm_code_options *options, psdm_error *error) {
+  psdm_code_options *o = &code->options;
+  const psdm_robot *r = code->robot;
+  if (options) *o = *options;
+  if (!o->functions) o->functions = (1u << PSDM_CODE_FUNCTIONS) - 1;
+  if (o->functions >> PSDM_CODE_FUNCTIONS) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a function that there is not");
+  if (o->prefix && !is_identifier(o->prefix))
+    return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prefix must be a C identifier of at most 60 letters, digits and _");
+  o->prefix = o->prefix ? psdmp_arena_text(&code->arena, o->prefix, strlen(o->prefix)) : identifier(&code->arena, r->name);
+  if (o->command) o->command = psdmp_arena_text(&code->arena, o->command, strlen(o->command));
+  if (o->link < 0 || o->link > r->joints) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link %d of %d", o->link, r->joints);
+  if (outside_model(o) && o->method == PSDM_CODE_EXPANDED)
+    return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "gravity, payload and wrench as arguments need the recursive method");
+  return o->prefix ? PSDM_OK : no_memory(r, error);
+}
+
+/* base parameters that the file states by name; false unless all are there */
+static bool stated_theta(const psdm_code *code, double *theta) {
+  int l = psdm_model_l(code->model), found = 0;
+  for (int j = 0; j < l; j++)
+    for (int k = 0; k < psdm_robot_thetas(code->robot); k++) {
+      double value;
+      if (strcmp(psdm_robot_theta(code->robot, k, &value), psdm_model_base_name(code->model, j)) != 0) continue;
+      theta[j] = value;
+      found++;
+      break;
+    }
+  return l > 0 && found == l;
+}
+
+static bool needs_inertia(unsigned functions) {
+  const unsigned without = 1u << PSDM_CODE_REGRESSOR | 1u << PSDM_CODE_JACOBIAN | 1u << PSDM_CODE_POSE;
+  return (functions & ~without) != 0;
+}
+
+/* the functions of the closed form where they can win, its base parameters anyway */
+static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, psdm_error *error) {
+  const psdm_robot *r = code->robot;
+  const psdm_code_options *o = &code->options;
+  bool functions = o->method == PSDM_CODE_EXPANDED ||
+                   (o->method == PSDM_CODE_AUTO && r->bodies <= EXPANDED_BODIES && !outside_model(o));
+  psdm_status status = PSDM_E_ARGUMENT;
+  if (functions) status = psdm_model_derive(r, NULL, allocator, &code->model, NULL, error);
+  if (status && o->method != PSDM_CODE_EXPANDED) status = psdm_params_derive(r, NULL, allocator, &code->model, NULL, error);
+  return status;
+}
+
+/* values of the base parameters, where they are known */
+static psdm_status set_theta(psdm_code *code, psdm_error *error) {
+  const psdm_robot *r = code->robot;
+  const psdm_code_options *o = &code->options;
+  size_t standard = (size_t)psdm_model_standard_count(code->model), l = (size_t)psdm_model_l(code->model);
+  double *theta = psdmp_arena_alloc(&code->arena, (l + standard + 1) * sizeof *theta), *pi = theta + l;
+  if (!theta) return no_memory(r, error);
+  psdm_robot_parameters(r, pi);
+  if (psdm_robot_ready(r, NULL) == PSDM_OK) {
+    psdm_model_theta(code->model, pi, theta);
+    code->theta = theta;
+  } else if (stated_theta(code, theta)) {
+    code->theta = theta;
+  } else if (!o->theta_argument && needs_inertia(o->functions)) {
+    return psdm_robot_ready(r, error);
+  }
+  return PSDM_OK;
+}
+
+/* given: a model to take as it is; NULL: the robot's own */
+static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, const psdm_code_options *options, const psdm_allocator *allocator,
+                                psdm_code **out, psdm_error *error) {
+  *out = NULL;
+  if (r->closure)
+    return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a robot with closed loops has no straight-line code; cut its loops or couple their joints");
+  psdm_code *code = psdmp_alloc(allocator, sizeof *code);
+  if (!code) return no_memory(r, error);
+  code->arena.allocator = allocator;
+  code->robot = r;
+  code->given = given != NULL;
+  psdm_status status = set_options(code, options, error);
+  if (!status && given)
+    status = psdmp_model_keep(given, NULL, NULL, NULL, allocator, &code->model) ? no_memory(r, error) : PSDM_OK;
+  else if (!status)
+    status = set_model(code, allocator, error);
+  if (!status) status = set_theta(code, error);
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
+    if (!(code->options.functions >> f & 1)) continue;
+    status = build(code, (psdm_code_function)f, &code->program[code->programs], error);
+    code->programs += !status;
+  }
+  if (status) {
+    psdm_code_free(code);
+    return status;
+  }
+  *out = code;
+  return PSDM_OK;
+}
+
+psdm_status psdm_code_build(const psdm_robot *r, const psdm_code_options *options, const psdm_allocator *allocator, psdm_code **out,
+                            psdm_error *error) {
+  return build_bundle(r, NULL, options, allocator, out, error);
+}
+
+psdm_status psdm_code_build_model(const psdm_robot *r, const psdm_model *model, const psdm_code_options *options, const psdm_allocator *allocator,
+                                  psdm_code **out, psdm_error *error) {
+  psdm_code_options expanded = options ? *options : (psdm_code_options){0};
+  *out = NULL;
+  if (!model->p || model->n != r->n) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "the model has no functions, or is another robot's");
+  expanded.method = PSDM_CODE_EXPANDED;
+  if (!expanded.functions) expanded.functions = 1u << PSDM_CODE_INVERSE;
+  return build_bundle(r, model, &expanded, allocator, out, error);
+}
+
+void psdm_code_free(psdm_code *code) {
+  if (!code) return;
+  const psdm_allocator *allocator = code->arena.allocator;
+  for (int k = 0; k < code->programs; k++) psdm_graph_free(code->program[k].graph);
+  psdm_model_free(code->model);
+  psdmp_arena_free(&code->arena);
+  psdmp_free(allocator, code);
+}
+
+int psdm_code_count(const psdm_code *code) { return code->programs; }
+
+psdm_code_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cost, const char **method) {
+  const psdmp_program *p = &code->program[index];
+  if (cost) *cost = p->cost;
+  if (method) *method = p->method;
+  return p->function;
+}
+
+const char *psdm_code_prefix(const psdm_code *code) { return code->options.prefix; }

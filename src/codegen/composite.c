@@ -1,0 +1,157 @@
+/* composite.c: the mass matrix by composite bodies (Walker and Orin 1982), in pseudo-inertia form, and the solution of M x = b. */
+#include <string.h>
+
+#include "codegen/trace.h"
+
+#define ADD(a, b) psdm_add(t->g, a, b)
+#define SUB(a, b) psdm_sub(t->g, a, b)
+#define MUL(a, b) psdm_mul(t->g, a, b)
+#define NUM(x) psdm_const(t->g, x)
+#define NEG(x) psdm_neg(x)
+
+/* S += p h^T + h p^T + m p p^T, h += m p: the origin moves by -p */
+static void shift(psdmp_trace *t, psdmp_sym p, psdm_ref s[10]) {
+  psdm_ref m = s[PSDMP_M], hx = s[PSDMP_HX], hy = s[PSDMP_HY], hz = s[PSDMP_HZ];
+  psdmp_sym h = {ADD(hx, MUL(m, p.x)), ADD(hy, MUL(m, p.y)), ADD(hz, MUL(m, p.z))}; /* the new first moment */
+  s[PSDMP_SXX] = ADD(s[PSDMP_SXX], MUL(p.x, ADD(hx, h.x)));
+  s[PSDMP_SYY] = ADD(s[PSDMP_SYY], MUL(p.y, ADD(hy, h.y)));
+  s[PSDMP_SZZ] = ADD(s[PSDMP_SZZ], MUL(p.z, ADD(hz, h.z)));
+  s[PSDMP_SXY] = ADD(s[PSDMP_SXY], ADD(MUL(p.x, hy), MUL(p.y, h.x)));
+  s[PSDMP_SXZ] = ADD(s[PSDMP_SXZ], ADD(MUL(p.x, hz), MUL(p.z, h.x)));
+  s[PSDMP_SYZ] = ADD(s[PSDMP_SYZ], ADD(MUL(p.y, hz), MUL(p.z, h.y)));
+  s[PSDMP_HX] = h.x;
+  s[PSDMP_HY] = h.y;
+  s[PSDMP_HZ] = h.z;
+}
+
+/* P -> Rx(alpha) P Rx(alpha)^T */
+static void untilt(psdmp_trace *t, const psdmp_chain_body *body, psdm_ref s[10]) {
+  psdm_ref sine = NUM(body->sa), cosine = NUM(body->ca), yy = s[PSDMP_SYY], zz = s[PSDMP_SZZ], yz = s[PSDMP_SYZ];
+  psdmp_sym h = {t->zero, s[PSDMP_HY], s[PSDMP_HZ]}, x = {t->zero, s[PSDMP_SXY], s[PSDMP_SXZ]};
+  if (body->ca == 0) { /* a quarter turn: nothing but signs */
+    s[PSDMP_SYY] = zz;
+    s[PSDMP_SZZ] = yy;
+    s[PSDMP_SYZ] = NEG(yz);
+  } else {
+    psdm_ref k = ADD(MUL(SUB(yy, zz), sine), MUL(ADD(yz, yz), cosine)), ks = MUL(k, sine);
+    s[PSDMP_SYY] = SUB(yy, ks);
+    s[PSDMP_SZZ] = ADD(zz, ks);
+    s[PSDMP_SYZ] = SUB(MUL(k, cosine), yz);
+  }
+  psdmp_untilt(t, body, &h);
+  psdmp_untilt(t, body, &x);
+  s[PSDMP_HY] = h.y;
+  s[PSDMP_HZ] = h.z;
+  s[PSDMP_SXY] = x.y;
+  s[PSDMP_SXZ] = x.z;
+}
+
+static void turn_between(psdmp_trace *t, const double *from, const double *to, psdm_ref s[10]) {
+  double form[PSDMP_CODE_JOINTS + 1];
+  bool same = true;
+  psdmp_form_between(t, to, from, form);
+  for (int i = 0; i <= t->chain->n; i++) same &= form[i] == 0;
+  if (!same) psdmp_turn_inertia(t, form, s);
+}
+
+/* a composite inertia in a body's `at` frame as one in its parent's */
+static void carry_inertia(psdmp_trace *t, int b, psdm_ref s[10]) {
+  const psdmp_chain_body *body = &t->chain->body[b];
+  const psdmp_trace_body *k = &t->body[b], *parent = &t->body[body->parent];
+  psdm_ref along = ADD(NUM(body->parallel ? 0 : body->d), body->prismatic ? psdmp_form_of(t, PSDMP_IN_Q, body->slide, true) : t->zero);
+  psdmp_sym up = {t->zero, t->zero, along};
+  if (body->parallel) {
+    turn_between(t, k->at, parent->via, s);
+    shift(t, up, s);
+  } else {
+    double form[PSDMP_CODE_JOINTS + 1];
+    memcpy(form, t->chain->body[body->parent].own, (size_t)(t->chain->n + 1) * sizeof *form);
+    form[t->chain->n] += body->beta;
+    turn_between(t, k->at, t->still, s);
+    shift(t, up, s);
+    untilt(t, body, s);
+    turn_between(t, form, parent->via, s);
+  }
+  shift(t, psdmp_way(t, b), s);
+  turn_between(t, parent->via, parent->at, s);
+}
+
+/* what a unit acceleration of the joint asks for: f = z x h, n = S-terms; or f = m z, n = h x z */
+static void unit_wrench(psdmp_trace *t, int b, const psdm_ref s[10], psdmp_sym *f, psdmp_sym *n) {
+  if (t->chain->body[b].prismatic) {
+    *f = (psdmp_sym){t->zero, t->zero, s[PSDMP_M]};
+    *n = (psdmp_sym){s[PSDMP_HY], NEG(s[PSDMP_HX]), t->zero};
+  } else {
+    *f = (psdmp_sym){NEG(s[PSDMP_HY]), s[PSDMP_HX], t->zero};
+    *n = (psdmp_sym){NEG(s[PSDMP_SXZ]), NEG(s[PSDMP_SYZ]), ADD(s[PSDMP_SXX], s[PSDMP_SYY])};
+  }
+}
+
+/* entry (i, j) of the tree's mass matrix to the independent joints: G^T M G, upper triangle of tree entries, both of the result */
+static void spread(psdmp_trace *t, int i, int j, psdm_ref value, psdm_ref *M) {
+  const psdm_robot *r = t->chain->robot;
+  const psdmp_chain_body *bi = &t->chain->body[i], *bj = &t->chain->body[j];
+  double scale = bi->sign * bj->sign / (bi->prismatic ? t->chain->unit : 1) / (bj->prismatic ? t->chain->unit : 1);
+  for (int e = r->g_row[i]; e < r->g_row[i + 1]; e++)
+    for (int c = r->g_row[j]; c < r->g_row[j + 1]; c++) {
+      int row = r->g_col[e], column = r->g_col[c];
+      psdm_ref part = MUL(NUM(scale * r->g_val[e] * r->g_val[c]), value), *to = &M[row * r->n + column];
+      *to = ADD(*to, part);
+      if (i == j) continue;
+      to = &M[column * r->n + row];
+      *to = ADD(*to, part);
+    }
+}
+
+static void add_drives(psdmp_trace *t, psdm_ref *M) {
+  const psdm_robot *r = t->chain->robot;
+  for (int d = 0; d < r->drives; d++) {
+    psdm_ref Ia = psdmp_inertia_entry(t, 10 * t->chain->bodies + d);
+    for (int i = 0; i < r->n; i++)
+      for (int j = 0; j < r->n; j++) M[i * r->n + j] = ADD(M[i * r->n + j], MUL(NUM(r->drive[d].a[i] * r->drive[d].a[j]), Ia));
+  }
+}
+
+void psdmp_mass_matrix(psdmp_trace *t, psdm_ref *M) {
+  const psdmp_chain *chain = t->chain;
+  int n = chain->n;
+  psdm_ref composite[PSDMP_CODE_JOINTS][10];
+  for (int i = 0; i < n * n; i++) M[i] = t->zero;
+  for (int b = 0; b < chain->bodies; b++) psdmp_inertia_in(t, b, t->body[b].at, composite[b]);
+  for (int b = chain->bodies - 1; b >= 0; b--) {
+    psdm_ref s[10];
+    int parent = chain->body[b].parent;
+    psdmp_sym f, n3;
+    unit_wrench(t, b, composite[b], &f, &n3);
+    spread(t, b, b, chain->body[b].prismatic ? f.z : n3.z, M);
+    for (int i = b, up = parent; up >= 0; i = up, up = chain->body[up].parent) {
+      psdmp_carry_wrench(t, i, &f, &n3);
+      spread(t, up, b, chain->body[up].prismatic ? f.z : n3.z, M);
+    }
+    if (parent < 0) continue;
+    memcpy(s, composite[b], sizeof s);
+    carry_inertia(t, b, s);
+    for (int i = 0; i < 10; i++) composite[parent][i] = ADD(composite[parent][i], s[i]);
+  }
+  add_drives(t, M);
+}
+
+/* x = M^-1 x by M = L^T D L, from the tips: branches keep their zeros (Featherstone 2005). M is overwritten. */
+void psdmp_solve(psdmp_trace *t, psdm_ref *M, psdm_ref *x) {
+  int n = t->chain->n;
+  psdm_ref inverse[PSDMP_CODE_JOINTS];
+  for (int k = n - 1; k >= 0; k--) {
+    inverse[k] = psdm_recip(t->g, M[k * n + k]);
+    for (int i = k - 1; i >= 0; i--) {
+      psdm_ref a = MUL(M[k * n + i], inverse[k]);
+      for (int j = i; j >= 0; j--) M[i * n + j] = SUB(M[i * n + j], MUL(a, M[k * n + j]));
+      M[i * n + k] = a; /* L_ki, kept in the upper triangle */
+    }
+  }
+  for (int k = n - 1; k >= 0; k--)
+    for (int i = k - 1; i >= 0; i--) x[i] = SUB(x[i], MUL(M[i * n + k], x[k]));
+  for (int k = 0; k < n; k++) {
+    x[k] = MUL(x[k], inverse[k]);
+    for (int i = 0; i < k; i++) x[k] = SUB(x[k], MUL(M[i * n + k], x[i]));
+  }
+}

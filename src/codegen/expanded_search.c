@@ -1,0 +1,135 @@
+/* expanded_search.c: which order of nesting is the cheapest. No fixed rule wins everywhere: try, count, keep the lowest. */
+#include <string.h>
+
+#include "codegen/expanded.h"
+
+typedef struct search {
+  const psdmp_sums *sums;
+  const psdmp_variables *v;
+  const psdm_allocator *allocator;
+  psdm_graph *graph; /* of the trials */
+  psdm_ref *out;
+  psdmp_nesting best;
+  long cost;         /* of the best; -1: none yet */
+  int tries;         /* left */
+} search;
+
+static void append(const psdmp_sums *s, psdmp_nesting *how, int mode) {
+  if (s->used[mode]) how->order[how->length++] = mode;
+}
+
+/* ---- counting ---- */
+
+static psdm_status try_one(search *s, const psdmp_nesting *how, bool *better) {
+  psdm_cost cost;
+  psdm_graph_clear(s->graph);
+  *better = false;
+  s->tries--;
+  if (!psdmp_nest(s->sums, s->v, how, s->allocator, s->graph, s->out)) return PSDM_E_MEMORY;
+  psdm_status status = psdm_graph_cost(s->graph, s->out, s->sums->outputs, &cost);
+  if (status) return status;
+  *better = s->cost < 0 || cost.mult + cost.add < s->cost;
+  if (*better) s->cost = cost.mult + cost.add, s->best = *how;
+  return PSDM_OK;
+}
+
+/* ---- where to start: tip to base, with the rates of a joint behind it, or all rates at one end ---- */
+
+typedef enum rates { RATES_BEHIND, RATES_BEFORE, RATES_INSIDE, RATES_OUTSIDE, RATES_WAYS } rates;
+
+static psdmp_nesting start_order(const psdmp_sums *s, int n, rates where, bool theta_outside, bool base_first) {
+  psdmp_nesting how = {.threshold = 0.3, .gauge = true};
+  if (theta_outside) append(s, &how, 2 * n + 1);
+  if (where == RATES_OUTSIDE) append(s, &how, 2 * n);
+  for (int k = n - 1; k >= 0; k--) {
+    int j = base_first ? n - 1 - k : k;
+    if (where == RATES_BEFORE) append(s, &how, n + j);
+    append(s, &how, j);
+    if (where == RATES_BEHIND) append(s, &how, n + j);
+  }
+  if (where == RATES_INSIDE) append(s, &how, 2 * n);
+  if (!theta_outside) append(s, &how, 2 * n + 1);
+  return how;
+}
+
+/* the cheap variations of an order: other pivots, other scales */
+static psdm_status vary(search *s, psdmp_nesting how) {
+  static const double thresholds[] = {0.3, 0.05, 0.001};
+  bool better;
+  psdm_status status = PSDM_OK;
+  for (int k = 0; k < 12 && !status && s->tries > 0; k++) {
+    how.threshold = thresholds[k / 4];
+    how.gauge = k % 2 == 0;
+    how.late = k % 4 / 2 == 1;
+    status = try_one(s, &how, &better);
+  }
+  return status;
+}
+
+/* no variation and no descent has ever halved a count */
+static bool is_hopeless(const search *s, long limit) { return limit && s->cost > 2 * limit; }
+
+enum { SMALL = 500 }; /* terms: up to here every start is varied */
+
+static psdm_status try_starts(search *s, long limit) {
+  int n = s->v->model->n;
+  bool theta = s->sums->used[2 * n + 1], rates_used = s->sums->used[2 * n], better;
+  psdm_status status = PSDM_OK;
+  for (int where = 0; where < (rates_used ? RATES_WAYS : 1); where++)
+    for (int outside = 0; outside < (theta ? 2 : 1); outside++)
+      for (int base_first = 0; base_first < 2 && (s->tries > 0 || s->cost < 0); base_first++) {
+        psdmp_nesting how = start_order(s->sums, n, (rates)where, outside, base_first);
+        status = s->sums->terms < SMALL ? vary(s, how) : try_one(s, &how, &better);
+        if (status || is_hopeless(s, limit)) return status;
+      }
+  return status;
+}
+
+/* ---- descent: one mode to another place, as long as that helps ---- */
+
+static psdmp_nesting moved(const psdmp_nesting *how, int from, int to) {
+  psdmp_nesting other = *how;
+  int mode = how->order[from];
+  memmove(other.order + from, other.order + from + 1, (size_t)(how->length - from - 1) * sizeof *other.order);
+  memmove(other.order + to + 1, other.order + to, (size_t)(how->length - 1 - to) * sizeof *other.order);
+  other.order[to] = mode;
+  return other;
+}
+
+static psdm_status descend(search *s) {
+  bool again = true, better;
+  while (again) {
+    again = false;
+    for (int from = 0; from < s->best.length; from++)
+      for (int to = 0; to < s->best.length; to++) {
+        if (to == from || to == from - 1) continue; /* a neighbour's exchange is met once */
+        if (s->tries <= 0) return PSDM_OK;
+        psdmp_nesting how = moved(&s->best, from, to);
+        psdm_status status = try_one(s, &how, &better);
+        if (status) return status;
+        again |= better;
+      }
+  }
+  return PSDM_OK;
+}
+
+/* trials cost about as much as they have terms: so many keep the search below a second or two */
+static int tries_for(size_t terms) {
+  size_t tries = 600000 / (terms + 500);
+  return tries > 400 ? 400 : tries < 24 ? 24 : (int)tries;
+}
+
+psdm_status psdmp_nest_search(const psdmp_sums *sums, const psdmp_variables *v, long limit, const psdm_allocator *allocator,
+                              psdmp_found *found, bool *hopeless) {
+  search s = {.sums = sums, .v = v, .allocator = allocator, .cost = -1, .tries = tries_for(sums->terms)};
+  s.out = psdmp_alloc(allocator, (sums->outputs + 1) * sizeof *s.out);
+  psdm_status status = s.out ? psdm_graph_new(allocator, &s.graph) : PSDM_E_MEMORY;
+  if (!status) status = try_starts(&s, limit);
+  *hopeless = is_hopeless(&s, limit);
+  if (!status && !*hopeless) status = vary(&s, s.best);
+  if (!status && !*hopeless) status = descend(&s);
+  *found = (psdmp_found){s.best, s.cost};
+  psdm_graph_free(s.graph);
+  psdmp_free(allocator, s.out);
+  return status;
+}

@@ -1,0 +1,245 @@
+/* inertia.c: pseudo-inertias with zeros.
+ *
+ * Base parameters say which combinations of the standard parameters torques depend on; what they do not see is a linear space of null vectors
+ * (mass on a joint's axis belongs to both links, a sliding joint passes all of S on, and so on). Moving along it changes no torque and makes
+ * one entry zero per null vector. Which ones is the choice. */
+#include <math.h>
+#include <string.h>
+
+#include "codegen/chain.h"
+#include "psdm/params.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+/* ---- what is the same for every choice ---- */
+
+/* e_d - sum of coefficients e_kept, one for every standard parameter that is not kept */
+static void set_nulls(const psdm_model *base, psdmp_freedom *f) {
+  int S = f->standard;
+  bool kept[11 * PSDMP_CODE_JOINTS + 1] = {false};
+  int row[11 * PSDMP_CODE_JOINTS + 1];
+  for (int j = 0; j < base->l; j++) kept[base->base[j].parameter] = true;
+  f->nulls = 0;
+  for (int k = 0; k < S; k++) {
+    row[k] = kept[k] ? -1 : f->nulls++;
+    if (row[k] >= 0) f->null[(long)row[k] * S + k] = 1;
+  }
+  for (int j = 0; j < base->l; j++)
+    for (int t = 0; t < base->base[j].terms; t++) {
+      const psdmp_base_term *term = &base->base[j].term[t];
+      if (row[term->parameter] >= 0) f->null[(long)row[term->parameter] * S + base->base[j].parameter] = -term->coefficient;
+    }
+}
+
+psdm_status psdmp_freedom_set(const psdm_robot *r, const psdm_model *base, const double *theta, bool argument, psdmp_arena *arena,
+                              psdmp_freedom *f, psdm_error *error) {
+  psdm_robot free = *r;   /* without the file's assumptions, which its numbers need not hold */
+  psdm_model *all = NULL;
+  int S = psdm_robot_parameter_count(r);
+  free.assumptions = 0;
+  *f = (psdmp_freedom){.argument = argument, .standard = S, .drives = r->drives, .columns = argument ? base->l : 1};
+  f->null = NEW(arena, S * S, double);
+  f->value = NEW(arena, S * f->columns, double);
+  if (!f->null || !f->value) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  if (argument && base->combined)
+    return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "under these assumptions base parameters are no standard ones: theta as an argument needs --method expanded");
+  psdm_status status = psdm_params_derive(&free, NULL, arena->allocator, &all, NULL, error);
+  if (status) return status;
+  set_nulls(all, f);
+  psdm_model_free(all);
+  /* the robot's own numbers, or the base parameters in the place of the ones they are named after */
+  if (!argument && psdm_robot_ready(r, NULL) == PSDM_OK) {
+    psdm_robot_parameters(r, f->value);
+    return PSDM_OK;
+  }
+  for (int j = 0; j < base->l; j++) f->value[(long)base->base[j].parameter * f->columns + (argument ? j : 0)] = argument ? 1 : theta ? theta[j] : 0;
+  return PSDM_OK;
+}
+
+bool psdmp_inertia_new(const psdmp_chain *chain, const psdmp_freedom *f, psdmp_arena *arena, psdmp_inertia *in) {
+  *in = (psdmp_inertia){.argument = f->argument, .size = 10 * chain->bodies + f->drives, .columns = f->columns, .nulls = f->nulls};
+  in->value = NEW(arena, in->size * in->columns, double);
+  in->null = NEW(arena, in->nulls * in->size, double);
+  in->zero = NEW(arena, in->nulls, int);
+  return in->value && in->null && in->zero;
+}
+
+/* ---- into the chain's frames and units ---- */
+
+/* pseudo-inertia in a frame where the link's stands at `frame`: torque units, lengths in `unit` */
+static void to_pseudo(const psdmp_pose *frame, double unit, const double pi[10], double out[10]) {
+  double s[10];
+  psdmp_standard_move(frame, pi, s);
+  out[PSDMP_M] = s[0] * unit * unit;
+  for (int i = 0; i < 3; i++) out[PSDMP_HX + i] = s[1 + i] * unit;
+  out[PSDMP_SXX] = 0.5 * (s[7] + s[9] - s[4]);
+  out[PSDMP_SYY] = 0.5 * (s[4] + s[9] - s[7]);
+  out[PSDMP_SZZ] = 0.5 * (s[4] + s[7] - s[9]);
+  out[PSDMP_SXY] = -s[5];
+  out[PSDMP_SXZ] = -s[6];
+  out[PSDMP_SYZ] = -s[8];
+}
+
+/* the ten columns of that map, for one body */
+static void body_map(const psdmp_chain *chain, int b, double map[10][10]) {
+  const psdm_robot *r = chain->robot;
+  psdmp_pose back = psdmp_pose_inverse(&chain->body[b].frame), frame = psdmp_pose_product(&back, &r->link[r->body[b].index].frame);
+  for (int k = 0; k < 10; k++) {
+    double unit[10] = {0}, column[10];
+    unit[k] = 1;
+    to_pseudo(&frame, chain->unit, unit, column);
+    for (int i = 0; i < 10; i++) map[i][k] = column[i];
+  }
+}
+
+static void fill(const psdmp_chain *chain, const psdmp_freedom *f, psdmp_inertia *in) {
+  const psdm_robot *r = chain->robot;
+  int S = f->standard, C = f->columns;
+  memset(in->value, 0, (size_t)in->size * (size_t)C * sizeof *in->value);
+  memset(in->null, 0, (size_t)in->nulls * (size_t)in->size * sizeof *in->null);
+  for (int b = 0; b < chain->bodies; b++) {
+    double map[10][10];
+    long from = 10L * r->body[b].number;
+    body_map(chain, b, map);
+    for (int i = 0; i < 10; i++)
+      for (int k = 0; k < 10; k++) {
+        if (map[i][k] == 0) continue;
+        for (int c = 0; c < C; c++) in->value[(10L * b + i) * C + c] += map[i][k] * f->value[(from + k) * C + c];
+        for (int v = 0; v < in->nulls; v++) in->null[(long)v * in->size + 10 * b + i] += map[i][k] * f->null[(long)v * S + from + k];
+      }
+  }
+  for (int d = 0; d < f->drives; d++) {
+    long to = 10L * chain->bodies + d, from = 10L * chain->bodies + d;
+    for (int c = 0; c < C; c++) in->value[to * C + c] = f->value[from * C + c];
+    for (int v = 0; v < in->nulls; v++) in->null[(long)v * in->size + to] = f->null[(long)v * S + from];
+  }
+}
+
+/* ---- which entries become zero ---- */
+
+/* entries in the order in which they are wanted zero: mass lines of revolute joints, S of sliding ones, drives, then the rest from the
+ * base outward */
+static int wish(const psdmp_chain *chain, int size, int *order) {
+  static const int revolute[] = {PSDMP_M, PSDMP_HZ, PSDMP_SZZ}, prismatic[] = {PSDMP_SXX, PSDMP_SXY, PSDMP_SXZ, PSDMP_SYY, PSDMP_SYZ, PSDMP_SZZ};
+  static const int rest[] = {PSDMP_SYY, PSDMP_SXY, PSDMP_SXZ, PSDMP_SYZ, PSDMP_HX, PSDMP_HY, PSDMP_HZ, PSDMP_M, PSDMP_SZZ, PSDMP_SXX};
+  int count = 0;
+  for (int b = chain->bodies - 1; b >= 0; b--) {
+    bool p = chain->body[b].prismatic;
+    for (int i = 0; i < (p ? 6 : 3); i++) order[count++] = 10 * b + (p ? prismatic[i] : revolute[i]);
+  }
+  for (int d = 10 * chain->bodies; d < size; d++) order[count++] = d;
+  for (int b = 0; b < chain->bodies; b++)
+    for (int i = 0; i < 10; i++) order[count++] = 10 * b + rest[i];
+  return count;
+}
+
+/* makes entry e zero with the null vector that sees it most, among those that have no task yet */
+static bool take(psdmp_inertia *in, int done, int e, double least) {
+  int best = -1;
+  for (int v = done; v < in->nulls; v++)
+    if (best < 0 || fabs(in->null[(long)v * in->size + e]) > fabs(in->null[(long)best * in->size + e])) best = v;
+  if (best < 0 || fabs(in->null[(long)best * in->size + e]) < least) return false;
+  double *row = in->null + (long)done * in->size, *other = in->null + (long)best * in->size;
+  double pivot = other[e];
+  for (int i = 0; i < in->size; i++) {
+    double x = other[i] / pivot;
+    other[i] = row[i];
+    row[i] = fabs(x) < 1e-14 ? 0 : x;
+  }
+  row[e] = 1;
+  for (int v = 0; v < in->nulls; v++) {
+    double *to = in->null + (long)v * in->size, factor = to[e];
+    if (v == done || factor == 0) continue;
+    for (int i = 0; i < in->size; i++) {
+      if (row[i] == 0) continue;
+      double was = fabs(to[i]) + fabs(factor * row[i]);
+      to[i] -= factor * row[i];
+      if (fabs(to[i]) < 1e-13 * was) to[i] = 0; /* cancelled */
+    }
+    to[e] = 0;
+  }
+  in->zero[done] = e;
+  return true;
+}
+
+static void subtract(psdmp_inertia *in) {
+  int C = in->columns;
+  for (int v = 0; v < in->nulls; v++)
+    for (int c = 0; c < C; c++) {
+      double factor = in->value[(long)in->zero[v] * C + c];
+      if (factor == 0) continue;
+      for (int i = 0; i < in->size; i++) {
+        double x = in->null[(long)v * in->size + i], *to = &in->value[(long)i * C + c];
+        if (x == 0) continue;
+        double was = fabs(*to) + fabs(factor * x);
+        *to -= factor * x;
+        if (fabs(*to) < 1e-14 * was) *to = 0;
+      }
+    }
+}
+
+/* what is rounding beside the other entries of its kind is zero */
+static void clean(psdmp_inertia *in) {
+  int C = in->columns;
+  double largest[3] = {0};
+  for (long k = 0; k < (long)in->size * C; k++) {
+    int kind = k / C % 10 == 0 ? 0 : k / C % 10 < 4 ? 1 : 2;
+    largest[kind] = fmax(largest[kind], fabs(in->value[k]));
+  }
+  for (long k = 0; k < (long)in->size * C; k++) {
+    int kind = k / C % 10 == 0 ? 0 : k / C % 10 < 4 ? 1 : 2;
+    if (fabs(in->value[k]) < 1e-16 * largest[kind]) in->value[k] = 0;
+  }
+}
+
+static void choose_zeros(const psdmp_chain *chain, const psdmp_choice *choice, psdmp_inertia *in) {
+  int order[14 * PSDMP_CODE_JOINTS + 11 * PSDMP_CODE_JOINTS], count = wish(chain, in->size, order), done = 0;
+  bool taken[11 * PSDMP_CODE_JOINTS] = {false};
+  for (int k = 0; k < choice->zeros && done < in->nulls; k++)
+    if (choice->zero[k] < in->size && !taken[choice->zero[k]] && take(in, done, choice->zero[k], 1e-3)) taken[choice->zero[k]] = true, done++;
+  for (double least = 1e-3; done < in->nulls && least > 1e-12; least *= 1e-3)
+    for (int k = 0; k < count && done < in->nulls; k++)
+      if (!taken[order[k]] && take(in, done, order[k], least)) taken[order[k]] = true, done++;
+  in->nulls = done;
+}
+
+/* angle of a leaf's own x axis that makes one of its entries zero */
+static double leaf_turn(const double *v, int wanted) {
+  switch (wanted) {
+    case 1: return atan2(v[PSDMP_HY], v[PSDMP_HX]);
+    case 2: return 0.5 * atan2(2 * v[PSDMP_SXY], v[PSDMP_SXX] - v[PSDMP_SYY]);
+    case 3: return atan2(v[PSDMP_SYZ], v[PSDMP_SXZ]);
+    case 4: return atan2(-v[PSDMP_HX], v[PSDMP_HY]);
+    default: return 0;
+  }
+}
+
+/* the entries of S and h after the frame has turned about z */
+static void turn_entries(double *v, double angle, int wanted) {
+  double c = cos(angle), s = sin(angle);
+  double hx = v[PSDMP_HX], hy = v[PSDMP_HY], xz = v[PSDMP_SXZ], yz = v[PSDMP_SYZ], xx = v[PSDMP_SXX], yy = v[PSDMP_SYY], xy = v[PSDMP_SXY];
+  v[PSDMP_HX] = c * hx + s * hy;
+  v[PSDMP_HY] = c * hy - s * hx;
+  v[PSDMP_SXZ] = c * xz + s * yz;
+  v[PSDMP_SYZ] = c * yz - s * xz;
+  v[PSDMP_SXX] = c * c * xx + 2 * c * s * xy + s * s * yy;
+  v[PSDMP_SYY] = s * s * xx - 2 * c * s * xy + c * c * yy;
+  v[PSDMP_SXY] = c * s * (yy - xx) + (c * c - s * s) * xy;
+  static const int zero[5] = {-1, PSDMP_HY, PSDMP_SXY, PSDMP_SYZ, PSDMP_HX};
+  if (wanted) v[zero[wanted]] = 0;
+}
+
+void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *f, const psdmp_choice *choice, psdmp_inertia *in) {
+  in->nulls = f->nulls;
+  fill(chain, f, in);
+  choose_zeros(chain, choice, in);
+  subtract(in);
+  clean(in);
+  for (int b = 0; b < chain->bodies && !in->argument; b++) {
+    int wanted = choice->gene[b][PSDMP_GENE_TURN];
+    if (!chain->body[b].leaf || wanted == 0 || wanted > 4) continue;
+    double *v = in->value + 10L * b, angle = leaf_turn(v, wanted);
+    turn_entries(v, angle, wanted);
+    psdmp_chain_turn(chain, b, angle);
+  }
+}

@@ -1,0 +1,79 @@
+/* program.h: what a generated function is, between the builders (graph) and the unparsers (text). Private to the library. */
+#ifndef PSDMP_PROGRAM_H
+#define PSDMP_PROGRAM_H
+
+#include "base/base.h"
+#include "psdm/codegen.h"
+#include "psdm/expr.h"
+
+/* Inputs are numbered in blocks: input = block * PSDMP_BLOCK + index. */
+enum { PSDMP_BLOCK = 1 << 12 };
+
+/* id, name in C, length (expression in n, l) */
+#define PSDMP_INPUT_LIST(X)                                            \
+  X(THETA, "theta")     /* (l) base parameters */                      \
+  X(GRAVITY, "gravity") /* (3) in the base frame */                    \
+  X(PAYLOAD, "payload") /* (10) standard parameters about the last link's frame */ \
+  X(WRENCH, "wrench")   /* (6) force, moment on the last link, at its frame's origin, base frame */ \
+  X(SINE, "s")          /* (n) sin q, given by the caller */           \
+  X(COSINE, "c")        /* (n) */                                      \
+  X(Q, "q")                                                            \
+  X(QD, "qd")                                                          \
+  X(QDD, "qdd")                                                        \
+  X(TAU, "tau")
+
+typedef enum psdmp_block {
+#define PSDMP_INPUT_ENUM(id, name) PSDMP_IN_##id,
+  PSDMP_INPUT_LIST(PSDMP_INPUT_ENUM)
+#undef PSDMP_INPUT_ENUM
+  PSDMP_IN_COUNT
+} psdmp_block;
+
+/* A named array of outputs, in the order of the C arguments. */
+typedef struct psdmp_result {
+  const char *name; /* "tau" */
+  int first, count; /* into output */
+} psdmp_result;
+
+/* One function: arguments in the order of psdmp_block (those with length > 0), then results. */
+typedef struct psdmp_program {
+  psdm_code_function function;
+  const char *name;             /* "inverse" */
+  const char *method;           /* "recursive" or "expanded" */
+  psdm_graph *graph;            /* owned */
+  int length[PSDMP_IN_COUNT];   /* 0: not an argument */
+  psdmp_result result[3];
+  int results;
+  psdm_ref *output;             /* owned by the arena of the bundle */
+  size_t outputs;
+  psdm_cost cost;
+} psdmp_program;
+
+/* ---- the two ways to build a function's graph: both fill every field of program but cost, from a clean program ---- */
+
+/* base: the base parameters (psdm_params_derive is enough); its theta is what theta means as an argument. theta (l): values to bake, may be
+ * NULL when they are an argument or the function has none. */
+psdm_status psdmp_build_recursive(const psdm_robot *robot, const psdm_model *base, const double *theta,
+                                  const psdm_code_options *options, psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error);
+
+/* model: the derived functions. limit (operations, 0: none): gives up with program->graph NULL once it is exceeded. */
+psdm_status psdmp_build_expanded(const psdm_robot *robot, const psdm_model *model, const double *theta,
+                                 const psdm_code_options *options, psdm_code_function function, long limit, psdmp_arena *arena, psdmp_program *program, psdm_error *error);
+
+/* Arguments and results of a function, its outputs array and an empty graph allocated; shared by the two. l: base parameters. */
+psdm_status psdmp_program_shape(const psdm_robot *robot, int l, const psdm_code_options *options, psdm_code_function function,
+                                psdmp_arena *arena, psdmp_program *program, psdm_error *error);
+
+/* A bundle of functions, ready to be written. */
+struct psdm_code {
+  psdmp_arena arena;                               /* owns everything below but graphs and model */
+  psdm_code_options options;                       /* functions filled in; prefix checked, a C identifier */
+  const psdm_robot *robot;                         /* the caller's; must outlive the code */
+  psdm_model *model;                               /* owned: base parameters, functions too when they were derived */
+  bool given;                                      /* the model is what is right, not the robot: psdm_code_build_model */
+  double *theta;                                   /* (l) NULL when the robot does not know its inertias */
+  int programs;
+  psdmp_program program[PSDM_CODE_FUNCTIONS];      /* those asked for, in the order of the enum */
+};
+
+#endif

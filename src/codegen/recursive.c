@@ -1,0 +1,306 @@
+/* recursive.c: the recursive method: builds a function's graph for many choices of frames, origins, zeros and formulas, and keeps the one with
+ * the fewest operations. No rule wins everywhere, and counting takes microseconds. */
+#include "codegen/trace.h"
+
+#include <limits.h>
+#include <string.h>
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+/* shaken descents, and nodes that all descents together may build: a second or two of search */
+enum { ROUNDS = 40, BUDGET = 40000000 };
+
+static uint32_t random_below(uint64_t *seed, uint32_t n) {
+  *seed ^= *seed << 13;
+  *seed ^= *seed >> 7;
+  *seed ^= *seed << 17;
+  return (uint32_t)((*seed >> 11) % n);
+}
+
+typedef struct search {
+  const psdm_robot *robot;
+  const psdm_model *base;
+  const psdm_code_options *options;
+  psdm_code_function function;
+  psdmp_program *program;
+  psdmp_chain chain;
+  psdmp_freedom freedom;
+  psdmp_inertia inertia;
+  psdmp_trace trace;
+  psdm_ref *tree, *more;  /* (bodies), (n x n + n) */
+  psdmp_choice best;
+  long cost;
+  long budget;            /* nodes that the search may still build */
+} search;
+
+/* ---- one function for one choice ---- */
+
+static void build_function(search *s) {
+  psdmp_trace *t = &s->trace;
+  psdm_ref *out = s->program->output;
+  int n = s->robot->n;
+  switch (s->function) {
+    case PSDM_CODE_INVERSE:
+      psdmp_trace_start(t, PSDMP_IN_QD, PSDMP_IN_QDD);
+      psdmp_move_out(t, true);
+      psdmp_torques(t, true, s->tree);
+      psdmp_gather(t, s->tree, PSDMP_IN_QDD, out);
+      break;
+    case PSDM_CODE_GRAVITY:
+    case PSDM_CODE_BIAS:
+      psdmp_trace_start(t, s->function == PSDM_CODE_BIAS ? PSDMP_IN_QD : PSDMP_IN_COUNT, PSDMP_IN_COUNT);
+      psdmp_move_out(t, true);
+      psdmp_torques(t, true, s->tree);
+      psdmp_gather(t, s->tree, PSDMP_IN_COUNT, out);
+      break;
+    case PSDM_CODE_MASS:
+      psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
+      psdmp_mass_matrix(t, out);
+      break;
+    case PSDM_CODE_FORWARD:
+      /* M qdd = tau - bias */
+      psdmp_trace_start(t, PSDMP_IN_QD, PSDMP_IN_COUNT);
+      psdmp_move_out(t, true);
+      psdmp_torques(t, true, s->tree);
+      psdmp_gather(t, s->tree, PSDMP_IN_COUNT, out);
+      for (int i = 0; i < n; i++) out[i] = psdm_sub(t->g, psdmp_argument(t, PSDMP_IN_TAU, i), out[i]);
+      psdmp_mass_matrix(t, s->more);
+      psdmp_solve(t, s->more, out);
+      break;
+    case PSDM_CODE_REGRESSOR:
+      psdmp_trace_start(t, PSDMP_IN_QD, PSDMP_IN_QDD);
+      psdmp_move_out(t, true);
+      psdmp_regressor(t, s->base, out);
+      break;
+    case PSDM_CODE_ENERGY: {
+      /* T = 1/2 qd . (M qd): momenta are the torques of accelerations qd without velocity or gravity */
+      psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_QD);
+      psdmp_move_out(t, false);
+      psdmp_torques(t, false, s->tree);
+      psdmp_gather(t, s->tree, PSDMP_IN_QD, s->more);
+      out[0] = t->zero;
+      for (int i = 0; i < n; i++) out[0] = psdm_add(t->g, out[0], psdm_mul(t->g, psdmp_argument(t, PSDMP_IN_QD, i), s->more[i]));
+      out[0] = psdm_scale(t->g, 0.5, out[0]);
+      out[1] = psdmp_potential(t);
+      break;
+    }
+    case PSDM_CODE_JACOBIAN:
+    case PSDM_CODE_POSE: {
+      int joint = (s->options->link ? s->options->link : s->robot->joints) - 1;
+      psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
+      if (s->function == PSDM_CODE_POSE)
+        psdmp_pose_symbols(t, joint, out);
+      else
+        psdmp_jacobian_symbols(t, joint, out);
+      break;
+    }
+    default: break;
+  }
+}
+
+/* operations first, then angles, then depth */
+static psdm_status price(search *s, long *cost) {
+  psdm_cost c;
+  psdm_status status = psdm_graph_cost(s->program->graph, s->program->output, s->program->outputs, &c);
+  *cost = 4096 * (c.mult + c.add + c.div + c.sqrt) + 256 * c.sincos + c.depth;
+  return status;
+}
+
+/* builds a choice in the search's graph */
+static psdm_status try_choice(search *s, const psdmp_choice *choice, long *cost) {
+  psdm_graph_clear(s->program->graph);
+  psdmp_chain_set(&s->chain, choice, s->options->gravity_argument);
+  psdmp_inertia_set(&s->chain, &s->freedom, choice, &s->inertia);
+  s->trace.choice = choice;
+  build_function(s);
+  s->budget -= psdm_graph_size(s->program->graph) + 50;
+  return price(s, cost);
+}
+
+/* ---- the search ---- */
+
+static int gene_values(const search *s, int b, psdmp_gene gene) {
+  const psdmp_chain_body *body = &s->chain.body[b];
+  switch (gene) {
+    case PSDMP_GENE_ORIGIN: return body->prismatic || body->leaf || body->parent < 0 ? 1 : 2;
+    case PSDMP_GENE_WRENCH:
+    case PSDMP_GENE_CARRY: return body->parallel ? 3 : 2;
+    case PSDMP_GENE_SPIN: return 8;
+    case PSDMP_GENE_CHAIN: return body->parallel ? 2 : 1;
+    case PSDMP_GENE_TRACE: return s->function != PSDM_CODE_REGRESSOR ? 2 : 1;
+    case PSDMP_GENE_COLUMN:
+    case PSDMP_GENE_MOMENT: return s->function == PSDM_CODE_REGRESSOR ? 2 : 1;
+    case PSDMP_GENE_DIAGONAL: return s->function == PSDM_CODE_REGRESSOR ? 3 : 1;
+    case PSDMP_GENE_TURN: return body->leaf && !s->inertia.argument && s->function != PSDM_CODE_REGRESSOR ? 5 : 1;
+    default: return 1;
+  }
+}
+
+static psdm_status keep_if_less(search *s, const psdmp_choice *choice, bool *better) {
+  long cost;
+  psdm_status status = try_choice(s, choice, &cost);
+  *better = !status && cost < s->cost;
+  if (*better) {
+    s->cost = cost;
+    s->best = *choice;
+  }
+  return status;
+}
+
+/* every value of every gene, one at a time */
+static psdm_status search_genes(search *s, bool *any) {
+  psdm_status status = PSDM_OK;
+  for (int b = 0; b < s->chain.bodies; b++)
+    for (int g = 0; g < PSDMP_GENES; g++)
+      for (int v = 0, count = gene_values(s, b, (psdmp_gene)g); v < count && !status; v++) {
+        psdmp_choice choice = s->best;
+        bool better;
+        if (v == choice.gene[b][g] || s->budget < 0) continue;
+        choice.gene[b][g] = (unsigned char)v;
+        status = keep_if_less(s, &choice, &better);
+        *any |= better;
+      }
+  return status;
+}
+
+/* results of these are in metres, and have no inertias to choose */
+static bool has_inertia(psdm_code_function f) { return f != PSDM_CODE_REGRESSOR && f != PSDM_CODE_JACOBIAN && f != PSDM_CODE_POSE; }
+
+static psdm_status search_unit(search *s, bool *any) {
+  psdm_status status = PSDM_OK;
+  bool better;
+  if (!has_inertia(s->function)) return status;
+  for (int unit = 0; unit <= s->chain.lengths && !status && s->budget >= 0; unit++) {
+    psdmp_choice choice = s->best;
+    choice.unit = unit;
+    status = keep_if_less(s, &choice, &better);
+    *any |= better;
+  }
+  return status;
+}
+
+/* another entry zero in the place of one that is */
+static psdm_status search_zeros(search *s, bool *any) {
+  psdmp_choice choice = s->best;
+  long cost;
+  bool better;
+  if (!has_inertia(s->function)) return PSDM_OK;
+  psdm_status status = try_choice(s, &choice, &cost);
+  int nulls = s->inertia.nulls, size = s->inertia.size;
+  choice.zeros = nulls;
+  memcpy(choice.zero, s->inertia.zero, (size_t)nulls * sizeof *choice.zero);
+  for (int v = 0; v < nulls && !status; v++)
+    for (int e = 0; e < size && !status; e++) {
+      bool taken = false;
+      for (int k = 0; k < nulls; k++) taken |= choice.zero[k] == e;
+      if (taken) continue;
+      psdmp_choice other = choice;
+      other.zero[v] = e;
+      if (s->budget < 0) return status;
+      status = keep_if_less(s, &other, &better);
+      if (better) choice = other, *any = true;
+    }
+  return status;
+}
+
+/* down to where no single change helps */
+static psdm_status descend(search *s) {
+  psdm_status status = try_choice(s, &s->best, &s->cost);
+  bool any = true;
+  while (any && !status && s->budget > 0) {
+    any = false;
+    status = search_genes(s, &any);
+    if (!status) status = search_unit(s, &any);
+    if (!status && !any) status = search_zeros(s, &any);
+  }
+  return status;
+}
+
+/* what is left of it after factoring, in the same units */
+static psdm_status factored(search *s, const psdmp_choice *choice, long *cost) {
+  psdmp_program *p = s->program;
+  psdm_status status = try_choice(s, choice, cost);
+  if (!status) status = psdm_graph_factor(p->graph, p->output, p->outputs);
+  if (!status) status = price(s, cost);
+  return status;
+}
+
+/* what usually pays: constant inertias turned into the frame before the joint, at the second body and at the tips */
+static void usual(search *s, psdmp_choice *choice) {
+  for (int b = 0; b < s->chain.bodies; b++) {
+    const psdmp_chain_body *body = &s->chain.body[b];
+    unsigned char *gene = choice->gene[b];
+    bool second = body->parent >= 0 && s->chain.body[body->parent].parent < 0;
+    if (second || body->leaf) gene[PSDMP_GENE_WRENCH] = 1;
+    if (second) gene[PSDMP_GENE_CARRY] = gene[PSDMP_GENE_TRACE] = 1;
+    if (body->leaf) gene[PSDMP_GENE_SPIN] = 4;
+    for (int g = 0; g < PSDMP_GENES; g++)
+      if (gene[g] >= gene_values(s, b, (psdmp_gene)g)) gene[g] = 0;
+  }
+}
+
+/* a few genes at random */
+static void shake(search *s, psdmp_choice *choice, uint64_t *seed) {
+  int changes = 2 + (int)random_below(seed, 5);
+  for (int k = 0; k < changes; k++) {
+    int b = (int)random_below(seed, (uint32_t)s->chain.bodies), g = (int)random_below(seed, PSDMP_GENES);
+    choice->gene[b][g] = (unsigned char)random_below(seed, (uint32_t)gene_values(s, b, (psdmp_gene)g));
+  }
+  if (random_below(seed, 3) == 0) choice->zeros = 0;
+}
+
+/* descents from the plain choice, the usual one, and shaken copies of the best so far; the result after factoring decides */
+static psdm_status run_search(search *s, int rounds) {
+  psdmp_choice top = s->best;
+  long least = LONG_MAX, cost;
+  uint64_t seed = 88172645463325252u;
+  psdm_status status = try_choice(s, &s->best, &s->cost); /* the chain is known from here on */
+  for (int k = 0; k < rounds + 2 && !status && (s->budget > 0 || k == 0); k++) {
+    if (k == 0) s->best = (psdmp_choice){0};
+    if (k == 1) usual(s, &s->best);
+    if (k > 1) {
+      s->best = top;
+      shake(s, &s->best, &seed);
+    }
+    status = descend(s);
+    if (!status) status = factored(s, &s->best, &cost);
+    if (!status && cost <= least) { /* equal ones take turns: another place to start from */
+      least = cost;
+      top = s->best;
+    }
+  }
+  s->best = top;
+  return status;
+}
+
+
+psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
+                                  psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
+  search *s = NEW(arena, 1, search);
+  psdm_status status = psdmp_program_shape(r, psdm_model_l(base), options, function, arena, program, error);
+  if (status) return status;
+  program->method = "recursive";
+  if (!s) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  s->robot = r;
+  s->base = base;
+  s->options = options;
+  s->function = function;
+  s->program = program;
+  s->budget = BUDGET;
+  status = psdmp_chain_new(r, arena, &s->chain, error);
+  if (!status) status = psdmp_freedom_set(r, base, theta, program->length[PSDMP_IN_THETA] > 0, arena, &s->freedom, error);
+  if (status) return status;
+  s->tree = NEW(arena, r->bodies, psdm_ref);
+  s->more = NEW(arena, r->n * r->n + r->n, psdm_ref);
+  s->trace.still = NEW(arena, r->n + 1, double);
+  if (!s->tree || !s->more || !s->trace.still || !psdmp_inertia_new(&s->chain, &s->freedom, arena, &s->inertia))
+    return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  s->trace.g = program->graph;
+  s->trace.chain = &s->chain;
+  s->trace.inertia = &s->inertia;
+  s->trace.options = options;
+  s->trace.program = program;
+  status = run_search(s, function == PSDM_CODE_POSE || function == PSDM_CODE_JACOBIAN ? 0 : ROUNDS);
+  if (!status) status = try_choice(s, &s->best, &s->cost);
+  return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while generating '%s'", psdm_status_text(status), program->name) : PSDM_OK;
+}

@@ -1,0 +1,580 @@
+/* reduce.c: which functions of a model matter over a profile, and the smallest model that is good enough (Lloyd, Irani, Ahmadi 2021,
+ * section 4.3). */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "codegen/reduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "linalg/linalg.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+enum {
+  LANES = PSDMP_LANES,
+  SAMPLES = 1000000,       /* that verify */
+  CONTRIBUTIONS = 100000,  /* that rank, as in the paper */
+  SELECT_LEAST = 30000,    /* that a size is chosen with: its quantile is then good to a percent or two */
+  SELECT_MOST = 200000,
+  TAIL = 1500,             /* states beyond the quantile that are wanted among them */
+  MEDIAN_BITS = 3,         /* bins of an eighth of an octave */
+  ROUNDS = 12              /* of verification, each a little larger */
+};
+
+#define WHOLE 0.85 /* share of the error that goes into leaving out whole functions */
+
+struct psdm_reducer {
+  psdmp_arena arena;
+  const psdm_robot *robot;
+  const psdm_model *model;
+  psdm_reduce_options options;
+  psdmp_source source;
+  psdmp_states states;
+  psdmp_products products;
+  double *theta, *theta_new;         /* (l) the robot's, the refitted */
+  double *mean, *median, *largest;   /* (p) contributions */
+  long *order;                       /* (p) functions, those that matter most first; forward: those of accelerations before all others */
+  long accelerations;                /* how many of them stand in front, 0 unless forward */
+  uint64_t *joints;                  /* (p) what is kept: bit i when the function stays in torque i */
+  double *size;                      /* (p x n) the functions' coefficients */
+  struct weak *weak;                 /* (entries) of the kept functions, those that matter least first */
+  long weaks;
+  double *tau, *M;                   /* (n x LANES), (n x n x LANES) */
+  double *Y, *G, *h, *unit;          /* (n x l x LANES), (l x l), (l), (l) */
+  uint32_t *count;                   /* (BINS) */
+  double from, to;                   /* share of the work that is under way */
+};
+
+static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model"); }
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static psdm_status tell(const psdm_reducer *r, long done, long total, psdm_error *error) {
+  double share = r->from + (r->to - r->from) * (double)done / (double)(total ? total : 1);
+  if (r->options.going_on && !r->options.going_on(r->options.going_on_user, share))
+    return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
+  return PSDM_OK;
+}
+
+static psdm_status fill(psdm_reducer *r, psdmp_stream stream, long block, long total, psdm_error *error) {
+  psdm_status status = psdmp_states_fill(&r->source, stream, block, total, &r->states);
+  return status ? psdmp_fail(error, status, NULL, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+}
+
+/* listed states are what there is */
+static long at_most(const psdm_reducer *r, long count) {
+  long listed = r->options.profile.count;
+  return listed > 0 && listed < count ? listed : count;
+}
+
+static long blocks_of(long total) { return (total + LANES - 1) / LANES; }
+
+/* ---- contributions ---- */
+
+/* sum of x y over the lanes, eight sums side by side */
+static double dot(const double *restrict x, const double *restrict y) {
+  double sum[8] = {0};
+  for (int k = 0; k < LANES; k += 8)
+    for (int i = 0; i < 8; i++) sum[i] += x[k + i] * y[k + i];
+  return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+}
+
+/* |rate| / |tau| of every class */
+static void relative_rates(const psdm_reducer *r, double *w) {
+  const psdmp_states *s = &r->states;
+  double inverse[LANES];
+  for (int k = 0; k < LANES; k++) {
+    double sum = 0;
+    for (int j = 0; j < s->n; j++) sum += s->tau[j * LANES + k] * s->tau[j * LANES + k];
+    inverse[k] = sum > 0 ? 1 / sqrt(sum) : 0;
+  }
+  for (int c = 0; c < r->model->classes; c++)
+    for (int k = 0; k < LANES; k++) w[c * LANES + k] = fabs(s->rate[c * LANES + k]) * inverse[k];
+}
+
+/* one function's sums over a block: mean, largest, and the bins of its median */
+static void add_contribution(psdm_reducer *r, const double *restrict product, const double *restrict w, double size, long f, uint32_t *bins) {
+  double x[LANES];
+  for (int k = 0; k < LANES; k++) x[k] = fabs(product[k]);
+  r->mean[f] += size * dot(x, w);
+  if (!bins) return;
+  double largest[8] = {0};
+  for (int k = 0; k < LANES; k += 8)
+    for (int i = 0; i < 8; i++) {
+      double y = x[k + i] * w[k + i];
+      largest[i] = y > largest[i] ? y : largest[i];
+    }
+  for (int i = 0; i < 8; i++)
+    if (size * largest[i] > r->largest[f]) r->largest[f] = size * largest[i];
+  for (int k = 0; k < r->states.count; k++) bins[f * (96 << MEDIAN_BITS) + psdmp_bin(size * x[k] * w[k], MEDIAN_BITS)]++;
+}
+
+/* coefficients by joint, and their norm */
+static double set_sizes(psdm_reducer *r, const psdmp_part *part, long k) {
+  double sum = 0;
+  for (long e = part->start[k]; e < part->start[k + 1]; e++) {
+    r->size[part->function[k] * r->model->n + part->entry[e].joint] = fabs(part->entry[e].value);
+    sum += part->entry[e].value * part->entry[e].value;
+  }
+  return sqrt(sum);
+}
+
+static psdm_status find_contributions(psdm_reducer *r, psdm_error *error) {
+  const psdm_model *m = r->model;
+  psdmp_arena scratch = {.allocator = r->arena.allocator};
+  long total = at_most(r, r->options.contributions), blocks = blocks_of(total);
+  psdmp_part part;
+  double *w = NEW(&scratch, m->classes * LANES, double);
+  uint32_t *bins = r->options.medians ? NEW(&scratch, (size_t)m->p * (96 << MEDIAN_BITS), uint32_t) : NULL;
+  psdm_status status = w && (bins || !r->options.medians) && psdmp_part_start(m, NULL, r->theta, &scratch, &part) ? PSDM_OK : no_memory(error);
+  for (long b = 0; b < blocks && !status; b++) {
+    status = fill(r, PSDMP_STREAM_RANK, b, total, error);
+    if (status) break;
+    relative_rates(r, w);
+    r->products.any = false;
+    for (long k = 0; k < part.functions; k++) {
+      const double *product = psdmp_product(m, &r->states, &r->products, m->code[part.function[k]]);
+      add_contribution(r, product, w + part.class[k] * LANES, set_sizes(r, &part, k), part.function[k], bins);
+    }
+    if (b % 16 == 0) status = tell(r, b, blocks, error);
+  }
+  for (long f = 0; f < m->p && !status; f++) {
+    r->mean[f] /= (double)total;
+    if (bins) r->median[f] = psdmp_quantile(bins + f * (96 << MEDIAN_BITS), MEDIAN_BITS, (uint64_t)total, 0.5);
+  }
+  psdmp_arena_free(&scratch);
+  return status;
+}
+
+/* ---- the ranking ---- */
+
+typedef struct ranked {
+  long function;
+  double mean;
+  bool first; /* before all that are not */
+} ranked;
+
+static int by_rank(const void *a, const void *b) {
+  const ranked *x = a, *y = b;
+  if (x->first != y->first) return x->first ? -1 : 1;
+  if (x->mean != y->mean) return x->mean > y->mean ? -1 : 1;
+  return (x->function > y->function) - (x->function < y->function);
+}
+
+static psdm_status rank_functions(psdm_reducer *r, psdm_error *error) {
+  const psdm_model *m = r->model;
+  psdmp_arena scratch = {.allocator = r->arena.allocator};
+  ranked *list = NEW(&scratch, m->p, ranked);
+  if (!list) return no_memory(error);
+  long start = m->class_start[1], end = m->class_start[1 + m->n];
+  for (long f = 0; f < m->p; f++) list[f] = (ranked){f, r->mean[f], r->options.forward && f >= start && f < end};
+  qsort(list, (size_t)m->p, sizeof *list, by_rank);
+  for (long k = 0; k < m->p; k++) r->order[k] = list[k].function;
+  r->accelerations = r->options.forward ? end - start : 0;
+  psdmp_arena_free(&scratch);
+  return PSDM_OK;
+}
+
+/* ---- what is kept ---- */
+
+/* of the mass matrix both halves stay, or none */
+static void make_symmetric(psdm_reducer *r) {
+  const psdm_model *m = r->model;
+  for (int a = 0; a < m->n; a++)
+    for (long f = m->class_start[1 + a]; f < m->class_start[2 + a]; f++)
+      for (int i = 0; i < a; i++) {
+        long mirror = psdmp_model_find(m, 1 + i, m->code[f]);
+        if (mirror >= 0 && r->joints[f] && r->joints[mirror]) continue;
+        r->joints[f] &= ~((uint64_t)1 << i);
+        if (mirror >= 0) r->joints[mirror] &= ~((uint64_t)1 << a);
+      }
+}
+
+/* one function in one torque */
+struct weak {
+  long function;
+  int joint;
+  double mean;
+};
+
+static int by_mean(const void *a, const void *b) {
+  const struct weak *x = a, *y = b;
+  if (x->mean != y->mean) return x->mean < y->mean ? -1 : 1;
+  if (x->function != y->function) return x->function < y->function ? -1 : 1;
+  return x->joint - y->joint;
+}
+
+/* the kept functions' torques one by one, by the mean of |their share of torque i| / |tau| */
+static void list_weak(psdm_reducer *r) {
+  int n = r->model->n;
+  r->weaks = 0;
+  for (long f = 0; f < r->model->p; f++) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += r->size[f * n + i] * r->size[f * n + i];
+    for (int i = 0; i < n; i++)
+      if ((r->joints[f] >> i & 1) && r->size[f * n + i] > 0) r->weak[r->weaks++] = (struct weak){f, i, r->mean[f] * r->size[f * n + i] / sqrt(sum)};
+  }
+  qsort(r->weak, (size_t)r->weaks, sizeof *r->weak, by_mean);
+}
+
+/* How much is kept: the first functions of the ranking, without the last so many of the accelerations' (forward), and without the weakest
+ * entries of the others (else). */
+typedef struct choice {
+  long functions, accelerations_out, entries_out;
+} choice;
+
+static void choose(psdm_reducer *r, const choice *c) {
+  memset(r->joints, 0, (size_t)r->model->p * sizeof *r->joints);
+  for (long k = 0; k < c->functions; k++)
+    if (k >= r->accelerations || k < r->accelerations - c->accelerations_out) r->joints[r->order[k]] = UINT64_MAX >> (64 - r->model->n);
+  if (r->options.forward) make_symmetric(r);
+  if (!c->entries_out) return;
+  list_weak(r);
+  for (long k = 0; k < c->entries_out && k < r->weaks; k++) r->joints[r->weak[k].function] &= ~((uint64_t)1 << r->weak[k].joint);
+}
+
+/* ---- errors ---- */
+
+/* |M^-1 r| / |qdd|: with the reduced M and the exact motion this is the error of the reduced model's accelerations. Infinite where M is not
+ * positive definite. */
+static double forward_error(const psdm_reducer *r, int lane, const double *residual) {
+  double M[64 * 64], x[64], sum = 0;
+  int n = r->model->n;
+  for (int i = 0; i < n * n; i++) M[i] = r->M[i * LANES + lane];
+  if (!psdmp_cholesky(n, M)) return INFINITY;
+  memcpy(x, residual, (size_t)n * sizeof *x);
+  psdmp_cholesky_solve(n, M, x);
+  for (int i = 0; i < n; i++) sum += x[i] * x[i];
+  return sqrt(sum) / r->states.scale[lane];
+}
+
+static double lane_error(const psdm_reducer *r, int lane) {
+  double residual[64], sum = 0;
+  int n = r->model->n;
+  for (int i = 0; i < n; i++) {
+    residual[i] = r->states.tau[i * LANES + lane] - r->tau[i * LANES + lane];
+    sum += residual[i] * residual[i];
+  }
+  if (sum == 0) return 0;
+  return r->options.forward ? forward_error(r, lane, residual) : sqrt(sum) / r->states.scale[lane];
+}
+
+/* bins of the errors of what is kept, with the refitted parameters */
+static psdm_status measure(psdm_reducer *r, psdmp_stream stream, long total, psdm_error *error) {
+  psdmp_arena scratch = {.allocator = r->arena.allocator};
+  psdmp_part part;
+  long blocks = blocks_of(total);
+  memset(r->count, 0, PSDMP_BINS * sizeof *r->count);
+  psdm_status status = psdmp_part_start(r->model, r->joints, r->theta_new, &scratch, &part) ? PSDM_OK : no_memory(error);
+  for (long b = 0; b < blocks && !status; b++) {
+    status = fill(r, stream, b, total, error);
+    if (status) break;
+    psdmp_part_torque(&part, &r->states, &r->products, r->tau, r->options.forward ? r->M : NULL);
+    for (int k = 0; k < r->states.count; k++) r->count[psdmp_bin(lane_error(r, k), PSDMP_BIN_BITS)]++;
+    if (b % 16 == 0) status = tell(r, b, blocks, error);
+  }
+  psdmp_arena_free(&scratch);
+  return status;
+}
+
+static double error_at(const psdm_reducer *r, long total, double confidence) { return psdmp_quantile(r->count, PSDMP_BIN_BITS, (uint64_t)total, confidence); }
+
+/* ---- parameters ---- */
+
+/* G += Y^T Y, h += Y^T r over a block, rows weighted */
+static void add_normal_equations(psdm_reducer *r, const bool *used) {
+  int n = r->model->n, l = r->model->l;
+  double residual[LANES];
+  for (int i = 0; i < n; i++) {
+    double *Y = r->Y + i * l * LANES;
+    for (int k = 0; k < LANES; k++) residual[k] = r->states.tau[i * LANES + k];
+    for (int j = 0; j < l; j++)
+      for (int k = 0; used[i * l + j] && k < LANES; k++) residual[k] -= r->theta[j] * Y[j * LANES + k];
+    for (int k = 0; k < LANES; k++) residual[k] *= r->states.weight[k];
+    for (int j = 0; j < l; j++) {
+      if (!used[i * l + j]) continue;
+      for (int k = 0; k < LANES; k++) Y[j * LANES + k] *= r->states.weight[k];
+      r->h[j] += dot(Y + j * LANES, residual);
+      for (int c = 0; c <= j; c++)
+        if (used[i * l + c]) r->G[j * l + c] += dot(Y + j * LANES, Y + c * LANES);
+    }
+  }
+}
+
+/* theta + the step that least squares asks for; a step in a direction that the kept functions hardly see stays small */
+static void solve_step(psdm_reducer *r) {
+  int l = r->model->l;
+  const double ridge = 1e-10; /* of a column's own size: parameters that cannot be told apart keep their values */
+  for (int j = 0; j < l; j++) r->unit[j] = r->G[j * l + j] > 0 ? 1 / sqrt(r->G[j * l + j]) : 0;
+  for (int j = 0; j < l; j++) {
+    for (int c = 0; c <= j; c++) r->G[j * l + c] *= r->unit[j] * r->unit[c];
+    r->G[j * l + j] = r->unit[j] > 0 ? 1 + ridge : 1;
+    r->h[j] *= r->unit[j];
+  }
+  bool ok = psdmp_cholesky(l, r->G);
+  if (ok) psdmp_cholesky_solve(l, r->G, r->h);
+  for (int j = 0; j < l; j++) r->theta_new[j] = r->theta[j] + (ok ? r->unit[j] * r->h[j] : 0);
+}
+
+/* parameters of what is kept, by least squares on the relative errors; those that are zero stay zero */
+static psdm_status refit(psdm_reducer *r, long total, psdm_error *error) {
+  psdmp_arena scratch = {.allocator = r->arena.allocator};
+  int n = r->model->n, l = r->model->l;
+  psdmp_part part;
+  bool *used = NEW(&scratch, n * l, bool);
+  psdm_status status = used && psdmp_part_start(r->model, r->joints, NULL, &scratch, &part) ? PSDM_OK : no_memory(error);
+  memset(r->G, 0, (size_t)(l * l) * sizeof *r->G);
+  memset(r->h, 0, (size_t)l * sizeof *r->h);
+  for (long e = 0; !status && e < part.start[part.functions]; e++)
+    used[part.entry[e].joint * l + part.entry[e].parameter] = r->theta[part.entry[e].parameter] != 0;
+  for (long b = 0; b < blocks_of(total) && !status; b++) {
+    status = fill(r, PSDMP_STREAM_SELECT, b, total, error);
+    if (status) break;
+    psdmp_part_regressor(&part, &r->states, &r->products, r->Y);
+    add_normal_equations(r, used);
+  }
+  if (!status) solve_step(r);
+  psdmp_arena_free(&scratch);
+  return status;
+}
+
+/* ---- how many ---- */
+
+static long select_count(const psdm_reducer *r, double confidence) {
+  double wanted = TAIL / (1 - confidence);
+  return at_most(r, wanted < SELECT_LEAST ? SELECT_LEAST : wanted > SELECT_MOST ? SELECT_MOST : (long)wanted);
+}
+
+/* What is asked for, and with how many states sizes are tried. */
+typedef struct aim {
+  double error, confidence;
+  long total;
+  bool refits;
+} aim;
+
+/* a trial: whether so much is good enough */
+static psdm_status judge(psdm_reducer *r, const choice *c, const aim *a, bool *good, psdm_error *error) {
+  choose(r, c);
+  memcpy(r->theta_new, r->theta, (size_t)r->model->l * sizeof *r->theta);
+  psdm_status status = a->refits ? refit(r, a->total < SELECT_LEAST ? a->total : SELECT_LEAST, error) : PSDM_OK;
+  if (!status) status = measure(r, PSDMP_STREAM_SELECT, a->total, error);
+  *good = error_at(r, a->total, a->confidence) <= a->error;
+  return status;
+}
+
+/* bisection to half a percent: one end of *number is good, the other is not */
+static psdm_status bisect(psdm_reducer *r, choice *c, long *number, long good, long bad, const aim *a, psdm_error *error) {
+  psdm_status status = PSDM_OK;
+  while (!status && labs(good - bad) > 1 + labs(good) / 200) {
+    bool fine;
+    *number = good + (bad - good) / 2;
+    status = judge(r, c, a, &fine, error);
+    *(fine ? &good : &bad) = *number;
+  }
+  *number = good;
+  return status;
+}
+
+/* the fewest functions: upward in steps, without refitting and with few states; then refitted, which helps by a few percent */
+static psdm_status fewest(psdm_reducer *r, choice *c, const aim *wanted, psdm_error *error) {
+  long p = r->model->p, front = r->accelerations, low = front, high = front + 16;
+  aim rough = {wanted->error, wanted->confidence, wanted->total / 3, false};
+  bool good = false;
+  psdm_status status = PSDM_OK;
+  while (!status) {
+    c->functions = high = high < p ? high : p;
+    status = judge(r, c, &rough, &good, error);
+    if (good || high == p) break;
+    low = high;
+    high = front + (high - front) * 3 / 2;
+  }
+  if (!status) status = bisect(r, c, &c->functions, high, low, &rough, error);
+  high = c->functions;
+  for (int round = 0; !status && round < 8; round++) { /* rough was too low now and then */
+    c->functions = high;
+    status = judge(r, c, wanted, &good, error);
+    if (good || high == p) break;
+    low = high;
+    high = high + (high - front) / 50 + 1 < p ? high + (high - front) / 50 + 1 : p;
+  }
+  if (low < front + (high - front) * 4 / 5) low = front + (high - front) * 4 / 5;
+  return status ? status : bisect(r, c, &c->functions, high, low, wanted, error);
+}
+
+/* grows what failed by two percent */
+static void grow(const psdm_reducer *r, choice *c) {
+  c->functions += 1 + (c->functions - r->accelerations) / 50;
+  if (c->functions > r->model->p) c->functions = r->model->p;
+  c->accelerations_out -= (c->accelerations_out + 49) / 50;
+  c->entries_out -= (c->entries_out + 49) / 50;
+}
+
+/* verified over many states that had no part in the choice; a tenth of them tells most failures */
+static psdm_status verify(psdm_reducer *r, choice *c, double wanted, double confidence, psdm_reduce_info *info, psdm_error *error) {
+  long all = r->options.profile.count > 0 ? r->options.profile.count : r->options.samples, total = all;
+  psdm_status status = PSDM_OK;
+  for (int round = 0; round < ROUNDS && !status; round++) {
+    choose(r, c);
+    status = refit(r, at_most(r, SELECT_LEAST), error);
+    total = r->options.profile.count > 0 || all < 10 * SELECT_LEAST ? all : all / 10;
+    if (!status) status = measure(r, PSDMP_STREAM_VERIFY, total, error);
+    if (!status && total < all && error_at(r, total, confidence) <= wanted) status = measure(r, PSDMP_STREAM_VERIFY, total = all, error);
+    info->reached = error_at(r, total, confidence) <= wanted;
+    if (status || info->reached || (c->functions == r->model->p && !c->accelerations_out && !c->entries_out)) break;
+    grow(r, c);
+  }
+  info->error = error_at(r, total, confidence);
+  info->error_half = error_at(r, total, 0.5);
+  info->error_most = error_at(r, total, 0.999);
+  info->samples = total;
+  return status;
+}
+
+/* ---- the public functions ---- */
+
+static psdm_status check_options(const psdm_robot *robot, const psdm_model *m, const psdm_reduce_options *o, psdm_error *error) {
+  const psdm_profile *p = &o->profile;
+  if (!m->p || m->n > 64 || m->n != psdm_robot_n(robot)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the model has no functions, or is another robot's");
+  if (o->samples < 0 || o->contributions < 0 || p->count < 0 || (p->count > 0 && !p->states)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a number of states is negative");
+  if (p->count == 0 && !(p->q > 0 && p->qd >= 0 && p->qdd >= 0)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a profile needs ranges or states");
+  return psdm_robot_ready(robot, error);
+}
+
+/* revolute joints turn in the profile's range, sliding ones between their limits */
+static void set_ranges(psdm_reducer *r) {
+  for (int j = 0; j < r->model->n; j++) {
+    r->source.low[j] = -r->options.profile.q;
+    r->source.high[j] = r->options.profile.q;
+  }
+  for (int k = 0; k < psdm_robot_joints(r->robot); k++) {
+    const psdm_joint *joint = psdm_robot_joint(r->robot, k);
+    if (joint->q < 0 || joint->type != PSDM_PRISMATIC) continue;
+    bool limited = isfinite(joint->limits.lower) && isfinite(joint->limits.upper);
+    r->source.low[joint->q] = limited ? joint->limits.lower : -1;
+    r->source.high[joint->q] = limited ? joint->limits.upper : 1;
+  }
+}
+
+static bool allocate(psdm_reducer *r) {
+  const psdm_model *m = r->model;
+  psdmp_arena *a = &r->arena;
+  int n = m->n, l = m->l;
+  double **const part[] = {&r->theta, &r->theta_new, &r->mean, &r->median, &r->largest, &r->tau, &r->M, &r->Y, &r->G, &r->h, &r->unit, &r->source.low, &r->source.high};
+  const size_t size[] = {(size_t)l, (size_t)l, (size_t)m->p, (size_t)m->p, (size_t)m->p, (size_t)n * LANES, (size_t)(n * n) * LANES, (size_t)(n * l) * LANES, (size_t)l * (size_t)l, (size_t)l, (size_t)l, (size_t)n, (size_t)n};
+  for (size_t k = 0; k < sizeof size / sizeof *size; k++)
+    if (!(*part[k] = NEW(a, size[k], double))) return false;
+  r->order = NEW(a, m->p, long);
+  r->joints = NEW(a, m->p, uint64_t);
+  r->size = NEW(a, m->p * n, double);
+  r->weak = NEW(a, m->P_start[m->p], struct weak);
+  r->count = NEW(a, PSDMP_BINS, uint32_t);
+  return r->order && r->joints && r->size && r->weak && r->count && psdmp_states_start(m, a, &r->states) && psdmp_products_start(n, a, &r->products);
+}
+
+static psdm_status start(psdm_reducer *r, psdm_error *error) {
+  const psdm_model *m = r->model;
+  if (!allocate(r)) return no_memory(error);
+  double *pi = NEW(&r->arena, m->standard + psdm_robot_parameter_count(r->robot), double);
+  if (!pi || psdm_work_new(r->robot, r->arena.allocator, &r->source.work)) return no_memory(error);
+  psdm_robot_parameters(r->robot, pi);
+  psdm_model_theta(m, pi, r->theta);
+  r->source.robot = r->robot, r->source.model = m, r->source.options = &r->options;
+  set_ranges(r);
+  r->from = 0, r->to = 0.2;
+  psdm_status status = find_contributions(r, error);
+  return status ? status : rank_functions(r, error);
+}
+
+psdm_status psdm_reducer_new(const psdm_robot *robot, const psdm_model *model, const psdm_reduce_options *options, const psdm_allocator *allocator,
+                             psdm_reducer **out, psdm_error *error) {
+  *out = NULL;
+  psdm_status status = check_options(robot, model, options, error);
+  if (status) return status;
+  psdm_reducer *r = psdmp_alloc(allocator, sizeof *r);
+  if (!r) return no_memory(error);
+  r->arena.allocator = allocator;
+  r->robot = robot, r->model = model, r->options = *options;
+  if (!r->options.samples) r->options.samples = SAMPLES;
+  if (!r->options.contributions) r->options.contributions = CONTRIBUTIONS;
+  status = start(r, error);
+  if (status) {
+    psdm_reducer_free(r);
+    return status;
+  }
+  *out = r;
+  return PSDM_OK;
+}
+
+void psdm_reducer_free(psdm_reducer *r) {
+  if (!r) return;
+  const psdm_allocator *allocator = r->arena.allocator;
+  psdm_work_free(r->source.work, allocator);
+  psdmp_arena_free(&r->arena);
+  psdmp_free(allocator, r);
+}
+
+void psdm_reducer_contribution(const psdm_reducer *r, long f, double *mean, double *median, double *largest) {
+  *mean = r->mean[f];
+  *median = r->median[f];
+  *largest = r->largest[f];
+}
+
+psdm_status psdm_reducer_errors(psdm_reducer *r, long functions, const double confidence[2], double error_found[2], psdm_error *error) {
+  double larger = confidence[0] > confidence[1] ? confidence[0] : confidence[1];
+  long total = select_count(r, larger);
+  if (functions < 1 || functions > r->model->p || !(larger < 1)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
+  bool good;
+  psdm_status status = judge(r, &(choice){functions, 0, 0}, &(aim){1, larger, total, true}, &good, error);
+  for (int k = 0; k < 2; k++) error_found[k] = error_at(r, total, confidence[k]);
+  return status;
+}
+
+static psdm_status kept_model(psdm_reducer *r, psdm_model **reduced, psdm_error *error) {
+  return psdmp_model_keep(r->model, r->joints, r->theta, r->theta_new, r->arena.allocator, reduced) ? no_memory(error) : PSDM_OK;
+}
+
+psdm_status psdm_reducer_keep(psdm_reducer *r, long functions, psdm_model **reduced, psdm_error *error) {
+  *reduced = NULL;
+  if (functions < 1 || functions > r->model->p) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
+  choose(r, &(choice){functions, 0, 0});
+  psdm_status status = refit(r, at_most(r, SELECT_LEAST), error);
+  return status ? status : kept_model(r, reduced, error);
+}
+
+psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidence, psdm_model **reduced, psdm_reduce_info *info, psdm_error *error) {
+  psdm_reduce_info own;
+  double began = now();
+  choice c = {0};
+  if (!info) info = &own;
+  *info = (psdm_reduce_info){.functions_before = r->model->p, .parameters_before = r->model->l};
+  *reduced = NULL;
+  if (!(wanted > 0 && wanted < 1 && confidence > 0 && confidence < 1)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "error and confidence lie between 0 and 1");
+  aim all = {wanted, confidence, select_count(r, confidence), true}, first = all;
+  r->from = 0.2, r->to = 0.3;
+  /* most of the error is spent on whole functions; in forward mode half, on those of velocities and gravity. The rest of it lets go what
+   * matters next to nothing of the accelerations' functions, or single torques of the others. */
+  first.error *= r->options.forward ? 0.5 : WHOLE;
+  psdm_status status = fewest(r, &c, &first, error);
+  long *next = r->options.forward ? &c.accelerations_out : &c.entries_out, most = r->accelerations;
+  if (!status && !r->options.forward) {
+    choose(r, &c);
+    list_weak(r);
+    most = r->weaks;
+  }
+  if (!status) status = bisect(r, &c, next, 0, most + 1, &all, error);
+  r->from = 0.3, r->to = 1;
+  if (!status) status = verify(r, &c, wanted, confidence, info, error);
+  if (!status) status = kept_model(r, reduced, error);
+  if (status) return status;
+  info->functions = (*reduced)->p;
+  info->parameters = (*reduced)->l;
+  info->digits = -log10(info->error);
+  info->seconds = now() - began;
+  return PSDM_OK;
+}

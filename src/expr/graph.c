@@ -1,0 +1,335 @@
+/* graph.c: nodes, their constructors, and what they cost.
+ *
+ * Signs live in references, so x, -x, a - b and b - a share their nodes: a sum keeps its first operand positive, a product and a constant
+ * have no sign at all. */
+#include "expr/graph_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+int psdmp_arity(psdm_op op) {
+  switch (op) {
+    case PSDM_OP_CONST:
+    case PSDM_OP_INPUT: return 0;
+    case PSDM_OP_ADD:
+    case PSDM_OP_MUL: return 2;
+    default: return 1;
+  }
+}
+
+/* ---- memory ---- */
+
+psdm_status psdm_graph_new(const psdm_allocator *allocator, psdm_graph **graph) {
+  psdm_graph *g = psdmp_alloc(allocator, sizeof *g);
+  *graph = g;
+  if (!g) return PSDM_E_MEMORY;
+  g->allocator = allocator;
+  return PSDM_OK;
+}
+
+void psdm_graph_free(psdm_graph *g) {
+  if (!g) return;
+  psdmp_free(g->allocator, g->node);
+  psdmp_free(g->allocator, g->slot);
+  psdmp_free(g->allocator, g);
+}
+
+void psdm_graph_clear(psdm_graph *g) {
+  g->size = 0;
+  g->status = PSDM_OK;
+  if (g->slot) memset(g->slot, 0, g->slots * sizeof *g->slot);
+}
+
+psdm_status psdm_graph_status(const psdm_graph *g) { return g->status; }
+uint32_t psdm_graph_size(const psdm_graph *g) { return g->size; }
+
+static psdm_ref out_of_memory(psdm_graph *g) {
+  g->status = PSDM_E_MEMORY;
+  return PSDM_REF_NONE;
+}
+
+static void place(psdm_graph *g, uint32_t node) {
+  uint32_t at = g->node[node].hash & (g->slots - 1);
+  while (g->slot[at]) at = (at + 1) & (g->slots - 1);
+  g->slot[at] = node + 1;
+}
+
+/* twice the nodes, twice the slots */
+static bool grow(psdm_graph *g) {
+  uint32_t room = g->room ? 2 * g->room : 512;
+  if (room > UINT32_MAX / 8) return false;
+  psdmp_node *node = psdmp_alloc_raw(g->allocator, room * sizeof *node);
+  uint32_t *slot = psdmp_alloc(g->allocator, 2 * (size_t)room * sizeof *slot);
+  if (!node || !slot) {
+    psdmp_free(g->allocator, node);
+    psdmp_free(g->allocator, slot);
+    return false;
+  }
+  if (g->size) memcpy(node, g->node, g->size * sizeof *node);
+  psdmp_free(g->allocator, g->node);
+  psdmp_free(g->allocator, g->slot);
+  g->node = node;
+  g->room = room;
+  g->slot = slot;
+  g->slots = 2 * room;
+  for (uint32_t k = 0; k < g->size; k++) place(g, k);
+  return true;
+}
+
+/* ---- hash-consing ---- */
+
+static uint32_t mix(uint64_t x) {
+  x ^= x >> 32;
+  x *= 0x9E3779B97F4A7C15u;
+  x ^= x >> 29;
+  x *= 0xBF58476D1CE4E5B9u;
+  return (uint32_t)(x >> 32);
+}
+
+/* the node with these contents, made when it is not there */
+static psdm_ref intern(psdm_graph *g, psdm_op op, psdmp_node fresh) {
+  uint64_t bits;
+  memcpy(&bits, &fresh.u, sizeof bits);
+  fresh.op = (uint32_t)op;
+  fresh.hash = mix(bits * 31 + (uint64_t)op);
+  if (g->slots) {
+    uint32_t at = fresh.hash & (g->slots - 1);
+    for (; g->slot[at]; at = (at + 1) & (g->slots - 1)) {
+      const psdmp_node *k = &g->node[g->slot[at] - 1];
+      if (k->hash == fresh.hash && k->op == fresh.op && memcmp(&k->u, &fresh.u, sizeof fresh.u) == 0) return 2 * (g->slot[at] - 1);
+    }
+  }
+  if (g->size == g->room && !grow(g)) return out_of_memory(g);
+  g->node[g->size] = fresh;
+  place(g, g->size);
+  return 2 * g->size++;
+}
+
+static psdm_ref operation(psdm_graph *g, psdm_op op, psdm_ref a, psdm_ref b) {
+  psdmp_node fresh = {.u.of = {a, b}};
+  return intern(g, op, fresh);
+}
+
+psdm_node psdm_graph_node(const psdm_graph *g, uint32_t node) {
+  const psdmp_node *k = &g->node[node];
+  psdm_node out = {.op = (psdm_op)k->op, .a = PSDM_REF_NONE, .b = PSDM_REF_NONE};
+  int arity = psdmp_arity(out.op);
+  if (arity > 0) out.a = k->u.of.a;
+  if (arity > 1) out.b = k->u.of.b;
+  if (out.op == PSDM_OP_CONST) out.value = k->u.value;
+  if (out.op == PSDM_OP_INPUT) out.input = k->u.input;
+  return out;
+}
+
+/* ---- constructors ---- */
+
+psdm_ref psdm_const(psdm_graph *g, double value) {
+  psdmp_node fresh = {.u.value = fabs(value)};
+  psdm_ref r = intern(g, PSDM_OP_CONST, fresh);
+  return r == PSDM_REF_NONE || !(value < 0) ? r : r ^ 1u;
+}
+
+psdm_ref psdm_input(psdm_graph *g, int number) {
+  psdmp_node fresh;
+  memset(&fresh, 0, sizeof fresh);
+  fresh.u.input = number;
+  return intern(g, PSDM_OP_INPUT, fresh);
+}
+
+int psdm_is_const(const psdm_graph *g, psdm_ref a, double *value) {
+  if (a == PSDM_REF_NONE || psdmp_op(g, a) != PSDM_OP_CONST) return 0;
+  if (value) *value = a & 1u ? -g->node[a >> 1].u.value : g->node[a >> 1].u.value;
+  return 1;
+}
+
+/* a constant and what is left of a product or sum with one; the constant is always the first operand */
+static bool leading_const(const psdm_graph *g, psdm_ref r, psdm_op op, double *value, psdm_ref *rest) {
+  if (psdmp_op(g, r) != op || !psdm_is_const(g, psdmp_a(g, r), value)) return false;
+  *rest = psdmp_b(g, r);
+  return true;
+}
+
+/* constants first, then by number */
+static bool comes_before(const psdm_graph *g, psdm_ref a, psdm_ref b) {
+  bool ca = psdmp_op(g, a) == PSDM_OP_CONST, cb = psdmp_op(g, b) == PSDM_OP_CONST;
+  return ca != cb ? ca : a >> 1 < b >> 1;
+}
+
+/* c + (d + x) = (c + d) + x */
+static psdm_ref add_const(psdm_graph *g, double c, psdm_ref b) {
+  double d;
+  psdm_ref rest;
+  psdm_ref sum = PSDM_REF_NONE;
+  if (!leading_const(g, b, PSDM_OP_ADD, &d, &rest)) return sum;
+  double sign = b & 1u ? -1 : 1;
+  return psdm_add(g, psdm_const(g, c + sign * d), rest ^ (b & 1u));
+}
+
+psdm_ref psdm_add(psdm_graph *g, psdm_ref a, psdm_ref b) {
+  double x, y;
+  if (a == PSDM_REF_NONE || b == PSDM_REF_NONE) return PSDM_REF_NONE;
+  if (!comes_before(g, a, b)) {
+    psdm_ref swap = a;
+    a = b;
+    b = swap;
+  }
+  if (psdm_is_const(g, a, &x)) {
+    if (x == 0) return b;
+    if (psdm_is_const(g, b, &y)) return psdm_const(g, x + y);
+    psdm_ref folded = add_const(g, x, b);
+    if (folded != PSDM_REF_NONE || g->status) return folded;
+  }
+  if (a == (b ^ 1u)) return psdm_const(g, 0);
+  /* the first operand is positive */
+  psdm_ref sum = operation(g, PSDM_OP_ADD, a & ~1u, b ^ (a & 1u));
+  return sum == PSDM_REF_NONE ? sum : sum ^ (a & 1u);
+}
+
+psdm_ref psdm_sub(psdm_graph *g, psdm_ref a, psdm_ref b) { return psdm_add(g, a, psdm_neg(b)); }
+
+psdm_ref psdm_scale(psdm_graph *g, double factor, psdm_ref a) { return psdm_mul(g, psdm_const(g, factor), a); }
+
+/* c x: zero, one and two are no products, and constants of x join c */
+static psdm_ref mul_const(psdm_graph *g, psdm_ref a, psdm_ref b) {
+  double c = g->node[a >> 1].u.value, d;
+  psdm_ref rest;
+  if (psdm_is_const(g, b, &d)) return psdm_const(g, c * d);
+  if (c == 0) return a;
+  if (c == 1) return b;
+  if (leading_const(g, b, PSDM_OP_MUL, &d, &rest)) return psdm_mul(g, psdm_const(g, c * d), rest);
+  if (psdmp_op(g, b) == PSDM_OP_ADD && psdmp_a(g, b) == psdmp_b(g, b)) return psdm_mul(g, psdm_const(g, 2 * c), psdmp_a(g, b));
+  return c == 2 ? psdm_add(g, b, b) : operation(g, PSDM_OP_MUL, a, b);
+}
+
+psdm_ref psdm_mul(psdm_graph *g, psdm_ref a, psdm_ref b) {
+  if (a == PSDM_REF_NONE || b == PSDM_REF_NONE) return PSDM_REF_NONE;
+  uint32_t sign = (a ^ b) & 1u;
+  a &= ~1u;
+  b &= ~1u;
+  if (!comes_before(g, a, b)) {
+    psdm_ref swap = a;
+    a = b;
+    b = swap;
+  }
+  psdm_ref product = psdmp_op(g, a) == PSDM_OP_CONST ? mul_const(g, a, b) : operation(g, PSDM_OP_MUL, a, b);
+  if (product == PSDM_REF_NONE) return product;
+  return psdm_is_const(g, product, NULL) && g->node[product >> 1].u.value == 0 ? product & ~1u : product ^ sign;
+}
+
+psdm_ref psdm_power(psdm_graph *g, psdm_ref a, int exponent) {
+  if (exponent <= 0) return psdm_const(g, 1);
+  psdm_ref half = psdm_power(g, a, exponent / 2), square = psdm_mul(g, half, half);
+  return exponent % 2 ? psdm_mul(g, square, a) : square;
+}
+
+psdm_ref psdm_recip(psdm_graph *g, psdm_ref a) {
+  double c;
+  if (a == PSDM_REF_NONE) return a;
+  if (psdm_is_const(g, a, &c)) return psdm_const(g, 1 / c);
+  if (psdmp_op(g, a) == PSDM_OP_RECIP) return psdmp_a(g, a) ^ (a & 1u);
+  psdm_ref r = operation(g, PSDM_OP_RECIP, a & ~1u, PSDM_REF_NONE);
+  return r == PSDM_REF_NONE ? r : r ^ (a & 1u);
+}
+
+/* an odd (or even) function of one operand */
+static psdm_ref unary(psdm_graph *g, psdm_op op, psdm_ref a, double (*of)(double), bool odd) {
+  double c;
+  if (a == PSDM_REF_NONE) return a;
+  if (psdm_is_const(g, a, &c)) return psdm_const(g, of(c));
+  psdm_ref r = operation(g, op, a & ~1u, PSDM_REF_NONE);
+  return r == PSDM_REF_NONE || !odd ? r : r ^ (a & 1u);
+}
+
+static double sign_of(double x) { return (x > 0) - (x < 0); }
+
+psdm_ref psdm_sin(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SIN, a, sin, true); }
+psdm_ref psdm_cos(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_COS, a, cos, false); }
+psdm_ref psdm_sign(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SIGN, a, sign_of, true); }
+
+psdm_ref psdm_sqrt(psdm_graph *g, psdm_ref a) {
+  double c;
+  if (a == PSDM_REF_NONE) return a;
+  if (psdm_is_const(g, a, &c)) return psdm_const(g, sqrt(c));
+  return operation(g, PSDM_OP_SQRT, a, PSDM_REF_NONE);
+}
+
+/* ---- cost ---- */
+
+void psdmp_graph_uses(const psdm_graph *g, const psdm_ref *outputs, size_t count, uint32_t *used) {
+  for (size_t k = 0; k < count; k++) used[outputs[k] >> 1]++;
+  for (uint32_t k = g->size; k-- > 0;) {
+    if (!used[k]) continue;
+    int arity = psdmp_arity((psdm_op)g->node[k].op);
+    if (arity > 0) used[g->node[k].u.of.a >> 1]++;
+    if (arity > 1) used[g->node[k].u.of.b >> 1]++;
+  }
+}
+
+static void count_node(const psdmp_node *k, psdm_cost *cost) {
+  switch ((psdm_op)k->op) {
+    case PSDM_OP_ADD: cost->add++; break;
+    case PSDM_OP_MUL: cost->mult++; break;
+    case PSDM_OP_RECIP: cost->div++; break;
+    case PSDM_OP_SQRT: cost->sqrt++; break;
+    default: break;
+  }
+}
+
+/* distinct angles: every angle has a sine or a cosine node, and a cosine counts only where the sine is dead */
+static long count_angles(const psdm_graph *g, const uint32_t *used, uint32_t *angle) {
+  long angles = 0;
+  memset(angle, 0, g->size * sizeof *angle);
+  for (uint32_t k = 0; k < g->size; k++) {
+    psdm_op op = (psdm_op)g->node[k].op;
+    if (!used[k] || (op != PSDM_OP_SIN && op != PSDM_OP_COS)) continue;
+    uint32_t *seen = &angle[g->node[k].u.of.a >> 1];
+    angles += !*seen;
+    *seen = 1;
+  }
+  return angles;
+}
+
+psdm_status psdm_graph_cost(const psdm_graph *g, const psdm_ref *outputs, size_t count, psdm_cost *cost) {
+  *cost = (psdm_cost){0};
+  if (g->status || g->size == 0) return g->status;
+  for (size_t k = 0; k < count; k++)
+    if (outputs[k] == PSDM_REF_NONE) return PSDM_E_ARGUMENT;
+  uint32_t *used = psdmp_alloc(g->allocator, 2 * (size_t)g->size * sizeof *used), *depth = used + g->size;
+  if (!used) return PSDM_E_MEMORY;
+  psdmp_graph_uses(g, outputs, count, used);
+  cost->sincos = count_angles(g, used, depth);
+  for (uint32_t k = 0; k < g->size; k++) {
+    const psdmp_node *node = &g->node[k];
+    int arity = psdmp_arity((psdm_op)node->op);
+    depth[k] = 0;
+    if (!used[k] || !arity) continue;
+    count_node(node, cost);
+    uint32_t a = depth[node->u.of.a >> 1], b = arity > 1 ? depth[node->u.of.b >> 1] : 0;
+    depth[k] = 1 + (a > b ? a : b);
+    if ((long)depth[k] > cost->depth) cost->depth = depth[k];
+  }
+  psdmp_free(g->allocator, used);
+  return PSDM_OK;
+}
+
+/* ---- the plain evaluator ---- */
+
+void psdm_graph_evaluate(const psdm_graph *g, const double *input, const psdm_ref *outputs, size_t count, double *v, double *out) {
+#define VALUE(r) ((r) & 1u ? -v[(r) >> 1] : v[(r) >> 1])
+  for (uint32_t k = 0; k < g->size; k++) {
+    const psdmp_node *n = &g->node[k];
+    switch ((psdm_op)n->op) {
+      case PSDM_OP_CONST: v[k] = n->u.value; break;
+      case PSDM_OP_INPUT: v[k] = input[n->u.input]; break;
+      case PSDM_OP_ADD: v[k] = VALUE(n->u.of.a) + VALUE(n->u.of.b); break;
+      case PSDM_OP_MUL: v[k] = VALUE(n->u.of.a) * VALUE(n->u.of.b); break;
+      case PSDM_OP_RECIP: v[k] = 1 / VALUE(n->u.of.a); break;
+      case PSDM_OP_SIN: v[k] = sin(VALUE(n->u.of.a)); break;
+      case PSDM_OP_COS: v[k] = cos(VALUE(n->u.of.a)); break;
+      case PSDM_OP_SQRT: v[k] = sqrt(VALUE(n->u.of.a)); break;
+      case PSDM_OP_SIGN: v[k] = sign_of(VALUE(n->u.of.a)); break;
+    }
+  }
+  for (size_t k = 0; k < count; k++) out[k] = VALUE(outputs[k]);
+#undef VALUE
+}

@@ -1,0 +1,219 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+#define CODEGEN_SETTINGS(X)                                                                                       \
+  X(text, out, "", "DIR", "folder for PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile; made when missing")        \
+  X(text, functions, "all", "LIST", "functions, with commas between")                                             \
+  X(text, method, "auto", "auto|recursive|expanded", "by recursion, from the expanded model, or the cheaper one") \
+  X(text, real, "double", "double|float", "type of all numbers")                                                  \
+  X(text, target, "c", "c|simd|cuda", "C99; C99 with batches on vectors; CUDA (not there yet)")                   \
+  X(text, theta, "baked", "baked|argument", "base parameters as numbers in the code, or as the first argument")   \
+  X(text, prefix, "", "NAME", "what all names begin with (default: the robot's name)")                            \
+  X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls")    \
+  X(text, sincos, "polynomial", "polynomial|libm|caller", "sines inlined, from libm, or as arguments s and c")    \
+  X(flag, gravity_argument, "", "", "gravity vector as an argument")                                              \
+  X(flag, payload, "", "", "a body on the last link, ten standard parameters, as an argument")                    \
+  X(flag, wrench, "", "", "force and moment on the last link as an argument (inverse, bias, forward)")            \
+  X(flag, friction_columns, "", "", "regressor: add columns of Coulomb and viscous friction")                     \
+  X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                      \
+  X(text, link, "", "NAME|NUMBER", "link or joint that jacobian and pose look at (default: the last)")            \
+  X(flag, json, "", "", "write one JSON object")                                                                  \
+  ROBOT_SETTINGS(X)
+
+typedef struct codegen_settings {
+  CODEGEN_SETTINGS(SETTINGS_FIELD)
+} codegen_settings;
+
+#define SETTINGS_STRUCT codegen_settings
+static const setting settings[] = {CODEGEN_SETTINGS(SETTINGS_ROW)};
+
+static const char *const positional[] = {"ROBOT", NULL};
+
+static const char help[] =
+    "Writes a robot's dynamics as straight-line C: no libraries but libm, no memory, no state. The folder stands alone:\n"
+    "'make check' in it compiles the code and runs its self-test against numbers from the recursions here.\n\n"
+    "functions:\n"
+#define FUNCTION_HELP(id, name, text) "  " name "\t" text "\n"
+    PSDM_CODE_FUNCTION_LIST(FUNCTION_HELP)
+#undef FUNCTION_HELP
+        "\nexamples:\n"
+        "  psdm codegen robots/kuka_kr6.yaml --out kr6\n"
+        "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,mass --target simd --optimise throughput\n"
+        "  psdm codegen robots/denso_vs6556g.yaml --out denso --theta argument --functions inverse,regressor --friction-columns\n"
+        "  psdm codegen robots/kuka_kr6.yaml --out arm --real float --prefix arm --functions inverse,forward --payload\n";
+
+static const command_line line = {"codegen", settings, sizeof settings / sizeof *settings, positional, help};
+
+/* ---- choices ---- */
+
+static int complain(const char *what, const char *text, const char *const *words, size_t count) {
+  const char *near = tool_nearest(text, words, count);
+  char known[256] = "";
+  for (size_t i = 0; i < count; i++) snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", words[i]);
+  if (near) return tool_usage("codegen", "%s '%s': did you mean '%s'? There are %s", what, tool_safe(text), near, known);
+  return tool_usage("codegen", "%s '%s': one of %s was expected", what, tool_safe(text), known);
+}
+
+/* index of a word */
+static int choice(const char *what, const char *text, const char *const *words, size_t count, int *index) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(words[i], text) == 0) {
+      *index = (int)i;
+      return -1;
+    }
+  return complain(what, text, words, count);
+}
+
+#define CHOICE(set, name, index, ...) choice("--" #name, (set)->name, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), index)
+
+static int parse_functions(const char *list, unsigned *functions) {
+  const char *words[PSDM_CODE_FUNCTIONS + 1];
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) words[f] = psdm_code_function_name((psdm_code_function)f);
+  words[PSDM_CODE_FUNCTIONS] = "all";
+  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    char name[64];
+    psdm_code_function f;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+    if (strcmp(name, "all") == 0)
+      *functions |= (1u << PSDM_CODE_FUNCTIONS) - 1;
+    else if (psdm_code_function_find(name, &f))
+      *functions |= 1u << f;
+    else
+      return complain("function", name, words, PSDM_CODE_FUNCTIONS + 1);
+  }
+  return -1;
+}
+
+static int parse_options(const codegen_settings *set, psdm_code_options *o) {
+  int method = 0, single = 0, target = 0, theta = 0, throughput = 0, sincos = 0;
+  int code = set->out ? -1 : tool_usage("codegen", "--out DIR is missing: the folder to write to");
+  if (code < 0) code = CHOICE(set, method, &method, "auto", "recursive", "expanded");
+  if (code < 0) code = CHOICE(set, real, &single, "double", "float");
+  if (code < 0) code = CHOICE(set, target, &target, "c", "simd", "cuda");
+  if (code < 0) code = CHOICE(set, theta, &theta, "baked", "argument");
+  if (code < 0) code = CHOICE(set, optimise, &throughput, "latency", "throughput");
+  if (code < 0) code = CHOICE(set, sincos, &sincos, "polynomial", "libm", "caller");
+  if (code < 0) code = parse_functions(set->functions, &o->functions);
+  if (code < 0 && target == 2) code = tool_usage("codegen", "--target cuda is not there yet; c and simd are");
+  if (code < 0 && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_CODE_REGRESSOR & 1))
+    code = tool_usage("codegen", "--%s-columns needs the function regressor", set->friction_columns ? "friction" : "drive");
+  o->method = (psdm_code_method)method;
+  o->real_float = single;
+  o->target = (psdm_code_target)target;
+  o->theta_argument = theta;
+  o->throughput = throughput;
+  o->sincos = (psdm_code_sincos)sincos;
+  o->gravity_argument = set->gravity_argument;
+  o->payload_argument = set->payload;
+  o->wrench_argument = set->wrench;
+  o->friction_columns = set->friction_columns;
+  o->drive_columns = set->drive_columns;
+  o->prefix = set->prefix;
+  return code;
+}
+
+/* --link, by name or as a joint counted from 1 */
+static int find_link(const char *text, const psdm_robot *robot, psdm_code_options *o) {
+  double number;
+  if (!text) return -1;
+  o->link = psdm_robot_find(robot, text) + 1;
+  if (o->link) return -1;
+  if (tool_parse_number(text, &number) && number >= 1 && number <= psdm_robot_joints(robot) && number == (int)number) {
+    o->link = (int)number;
+    return -1;
+  }
+  return tool_usage("codegen", "--link '%s': no link or joint has this name, and it is no number from 1 to %d", tool_safe(text), psdm_robot_joints(robot));
+}
+
+/* the command line, for the banner; words that a shell would take apart are quoted */
+static char *command_text(int argc, char **argv) {
+  size_t size = sizeof "psdm codegen";
+  for (int i = 0; i < argc; i++) size += strlen(argv[i]) + 3;
+  char *text = malloc(size);
+  if (!text) return NULL;
+  strcpy(text, "psdm codegen");
+  for (int i = 0; i < argc; i++) {
+    bool plain = argv[i][0] && !argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%")];
+    strcat(text, plain ? " " : " '");
+    strcat(text, argv[i]);
+    if (!plain) strcat(text, "'");
+  }
+  return text;
+}
+
+/* ---- the answer ---- */
+
+static void print_text(const codegen_settings *set, const psdm_code *code) {
+  printf("  %-14s %-10s %8s %8s %6s %6s %6s\n", "function", "method", "mult", "add", "div", "sincos", "depth");
+  for (int k = 0; k < psdm_code_count(code); k++) {
+    psdm_cost cost;
+    const char *method;
+    const char *name = psdm_code_function_name(psdm_code_at(code, k, &cost, &method));
+    printf("  %-14s %-10s %8ld %8ld %6ld %6ld %6ld\n", name, method, cost.mult, cost.add, cost.div + cost.sqrt, cost.sincos, cost.depth);
+  }
+  const char *prefix = psdm_code_prefix(code), *out = tool_safe(set->out);
+  printf("\n%s/%s.h, %s.c, %s_selftest.c, Makefile: try 'make -C %s check'\n", out, prefix, prefix, prefix, out);
+}
+
+static int print_json(const codegen_settings *set, const psdm_robot *robot, const psdm_code *code) {
+  static const char *const formats[] = {"%s.h", "%s.c", "%s_selftest.c", "Makefile%.0s"};
+  psdm_output *out;
+  char name[128];
+  int result = tool_open("-", &out);
+  if (result >= 0) return result;
+  psdm_json_object(out, NULL);
+  psdm_json_string(out, "name", psdm_robot_name(robot));
+  psdm_json_string(out, "prefix", psdm_code_prefix(code));
+  psdm_json_string(out, "directory", set->out);
+  psdm_json_array(out, "files");
+  for (int i = 0; i < 4; i++) {
+    snprintf(name, sizeof name, formats[i], psdm_code_prefix(code));
+    psdm_json_string(out, NULL, name);
+  }
+  psdm_json_close(out);
+  psdm_json_object(out, "functions");
+  for (int k = 0; k < psdm_code_count(code); k++) {
+    psdm_cost cost;
+    const char *method;
+    psdm_json_object(out, psdm_code_function_name(psdm_code_at(code, k, &cost, &method)));
+    psdm_json_string(out, "method", method);
+    psdm_json_integer(out, "mult", cost.mult);
+    psdm_json_integer(out, "add", cost.add);
+    psdm_json_integer(out, "div", cost.div);
+    psdm_json_integer(out, "sqrt", cost.sqrt);
+    psdm_json_integer(out, "sincos", cost.sincos);
+    psdm_json_integer(out, "depth", cost.depth);
+    psdm_json_close(out);
+  }
+  psdm_json_close(out);
+  settings_json(&line, set, out);
+  psdm_json_close(out);
+  return tool_commit(&out);
+}
+
+int cmd_codegen(int argc, char **argv) {
+  codegen_settings set;
+  const char *path;
+  psdm_robot *robot = NULL;
+  psdm_code *generated = NULL;
+  psdm_code_options options = {0};
+  psdm_error error;
+  int code = settings_parse(&line, argc, argv, &set, &path);
+  if (code < 0) code = parse_options(&set, &options);
+  if (code < 0) code = tool_load("codegen", path, ROBOT_SETTINGS_OF(&set), &robot);
+  if (code < 0) code = find_link(set.link, robot, &options);
+  char *command = code < 0 ? command_text(argc, argv) : NULL;
+  options.command = command;
+  if (code < 0 && psdm_code_build(robot, &options, NULL, &generated, &error)) code = tool_fail(&error);
+  if (code < 0 && psdm_code_write(generated, set.out, &error)) code = tool_fail(&error);
+  if (code < 0) {
+    code = set.json ? print_json(&set, robot, generated) : EXIT_OK;
+    if (!set.json) print_text(&set, generated);
+  }
+  free(command);
+  psdm_code_free(generated);
+  psdm_robot_free(robot);
+  return code;
+}

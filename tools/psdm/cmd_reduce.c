@@ -1,0 +1,357 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reduce_plot.h"
+#include "tool.h"
+
+#define REDUCE_SETTINGS(X)                                                                                                    \
+  X(text, profile, "slow", "slow|fast|FILE.csv", "states that matter: two speeds, or rows of q1.. qd1.. qdd1..")              \
+  X(number, error, "0.01", "E", "largest |tau - reduced tau| / |tau| (with --forward: of accelerations)")                     \
+  X(number, confidence, "0.95", "C", "share of the states that must be within it")                                            \
+  X(flag, forward, "", "", "reduce forward dynamics: functions of velocities and gravity go before those of accelerations")   \
+  X(number, samples, "1000000", "N", "states that verify the result")                                                         \
+  X(number, seed, "1", "S", "of the random states; the same seed gives the same model")                                       \
+  X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                                           \
+  X(text, plots, "", "DIR", "draw contributions (figure2) and the trade-off (figure7), slow and fast, with gnuplot")          \
+  X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                               \
+  X(flag, json, "", "", "write one JSON object")                                                                              \
+  ROBOT_SETTINGS(X)
+
+typedef struct reduce_settings {
+  REDUCE_SETTINGS(SETTINGS_FIELD)
+} reduce_settings;
+
+#define SETTINGS_STRUCT reduce_settings
+static const setting settings[] = {REDUCE_SETTINGS(SETTINGS_ROW)};
+
+static const char *const positional[] = {"ROBOT", NULL};
+
+static const char help[] =
+    "Leaves functions out of the derived model until it is just within an error at a confidence (Lloyd, Irani, Ahmadi 2021, section 4.3):\n"
+    "functions are ranked by their mean share of the torque over a profile of states, those that matter least go, the parameters of what\n"
+    "is left are fitted again, and the result is verified at fresh states. Operations are compared with the full closed form's and with\n"
+    "the exact recursion's. Exit 1 when the error cannot be met.\n\n"
+    "profiles: q in +-pi; slow: qd in +-0.1 rad/s, qdd in +-1 rad/s^2; fast: qd in +-1, qdd in +-10; sliding joints between their limits.\n\n"
+    "examples:\n"
+    "  psdm reduce robots/kuka_kr6.yaml\n"
+    "  psdm reduce robots/kuka_kr6.yaml --profile fast --error 0.001 --confidence 0.999\n"
+    "  psdm reduce robots/kuka_kr6.yaml --out kr6_small\n"
+    "  psdm reduce robots/kuka_kr6.yaml --table --plots figures\n";
+
+static const command_line line = {"reduce", settings, sizeof settings / sizeof *settings, positional, help};
+
+/* What the command works with. */
+typedef struct job {
+  const reduce_settings *set;
+  psdm_robot *robot;
+  psdm_model *model, *reduced;
+  psdm_reducer *reducer;
+  psdm_profile profile;
+  double *states;           /* of a CSV */
+  psdm_reduce_info info;
+  psdm_cost full, recursion, less;
+  progress bar;
+} job;
+
+static long operations(const psdm_cost *c) { return c->mult + c->add + c->div; }
+
+static double fewer(const psdm_cost *less, const psdm_cost *than) { return 100 * (1 - (double)operations(less) / (double)operations(than)); }
+
+static bool going_on(void *user, double share) {
+  progress_show(user, (long long)(100 * share), (long long)(100 * share), "% reduced");
+  return true;
+}
+
+/* ---- profiles ---- */
+
+/* rows of q, qd, qdd in the order of psdm_eval's names */
+static int read_rows(job *j, psdm_csv *csv, const int *column, int columns, psdm_error *error) {
+  long room = 0;
+  double *row = calloc((size_t)psdm_csv_columns(csv) + 1, sizeof *row);
+  bool more = row != NULL, memory = more;
+  psdm_status status = PSDM_OK;
+  while (memory && !(status = psdm_csv_row(csv, row, &more, error)) && more) {
+    if (j->profile.count == room) {
+      room = room ? 2 * room : 1024;
+      double *larger = realloc(j->states, (size_t)room * (size_t)columns * sizeof *larger);
+      memory = larger != NULL;
+      if (!memory) break;
+      j->states = larger;
+    }
+    for (int k = 0; k < columns; k++) j->states[j->profile.count * columns + k] = row[column[k]];
+    j->profile.count++;
+  }
+  free(row);
+  j->profile.states = j->states;
+  if (!memory) *error = (psdm_error){.status = PSDM_E_MEMORY, .text = "out of memory"};
+  return status || !memory ? tool_fail(error) : -1;
+}
+
+static int read_profile(job *j, const char *path) {
+  psdm_csv *csv;
+  psdm_error error;
+  int columns = psdm_eval_inputs(j->robot, PSDM_F_INVERSE), code = -1;
+  int *column = calloc((size_t)columns + 1, sizeof *column);
+  if (!column) return EXIT_USAGE;
+  if (psdm_csv_open(path, NULL, &csv, &error)) {
+    free(column);
+    return tool_fail(&error);
+  }
+  for (int k = 0; k < columns && code < 0; k++) {
+    char name[32];
+    psdm_eval_input_name(j->robot, PSDM_F_INVERSE, k, name, sizeof name);
+    column[k] = psdm_csv_find(csv, name);
+    if (column[k] >= 0) continue;
+    error = (psdm_error){.status = PSDM_E_PARSE, .line = psdm_csv_header_line(csv)};
+    snprintf(error.file, sizeof error.file, "%.250s", psdm_csv_file(csv));
+    snprintf(error.text, sizeof error.text, "no column '%s'; a profile has q1.. qd1.. qdd1..", name);
+    code = tool_fail(&error);
+  }
+  if (code < 0) code = read_rows(j, csv, column, columns, &error);
+  if (code < 0 && j->profile.count < 10) {
+    error = (psdm_error){.status = PSDM_E_PARSE};
+    snprintf(error.file, sizeof error.file, "%.250s", psdm_csv_file(csv));
+    snprintf(error.text, sizeof error.text, "%ld states are too few for a profile", j->profile.count);
+    code = tool_fail(&error);
+  }
+  psdm_csv_close(csv);
+  free(column);
+  return code;
+}
+
+static int set_profile(job *j) {
+  const char *name = j->set->profile;
+  j->profile = strcmp(name, "fast") == 0 ? psdm_profile_fast() : psdm_profile_slow();
+  return strcmp(name, "slow") == 0 || strcmp(name, "fast") == 0 ? -1 : read_profile(j, name);
+}
+
+static const char *profile_name(const job *j) { return j->profile.count ? "listed" : j->set->profile; }
+
+/* ---- work ---- */
+
+static int check_settings(const reduce_settings *set) {
+  if (!(set->error > 0 && set->error < 1)) return tool_usage("reduce", "--error must lie between 0 and 1");
+  if (!(set->confidence > 0 && set->confidence < 1)) return tool_usage("reduce", "--confidence must lie between 0 and 1");
+  if (!(set->samples >= 1000 && set->samples <= 4e9) || set->samples != floor(set->samples)) return tool_usage("reduce", "--samples must be a whole number from 1000 to 4e9");
+  if (!(set->seed >= 0 && set->seed <= 9e15) || set->seed != floor(set->seed)) return tool_usage("reduce", "--seed must be a whole number");
+  if (set->json && set->table) return tool_usage("reduce", "--table and --json do not go together");
+  return -1;
+}
+
+static int start_reducer(job *j, const psdm_profile *profile, bool medians, psdm_reducer **reducer) {
+  psdm_error error;
+  psdm_reduce_options options = {.profile = *profile, .samples = (long)j->set->samples, .seed = (unsigned long long)j->set->seed, .forward = j->set->forward, .medians = medians, .going_on = going_on, .going_on_user = &j->bar};
+  return psdm_reducer_new(j->robot, j->model, &options, NULL, reducer, &error) ? tool_fail(&error) : -1;
+}
+
+static int reduce_to(psdm_reducer *reducer, double wanted, double confidence, psdm_model **reduced, psdm_reduce_info *info) {
+  psdm_error error;
+  return psdm_reducer_reduce(reducer, wanted, confidence, reduced, info, &error) ? tool_fail(&error) : -1;
+}
+
+static psdm_code_function asked(const job *j) { return j->set->forward ? PSDM_CODE_FORWARD : PSDM_CODE_INVERSE; }
+
+/* operations of the asked function: of a model, or of the robot by a method */
+static int count(job *j, const psdm_model *model, psdm_code_method method, psdm_cost *cost) {
+  psdm_error error;
+  psdm_code *code;
+  psdm_code_options options = {.functions = 1u << asked(j), .method = method};
+  psdm_status status = model ? psdm_code_build_model(j->robot, model, &options, NULL, &code, &error) : psdm_code_build(j->robot, &options, NULL, &code, &error);
+  if (status) return tool_fail(&error);
+  psdm_code_at(code, 0, cost, NULL);
+  psdm_code_free(code);
+  return -1;
+}
+
+static int write_out(job *j) {
+  char path[4096];
+  psdm_error error;
+  psdm_code *code;
+  int n = snprintf(path, sizeof path, "%s/model.json", j->set->out), result = plot_directory(j->set->out);
+  if (result >= 0) return result;
+  if (n >= (int)sizeof path) return tool_usage("reduce", "--out: the name is too long");
+  if (psdm_model_save(j->reduced, j->robot, path, &error)) return tool_fail(&error);
+  unsigned always = 1u << PSDM_CODE_GRAVITY | 1u << PSDM_CODE_BIAS | 1u << PSDM_CODE_INVERSE;
+  psdm_code_options options = {.functions = always | (j->set->forward ? 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_MASS : 0), .command = "psdm reduce"};
+  if (psdm_code_build_model(j->robot, j->reduced, &options, NULL, &code, &error)) return tool_fail(&error);
+  psdm_status status = psdm_code_write(code, j->set->out, &error);
+  psdm_code_free(code);
+  return status ? tool_fail(&error) : -1;
+}
+
+/* ---- words ---- */
+
+static void print_cost(const char *name, const psdm_cost *c, const psdm_cost *than) {
+  printf("  %-20s %7ld %7ld %5ld %8ld", name, c->mult, c->add, c->div, operations(c));
+  if (than) printf("   %.1f %% fewer", fewer(c, than));
+  printf("\n");
+}
+
+static void print_text(const job *j) {
+  const psdm_reduce_info *i = &j->info;
+  double against = fewer(&j->less, &j->recursion);
+  printf("%s, %s profile: %ld of %ld functions and %d of %d base parameters are kept\n\n", tool_safe(psdm_robot_name(j->robot)), profile_name(j), i->functions, i->functions_before, i->parameters, i->parameters_before);
+  printf("  %s error at %.4g %% confidence: %.3g %% (%.2f digits), verified at %ld states\n", j->set->forward ? "acceleration" : "torque", 100 * j->set->confidence, 100 * i->error, i->digits, i->samples);
+  printf("  half of the states: %.3g %%; 99.9 %% of them: %.3g %%\n\n", 100 * i->error_half, 100 * i->error_most);
+  printf("  %-20s %7s %7s %5s %8s\n", j->set->forward ? "forward dynamics" : "inverse dynamics", "mult", "add", "div", "in all");
+  print_cost("full closed form", &j->full, NULL);
+  print_cost("reduced", &j->less, &j->full);
+  print_cost("exact recursion", &j->recursion, &j->full);
+  if (against > 0)
+    printf("  the reduced model wins: %.1f %% fewer operations than the exact recursion\n", against);
+  else
+    printf("  the exact recursion wins: it is exact, and has %.1f %% of the reduced model's operations\n", 100.0 * (double)operations(&j->recursion) / (double)operations(&j->less));
+}
+
+static void write_cost(psdm_output *out, const char *key, const psdm_cost *c) {
+  psdm_json_object(out, key);
+  psdm_json_integer(out, "mult", c->mult);
+  psdm_json_integer(out, "add", c->add);
+  psdm_json_integer(out, "div", c->div);
+  psdm_json_close(out);
+}
+
+static int write_json(const job *j) {
+  const psdm_reduce_info *i = &j->info;
+  psdm_output *out;
+  int code = tool_open("-", &out);
+  if (code >= 0) return code;
+  psdm_json_object(out, NULL);
+  psdm_json_string(out, "name", psdm_robot_name(j->robot));
+  psdm_json_string(out, "profile", profile_name(j));
+  psdm_json_bool(out, "forward", j->set->forward);
+  psdm_json_number(out, "error_wanted", j->set->error);
+  psdm_json_number(out, "confidence", j->set->confidence);
+  psdm_json_bool(out, "reached", i->reached);
+  psdm_json_number(out, "error", i->error);
+  psdm_json_number(out, "digits", i->digits);
+  psdm_json_number(out, "error_half", i->error_half);
+  psdm_json_number(out, "error_999", i->error_most);
+  psdm_json_integer(out, "samples", i->samples);
+  psdm_json_integer(out, "p", i->functions);
+  psdm_json_integer(out, "p_before", i->functions_before);
+  psdm_json_integer(out, "l", i->parameters);
+  psdm_json_integer(out, "l_before", i->parameters_before);
+  write_cost(out, "full", &j->full);
+  write_cost(out, "reduced", &j->less);
+  write_cost(out, "recursion", &j->recursion);
+  psdm_json_string(out, "wins", fewer(&j->less, &j->recursion) > 0 ? "reduced" : "recursion");
+  psdm_json_close(out);
+  return tool_commit(&out);
+}
+
+/* ---- the table: Lloyd, Irani, Ahmadi (2021), Table 3, in operations ---- */
+
+static const double confidences[2] = {0.95, 0.999};
+
+static int table_cell(job *j, psdm_reducer *reducer, double wanted, double confidence, char *text, size_t size) {
+  psdm_model *reduced = NULL;
+  psdm_reduce_info info;
+  psdm_cost cost;
+  int code = reduce_to(reducer, wanted, confidence, &reduced, &info);
+  if (code < 0) code = count(j, reduced, PSDM_CODE_EXPANDED, &cost);
+  if (code < 0) snprintf(text, size, "%6ld %6ld (%5.1f %% fewer)%s", info.functions, operations(&cost), fewer(&cost, &j->full), operations(&cost) < operations(&j->recursion) ? " *" : "  ");
+  psdm_model_free(reduced);
+  return code;
+}
+
+static int print_table(job *j) {
+  static const char *const names[2] = {"slow", "fast"};
+  char cell[2][2][2][64]; /* digits, profile, confidence */
+  int code = -1;
+  for (int p = 0; p < 2 && code < 0; p++) {
+    psdm_profile profile = p ? psdm_profile_fast() : psdm_profile_slow();
+    psdm_reducer *reducer = NULL;
+    code = start_reducer(j, &profile, false, &reducer);
+    for (int k = 0; k < 4 && code < 0; k++) code = table_cell(j, reducer, pow(10, -2 - k / 2), confidences[k % 2], cell[k / 2][p][k % 2], sizeof cell[0][0][0]);
+    psdm_reducer_free(reducer);
+  }
+  progress_end(&j->bar);
+  if (code >= 0) return code;
+  printf("\n  functions and operations%-7s %-33s %s\n", "", "95 % confidence", "99.9 % confidence");
+  for (int d = 0; d < 2; d++) {
+    printf("  %d correct digits (%g %% error)\n", d + 2, d ? 0.1 : 1.0);
+    for (int p = 0; p < 2; p++) printf("    %-20s %s %s\n", names[p], cell[d][p][0], cell[d][p][1]);
+  }
+  printf("  * fewer than the exact recursion's %ld\n", operations(&j->recursion));
+  return -1;
+}
+
+/* ---- the figures ---- */
+
+static int plot_points(job *j, psdm_reducer *reducer, plot_profile *p) {
+  int code = -1;
+  for (int k = 0; k < PLOT_SIZES && code < 0; k++) {
+    long size = lround(16 * pow((double)p->functions / 16, (double)k / (PLOT_SIZES - 1)));
+    psdm_model *reduced = NULL;
+    psdm_error error;
+    psdm_cost cost;
+    double found[2];
+    if (size < 1 || size > p->functions || p->functions < 16) size = 1 + (p->functions - 1) * k / (PLOT_SIZES - 1);
+    if (psdm_reducer_errors(reducer, size, confidences, found, &error) || psdm_reducer_keep(reducer, size, &reduced, &error)) code = tool_fail(&error);
+    if (code < 0) code = count(j, reduced, PSDM_CODE_EXPANDED, &cost);
+    if (code < 0) p->point[p->points++] = (plot_point){100 * (1 - (double)size / (double)p->functions), {-log10(found[0]), -log10(found[1])}, (double)operations(&cost)};
+    psdm_model_free(reduced);
+    progress_show(&j->bar, 100 * k / PLOT_SIZES, 100 * k / PLOT_SIZES, "% of the figures");
+  }
+  return code;
+}
+
+static int draw(job *j) {
+  static const char *const names[PLOT_PROFILES] = {"slow", "fast"};
+  psdm_profile profile[PLOT_PROFILES] = {psdm_profile_slow(), psdm_profile_fast()};
+  plot_profile plots[PLOT_PROFILES] = {{0}};
+  psdm_reducer *reducer[PLOT_PROFILES] = {NULL};
+  int profiles = j->profile.count ? 1 : PLOT_PROFILES, code = -1;
+  if (j->profile.count) profile[0] = j->profile;
+  for (int k = 0; k < profiles && code < 0; k++) {
+    code = start_reducer(j, &profile[k], true, &reducer[k]);
+    plots[k] = (plot_profile){.name = j->profile.count ? "listed" : names[k], .functions = psdm_model_p(j->model), .reducer = reducer[k]};
+    if (code < 0) code = plot_points(j, reducer[k], &plots[k]);
+  }
+  progress_end(&j->bar);
+  if (code < 0) code = plot_reduction(j->set->plots, psdm_robot_name(j->robot), plots, profiles, (double)operations(&j->recursion));
+  for (int k = 0; k < profiles; k++) psdm_reducer_free(reducer[k]);
+  return code;
+}
+
+/* ---- the command ---- */
+
+static int run(job *j) {
+  psdm_error error;
+  int code = -1;
+  if (psdm_robot_ready(j->robot, &error) || psdm_model_derive(j->robot, NULL, NULL, &j->model, NULL, &error)) return tool_fail(&error);
+  code = set_profile(j);
+  j->bar = progress_start(100);
+  if (code < 0) code = start_reducer(j, &j->profile, false, &j->reducer);
+  if (code < 0) code = reduce_to(j->reducer, j->set->error, j->set->confidence, &j->reduced, &j->info);
+  progress_end(&j->bar);
+  if (code < 0) code = count(j, NULL, PSDM_CODE_EXPANDED, &j->full);
+  if (code < 0) code = count(j, NULL, PSDM_CODE_RECURSIVE, &j->recursion);
+  if (code < 0) code = count(j, j->reduced, PSDM_CODE_EXPANDED, &j->less);
+  if (code < 0 && j->set->out) code = write_out(j);
+  if (code < 0 && j->set->plots) code = draw(j);
+  if (code < 0 && j->set->json) code = write_json(j);
+  if (code < 0) print_text(j);
+  if (code < 0 && j->set->table) code = print_table(j);
+  if (code > EXIT_OK) return code;
+  if (!j->info.reached) tool_warn("the error could not be brought down to %.3g: %.3g is left", j->set->error, j->info.error);
+  return j->info.reached ? EXIT_OK : EXIT_QUALITY;
+}
+
+int cmd_reduce(int argc, char **argv) {
+  reduce_settings set;
+  const char *path;
+  job j = {.set = &set};
+  int code = settings_parse(&line, argc, argv, &set, &path);
+  if (code < 0) code = check_settings(&set);
+  if (code < 0) code = tool_load("reduce", path, ROBOT_SETTINGS_OF(&set), &j.robot);
+  if (code < 0) code = run(&j);
+  psdm_reducer_free(j.reducer);
+  psdm_model_free(j.reduced);
+  psdm_model_free(j.model);
+  psdm_robot_free(j.robot);
+  free(j.states);
+  return code;
+}
