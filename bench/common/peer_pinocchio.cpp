@@ -134,6 +134,8 @@ const char *peer_compiler(void) {
 
 const char *peer_refusal(const psdm_robot *robot) {
   if (!robot->direct) return "coupled joints";
+  for (int k = 0; k < robot->bodies; k++)
+    if (bench::depth_first(robot)[k] != k) return "joints that are not in depth-first order";
   return robot->drive_mass ? "drives behind a transmission" : nullptr;
 }
 

@@ -1,4 +1,4 @@
-/* peer_generated.c: what `psdm codegen` wrote, with the prefix r; with -DBATCH its SIMD target. */
+/* peer_generated.c: what `psdm codegen` wrote, with the prefix r; with -DTARGET_simd the batch. */
 #include <stddef.h>
 
 #include "peer_table.h"
@@ -14,7 +14,7 @@ static const char *refusal(const psdm_robot *robot) {
 static void *open_robot(const psdm_robot *robot) { return (void *)robot; } /* the code knows its robot */
 static void close_robot(void *own) { (void)own; }
 
-#ifdef BATCH
+#ifdef TARGET_simd
 static void batch(peer *p, const double *x, double *tau) {
   r_inverse_batch(STATES, x, x + p->n * STATES, x + 2 * p->n * STATES, tau);
 }

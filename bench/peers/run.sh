@@ -87,21 +87,25 @@ build_kdl() {
 
 # ---- peers that are written for one robot ----
 
-# build_generated FILE FOLDER: psdm codegen, scalar and SIMD
+# build_generated FILE FOLDER: psdm codegen as it comes, with libm's sine, and SIMD
 build_generated() {
-  local compiler target define functions
-  for target in c simd; do
-    functions=$([ $target = c ] && echo inverse,mass,forward,regressor || echo inverse)
-    if ! "$psdm" codegen "$1" --out "$2/$target" --prefix r --target "$target" --functions "$functions" > "$2/codegen_$target.log" 2>&1; then
-      skip "psdm codegen --target $target of $(basename "$1")" "$(head -n 1 "$2/codegen_$target.log")"
-      missing=1
-      continue
-    fi
-    define=$([ $target = c ] || echo -DBATCH)
-    for compiler in "${compilers[@]}"; do
-      plugin "$2/generated_${target}_$compiler.so" "$compiler" "$flags" $define -I"$2/$target" "$here/peer_generated.c" "$2/$target/r.c" -lm
-      peers+=("generated=$2/generated_${target}_$compiler.so")
-    done
+  generate "$1" "$2" generated c inverse,mass,forward,regressor --target c
+  generate "$1" "$2" libm libm inverse,mass,forward,regressor --target c --sincos libm
+  generate "$1" "$2" generated simd inverse --target simd
+}
+
+# generate FILE FOLDER LABEL NAME FUNCTIONS OPTIONS...
+generate() {
+  local file=$1 folder=$2 label=$3 name=$4 functions=$5 compiler
+  shift 5
+  if ! "$psdm" codegen "$file" --out "$folder/$name" --prefix r --functions "$functions" "$@" > "$folder/$name.log" 2>&1; then
+    skip "psdm codegen $* of $(basename "$file")" "$(grep error "$folder/$name.log" | head -n 1)"
+    missing=1
+    return
+  fi
+  for compiler in "${compilers[@]}"; do
+    plugin "$folder/${name}_$compiler.so" "$compiler" "$flags" "-DTARGET_$name" -I"$folder/$name" "$here/peer_generated.c" "$folder/$name/r.c" -lm
+    peers+=("$label=$folder/${name}_$compiler.so")
   done
 }
 

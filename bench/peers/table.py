@@ -7,7 +7,7 @@ import platform
 import sys
 
 OURS = "generated"
-COLUMNS = {OURS: "psdm codegen", "recursions": "libpsdm recursions", "pinocchio": "Pinocchio", "casadi": "Pinocchio, generated (CasADi)",
+COLUMNS = {OURS: "psdm codegen", "libm": "psdm codegen, libm's sine", "recursions": "libpsdm recursions", "pinocchio": "Pinocchio", "casadi": "Pinocchio, generated (CasADi)",
            "mujoco": "MuJoCo", "kdl": "KDL", "textbook": "textbook Newton–Euler", "atkeson": "Atkeson"}
 FUNCTIONS = {"inverse": "Inverse dynamics tau(q, qd, qdd)", "mass": "Mass matrix M(q)", "forward": "Forward dynamics qdd(q, qd, tau)",
              "regressor": "Regressor Y(q, qd, qdd): base parameters from psdm codegen, 10 per link from the others",
@@ -36,7 +36,8 @@ def captions(robots, flags, core, repeats):
     """Who was compiled by what: one line a label, compilers of all its variants."""
     yield (f"ns per call, and how many times ours: best of {repeats} interleaved repeats over 64 random states, one state at a time, sine and cosine "
            f"included, one thread on core {core} of {processor()} ({platform.system()} {platform.machine()}). Code that was compiled here is the faster of the "
-           f"compilers named, at `{flags}` where no other flags are; every result was first compared with libpsdm's recursions (1e-9).")
+           f"compilers named, at `{flags}` where no other flags are; every result was first compared with libpsdm's recursions (1e-9). "
+           "psdm codegen inlines a polynomial sine unless `--sincos libm`; CasADi's code calls libm, its batch glibc's vector sine.")
     for label, title in COLUMNS.items():
         found = [p for r in robots for p in r["peers"] if p["label"] == label]
         if found:

@@ -36,13 +36,22 @@ Vector to(const SX &x) {
   return out;
 }
 
-/* q_tree = G q + c */
-void coupling(const psdm_robot *r, SX &G, SX &c) {
+/* q_tree = G q + c, in Pinocchio's order of joints */
+void coupling(const psdm_robot *r, const std::vector<int> &order, SX &G, SX &c) {
   G = SX(r->bodies, r->n), c = SX(r->bodies, 1);
-  for (int b = 0; b < r->bodies; b++) {
-    c(b) = r->c[b];
-    for (int k = r->g_row[b]; k < r->g_row[b + 1]; k++) G(b, r->g_col[k]) = r->g_val[k];
+  for (int joint = 0; joint < r->bodies; joint++) {
+    const int b = order[joint];
+    c(joint) = r->c[b];
+    for (int k = r->g_row[b]; k < r->g_row[b + 1]; k++) G(joint, r->g_col[k]) = r->g_val[k];
   }
+}
+
+/* columns from their order of joints to ours of bodies */
+SX by_body(const SX &Y, const std::vector<int> &order) {
+  SX out = SX::zeros(Y.rows(), Y.columns());
+  for (size_t joint = 0; joint < order.size(); joint++)
+    out(casadi::Slice(), casadi::Slice(10 * order[joint], 10 * order[joint] + 10)) = Y(casadi::Slice(), casadi::Slice(10 * joint, 10 * joint + 10));
+  return out;
 }
 
 SX upper(const Matrix &M) { return triu2symm(triu(from(M))); }
@@ -53,8 +62,9 @@ int main(int argc, char **argv) {
   if (!robot) return 2;
   const Model model = bench::build(robot).cast<SX>();
   Data data(model);
+  const std::vector<int> order = bench::depth_first(robot);
   SX G, c;
-  coupling(robot, G, c);
+  coupling(robot, order, G, c);
   const SX q = SX::sym("q", robot->n), qd = SX::sym("qd", robot->n), qdd = SX::sym("qdd", robot->n), tau = SX::sym("tau", robot->n);
   const Vector x = to(mtimes(G, q) + c), v = to(mtimes(G, qd)), a = to(mtimes(G, qdd));
 
@@ -68,7 +78,7 @@ int main(int argc, char **argv) {
   data = Data(model);
   add("mass_world", {q}, mtimes(mtimes(G.T(), upper(pin::crba(model, data, x, pin::Convention::WORLD))), G));
   data = Data(model);
-  add("regressor", {q, qd, qdd}, mtimes(G.T(), from(pin::computeJointTorqueRegressor(model, data, x, v, a))));
+  add("regressor", {q, qd, qdd}, by_body(mtimes(G.T(), from(pin::computeJointTorqueRegressor(model, data, x, v, a))), order));
   if (robot->direct) {
     data = Data(model);
     add("forward", {q, qd, tau}, from(pin::aba(model, data, x, v, to(tau), pin::Convention::LOCAL)));

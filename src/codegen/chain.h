@@ -24,6 +24,8 @@ typedef enum psdmp_gene {
   PSDMP_GENE_SPIN,   /* how U is made, psdmp_spin */
   PSDMP_GENE_CHAIN,  /* 0: rotate from the group's minus frame by sums of angles, 1: from joint to joint */
   PSDMP_GENE_TRACE,  /* 1: moment about z by the trace of S, which no turn about z changes */
+  PSDMP_GENE_PLACE,  /* 1: inertia about the end of the way to its only child, whose wrench takes the same lever */
+  PSDMP_GENE_TENSOR, /* theta as an argument, 1: inertia tensor in the place of S's diagonal, as base parameters come */
   PSDMP_GENE_TURN,   /* leaf: own x axis such that 0: offset is none, 1: hy = 0, 2: Sxy = 0, 3: Syz = 0, 4: hx = 0, 5: the user's x */
   PSDMP_GENE_COLUMN, /* regressor, 1: first moments about the own origin, then moved to the link frame's */
   PSDMP_GENE_DIAGONAL, /* regressor, 0: each of XX YY ZZ by itself, 1: the second, 2: the first as the column of the third axis less the other */
@@ -60,7 +62,8 @@ typedef struct psdmp_chain {
   double length[3 * PSDMP_CODE_JOINTS];
 } psdmp_chain;
 
-/* Ten entries per body, of the pseudo-inertia about the frame's origin (S = integral of r r^T dm), then the drive inertias. */
+/* Ten entries per body, of the pseudo-inertia about the frame's origin (S = integral of r r^T dm), then the drive inertias. With
+ * PSDMP_GENE_TENSOR the diagonal is the inertia tensor's. */
 enum { PSDMP_M, PSDMP_HX, PSDMP_HY, PSDMP_HZ, PSDMP_SXX, PSDMP_SXY, PSDMP_SXZ, PSDMP_SYY, PSDMP_SYZ, PSDMP_SZZ };
 
 /* Numbers or linear forms of theta with the same torques as the robot's, and the freedom that is left. */
@@ -76,6 +79,9 @@ typedef struct psdmp_inertia {
 /* ---- frames.c ---- */
 psdm_status psdmp_chain_new(const psdm_robot *robot, psdmp_arena *arena, psdmp_chain *chain, psdm_error *error);
 void psdmp_chain_set(psdmp_chain *chain, const psdmp_choice *choice, bool gravity_argument);
+
+/* The only child of a body, -1 when there is none or another. */
+int psdmp_only_child(const psdmp_chain *chain, int body);
 
 /* Turns the own x axis of a leaf by an angle. */
 void psdmp_chain_turn(psdmp_chain *chain, int body, double angle);

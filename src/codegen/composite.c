@@ -125,7 +125,7 @@ void psdmp_mass_matrix(psdmp_trace *t, psdm_ref *M) {
     unit_wrench(t, b, composite[b], &f, &n3);
     spread(t, b, b, chain->body[b].prismatic ? f.z : n3.z, M);
     for (int i = b, up = parent; up >= 0; i = up, up = chain->body[up].parent) {
-      psdmp_carry_wrench(t, i, &f, &n3);
+      psdmp_carry_wrench(t, i, NULL, NULL, &f, &n3);
       spread(t, up, b, chain->body[up].prismatic ? f.z : n3.z, M);
     }
     if (parent < 0) continue;

@@ -32,6 +32,14 @@ static const char *const result_docs[PSDM_CODE_FUNCTIONS] = {
     [PSDM_CODE_JACOBIAN] = "Jacobian, row-major (6 x n): linear rows, then angular, base frame, at the link frame's origin",
     [PSDM_CODE_POSE] = "x y z, then the rotation from link to base axes, row-major"};
 
+/* twelve digits, as psdm params has them: for reading */
+static const char *readable(double x, char text[32]) {
+  snprintf(text, 32, "%.12g", x);
+  for (char *c = text; *c; c++)
+    if (*c == ',') *c = '.';
+  return text;
+}
+
 /* "ZZ1 + 0.29 m3 - mz4" */
 static void emit_formula(psdmp_writer *e, int j) {
   const psdm_model *m = e->code->model;
@@ -42,7 +50,7 @@ static void emit_formula(psdmp_writer *e, int j) {
     bool minus = x < 0;
     psdm_output_text(e->out, t ? (minus ? " - " : " + ") : minus ? "-" : "");
     if (minus) x = -x;
-    if (x != 1) psdm_output_print(e->out, "%s ", psdm_number_text(x, number));
+    if (x != 1) psdm_output_print(e->out, "%s ", readable(x, number));
     psdm_output_text(e->out, psdm_model_standard_name(m, k, name, sizeof name));
   }
 }

@@ -260,3 +260,10 @@ void psdmp_chain_turn(psdmp_chain *chain, int b, double angle) {
   body->offset += angle;
   body->own[chain->n] += angle;
 }
+
+int psdmp_only_child(const psdmp_chain *chain, int b) {
+  int child = first_child(chain->robot, b);
+  for (int k = child + 1; child >= 0 && k < chain->bodies; k++)
+    if (chain->body[k].parent == b) return -1;
+  return child;
+}

@@ -67,7 +67,7 @@ bool psdmp_inertia_new(const psdmp_chain *chain, const psdmp_freedom *f, psdmp_a
 /* ---- into the chain's frames and units ---- */
 
 /* pseudo-inertia in a frame where the link's stands at `frame`: torque units, lengths in `unit` */
-static void to_pseudo(const psdmp_pose *frame, double unit, const double pi[10], double out[10]) {
+static void to_pseudo(const psdmp_pose *frame, double unit, bool tensor, const double pi[10], double out[10]) {
   double s[10];
   psdmp_standard_move(frame, pi, s);
   out[PSDMP_M] = s[0] * unit * unit;
@@ -75,24 +75,36 @@ static void to_pseudo(const psdmp_pose *frame, double unit, const double pi[10],
   out[PSDMP_SXX] = 0.5 * (s[7] + s[9] - s[4]);
   out[PSDMP_SYY] = 0.5 * (s[4] + s[9] - s[7]);
   out[PSDMP_SZZ] = 0.5 * (s[4] + s[7] - s[9]);
+  if (tensor) out[PSDMP_SXX] = s[4], out[PSDMP_SYY] = s[7], out[PSDMP_SZZ] = s[9];
   out[PSDMP_SXY] = -s[5];
   out[PSDMP_SXZ] = -s[6];
   out[PSDMP_SYZ] = -s[8];
 }
 
+/* the own frame, moved to where the way to the only child ends */
+static psdmp_pose end_of_way(const psdmp_chain *chain, int b) {
+  const psdmp_chain_body *child = &chain->body[psdmp_only_child(chain, b)];
+  psdmp_pose turn = psdmp_pose_rotation(2, child->beta), back = psdmp_pose_rotation(2, -child->beta);
+  psdmp_pose way = psdmp_pose_translation(child->a * chain->unit, 0, (child->e + (child->parallel ? child->d : 0)) * chain->unit);
+  way = psdmp_pose_product(&way, &back);
+  way = psdmp_pose_product(&turn, &way);
+  return psdmp_pose_product(&chain->body[b].frame, &way);
+}
+
 /* the ten columns of that map, for one body */
-static void body_map(const psdmp_chain *chain, int b, double map[10][10]) {
+static void body_map(const psdmp_chain *chain, int b, const unsigned char *gene, double map[10][10]) {
   const psdm_robot *r = chain->robot;
-  psdmp_pose back = psdmp_pose_inverse(&chain->body[b].frame), frame = psdmp_pose_product(&back, &r->link[r->body[b].index].frame);
+  psdmp_pose here = gene[PSDMP_GENE_PLACE] ? end_of_way(chain, b) : chain->body[b].frame;
+  psdmp_pose back = psdmp_pose_inverse(&here), frame = psdmp_pose_product(&back, &r->link[r->body[b].index].frame);
   for (int k = 0; k < 10; k++) {
     double unit[10] = {0}, column[10];
     unit[k] = 1;
-    to_pseudo(&frame, chain->unit, unit, column);
+    to_pseudo(&frame, chain->unit, gene[PSDMP_GENE_TENSOR], unit, column);
     for (int i = 0; i < 10; i++) map[i][k] = column[i];
   }
 }
 
-static void fill(const psdmp_chain *chain, const psdmp_freedom *f, psdmp_inertia *in) {
+static void fill(const psdmp_chain *chain, const psdmp_freedom *f, const psdmp_choice *choice, psdmp_inertia *in) {
   const psdm_robot *r = chain->robot;
   int S = f->standard, C = f->columns;
   memset(in->value, 0, (size_t)in->size * (size_t)C * sizeof *in->value);
@@ -100,7 +112,7 @@ static void fill(const psdmp_chain *chain, const psdmp_freedom *f, psdmp_inertia
   for (int b = 0; b < chain->bodies; b++) {
     double map[10][10];
     long from = 10L * r->body[b].number;
-    body_map(chain, b, map);
+    body_map(chain, b, choice->gene[b], map);
     for (int i = 0; i < 10; i++)
       for (int k = 0; k < 10; k++) {
         if (map[i][k] == 0) continue;
@@ -119,13 +131,13 @@ static void fill(const psdmp_chain *chain, const psdmp_freedom *f, psdmp_inertia
 
 /* entries in the order in which they are wanted zero: mass lines of revolute joints, S of sliding ones, drives, then the rest from the
  * base outward */
-static int wish(const psdmp_chain *chain, int size, int *order) {
-  static const int revolute[] = {PSDMP_M, PSDMP_HZ, PSDMP_SZZ}, prismatic[] = {PSDMP_SXX, PSDMP_SXY, PSDMP_SXZ, PSDMP_SYY, PSDMP_SYZ, PSDMP_SZZ};
+static int wish(const psdmp_chain *chain, const psdmp_choice *choice, int size, int *order) {
+  static const int revolute[] = {PSDMP_M, PSDMP_HZ, PSDMP_SZZ}, tensor[] = {PSDMP_M, PSDMP_HZ, PSDMP_SYY}, prismatic[] = {PSDMP_SXX, PSDMP_SXY, PSDMP_SXZ, PSDMP_SYY, PSDMP_SYZ, PSDMP_SZZ};
   static const int rest[] = {PSDMP_SYY, PSDMP_SXY, PSDMP_SXZ, PSDMP_SYZ, PSDMP_HX, PSDMP_HY, PSDMP_HZ, PSDMP_M, PSDMP_SZZ, PSDMP_SXX};
   int count = 0;
   for (int b = chain->bodies - 1; b >= 0; b--) {
     bool p = chain->body[b].prismatic;
-    for (int i = 0; i < (p ? 6 : 3); i++) order[count++] = 10 * b + (p ? prismatic[i] : revolute[i]);
+    for (int i = 0; i < (p ? 6 : 3); i++) order[count++] = 10 * b + (p ? prismatic[i] : choice->gene[b][PSDMP_GENE_TENSOR] ? tensor[i] : revolute[i]);
   }
   for (int d = 10 * chain->bodies; d < size; d++) order[count++] = d;
   for (int b = 0; b < chain->bodies; b++)
@@ -193,7 +205,7 @@ static void clean(psdmp_inertia *in) {
 }
 
 static void choose_zeros(const psdmp_chain *chain, const psdmp_choice *choice, psdmp_inertia *in) {
-  int order[14 * PSDMP_CODE_JOINTS + 11 * PSDMP_CODE_JOINTS], count = wish(chain, in->size, order), done = 0;
+  int order[14 * PSDMP_CODE_JOINTS + 11 * PSDMP_CODE_JOINTS], count = wish(chain, choice, in->size, order), done = 0;
   bool taken[11 * PSDMP_CODE_JOINTS] = {false};
   for (int k = 0; k < choice->zeros && done < in->nulls; k++)
     if (choice->zero[k] < in->size && !taken[choice->zero[k]] && take(in, done, choice->zero[k], 1e-3)) taken[choice->zero[k]] = true, done++;
@@ -231,7 +243,7 @@ static void turn_entries(double *v, double angle, int wanted) {
 
 void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *f, const psdmp_choice *choice, psdmp_inertia *in) {
   in->nulls = f->nulls;
-  fill(chain, f, in);
+  fill(chain, f, choice, in);
   choose_zeros(chain, choice, in);
   subtract(in);
   clean(in);

@@ -251,24 +251,45 @@ void psdmp_move_out(psdmp_trace *t, bool gravity) {
 
 /* ---- inward ---- */
 
-/* the wrench that one body's motion asks for, about its origin */
+/* moment of U's action on the diagonal of S, or of the inertia tensor: J dw + w x J w */
+static psdmp_sym diagonal_moment(psdmp_trace *t, int b, const psdmp_spin *U, const psdm_ref s[10]) {
+  const psdmp_trace_body *k = &t->body[b];
+  psdm_ref xx = s[PSDMP_SXX], yy = s[PSDMP_SYY], zz = s[PSDMP_SZZ], wx, wy;
+  plane(t, b, k->at, false, &wx, &wy);
+  if (t->choice->gene[b][PSDMP_GENE_TENSOR]) {
+    psdm_ref xz = MUL(wx, k->wz), yz = MUL(wy, k->wz), dwx = SUB(yz, U->yz), dwy = SUB(U->xz, xz);
+    return (psdmp_sym){ADD(MUL(xx, dwx), MUL(SUB(zz, yy), yz)), ADD(MUL(yy, dwy), MUL(SUB(xx, zz), xz)),
+                       ADD(MUL(zz, k->dwz), MUL(SUB(yy, xx), MUL(wx, wy)))};
+  }
+  psdmp_sym n = {SUB(MUL(U->zy, yy), MUL(U->yz, zz)), SUB(MUL(U->xz, zz), MUL(U->zx, xx)), SUB(MUL(U->yx, xx), MUL(U->xy, yy))};
+  if (t->choice->gene[b][PSDMP_GENE_TRACE]) n.z = ADD(MUL(k->dwz, ADD(k->s[PSDMP_SXX], k->s[PSDMP_SYY])), MUL(MUL(wx, wy), SUB(xx, yy)));
+  return n;
+}
+
+/* acceleration of the point that a body's inertia is about */
+static psdmp_sym acceleration_there(psdmp_trace *t, int b) {
+  const psdmp_trace_body *k = &t->body[b];
+  psdmp_sym a = k->a;
+  if (!t->choice->gene[b][PSDMP_GENE_PLACE]) return a;
+  psdmp_spin U = psdmp_spin_of(t, b, k->via);
+  psdmp_turn_sym(t, k->at, k->via, &a);
+  return psdmp_sym_add(t, a, times_vector(t, &U, psdmp_way(t, psdmp_only_child(t->chain, b))));
+}
+
+/* the wrench that one body's motion asks for, about the point of its inertia */
 static void body_wrench(psdmp_trace *t, int b) {
   psdmp_trace_body *k = &t->body[b];
   psdm_ref s[10];
   psdmp_spin U = psdmp_spin_of(t, b, k->at);
+  psdmp_sym a = acceleration_there(t, b);
   psdmp_inertia_in(t, b, k->at, s);
   psdmp_sym h = {s[PSDMP_HX], s[PSDMP_HY], s[PSDMP_HZ]};
-  psdm_ref m = s[PSDMP_M], xx = s[PSDMP_SXX], xy = s[PSDMP_SXY], xz = s[PSDMP_SXZ], yy = s[PSDMP_SYY], yz = s[PSDMP_SYZ], zz = s[PSDMP_SZZ];
-  k->f = psdmp_sym_add(t, times_vector(t, &U, h), (psdmp_sym){MUL(m, k->a.x), MUL(m, k->a.y), MUL(m, k->a.z)});
-  psdmp_sym n = {SUB(ADD(ADD(MUL(U.zx, xy), MUL(U.zy, yy)), MUL(U.zz_yy, yz)), ADD(MUL(U.yx, xz), MUL(U.yz, zz))),
-                 SUB(ADD(ADD(MUL(U.xx_zz, xz), MUL(U.xy, yz)), MUL(U.xz, zz)), ADD(MUL(U.zx, xx), MUL(U.zy, xy))),
-                 ADD(SUB(MUL(U.yx, xx), MUL(U.xy, yy)), ADD(MUL(U.yy_xx, xy), SUB(MUL(U.yz, xz), MUL(U.xz, yz))))};
-  if (t->choice->gene[b][PSDMP_GENE_TRACE]) {
-    psdm_ref trace = ADD(k->s[PSDMP_SXX], k->s[PSDMP_SYY]), wx, wy;
-    plane(t, b, k->at, false, &wx, &wy);
-    n.z = ADD(ADD(MUL(k->dwz, trace), MUL(MUL(wx, wy), SUB(xx, yy))), ADD(MUL(U.yy_xx, xy), SUB(MUL(U.yz, xz), MUL(U.xz, yz))));
-  }
-  k->n = psdmp_sym_add(t, n, psdmp_sym_cross(t, h, k->a));
+  psdm_ref m = s[PSDMP_M], xy = s[PSDMP_SXY], xz = s[PSDMP_SXZ], yz = s[PSDMP_SYZ];
+  k->f = psdmp_sym_add(t, times_vector(t, &U, h), (psdmp_sym){MUL(m, a.x), MUL(m, a.y), MUL(m, a.z)});
+  psdmp_sym n = {SUB(ADD(MUL(U.zx, xy), MUL(U.zz_yy, yz)), MUL(U.yx, xz)), SUB(ADD(MUL(U.xx_zz, xz), MUL(U.xy, yz)), MUL(U.zy, xy)),
+                 ADD(MUL(U.yy_xx, xy), SUB(MUL(U.yz, xz), MUL(U.xz, yz)))};
+  n = psdmp_sym_add(t, n, diagonal_moment(t, b, &U, s));
+  k->n = psdmp_sym_add(t, n, psdmp_sym_cross(t, h, a));
 }
 
 /* the outside's force and moment on the last link, taken from what its body must supply */
@@ -340,8 +361,9 @@ void psdmp_torques(psdmp_trace *t, bool wrench, psdm_ref *tree) {
     if (chain->body[b].parent < 0) continue;
     psdmp_trace_body *p = &t->body[chain->body[b].parent];
     psdmp_sym f = k->f, n = k->n;
-    psdmp_carry_wrench(t, b, &f, &n);
-    p->f = psdmp_sym_add(t, p->f, f);
-    p->n = psdmp_sym_add(t, p->n, n);
+    bool there = t->choice->gene[chain->body[b].parent][PSDMP_GENE_PLACE]; /* the parent's wrench is about the end of the way */
+    psdmp_carry_wrench(t, b, there ? &p->f : NULL, there ? &p->n : NULL, &f, &n);
+    p->f = there ? f : psdmp_sym_add(t, p->f, f);
+    p->n = there ? n : psdmp_sym_add(t, p->n, n);
   }
 }

@@ -3,12 +3,13 @@
 #include "codegen/trace.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
-/* shaken descents, and nodes that all descents together may build: a second or two of search */
-enum { ROUNDS = 40, BUDGET = 40000000 };
+/* shaken descents, how many may go by without a better result, and nodes that all may build: a second of search at most */
+enum { ROUNDS = 120, PATIENCE = 40, BUDGET = 30000000 };
 
 static uint32_t random_below(uint64_t *seed, uint32_t n) {
   *seed ^= *seed << 13;
@@ -28,7 +29,9 @@ typedef struct search {
   psdmp_inertia inertia;
   psdmp_trace trace;
   psdm_ref *tree, *more;  /* (bodies), (n x n + n) */
-  psdmp_choice best;
+  int *other;             /* (entries) */
+  psdmp_choice best, frames; /* frames: what chain and inertia are set to, once they are */
+  bool set;
   long cost;
   long budget;            /* nodes that the search may still build */
 } search;
@@ -106,11 +109,26 @@ static psdm_status price(search *s, long *cost) {
   return status;
 }
 
+/* whether frames and inertias are those of the last choice: most genes do not move them */
+static bool same_frames(const search *s, const psdmp_choice *choice) {
+  const psdmp_choice *old = &s->frames;
+  if (old->unit != choice->unit || old->zeros != choice->zeros) return false;
+  for (int b = 0; b < s->chain.bodies; b++)
+    if (old->gene[b][PSDMP_GENE_ORIGIN] != choice->gene[b][PSDMP_GENE_ORIGIN] || old->gene[b][PSDMP_GENE_TURN] != choice->gene[b][PSDMP_GENE_TURN] ||
+        old->gene[b][PSDMP_GENE_TENSOR] != choice->gene[b][PSDMP_GENE_TENSOR] || old->gene[b][PSDMP_GENE_PLACE] != choice->gene[b][PSDMP_GENE_PLACE])
+      return false;
+  return memcmp(old->zero, choice->zero, (size_t)choice->zeros * sizeof *choice->zero) == 0;
+}
+
 /* builds a choice in the search's graph */
 static psdm_status try_choice(search *s, const psdmp_choice *choice, long *cost) {
   psdm_graph_clear(s->program->graph);
-  psdmp_chain_set(&s->chain, choice, s->options->gravity_argument);
-  psdmp_inertia_set(&s->chain, &s->freedom, choice, &s->inertia);
+  if (!s->set || !same_frames(s, choice)) {
+    psdmp_chain_set(&s->chain, choice, s->options->gravity_argument);
+    psdmp_inertia_set(&s->chain, &s->freedom, choice, &s->inertia);
+    s->frames = *choice;
+    s->set = true;
+  }
   s->trace.choice = choice;
   build_function(s);
   s->budget -= psdm_graph_size(s->program->graph) + 50;
@@ -118,6 +136,20 @@ static psdm_status try_choice(search *s, const psdmp_choice *choice, long *cost)
 }
 
 /* ---- the search ---- */
+
+/* the composite bodies of the mass matrix, a payload and a leaf's turn are made for S */
+static bool takes_tensor(const search *s, int b) {
+  bool torques = s->function == PSDM_CODE_INVERSE || s->function == PSDM_CODE_BIAS || s->function == PSDM_CODE_ENERGY;
+  return torques && s->inertia.argument && !s->options->payload_argument && !s->chain.body[b].prismatic;
+}
+
+/* wrenches alone: composite bodies and potentials are about origins */
+static bool takes_place(const search *s, int b) {
+  bool torques = s->function == PSDM_CODE_INVERSE || s->function == PSDM_CODE_BIAS || s->function == PSDM_CODE_GRAVITY;
+  const psdm_robot *r = s->robot;
+  bool carries = s->options->payload_argument || s->options->wrench_argument;
+  return torques && psdmp_only_child(&s->chain, b) >= 0 && !(carries && r->link[r->joints - 1].body == b);
+}
 
 static int gene_values(const search *s, int b, psdmp_gene gene) {
   const psdmp_chain_body *body = &s->chain.body[b];
@@ -128,6 +160,8 @@ static int gene_values(const search *s, int b, psdmp_gene gene) {
     case PSDMP_GENE_SPIN: return 8;
     case PSDMP_GENE_CHAIN: return body->parallel ? 2 : 1;
     case PSDMP_GENE_TRACE: return s->function != PSDM_CODE_REGRESSOR ? 2 : 1;
+    case PSDMP_GENE_PLACE: return takes_place(s, b) ? 2 : 1;
+    case PSDMP_GENE_TENSOR: return takes_tensor(s, b) ? 2 : 1;
     case PSDMP_GENE_COLUMN:
     case PSDMP_GENE_MOMENT: return s->function == PSDM_CODE_REGRESSOR ? 2 : 1;
     case PSDMP_GENE_DIAGONAL: return s->function == PSDM_CODE_REGRESSOR ? 3 : 1;
@@ -179,27 +213,30 @@ static psdm_status search_unit(search *s, bool *any) {
   return status;
 }
 
-/* another entry zero in the place of one that is */
+/* another entry zero in the place of one that is: where the null vector of that one sees it */
 static psdm_status search_zeros(search *s, bool *any) {
   psdmp_choice choice = s->best;
   long cost;
-  bool better;
   if (!has_inertia(s->function)) return PSDM_OK;
   psdm_status status = try_choice(s, &choice, &cost);
-  int nulls = s->inertia.nulls, size = s->inertia.size;
-  choice.zeros = nulls;
-  memcpy(choice.zero, s->inertia.zero, (size_t)nulls * sizeof *choice.zero);
-  for (int v = 0; v < nulls && !status; v++)
-    for (int e = 0; e < size && !status; e++) {
-      bool taken = false;
-      for (int k = 0; k < nulls; k++) taken |= choice.zero[k] == e;
-      if (taken) continue;
-      psdmp_choice other = choice;
-      other.zero[v] = e;
-      if (s->budget < 0) return status;
-      status = keep_if_less(s, &other, &better);
-      if (better) choice = other, *any = true;
+  const psdmp_inertia *in = &s->inertia;
+  choice.zeros = in->nulls;
+  memcpy(choice.zero, in->zero, (size_t)in->nulls * sizeof *choice.zero);
+  for (int v = 0; v < choice.zeros && !status; v++) {
+    int others = 0;
+    for (int e = 0; e < in->size; e++)
+      if (e != choice.zero[v] && fabs(in->null[(long)v * in->size + e]) > 1e-3) s->other[others++] = e;
+    for (int k = 0; k < others && !status && s->budget > 0; k++) {
+      psdmp_choice swapped = choice;
+      bool better;
+      swapped.zero[v] = s->other[k];
+      status = keep_if_less(s, &swapped, &better);
+      if (!better) continue;
+      *any = true;
+      return status; /* the null vectors are others now */
     }
+    if (!status && others) status = try_choice(s, &choice, &cost);
+  }
   return status;
 }
 
@@ -255,7 +292,7 @@ static psdm_status run_search(search *s, int rounds) {
   long least = LONG_MAX, cost;
   uint64_t seed = 88172645463325252u;
   psdm_status status = try_choice(s, &s->best, &s->cost); /* the chain is known from here on */
-  for (int k = 0; k < rounds + 2 && !status && (s->budget > 0 || k == 0); k++) {
+  for (int k = 0, since = 0; k < rounds + 2 && since <= PATIENCE && !status && (s->budget > 0 || k == 0); k++, since++) {
     if (k == 0) s->best = (psdmp_choice){0};
     if (k == 1) usual(s, &s->best);
     if (k > 1) {
@@ -264,6 +301,7 @@ static psdm_status run_search(search *s, int rounds) {
     }
     status = descend(s);
     if (!status) status = factored(s, &s->best, &cost);
+    if (!status && cost < least) since = 0;
     if (!status && cost <= least) { /* equal ones take turns: another place to start from */
       least = cost;
       top = s->best;
@@ -292,8 +330,9 @@ psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, c
   if (status) return status;
   s->tree = NEW(arena, r->bodies, psdm_ref);
   s->more = NEW(arena, r->n * r->n + r->n, psdm_ref);
+  s->other = NEW(arena, 11 * r->bodies + r->drives, int);
   s->trace.still = NEW(arena, r->n + 1, double);
-  if (!s->tree || !s->more || !s->trace.still || !psdmp_inertia_new(&s->chain, &s->freedom, arena, &s->inertia))
+  if (!s->tree || !s->more || !s->other || !s->trace.still || !psdmp_inertia_new(&s->chain, &s->freedom, arena, &s->inertia))
     return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   s->trace.g = program->graph;
   s->trace.chain = &s->chain;

@@ -17,7 +17,7 @@ enum {
   SAMPLES = 1000000,       /* that verify */
   CONTRIBUTIONS = 100000,  /* that rank, as in the paper */
   SELECT_LEAST = 30000,    /* that a size is chosen with: its quantile is then good to a percent or two */
-  SELECT_MOST = 200000,
+  SELECT_MOST = 100000,
   TAIL = 1500,             /* states beyond the quantile that are wanted among them */
   MEDIAN_BITS = 3,         /* bins of an eighth of an octave */
   ROUNDS = 12              /* of verification, each a little larger */
@@ -568,6 +568,7 @@ psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidenc
     most = r->weaks;
   }
   if (!status) status = bisect(r, &c, next, 0, most + 1, &all, error);
+  if (!status && r->options.forward) status = fewest(r, &c, &all, error); /* what the accelerations could not use */
   r->from = 0.3, r->to = 1;
   if (!status) status = verify(r, &c, wanted, confidence, info, error);
   if (!status) status = kept_model(r, reduced, error);

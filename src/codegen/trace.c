@@ -139,7 +139,11 @@ void psdmp_inertia_in(psdmp_trace *t, int b, const double *frame, psdm_ref s[10]
   psdmp_form_between(t, frame, t->chain->body[b].own, form);
   bool same = true;
   for (int i = 0; i <= t->chain->n; i++) same &= form[i] == 0;
-  if (!same) psdmp_turn_inertia(t, form, s);
+  if (same) return;
+  bool tensor = t->choice->gene[b][PSDMP_GENE_TENSOR]; /* whose product of inertia has the other sign */
+  if (tensor) s[PSDMP_SXY] = psdm_neg(s[PSDMP_SXY]);
+  psdmp_turn_inertia(t, form, s);
+  if (tensor) s[PSDMP_SXY] = psdm_neg(s[PSDMP_SXY]);
 }
 
 /* ---- start ---- */
@@ -193,6 +197,7 @@ void psdmp_trace_start(psdmp_trace *t, psdmp_block rate, psdmp_block acc) {
     k->acc = psdmp_form_of(t, acc, form, false);
     k->at = frame_of(t, b, t->choice->gene[b][PSDMP_GENE_WRENCH]);
     k->via = frame_of(t, b, t->choice->gene[b][PSDMP_GENE_CARRY]);
+    if (t->choice->gene[b][PSDMP_GENE_PLACE]) k->at = k->via;
     for (int i = 0; i < 10; i++) k->s[i] = psdmp_inertia_entry(t, 10 * b + i);
   }
   add_payload(t);
@@ -223,7 +228,7 @@ static void lift(psdmp_trace *t, psdm_ref length, psdmp_sym f, psdmp_sym *n) {
   n->y = ADD(n->y, MUL(length, f.x));
 }
 
-void psdmp_carry_wrench(psdmp_trace *t, int b, psdmp_sym *f, psdmp_sym *n) {
+void psdmp_carry_wrench(psdmp_trace *t, int b, const psdmp_sym *f0, const psdmp_sym *n0, psdmp_sym *f, psdmp_sym *n) {
   const psdmp_chain_body *body = &t->chain->body[b];
   const psdmp_trace_body *k = &t->body[b], *parent = &t->body[body->parent];
   psdm_ref along = ADD(NUM(body->parallel ? 0 : body->d), body->prismatic ? psdmp_form_of(t, PSDMP_IN_Q, body->slide, true) : t->zero);
@@ -242,6 +247,8 @@ void psdmp_carry_wrench(psdmp_trace *t, int b, psdmp_sym *f, psdmp_sym *n) {
     psdmp_turn_sym(t, form, parent->via, f);
     psdmp_turn_sym(t, form, parent->via, n);
   }
+  if (f0) *f = psdmp_sym_add(t, *f0, *f);
+  if (n0) *n = psdmp_sym_add(t, *n0, *n);
   *n = psdmp_sym_add(t, *n, psdmp_sym_cross(t, psdmp_way(t, b), *f));
   psdmp_turn_sym(t, parent->via, parent->at, f);
   psdmp_turn_sym(t, parent->via, parent->at, n);

@@ -72,8 +72,9 @@ void psdmp_trace_start(psdmp_trace *t, psdmp_block rate, psdmp_block acc);
 /* Where the next body of the chain starts in the parent's `via` frame: its origin without what lies behind Rx(alpha). */
 psdmp_sym psdmp_way(psdmp_trace *t, int child);
 
-/* A wrench about the origin of a body, in its `at` frame, as one about its parent's, in the parent's `at` frame. */
-void psdmp_carry_wrench(psdmp_trace *t, int body, psdmp_sym *f, psdmp_sym *n);
+/* A wrench about the origin of a body, in its `at` frame, as one about its parent's, in the parent's `at` frame. f0, n0 (nullable): what
+ * else acts at the end of the way between them, in the parent's `via` frame. */
+void psdmp_carry_wrench(psdmp_trace *t, int body, const psdmp_sym *f0, const psdmp_sym *n0, psdmp_sym *f, psdmp_sym *n);
 
 /* Angle from form a to form b in scratch. */
 void psdmp_form_between(const psdmp_trace *t, const double *a, const double *b, double *out);

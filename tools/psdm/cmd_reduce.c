@@ -56,7 +56,16 @@ typedef struct job {
 
 static long operations(const psdm_cost *c) { return c->mult + c->add + c->div; }
 
-static double fewer(const psdm_cost *less, const psdm_cost *than) { return 100 * (1 - (double)operations(less) / (double)operations(than)); }
+static double fewer(const psdm_cost *less, const psdm_cost *than) {
+  return operations(than) ? 100 * (1 - (double)operations(less) / (double)operations(than)) : 0;
+}
+
+/* "83.6 % fewer" */
+static const char *difference(const psdm_cost *less, const psdm_cost *than, char text[32]) {
+  double x = fewer(less, than);
+  snprintf(text, 32, "%.1f %% %s", fabs(x), x < 0 ? "more" : "fewer");
+  return text;
+}
 
 static bool going_on(void *user, double share) {
   progress_show(user, (long long)(100 * share), (long long)(100 * share), "% reduced");
@@ -183,9 +192,8 @@ static int write_out(job *j) {
 /* ---- words ---- */
 
 static void print_cost(const char *name, const psdm_cost *c, const psdm_cost *than) {
-  printf("  %-20s %7ld %7ld %5ld %8ld", name, c->mult, c->add, c->div, operations(c));
-  if (than) printf("   %.1f %% fewer", fewer(c, than));
-  printf("\n");
+  char text[32];
+  printf("  %-20s %7ld %7ld %5ld %8ld%s%s\n", name, c->mult, c->add, c->div, operations(c), than ? "   " : "", than ? difference(c, than, text) : "");
 }
 
 static void print_text(const job *j) {
@@ -198,6 +206,7 @@ static void print_text(const job *j) {
   print_cost("full closed form", &j->full, NULL);
   print_cost("reduced", &j->less, &j->full);
   print_cost("exact recursion", &j->recursion, &j->full);
+  if (operations(&j->less) > operations(&j->full)) printf("  functions that are left out tear the sums apart: the full closed form has fewer operations\n");
   if (against > 0)
     printf("  the reduced model wins: %.1f %% fewer operations than the exact recursion\n", against);
   else
@@ -251,7 +260,8 @@ static int table_cell(job *j, psdm_reducer *reducer, double wanted, double confi
   psdm_cost cost;
   int code = reduce_to(reducer, wanted, confidence, &reduced, &info);
   if (code < 0) code = count(j, reduced, PSDM_CODE_EXPANDED, &cost);
-  if (code < 0) snprintf(text, size, "%6ld %6ld (%5.1f %% fewer)%s", info.functions, operations(&cost), fewer(&cost, &j->full), operations(&cost) < operations(&j->recursion) ? " *" : "  ");
+  char how[32];
+  if (code < 0) snprintf(text, size, "%6ld %6ld  %-12s%s", info.functions, operations(&cost), difference(&cost, &j->full, how), operations(&cost) < operations(&j->recursion) ? " *" : "  ");
   psdm_model_free(reduced);
   return code;
 }
@@ -269,7 +279,7 @@ static int print_table(job *j) {
   }
   progress_end(&j->bar);
   if (code >= 0) return code;
-  printf("\n  functions and operations%-7s %-33s %s\n", "", "95 % confidence", "99.9 % confidence");
+  printf("\n  functions, operations    %-31s %s\n", "  95 % confidence", "  99.9 % confidence");
   for (int d = 0; d < 2; d++) {
     printf("  %d correct digits (%g %% error)\n", d + 2, d ? 0.1 : 1.0);
     for (int p = 0; p < 2; p++) printf("    %-20s %s %s\n", names[p], cell[d][p][0], cell[d][p][1]);

@@ -115,7 +115,7 @@ static int plot_tradeoff(const char *directory, const char *robot, const plot_pr
   }
   psdm_output_text(out, "recursion =");
   number(out, recursion);
-  psdm_output_print(out, "\nset multiplot layout %s,1\nset xlabel 'functions left out [%%]'\nset ylabel 'correct digits'\nset y2label 'operations'\nset ytics nomirror\nset y2tics\nset y2range [0:*]\nset yrange [0:*]\nset key left bottom\n", count > 1 ? "2" : "1");
+  psdm_output_print(out, "\nset multiplot layout %s,1\nset xlabel 'functions left out [%%]'\nset ylabel 'correct digits'\nset y2label 'operations'\nset ytics nomirror\nset y2tics\nset y2range [0:*]\nset yrange [0:8]\nset key outside bottom center horizontal\n", count > 1 ? "2" : "1");
   for (int k = 0; k < count; k++)
     psdm_output_print(out, "set title '%s, %s profile' noenhanced\nplot $%s using 1:2 with linespoints title '95 %%', $%s using 1:3 with linespoints title '99.9 %%', "
                       "$%s using 1:4 axes x1y2 with lines dashtype 2 title 'operations', recursion axes x1y2 with lines dashtype 3 title 'exact recursion'\n",

@@ -1,0 +1,363 @@
+/* Operation graphs against the recursions: every function of every shipped robot and of random ones, by both methods, with every option.
+ *
+ * The search of the recursive method shows only the one choice of frames, origins, zeros and formulas that costs least, and takes a second for
+ * it. None of them may change a result, so here psdm_code_build gets choices at random in its place: recursive.c is part of this program, and
+ * what code.c calls is defined below. Searched code is run by the self-tests (test_codegen_c.sh, deep_codegen.sh). */
+#define psdmp_build_recursive searched_recursive
+#include "codegen/recursive.c"
+#undef psdmp_build_recursive
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "derive/collect.h"
+#include "psdm/eval.h"
+#include "support.h"
+
+enum { STATES = 3, WIDE = 64, ENTRIES = 11 * WIDE };
+
+/* ---- a choice in place of the search ---- */
+
+typedef enum how { PLAIN, USUAL, RANDOM } how;
+static const char *const how_names[] = {"plain", "usual", "random"};
+
+static struct {
+  how how;
+  rng *g;
+} picking;
+
+static void random_choice(search *s, rng *g, psdmp_choice *choice) {
+  for (int b = 0; b < s->chain.bodies; b++)
+    for (int k = 0; k < PSDMP_GENES; k++) choice->gene[b][k] = (unsigned char)rng_int(g, 0, gene_values(s, b, (psdmp_gene)k) - 1);
+  if (!has_inertia(s->function)) return;
+  choice->unit = rng_int(g, 0, s->chain.lengths);
+  choice->zeros = rng_int(g, 0, s->inertia.nulls);
+  for (int k = 0; k < choice->zeros; k++) choice->zero[k] = rng_int(g, 0, s->inertia.size - 1);
+}
+
+psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
+                                  psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
+  search *s = NEW(arena, 1, search);
+  assert_non_null(s);
+  psdm_status status = psdmp_program_shape(r, psdm_model_l(base), options, function, arena, program, error);
+  program->method = "recursive";
+  s->robot = r;
+  s->base = base;
+  s->options = options;
+  s->function = function;
+  s->program = program;
+  if (!status) status = psdmp_chain_new(r, arena, &s->chain, error);
+  if (!status) status = psdmp_freedom_set(r, base, theta, program->length[PSDMP_IN_THETA] > 0, arena, &s->freedom, error);
+  if (status) return status;
+  s->tree = NEW(arena, r->bodies, psdm_ref);
+  s->more = NEW(arena, r->n * r->n + r->n, psdm_ref);
+  s->trace.still = NEW(arena, r->n + 1, double);
+  assert_true(psdmp_inertia_new(&s->chain, &s->freedom, arena, &s->inertia));
+  s->trace.g = program->graph;
+  s->trace.chain = &s->chain;
+  s->trace.inertia = &s->inertia;
+  s->trace.options = options;
+  s->trace.program = program;
+  status = try_choice(s, &s->best, &s->cost); /* the chain is known from here on */
+  if (picking.how == USUAL) usual(s, &s->best);
+  if (picking.how == RANDOM) random_choice(s, picking.g, &s->best);
+  return status ? status : try_choice(s, &s->best, &s->cost);
+}
+
+/* ---- what goes in ---- */
+
+typedef struct subject {
+  const char *name;        /* of a shipped robot, or the text of a random one */
+  psdm_robot *robot;       /* code is generated for it */
+  psdm_robot *other;       /* the same under the gravity of the argument */
+  psdm_work *work;
+  const psdm_code *code;
+  int n, l;
+  double pi[ENTRIES], gravity[3], payload[10];
+  psdm_wrench wrench;
+  double *input;           /* (blocks x PSDMP_BLOCK) */
+} subject;
+
+static psdm_robot *read_robot(const char *name, const double *gravity) {
+  psdm_robot_options options = {.gravity = gravity};
+  psdm_robot *robot;
+  psdm_error error;
+  char path[512];
+  const char *source = getenv("SOURCE");
+  snprintf(path, sizeof path, "%s/robots/%.100s.yaml", source ? source : SOURCE_DIR, name);
+  psdm_status status = strchr(name, '\n') ? psdm_robot_parse(name, strlen(name), "random.yaml", &options, NULL, &robot, &error)
+                                          : psdm_robot_load(path, &options, NULL, &robot, &error);
+  if (status) fail_msg("%s\n%s", error.text, name);
+  return robot;
+}
+
+static void physical_body(rng *g, double pi[10]) {
+  double com[3], inertia[6];
+  for (int i = 0; i < 3; i++) com[i] = rng_uniform(g, -0.2, 0.2);
+  for (int i = 0; i < 6; i++) inertia[i] = i == 0 || i == 3 || i == 5 ? rng_uniform(g, 0.3, 0.5) : rng_uniform(g, -0.05, 0.05);
+  psdmp_standard_from_body(rng_uniform(g, 1, 4), com, inertia, pi);
+}
+
+/* the file's parameters; where it has none, random ones that keep its assumptions */
+static void set_parameters(subject *x, rng *g) {
+  if (psdm_robot_ready(x->robot, NULL)) {
+    psdmp_arena arena = {0};
+    assert_int_equal(psdmp_sample_assumed(x->robot, NULL, rng_next(g), &arena, x->pi, NULL), PSDM_OK);
+    psdm_robot_set_parameters(x->robot, x->pi);
+    psdmp_arena_free(&arena);
+  }
+  psdm_robot_parameters(x->robot, x->pi);
+}
+
+static void open_subject(subject *x, const char *name, rng *g) {
+  *x = (subject){.name = name};
+  for (int i = 0; i < 3; i++) x->gravity[i] = rng_uniform(g, -9, 9);
+  x->robot = read_robot(name, NULL);
+  x->other = read_robot(name, x->gravity);
+  x->n = psdm_robot_n(x->robot);
+  x->input = calloc((size_t)PSDMP_IN_COUNT * PSDMP_BLOCK, sizeof *x->input);
+  assert_non_null(x->input);
+  assert_true(psdm_robot_parameter_count(x->robot) <= ENTRIES);
+  assert_int_equal(psdm_work_new(x->robot, NULL, &x->work), PSDM_OK);
+  set_parameters(x, g);
+  physical_body(g, x->payload);
+  x->wrench.joint = psdm_robot_joints(x->robot) - 1;
+  for (int i = 0; i < 3; i++) x->wrench.force[i] = rng_uniform(g, -20, 20), x->wrench.moment[i] = rng_uniform(g, -20, 20);
+}
+
+static void close_subject(subject *x) {
+  free(x->input);
+  psdm_work_free(x->work, NULL);
+  psdm_robot_free(x->other);
+  psdm_robot_free(x->robot);
+}
+
+static double *block(subject *x, psdmp_block b) { return x->input + b * PSDMP_BLOCK; }
+
+/* what q, qd, qdd are, and what the other blocks say beside them; what is no argument is poisoned */
+static void set_state(subject *x, rng *g, const psdmp_program *p) {
+  for (int b = 0; b < PSDMP_IN_COUNT; b++)
+    for (int i = 0; i < PSDMP_BLOCK; i++) block(x, (psdmp_block)b)[i] = NAN;
+  for (int i = 0; i < x->n; i++) {
+    double q = block(x, PSDMP_IN_Q)[i] = rng_uniform(g, -3, 3);
+    if (p->length[PSDMP_IN_SINE]) block(x, PSDMP_IN_SINE)[i] = sin(q), block(x, PSDMP_IN_COSINE)[i] = cos(q);
+    block(x, PSDMP_IN_QD)[i] = rng_uniform(g, -1, 1);
+    block(x, PSDMP_IN_QDD)[i] = rng_uniform(g, -2, 2);
+  }
+  if (p->length[PSDMP_IN_THETA]) psdm_model_theta(x->code->model, x->pi, block(x, PSDMP_IN_THETA));
+  if (p->length[PSDMP_IN_GRAVITY]) memcpy(block(x, PSDMP_IN_GRAVITY), x->gravity, sizeof x->gravity);
+  if (p->length[PSDMP_IN_PAYLOAD]) memcpy(block(x, PSDMP_IN_PAYLOAD), x->payload, sizeof x->payload);
+  if (p->length[PSDMP_IN_WRENCH]) {
+    memcpy(block(x, PSDMP_IN_WRENCH), x->wrench.force, sizeof x->wrench.force);
+    memcpy(block(x, PSDMP_IN_WRENCH) + 3, x->wrench.moment, sizeof x->wrench.moment);
+  }
+}
+
+/* ---- what must come out ---- */
+
+/* the robot of one function: gravity's, with the payload's standard parameters on the last link */
+static psdm_robot *truth(subject *x, const psdmp_program *p) {
+  psdm_robot *robot = p->length[PSDMP_IN_GRAVITY] ? x->other : x->robot;
+  const psdm_joint *last = psdm_robot_joint(robot, x->wrench.joint);
+  double pi[ENTRIES];
+  memcpy(pi, x->pi, sizeof pi);
+  for (int k = 0; k < 10 && p->length[PSDMP_IN_PAYLOAD]; k++) pi[10 * last->link + k] += x->payload[k];
+  psdm_robot_set_parameters(robot, pi);
+  return robot;
+}
+
+static void widen(const subject *x, const double *qd, const double *qdd, double *Y, int columns) {
+  const psdm_code_options *o = &x->code->options;
+  for (int i = x->n - 1; i >= 0; i--) {
+    double *row = Y + (long)i * columns;
+    memmove(row, Y + (long)i * x->l, sizeof *row * (size_t)x->l);
+    memset(row + x->l, 0, sizeof *row * (size_t)(columns - x->l));
+    if (o->friction_columns) row[x->l + i] = (qd[i] > 0) - (qd[i] < 0), row[x->l + x->n + i] = qd[i];
+    if (o->drive_columns) row[columns - x->n + i] = qdd[i];
+  }
+}
+
+/* a function of the truth, q first; qdd is separate for forward's sake */
+static void recursion(subject *x, const psdmp_program *p, psdm_function f, const double *qdd, double *out) {
+  const psdm_model *model = x->code->model;
+  size_t n = (size_t)x->n, scratch = psdm_eval_scratch(x->robot, model);
+  double *memory = calloc(3 * n + scratch + 1, sizeof *memory);
+  psdm_eval_options options = {.link = x->code->options.link, .model = model, .scratch = memory + 3 * n,
+                               .wrench_count = p->length[PSDMP_IN_WRENCH] > 0, .wrenches = &x->wrench};
+  assert_non_null(memory);
+  memcpy(memory, block(x, PSDMP_IN_Q), n * sizeof *memory);
+  memcpy(memory + n, block(x, PSDMP_IN_QD), n * sizeof *memory);
+  memcpy(memory + 2 * n, qdd, n * sizeof *memory);
+  assert_int_equal(psdm_eval(truth(x, p), x->work, f, &options, memory, out), PSDM_OK);
+  if (f == PSDM_F_REGRESSOR) widen(x, memory + n, memory + 2 * n, out, (int)p->outputs / x->n);
+  free(memory);
+}
+
+/* got and wanted at one state; forward's are torques */
+static void both(subject *x, const psdmp_program *p, double *scratch, double *got, double *want) {
+  double *qdd = block(x, PSDMP_IN_QDD), *tau = block(x, PSDMP_IN_TAU);
+  psdm_function f;
+  assert_true(psdm_function_find(p->name, &f));
+  if (p->function != PSDM_CODE_FORWARD) {
+    recursion(x, p, f, qdd, want);
+    psdm_graph_evaluate(p->graph, x->input, p->output, p->outputs, scratch, got);
+    return;
+  }
+  double back[WIDE];
+  recursion(x, p, PSDM_F_INVERSE, qdd, tau);
+  memcpy(want, tau, sizeof *want * (size_t)x->n);
+  psdm_graph_evaluate(p->graph, x->input, p->output, p->outputs, scratch, back);
+  recursion(x, p, PSDM_F_INVERSE, back, got);
+}
+
+/* largest difference over some states, relative to the largest number */
+static double error_of(subject *x, rng *g, const psdmp_program *p) {
+  double worst = 0, scale = 0, offset = 0;
+  double *got = calloc(2 * p->outputs + psdm_graph_size(p->graph) + 1, sizeof *got), *want = got + p->outputs;
+  assert_non_null(got);
+  for (int k = 0; k < STATES; k++) {
+    set_state(x, g, p);
+    both(x, p, want + p->outputs, got, want);
+    if (p->function == PSDM_CODE_ENERGY) { /* potential energy counts from anywhere: from the first state */
+      scale = fmax(scale, fabs(got[1]));
+      if (k == 0) offset = want[1] - got[1];
+      got[1] += offset;
+    }
+    double error = max_difference(got, want, (int)p->outputs);
+    if (!(error <= worst)) worst = error;
+    scale = fmax(scale, max_absolute(want, (int)p->outputs));
+  }
+  free(got);
+  return worst / (scale > 0 ? scale : 1);
+}
+
+/* ---- all functions of one robot ---- */
+
+static double worst_of[PSDM_CODE_FUNCTIONS];
+
+static void describe(const psdm_code_options *o, char *text, size_t size) {
+  snprintf(text, size, "method %d%s%s%s%s%s%s%s%s, link %d", (int)o->method, o->theta_argument ? ", theta" : "", o->gravity_argument ? ", gravity" : "",
+           o->payload_argument ? ", payload" : "", o->wrench_argument ? ", wrench" : "", o->sincos == PSDM_SINCOS_CALLER ? ", caller" : "",
+           o->friction_columns ? ", friction" : "", o->drive_columns ? ", drives" : "", o->throughput ? ", throughput" : "", o->link);
+}
+
+static void check(subject *x, rng *g, const psdm_code_options *o, double tolerance) {
+  psdm_code *code;
+  psdm_error error;
+  char text[160];
+  describe(o, text, sizeof text);
+  psdm_robot_set_parameters(x->robot, x->pi);
+  psdm_status status = psdm_code_build(x->robot, o, NULL, &code, &error);
+  if (status == PSDM_E_ROBOT && o->method == PSDM_CODE_EXPANDED && strstr(error.text, "a closed form needs whole factors")) return;
+  if (status && getenv("PSDM_ALL")) {
+    print_error("REFUSED %s (%s)\n", error.text, text);
+    return;
+  }
+  if (status) fail_msg("%s (%s)\n%s", error.text, text, x->name);
+  assert_int_equal(psdm_code_count(code), PSDM_CODE_FUNCTIONS);
+  x->code = code;
+  x->l = psdm_model_l(code->model);
+  for (int k = 0; k < code->programs; k++) {
+    const psdmp_program *p = &code->program[k];
+    double e = error_of(x, g, p);
+    if (!(e <= worst_of[p->function])) worst_of[p->function] = e;
+    if (!(e <= tolerance)) print_error("%s, %s choice, %s: %.3g is above %.3g for %s\n", p->name, how_names[picking.how], text, e, tolerance, x->name);
+    assert_true(e <= tolerance || getenv("PSDM_ALL"));
+  }
+  psdm_code_free(code);
+}
+
+static void tell_worst(const char *what) {
+  printf("%s, largest errors:", what);
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) printf(" %s %.1e", psdm_code_function_name((psdm_code_function)f), worst_of[f]);
+  printf("\n");
+  memset(worst_of, 0, sizeof worst_of);
+}
+
+/* ---- tests ---- */
+
+static void test_shipped_recursive(void **unused) {
+  (void)unused;
+  rng g = rng_start("shipped robots");
+  for (const char *const *name = shipped_robots; *name; name++)
+    for (int k = 0; k < 12; k++) {
+      subject x;
+      const psdm_code_options o = {.method = PSDM_CODE_RECURSIVE, .theta_argument = k % 2, .gravity_argument = k / 2 % 3 == 1, .payload_argument = k / 2 % 3 == 2,
+                                   .wrench_argument = k / 6, .sincos = k % 3 == 2 ? PSDM_SINCOS_CALLER : PSDM_SINCOS_LIBM, .friction_columns = k % 5 == 1, .drive_columns = k % 4 == 2};
+      picking.how = (how)(k % 4 < 2 ? RANDOM : k % 4 - 2);
+      picking.g = &g;
+      open_subject(&x, *name, &g);
+      check(&x, &g, &o, 1e-13);
+      close_subject(&x);
+    }
+  tell_worst("shipped robots, recursive");
+}
+
+static void test_shipped_expanded(void **unused) {
+  (void)unused;
+  rng g = rng_start("shipped robots, expanded");
+  for (const char *const *name = shipped_robots; *name; name++) {
+    subject x;
+    open_subject(&x, *name, &g);
+    for (int k = 0; k < 2; k++) /* parameters as arguments take longest: not for seven joints */
+      if (!k || x.n < 7) check(&x, &g, &(psdm_code_options){.method = PSDM_CODE_EXPANDED, .theta_argument = k, .throughput = k}, 1e-13);
+    close_subject(&x);
+  }
+  tell_worst("shipped robots, expanded");
+}
+
+static void test_loops_are_refused(void **unused) {
+  (void)unused;
+  psdm_robot *robot = load_shipped("five_bar");
+  psdm_code *code;
+  psdm_error error;
+  assert_int_equal(psdm_code_build(robot, NULL, NULL, &code, &error), PSDM_E_ROBOT);
+  assert_null(code);
+  assert_string_equal(error.text, "a robot with closed loops has no straight-line code; cut its loops or couple their joints");
+  psdm_robot_free(robot);
+}
+
+static bool coin(rng *g) { return rng_int(g, 0, 1); }
+
+static psdm_code_options random_code_options(rng *g, const psdm_robot *robot) {
+  psdm_code_options o = {.theta_argument = coin(g), .friction_columns = coin(g), .drive_columns = coin(g), .throughput = coin(g)};
+  o.method = rng_int(g, 0, 2) ? PSDM_CODE_RECURSIVE : coin(g) ? PSDM_CODE_AUTO : PSDM_CODE_EXPANDED;
+  o.sincos = coin(g) ? PSDM_SINCOS_CALLER : PSDM_SINCOS_LIBM;
+  o.link = rng_int(g, 0, psdm_robot_joints(robot));
+  if (o.method == PSDM_CODE_EXPANDED) return o;
+  o.gravity_argument = coin(g);
+  o.payload_argument = coin(g);
+  o.wrench_argument = coin(g);
+  return o;
+}
+
+/* sums of some thousand numbers lose two to three of sixteen digits where they cancel; twelve joints in a row lose more than six */
+static void test_random(void **unused) {
+  (void)unused;
+  rng g = rng_start("random robots");
+  static char text[64 * 1024];
+  for (int k = 0; k < 200; k++) {
+    int most = k % 10 == 9 ? 8 : k % 3 + 2;
+    random_options options = {1, most, k % 2, k % 3 == 1, true, true};
+    subject x;
+    open_subject(&x, random_robot_text(&g, &options, text, sizeof text), &g);
+    psdm_code_options o = random_code_options(&g, x.robot);
+    if (x.n > 4 && o.method != PSDM_CODE_RECURSIVE) o.method = PSDM_CODE_RECURSIVE;
+    picking.how = RANDOM;
+    picking.g = &g;
+    check(&x, &g, &o, 1e-13);
+    close_subject(&x);
+  }
+  tell_worst("random robots");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_loops_are_refused),
+      cmocka_unit_test(test_random),
+      cmocka_unit_test(test_shipped_recursive),
+      cmocka_unit_test(test_shipped_expanded),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
