@@ -49,8 +49,8 @@ void coupling(const psdm_robot *r, const std::vector<int> &order, SX &G, SX &c) 
 /* columns from their order of joints to ours of bodies */
 SX by_body(const SX &Y, const std::vector<int> &order) {
   SX out = SX::zeros(Y.rows(), Y.columns());
-  for (size_t joint = 0; joint < order.size(); joint++)
-    out(casadi::Slice(), casadi::Slice(10 * order[joint], 10 * order[joint] + 10)) = Y(casadi::Slice(), casadi::Slice(10 * joint, 10 * joint + 10));
+  for (int j = 0; j < Y.columns(); j++)
+    for (int i = 0; i < Y.rows(); i++) out(i, 10 * order[j / 10] + j % 10) = Y(i, j);
   return out;
 }
 

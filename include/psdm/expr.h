@@ -107,6 +107,11 @@ PSDM_API psdm_status psdm_graph_factor(psdm_graph *graph, psdm_ref *outputs, siz
 /* Reorders sums and products of more than two operands so that late operands come last: less depth, same operations. */
 PSDM_API psdm_status psdm_graph_balance(psdm_graph *graph, psdm_ref *outputs, size_t count);
 
+/* ---- derivatives ---- */
+
+/* gradient[i] = d output / d input number inputs[i], by one sweep backwards; adds nodes. The sign's derivative counts as zero. */
+PSDM_API psdm_status psdm_graph_gradient(psdm_graph *graph, psdm_ref output, const int *inputs, size_t count, psdm_ref *gradient);
+
 /* ---- order of statements ---- */
 
 typedef enum psdm_order {

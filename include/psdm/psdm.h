@@ -4,10 +4,12 @@
 
 #include "psdm/alloc.h"
 #include "psdm/codegen.h"
+#include "psdm/compile.h"
 #include "psdm/component.h"
 #include "psdm/csv.h"
 #include "psdm/eval.h"
 #include "psdm/expr.h"
+#include "psdm/linearize.h"
 #include "psdm/model.h"
 #include "psdm/output.h"
 #include "psdm/params.h"

@@ -84,6 +84,19 @@ PSDM_API int psdm_robot_loops(const psdm_robot *robot);    /* closed loops */
  * which follow q by a closed loop, are NAN. */
 PSDM_API void psdm_robot_coupling(const psdm_robot *robot, double *G, double *c);
 
+/* The tree as recursions walk it: parents before children; joint k moves about or along the z axis of its own frame, which at rest is at R, p in
+ * the parent's. For those who bring a recursion of their own. */
+typedef struct psdm_body {
+  int parent;         /* -1: the base */
+  bool prismatic;
+  int link;           /* row of psdm_robot_coupling, and block of the standard parameters */
+  double R[9], p[3];  /* row-major; x_parent = R x + p at zero position */
+  double pi[10];      /* standard parameters about this frame's origin, tool included; NAN where the file has none */
+  double drive;       /* drive inertia that acts on this joint alone; NAN where drives act on several joints at once */
+} psdm_body;
+
+PSDM_API bool psdm_robot_body(const psdm_robot *robot, int index, psdm_body *body); /* false behind the last link */
+
 /* Friction of one joint, steady state: (coulomb + (static - coulomb) exp(-|qd/stribeck|^2)) sign(qd)
  * + viscous |qd|^exponent sign(qd) + offset (seed: LuGre model, Canudas de Wit et al. 1995). */
 typedef struct psdm_friction {

@@ -10,7 +10,7 @@
 #define NEG(x) psdm_neg(x)
 
 /* S += p h^T + h p^T + m p p^T, h += m p: the origin moves by -p */
-static void shift(psdmp_trace *t, psdmp_sym p, psdm_ref s[10]) {
+void psdmp_shift_inertia(psdmp_trace *t, psdmp_sym p, psdm_ref s[10]) {
   psdm_ref m = s[PSDMP_M], hx = s[PSDMP_HX], hy = s[PSDMP_HY], hz = s[PSDMP_HZ];
   psdmp_sym h = {ADD(hx, MUL(m, p.x)), ADD(hy, MUL(m, p.y)), ADD(hz, MUL(m, p.z))}; /* the new first moment */
   s[PSDMP_SXX] = ADD(s[PSDMP_SXX], MUL(p.x, ADD(hx, h.x)));
@@ -25,7 +25,7 @@ static void shift(psdmp_trace *t, psdmp_sym p, psdm_ref s[10]) {
 }
 
 /* P -> Rx(alpha) P Rx(alpha)^T */
-static void untilt(psdmp_trace *t, const psdmp_chain_body *body, psdm_ref s[10]) {
+void psdmp_untilt_inertia(psdmp_trace *t, const psdmp_chain_body *body, psdm_ref s[10]) {
   psdm_ref sine = NUM(body->sa), cosine = NUM(body->ca), yy = s[PSDMP_SYY], zz = s[PSDMP_SZZ], yz = s[PSDMP_SYZ];
   psdmp_sym h = {t->zero, s[PSDMP_HY], s[PSDMP_HZ]}, x = {t->zero, s[PSDMP_SXY], s[PSDMP_SXZ]};
   if (body->ca == 0) { /* a quarter turn: nothing but signs */
@@ -62,17 +62,17 @@ static void carry_inertia(psdmp_trace *t, int b, psdm_ref s[10]) {
   psdmp_sym up = {t->zero, t->zero, along};
   if (body->parallel) {
     turn_between(t, k->at, parent->via, s);
-    shift(t, up, s);
+    psdmp_shift_inertia(t, up, s);
   } else {
     double form[PSDMP_CODE_JOINTS + 1];
     memcpy(form, t->chain->body[body->parent].own, (size_t)(t->chain->n + 1) * sizeof *form);
     form[t->chain->n] += body->beta;
     turn_between(t, k->at, t->still, s);
-    shift(t, up, s);
-    untilt(t, body, s);
+    psdmp_shift_inertia(t, up, s);
+    psdmp_untilt_inertia(t, body, s);
     turn_between(t, form, parent->via, s);
   }
-  shift(t, psdmp_way(t, b), s);
+  psdmp_shift_inertia(t, psdmp_way(t, b), s);
   turn_between(t, parent->via, parent->at, s);
 }
 
@@ -136,22 +136,45 @@ void psdmp_mass_matrix(psdmp_trace *t, psdm_ref *M) {
   add_drives(t, M);
 }
 
-/* x = M^-1 x by M = L^T D L, from the tips: branches keep their zeros (Featherstone 2005). M is overwritten. */
-void psdmp_solve(psdmp_trace *t, psdm_ref *M, psdm_ref *x) {
+/* M = L^T D L from the tips: branches keep their zeros (Featherstone 2005). L_ki goes into the upper triangle, 1 / D_k into inverse. */
+static void factorise(psdmp_trace *t, psdm_ref *M, psdm_ref *inverse) {
   int n = t->chain->n;
-  psdm_ref inverse[PSDMP_CODE_JOINTS];
   for (int k = n - 1; k >= 0; k--) {
     inverse[k] = psdm_recip(t->g, M[k * n + k]);
     for (int i = k - 1; i >= 0; i--) {
       psdm_ref a = MUL(M[k * n + i], inverse[k]);
       for (int j = i; j >= 0; j--) M[i * n + j] = SUB(M[i * n + j], MUL(a, M[k * n + j]));
-      M[i * n + k] = a; /* L_ki, kept in the upper triangle */
+      M[i * n + k] = a;
     }
   }
+}
+
+/* x = M^-1 x. M is overwritten. */
+void psdmp_solve_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *x) {
+  int n = t->chain->n;
+  psdm_ref inverse[PSDMP_CODE_JOINTS];
+  factorise(t, M, inverse);
   for (int k = n - 1; k >= 0; k--)
     for (int i = k - 1; i >= 0; i--) x[i] = SUB(x[i], MUL(M[i * n + k], x[k]));
   for (int k = 0; k < n; k++) {
     x[k] = MUL(x[k], inverse[k]);
     for (int i = 0; i < k; i++) x[k] = SUB(x[k], MUL(M[i * n + k], x[i]));
+  }
+}
+
+/* M^-1 = L^-1 D^-1 L^-T, row by row from the base: row k below the diagonal is minus L's row times what is there already */
+void psdmp_inverse_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *Minv) {
+  int n = t->chain->n;
+  psdm_ref inverse[PSDMP_CODE_JOINTS];
+  factorise(t, M, inverse);
+  for (int k = 0; k < n; k++) {
+    for (int j = 0; j < k; j++) {
+      psdm_ref sum = t->zero;
+      for (int i = 0; i < k; i++) sum = ADD(sum, MUL(M[i * n + k], Minv[i * n + j]));
+      Minv[k * n + j] = Minv[j * n + k] = NEG(sum);
+    }
+    psdm_ref sum = inverse[k];
+    for (int i = 0; i < k; i++) sum = SUB(sum, MUL(M[i * n + k], Minv[i * n + k]));
+    Minv[k * n + k] = sum;
   }
 }

@@ -36,6 +36,7 @@ static void plane(psdmp_trace *t, int b, const double *frame, bool column, psdm_
 }
 
 void psdmp_plane_w(psdmp_trace *t, int b, const double *frame, psdm_ref *wx, psdm_ref *wy) { plane(t, b, frame, false, wx, wy); }
+void psdmp_plane_u(psdmp_trace *t, int b, const double *frame, psdm_ref *ux, psdm_ref *uy) { plane(t, b, frame, true, ux, uy); }
 
 /* own angle of a body plus beta of one of its children */
 static void normal_frame(const psdmp_trace *t, int child, double *form) {
@@ -65,7 +66,7 @@ static void add_joint(psdmp_trace *t, int b, psdm_ref wx, psdm_ref wy, psdmp_spi
 }
 
 /* the parent's U in the minus frame of a group's first body */
-static psdmp_spin tilted(psdmp_trace *t, int b) {
+psdmp_spin psdmp_spin_before(psdmp_trace *t, int b) {
   const psdmp_chain_body *body = &t->chain->body[b];
   double form[PSDMP_CODE_JOINTS + 1];
   normal_frame(t, b, form);
@@ -128,7 +129,7 @@ psdmp_spin psdmp_spin_of(psdmp_trace *t, int b, const double *frame) {
   if (gene & 4 && body->parallel)
     U = psdmp_spin_of(t, body->parent, frame);
   else if (gene & 4 && body->parent >= 0 && same_form(t, frame, t->still))
-    U = tilted(t, b);
+    U = psdmp_spin_before(t, b);
   else if (body->prismatic && body->parallel)
     return psdmp_spin_of(t, body->parent, frame);
   else
@@ -205,6 +206,21 @@ static psdmp_sym base_acceleration(psdmp_trace *t, int b, bool gravity) {
   return (psdmp_sym){out[0], out[1], out[2]};
 }
 
+/* an acceleration has arrived in frame `from`; the body works in `at` */
+static void settle(psdmp_trace *t, psdmp_trace_body *k, const double *from) {
+  k->a0 = k->a;
+  k->from = from;
+  psdmp_turn_sym(t, from, k->at, &k->a);
+}
+
+psdmp_sym psdmp_acceleration_in(psdmp_trace *t, int b, const double *frame) {
+  const psdmp_trace_body *k = &t->body[b];
+  if (same_form(t, frame, k->at)) return k->a;
+  psdmp_sym a = k->a0;
+  psdmp_turn_sym(t, k->from, frame, &a);
+  return a;
+}
+
 static void accelerate(psdmp_trace *t, int b, bool gravity) {
   const psdmp_chain_body *body = &t->chain->body[b];
   psdmp_trace_body *k = &t->body[b];
@@ -212,17 +228,20 @@ static void accelerate(psdmp_trace *t, int b, bool gravity) {
   if (body->parent < 0) {
     k->a = base_acceleration(t, b, gravity);
     slide(t, b, along, t->still, &k->a);
-    psdmp_turn_sym(t, t->still, k->at, &k->a);
+    settle(t, k, t->still);
     return;
   }
   const psdmp_trace_body *p = &t->body[body->parent];
   psdmp_spin U = psdmp_spin_of(t, body->parent, p->via);
-  k->a = p->a;
-  psdmp_turn_sym(t, p->at, p->via, &k->a);
-  k->a = psdmp_sym_add(t, k->a, times_vector(t, &U, psdmp_way(t, b)));
+  k->a = psdmp_sym_add(t, psdmp_acceleration_in(t, body->parent, p->via), times_vector(t, &U, psdmp_way(t, b)));
   if (body->parallel) {
+    if (!body->prismatic) {
+      settle(t, k, p->via);
+      return;
+    }
     psdmp_turn_sym(t, p->via, k->at, &k->a);
     slide(t, b, along, k->at, &k->a);
+    settle(t, k, k->at);
     return;
   }
   double form[PSDMP_CODE_JOINTS + 1];
@@ -230,7 +249,7 @@ static void accelerate(psdmp_trace *t, int b, bool gravity) {
   psdmp_turn_sym(t, p->via, form, &k->a);
   psdmp_tilt(t, body, &k->a);
   slide(t, b, ADD(along, NUM(body->d)), t->still, &k->a);
-  psdmp_turn_sym(t, t->still, k->at, &k->a);
+  settle(t, k, t->still);
 }
 
 void psdmp_move_out(psdmp_trace *t, bool gravity) {
@@ -269,15 +288,13 @@ static psdmp_sym diagonal_moment(psdmp_trace *t, int b, const psdmp_spin *U, con
 /* acceleration of the point that a body's inertia is about */
 static psdmp_sym acceleration_there(psdmp_trace *t, int b) {
   const psdmp_trace_body *k = &t->body[b];
-  psdmp_sym a = k->a;
-  if (!t->choice->gene[b][PSDMP_GENE_PLACE]) return a;
+  if (!t->choice->gene[b][PSDMP_GENE_PLACE]) return k->a;
   psdmp_spin U = psdmp_spin_of(t, b, k->via);
-  psdmp_turn_sym(t, k->at, k->via, &a);
-  return psdmp_sym_add(t, a, times_vector(t, &U, psdmp_way(t, psdmp_only_child(t->chain, b))));
+  return psdmp_sym_add(t, psdmp_acceleration_in(t, b, k->via), times_vector(t, &U, psdmp_way(t, psdmp_only_child(t->chain, b))));
 }
 
 /* the wrench that one body's motion asks for, about the point of its inertia */
-static void body_wrench(psdmp_trace *t, int b) {
+void psdmp_body_wrench(psdmp_trace *t, int b) {
   psdmp_trace_body *k = &t->body[b];
   psdm_ref s[10];
   psdmp_spin U = psdmp_spin_of(t, b, k->at);
@@ -353,7 +370,7 @@ void psdmp_gather(psdmp_trace *t, const psdm_ref *tree, psdmp_block acc, psdm_re
 
 void psdmp_torques(psdmp_trace *t, bool wrench, psdm_ref *tree) {
   const psdmp_chain *chain = t->chain;
-  for (int b = 0; b < chain->bodies; b++) body_wrench(t, b);
+  for (int b = 0; b < chain->bodies; b++) psdmp_body_wrench(t, b);
   if (wrench && t->program->length[PSDMP_IN_WRENCH]) outside_wrench(t);
   for (int b = chain->bodies - 1; b >= 0; b--) {
     psdmp_trace_body *k = &t->body[b];

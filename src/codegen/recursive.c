@@ -68,7 +68,7 @@ static void build_function(search *s) {
       psdmp_gather(t, s->tree, PSDMP_IN_COUNT, out);
       for (int i = 0; i < n; i++) out[i] = psdm_sub(t->g, psdmp_argument(t, PSDMP_IN_TAU, i), out[i]);
       psdmp_mass_matrix(t, s->more);
-      psdmp_solve(t, s->more, out);
+      psdmp_solve_mass(t, s->more, out);
       break;
     case PSDM_CODE_REGRESSOR:
       psdmp_trace_start(t, PSDMP_IN_QD, PSDMP_IN_QDD);

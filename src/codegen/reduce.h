@@ -81,12 +81,6 @@ void psdmp_part_regressor(const psdmp_part *part, const psdmp_states *s, psdmp_p
 
 enum { PSDMP_BIN_BITS = 10, PSDMP_BINS = 96 << PSDMP_BIN_BITS };
 
-typedef struct psdmp_histogram {
-  uint32_t bits; /* of the mantissa */
-  uint32_t *count;
-  uint64_t total;
-} psdmp_histogram;
-
 static inline uint32_t psdmp_bin(double x, uint32_t bits) {
   union {
     double d;

@@ -1,7 +1,6 @@
-/* reduce_model.c: a model with some of another's functions, and code of a model as it is. */
+/* reduce_model.c: a model with some of another's functions. */
 #include <string.h>
 
-#include "codegen/program.h"
 #include "codegen/reduce.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))

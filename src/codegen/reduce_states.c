@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "codegen/reduce.h"
-#include "linalg/linalg.h"
 #include "rigid/rigid_priv.h"
 
 #define PI 3.14159265358979323846

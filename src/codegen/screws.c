@@ -99,10 +99,9 @@ static seen look(psdmp_trace *t, int b) {
   const psdmp_trace_body *k = &t->body[b];
   seen s = {.frame = link_in_own(t, b)};
   psdmp_spin U = psdmp_spin_of(t, b, own);
-  psdmp_sym a = k->a, w = {.z = k->wz};
+  psdmp_sym a = psdmp_acceleration_in(t, b, own), w = {.z = k->wz};
   psdmp_plane_w(t, b, own, &w.x, &w.y);
   psdmp_sym dw = {SUB(MUL(w.y, w.z), U.yz), SUB(U.xz, MUL(w.x, w.z)), k->dwz};
-  psdmp_turn_sym(t, k->at, own, &a);
   s.a_own = unturn(t, s.frame.R, a);
   for (int i = 0; i < 3; i++) s.way[i] = s.frame.R[i] * s.frame.p[0] + s.frame.R[3 + i] * s.frame.p[1] + s.frame.R[6 + i] * s.frame.p[2];
   a = psdmp_sym_add(t, a, spin_times(t, &U, constants(t, s.frame.p)));

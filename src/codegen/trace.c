@@ -10,6 +10,7 @@
 #define NUM(x) psdm_const(t->g, x)
 
 psdm_ref psdmp_argument(psdmp_trace *t, psdmp_block block, int index) {
+  if (block == PSDMP_IN_QDD && t->qdd) return t->qdd[index];
   if (block >= PSDMP_IN_COUNT || index >= t->program->length[block]) return t->zero;
   return psdm_input(t->g, (int)block * PSDMP_BLOCK + index);
 }

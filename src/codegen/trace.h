@@ -23,8 +23,11 @@ typedef struct psdmp_trace_body {
   psdm_ref wz0, dwz0;          /* before its own joint adds to them */
   psdm_ref rate, acc;          /* of its joint */
   psdmp_sym a;                 /* acceleration of the origin, in `at` */
+  psdmp_sym a0;                /* the same where it came from, in the frame `from` of the group */
+  const double *from;
   psdmp_sym f, n;              /* wrench about the origin, in `at` */
   psdm_ref s[10];              /* pseudo-inertia, own frame */
+  psdm_ref hx, hy;             /* first moment of all that its joint carries, in the frame of linear.c's joint */
 } psdmp_trace_body;
 
 typedef struct psdmp_trace {
@@ -36,6 +39,7 @@ typedef struct psdmp_trace {
   const psdmp_program *program;
   psdm_ref zero;
   bool at_zero;                 /* q is zero, not an argument */
+  const psdm_ref *qdd;          /* (n) accelerations in the place of the argument's; NULL: those */
   psdmp_trace_body body[PSDMP_CODE_JOINTS];
   double *still;                /* (n + 1) the form zero */
 } psdmp_trace;
@@ -90,7 +94,13 @@ void psdmp_turn_inertia(psdmp_trace *t, const double *form, psdm_ref s[10]);
 /* Outward: w, U, a of every body. gravity: whether the base accelerates. */
 void psdmp_move_out(psdmp_trace *t, bool gravity);
 psdmp_spin psdmp_spin_of(psdmp_trace *t, int body, const double *frame);
+psdmp_spin psdmp_spin_before(psdmp_trace *t, int body); /* of the parent, in the minus frame of a group's first body */
 void psdmp_plane_w(psdmp_trace *t, int body, const double *frame, psdm_ref *wx, psdm_ref *wy);
+void psdmp_plane_u(psdmp_trace *t, int body, const double *frame, psdm_ref *ux, psdm_ref *uy);
+void psdmp_body_wrench(psdmp_trace *t, int body); /* into f and n */
+
+/* The acceleration of a body's origin in a frame of its group, by the shorter way. */
+psdmp_sym psdmp_acceleration_in(psdmp_trace *t, int body, const double *frame);
 
 /* Joint torques of the motion, on the independent joints; wrench: the outside's on the last link. */
 void psdmp_torques(psdmp_trace *t, bool wrench, psdm_ref *tau);
@@ -99,8 +109,23 @@ void psdmp_torques(psdmp_trace *t, bool wrench, psdm_ref *tau);
 void psdmp_gather(psdmp_trace *t, const psdm_ref *tree, psdmp_block acc, psdm_ref *tau);
 
 /* ---- composite.c ---- */
+void psdmp_shift_inertia(psdmp_trace *t, psdmp_sym p, psdm_ref s[10]);
+void psdmp_untilt_inertia(psdmp_trace *t, const psdmp_chain_body *body, psdm_ref s[10]);
 void psdmp_mass_matrix(psdmp_trace *t, psdm_ref *M);
-void psdmp_solve(psdmp_trace *t, psdm_ref *M, psdm_ref *x);
+void psdmp_solve_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *x);
+
+/* ---- linear.c ---- */
+
+/* dtau/dq, dtau/dqd, M of the tree's joints, (bodies x bodies) each; all joints revolute, all masses of the inertias zero. */
+void psdmp_linearization(psdmp_trace *t, psdm_ref *tree[3]);
+
+/* Gravity's torque on the tree's joints from the composite bodies of the last linearization; (x, y) of the upward acceleration in each joint's
+ * frame come from psdmp_upward before it. */
+void psdmp_upward(psdmp_trace *t, psdm_ref *x, psdm_ref *y);
+void psdmp_gravity_torque(psdmp_trace *t, const psdm_ref *x, const psdm_ref *y, psdm_ref *tree);
+
+/* M^-1, both triangles, by the factors of psdmp_solve_mass; M is overwritten. */
+void psdmp_inverse_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *Minv);
 
 /* ---- screws.c ---- */
 void psdmp_regressor(psdmp_trace *t, const psdm_model *base, psdm_ref *Y);

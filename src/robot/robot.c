@@ -191,6 +191,16 @@ static void closed_coupling(const psdm_robot *r, double *G, double *c) {
   }
 }
 
+bool psdm_robot_body(const psdm_robot *r, int index, psdm_body *body) {
+  if (index < 0 || index >= r->bodies) return false;
+  const psdmp_body *b = &r->body[index];
+  *body = (psdm_body){.parent = b->parent, .prismatic = b->prismatic, .link = b->number, .drive = r->plain_drives ? r->body_drive[index] : NAN};
+  memcpy(body->R, b->joint.R, sizeof body->R);
+  memcpy(body->p, b->joint.p, sizeof body->p);
+  memcpy(body->pi, b->pi, sizeof body->pi);
+  return true;
+}
+
 void psdm_robot_coupling(const psdm_robot *r, double *G, double *c) {
   if (r->closure) {
     closed_coupling(r, G, c);

@@ -173,16 +173,23 @@ static int count(job *j, const psdm_model *model, psdm_code_method method, psdm_
   return -1;
 }
 
+/* what the banner says: how to make this again */
+static void command_text(const job *j, char *text, size_t size) {
+  snprintf(text, size, "psdm reduce %s --profile %s --error %g --confidence %g --samples %.0f --seed %.0f%s", tool_safe(psdm_robot_name(j->robot)), profile_name(j), j->set->error, j->set->confidence,
+           j->set->samples, j->set->seed, j->set->forward ? " --forward" : "");
+}
+
 static int write_out(job *j) {
-  char path[4096];
+  char path[4096], command[512];
   psdm_error error;
   psdm_code *code;
   int n = snprintf(path, sizeof path, "%s/model.json", j->set->out), result = plot_directory(j->set->out);
   if (result >= 0) return result;
   if (n >= (int)sizeof path) return tool_usage("reduce", "--out: the name is too long");
   if (psdm_model_save(j->reduced, j->robot, path, &error)) return tool_fail(&error);
+  command_text(j, command, sizeof command);
   unsigned always = 1u << PSDM_CODE_GRAVITY | 1u << PSDM_CODE_BIAS | 1u << PSDM_CODE_INVERSE;
-  psdm_code_options options = {.functions = always | (j->set->forward ? 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_MASS : 0), .command = "psdm reduce"};
+  psdm_code_options options = {.functions = always | (j->set->forward ? 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_MASS : 0), .command = command};
   if (psdm_code_build_model(j->robot, j->reduced, &options, NULL, &code, &error)) return tool_fail(&error);
   psdm_status status = psdm_code_write(code, j->set->out, &error);
   psdm_code_free(code);

@@ -25,7 +25,7 @@ static void say(const char *kind, const char *sgr, const char *text) {
 int tool_fail(const psdm_error *error) {
   char text[1024];
   say("error", "1;31", psdm_error_format(error, text, sizeof text));
-  bool system = error->status == PSDM_E_IO || error->status == PSDM_E_MEMORY || error->status == PSDM_E_ARGUMENT;
+  bool system = error->status == PSDM_E_IO || error->status == PSDM_E_MEMORY || error->status == PSDM_E_ARGUMENT || error->status == PSDM_E_COMPILER;
   return system ? EXIT_USAGE : EXIT_INPUT;
 }
 

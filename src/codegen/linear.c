@@ -1,0 +1,315 @@
+/* linear.c: dtau/dq, dtau/dqd and M by composite quantities (after Jain and Rodriguez 1990, Algorithm 2), for revolute joints.
+ *
+ * Base parameters have no mass here, so a composite body is its second moment S and first moment h alone. Beside it travels
+ * [G g] = 2 sum (V_k - V_j-1) P_k, the doubled momentum of all bodies behind joint j relative to the body before it. In the frame before
+ * joint j turns they make four wrenches: F1 of a unit acceleration, the couple F2, F3 of a small turn, F4 of a small velocity. Carried
+ * inward to joint i, their moments about z are M_ij, dtau_i/dq_j, dtau_i/dqd_j, and F1, F2 with the motion of body i give the transposed
+ * entries. No linear velocity appears: each joint's origin is taken to be at rest. */
+#include <string.h>
+
+#include "codegen/trace.h"
+
+#define ADD(a, b) psdm_add(t->g, a, b)
+#define SUB(a, b) psdm_sub(t->g, a, b)
+#define MUL(a, b) psdm_mul(t->g, a, b)
+#define NUM(x) psdm_const(t->g, x)
+#define NEG(x) psdm_neg(x)
+#define TWICE(x) psdm_add(t->g, x, x)
+
+enum { X, Y, Z };
+
+/* a composite body and what is carried with it */
+typedef struct bundle {
+  psdm_ref s[10];
+  psdm_ref G[3][3], g[3];
+  psdmp_sym f, n;
+} bundle;
+
+/* the wrenches of one joint on their way inward; F2 is a couple */
+typedef struct wrenches {
+  psdmp_sym f1, n1, n2, f3, n3, f4, n4;
+} wrenches;
+
+/* where a joint's wrenches are made: any frame of the group will do, its z is the axis */
+static const double *joint_frame(psdmp_trace *t, int b, double *form) {
+  const psdmp_chain_body *body = &t->chain->body[b];
+  if (!body->parallel || t->choice->gene[b][PSDMP_GENE_CARRY] == 2) return t->still;
+  memcpy(form, t->chain->body[body->parent].own, (size_t)(t->chain->n + 1) * sizeof *form);
+  form[t->chain->n] += body->beta;
+  return form;
+}
+
+/* the frame of the parent's group whose x lies on the normal, and the way in a frame of that group */
+static void normal_frame(psdmp_trace *t, int b, double *form) {
+  const psdmp_chain_body *body = &t->chain->body[b];
+  memcpy(form, t->chain->body[body->parent].own, (size_t)(t->chain->n + 1) * sizeof *form);
+  form[t->chain->n] += body->beta;
+}
+
+static psdmp_sym way_in(psdmp_trace *t, int b, const double *frame) {
+  const psdmp_chain_body *body = &t->chain->body[b];
+  double form[PSDMP_CODE_JOINTS + 1];
+  psdmp_sym p = {NUM(body->a), t->zero, NUM(body->e + (body->parallel ? body->d : 0))};
+  normal_frame(t, b, form);
+  psdmp_turn_sym(t, form, frame, &p);
+  return p;
+}
+
+/* ---- turning and moving bundles ---- */
+
+static bool same(psdmp_trace *t, const double *a, const double *b) { return memcmp(a, b, (size_t)(t->chain->n + 1) * sizeof *a) == 0; }
+
+/* G -> R G R^T, g -> R g, for the turn from one frame of a group to another */
+static void turn_bundle(psdmp_trace *t, const double *from, const double *to, bundle *k) {
+  double form[PSDMP_CODE_JOINTS + 1];
+  psdm_ref s, c;
+  if (same(t, from, to)) return;
+  psdmp_form_between(t, to, from, form);
+  psdmp_turn_inertia(t, form, k->s);
+  psdmp_trig(t, form, &s, &c);
+  psdm_ref xx = k->G[X][X], xy = k->G[X][Y], yx = k->G[Y][X], yy = k->G[Y][Y];
+  psdm_ref u = ADD(MUL(SUB(xx, yy), s), MUL(ADD(xy, yx), c)), us = MUL(u, s), uc = MUL(u, c);
+  k->G[X][X] = SUB(xx, us);
+  k->G[Y][Y] = ADD(yy, us);
+  k->G[X][Y] = SUB(uc, yx);
+  k->G[Y][X] = SUB(uc, xy);
+  psdmp_out_of(t, form, &k->G[X][Z], &k->G[Y][Z]);
+  psdmp_out_of(t, form, &k->G[Z][X], &k->G[Z][Y]);
+  psdmp_out_of(t, form, &k->g[X], &k->g[Y]);
+  psdmp_turn_sym(t, from, to, &k->f);
+  psdmp_turn_sym(t, from, to, &k->n);
+}
+
+/* the origin moves by -p: G += g p^T, n += p x f */
+static void shift_bundle(psdmp_trace *t, psdmp_sym p, bundle *k) {
+  const psdm_ref v[3] = {p.x, p.y, p.z};
+  psdmp_shift_inertia(t, p, k->s);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) k->G[i][j] = ADD(k->G[i][j], MUL(k->g[i], v[j]));
+  k->n = psdmp_sym_add(t, k->n, psdmp_sym_cross(t, p, k->f));
+}
+
+static void untilt_bundle(psdmp_trace *t, const psdmp_chain_body *body, bundle *k) {
+  psdmp_untilt_inertia(t, body, k->s);
+  /* rows, then columns */
+  for (int j = 0; j < 3; j++) {
+    psdmp_sym v = {k->G[X][j], k->G[Y][j], k->G[Z][j]};
+    psdmp_untilt(t, body, &v);
+    k->G[Y][j] = v.y, k->G[Z][j] = v.z;
+  }
+  for (int i = 0; i < 3; i++) {
+    psdmp_sym v = {k->G[i][X], k->G[i][Y], k->G[i][Z]};
+    psdmp_untilt(t, body, &v);
+    k->G[i][Y] = v.y, k->G[i][Z] = v.z;
+  }
+  psdmp_sym g = {k->g[X], k->g[Y], k->g[Z]};
+  psdmp_untilt(t, body, &g);
+  k->g[Y] = g.y, k->g[Z] = g.z;
+  psdmp_untilt(t, body, &k->f);
+  psdmp_untilt(t, body, &k->n);
+}
+
+static void turn_wrenches(psdmp_trace *t, const double *from, const double *to, wrenches *w) {
+  psdmp_sym *all[] = {&w->f1, &w->n1, &w->n2, &w->f3, &w->n3, &w->f4, &w->n4};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) psdmp_turn_sym(t, from, to, all[i]);
+}
+
+static void untilt_wrenches(psdmp_trace *t, const psdmp_chain_body *body, wrenches *w) {
+  psdmp_sym *all[] = {&w->f1, &w->n1, &w->n2, &w->f3, &w->n3, &w->f4, &w->n4};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) psdmp_untilt(t, body, all[i]);
+}
+
+/* p x f for each; the couple takes 2 (w x p) x f1, w of the body that the way belongs to */
+static void shift_wrenches(psdmp_trace *t, psdmp_sym p, psdmp_sym w, wrenches *k) {
+  psdmp_sym v = psdmp_sym_cross(t, w, p), twice = {TWICE(v.x), TWICE(v.y), TWICE(v.z)};
+  k->n2 = psdmp_sym_add(t, k->n2, psdmp_sym_cross(t, twice, k->f1));
+  k->n1 = psdmp_sym_add(t, k->n1, psdmp_sym_cross(t, p, k->f1));
+  k->n3 = psdmp_sym_add(t, k->n3, psdmp_sym_cross(t, p, k->f3));
+  k->n4 = psdmp_sym_add(t, k->n4, psdmp_sym_cross(t, p, k->f4));
+}
+
+/* ---- motion of the body before a joint ---- */
+
+typedef struct before {
+  psdm_ref wx, wy, wz, ux, uy, zx, zy; /* w; Uxz, Uyz, Uzx, Uzy */
+  psdmp_sym a;
+} before;
+
+static before motion_before(psdmp_trace *t, int b, const double *frame) {
+  const psdmp_chain_body *body = &t->chain->body[b];
+  const psdmp_trace_body *k = &t->body[b];
+  before m = {.wz = k->wz0, .a = psdmp_acceleration_in(t, b, frame), .zx = t->zero, .zy = t->zero};
+  psdmp_plane_w(t, b, frame, &m.wx, &m.wy);
+  psdmp_plane_u(t, b, frame, &m.ux, &m.uy);
+  if (body->parent < 0) return m;
+  psdmp_spin U = body->parallel ? psdmp_spin_of(t, body->parent, frame) : psdmp_spin_before(t, b);
+  m.zx = U.zx;
+  m.zy = U.zy;
+  return m;
+}
+
+/* ---- one joint ---- */
+
+static wrenches make_wrenches(psdmp_trace *t, int b, const bundle *rotated, const bundle *k, const before *m) {
+  const psdm_ref *s = k->s;
+  psdm_ref xx = s[PSDMP_SXX], xy = s[PSDMP_SXY], xz = s[PSDMP_SXZ], yy = s[PSDMP_SYY], yz = s[PSDMP_SYZ], zz = s[PSDMP_SZZ];
+  psdm_ref hx = s[PSDMP_HX], hy = s[PSDMP_HY], hz = s[PSDMP_HZ], wx = m->wx, wy = m->wy, spin = TWICE(t->body[b].wz);
+  psdm_ref lam = ADD(MUL(wx, xz), MUL(wy, yz)), mu = SUB(MUL(wx, yz), MUL(wy, xz)), lh = ADD(MUL(wx, hx), MUL(wy, hy)), mh = SUB(MUL(wx, hy), MUL(wy, hx));
+  psdm_ref wxxy = MUL(wx, xy), wyxy = MUL(wy, xy), wxxx = MUL(wx, xx), wyxx = MUL(wy, xx), wxyy = MUL(wx, yy), wyyy = MUL(wy, yy);
+  psdm_ref A1 = SUB(wxxy, wyxx), A2 = SUB(wxyy, wyxy), B1 = ADD(wxxy, wyyy), B2 = ADD(wxxx, wyxy);
+  psdm_ref trace = ADD(rotated->G[X][X], rotated->G[Y][Y]), mg = ADD(mh, k->g[Z]);
+  const psdm_ref(*G)[3] = k->G, (*R)[3] = rotated->G;
+  wrenches w;
+  w.f1 = (psdmp_sym){NEG(hy), hx, t->zero};
+  w.n1 = (psdmp_sym){NEG(xz), NEG(yz), ADD(xx, yy)};
+  w.n2 = (psdmp_sym){NEG(ADD(G[Z][X], TWICE(A1))), NEG(ADD(G[Z][Y], TWICE(A2))), SUB(trace, TWICE(mu))};
+  w.f4 = (psdmp_sym){NEG(ADD(rotated->g[Y], MUL(spin, hx))), SUB(rotated->g[X], MUL(spin, hy)), TWICE(lh)};
+  w.n4 = (psdmp_sym){ADD(SUB(TWICE(B1), R[X][Z]), MUL(spin, yz)), NEG(ADD(ADD(TWICE(B2), R[Y][Z]), MUL(spin, xz))), trace};
+  w.f3 = (psdmp_sym){SUB(ADD(SUB(MUL(wy, lh), MUL(wx, mg)), MUL(m->uy, hz)), k->f.y), SUB(k->f.x, ADD(ADD(MUL(wx, lh), MUL(wy, mg)), MUL(m->ux, hz))),
+                     ADD(SUB(MUL(m->zy, hx), MUL(m->zx, hy)), ADD(MUL(wy, k->g[Y]), MUL(wx, k->g[X])))};
+  psdm_ref gz = ADD(G[Z][Z], mu);
+  w.n3.x = ADD(ADD(SUB(MUL(m->zy, xy), MUL(m->zx, yy)), MUL(m->ux, zz)), ADD(ADD(MUL(wx, ADD(G[X][Y], lam)), MUL(wy, ADD(G[Y][Y], gz))), SUB(MUL(hz, m->a.x), k->n.y)));
+  w.n3.y = ADD(ADD(SUB(MUL(m->uy, zz), MUL(m->zy, xx)), MUL(m->zx, xy)), ADD(SUB(MUL(wy, SUB(lam, G[Y][X])), MUL(wx, ADD(G[X][X], gz))), ADD(MUL(hz, m->a.y), k->n.x)));
+  w.n3.z = SUB(SUB(MUL(wx, ADD(G[Z][Y], SUB(A2, B2))), MUL(wy, ADD(G[Z][X], ADD(A1, B1)))),
+               ADD(ADD(MUL(m->ux, xz), MUL(m->uy, yz)), ADD(MUL(hx, m->a.x), MUL(hy, m->a.y))));
+  return w;
+}
+
+/* the joint's own velocity: row x -= 2 qd [S h] row y, row y += 2 qd [S h] row x */
+static void add_velocity(psdmp_trace *t, int b, bundle *k) {
+  const psdm_ref *s = k->s, twice = TWICE(t->body[b].rate);
+  const psdm_ref x[4] = {s[PSDMP_SXX], s[PSDMP_SXY], s[PSDMP_SXZ], s[PSDMP_HX]}, y[4] = {s[PSDMP_SXY], s[PSDMP_SYY], s[PSDMP_SYZ], s[PSDMP_HY]};
+  for (int j = 0; j < 3; j++) {
+    k->G[X][j] = SUB(k->G[X][j], MUL(twice, y[j]));
+    k->G[Y][j] = ADD(k->G[Y][j], MUL(twice, x[j]));
+  }
+  k->g[X] = SUB(k->g[X], MUL(twice, y[3]));
+  k->g[Y] = ADD(k->g[Y], MUL(twice, x[3]));
+}
+
+/* entries between joint i and the joint b that the wrenches come from, in body i's `at` frame or its joint's */
+static void entries(psdmp_trace *t, int i, int b, const double *frame, const wrenches *w, psdm_ref *tree[3]) {
+  int N = t->chain->bodies;
+  psdm_ref wx, wy, ux, uy, uz = t->body[t->chain->body[i].root].uz;
+  psdmp_sym a = psdmp_acceleration_in(t, i, frame);
+  psdmp_plane_w(t, i, frame, &wx, &wy);
+  psdmp_plane_u(t, i, frame, &ux, &uy);
+  tree[2][i * N + b] = tree[2][b * N + i] = w->n1.z;
+  tree[0][i * N + b] = w->n3.z;
+  tree[1][i * N + b] = w->n4.z;
+  if (i == b) return;
+  psdm_ref across = SUB(MUL(wy, w->n1.x), MUL(wx, w->n1.y));
+  tree[1][b * N + i] = ADD(TWICE(across), w->n2.z);
+  tree[0][b * N + i] = ADD(ADD(ADD(MUL(ux, w->n1.x), MUL(uy, w->n1.y)), MUL(uz, w->n1.z)),
+                           ADD(SUB(MUL(a.y, w->f1.x), MUL(a.x, w->f1.y)), SUB(MUL(wy, w->n2.x), MUL(wx, w->n2.y))));
+}
+
+/* from joint b's frame to the parent's `at` frame and origin */
+static void carry_wrenches(psdmp_trace *t, int b, const double *frame, const before *m, wrenches *w) {
+  const psdmp_chain_body *body = &t->chain->body[b];
+  double form[PSDMP_CODE_JOINTS + 1];
+  psdmp_sym spin = {m->wx, m->wy, m->wz};
+  if (!body->parallel) {
+    shift_wrenches(t, (psdmp_sym){t->zero, t->zero, NUM(body->d)}, spin, w);
+    untilt_wrenches(t, body, w);
+    psdmp_untilt(t, body, &spin);
+    normal_frame(t, b, form);
+    frame = form;
+  }
+  shift_wrenches(t, way_in(t, b, frame), spin, w);
+  turn_wrenches(t, frame, t->body[body->parent].at, w);
+}
+
+static void carry_bundle(psdmp_trace *t, int b, const double *frame, bundle *k) {
+  const psdmp_chain_body *body = &t->chain->body[b];
+  double form[PSDMP_CODE_JOINTS + 1];
+  if (!body->parallel) {
+    shift_bundle(t, (psdmp_sym){t->zero, t->zero, NUM(body->d)}, k);
+    untilt_bundle(t, body, k);
+    normal_frame(t, b, form);
+    frame = form;
+  }
+  shift_bundle(t, way_in(t, b, frame), k);
+  turn_bundle(t, frame, t->body[body->parent].at, k);
+}
+
+static void join(psdmp_trace *t, bundle *to, const bundle *from) {
+  for (int i = 0; i < 10; i++) to->s[i] = ADD(to->s[i], from->s[i]);
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++) to->G[i][j] = ADD(to->G[i][j], from->G[i][j]);
+    to->g[i] = ADD(to->g[i], from->g[i]);
+  }
+  to->f = psdmp_sym_add(t, to->f, from->f);
+  to->n = psdmp_sym_add(t, to->n, from->n);
+}
+
+/* one joint's wrenches, and the entries of all joints before it */
+static void visit(psdmp_trace *t, int b, bundle *k, psdm_ref *tree[3]) {
+  const psdmp_chain *chain = t->chain;
+  double form[PSDMP_CODE_JOINTS + 1], other[PSDMP_CODE_JOINTS + 1];
+  const double *frame = joint_frame(t, b, form);
+  before m = motion_before(t, b, frame);
+  turn_bundle(t, t->body[b].at, frame, k);
+  bundle rotated = *k;
+  t->body[b].hx = k->s[PSDMP_HX];
+  t->body[b].hy = k->s[PSDMP_HY];
+  add_velocity(t, b, k);
+  wrenches w = make_wrenches(t, b, &rotated, k, &m);
+  entries(t, b, b, frame, &w, tree);
+  for (int i = b; chain->body[i].parent >= 0; i = chain->body[i].parent) {
+    int parent = chain->body[i].parent;
+    const double *here = joint_frame(t, i, other);
+    before mi = motion_before(t, i, here);
+    carry_wrenches(t, i, here, &mi, &w);
+    double there[PSDMP_CODE_JOINTS + 1];
+    const double *next = joint_frame(t, parent, there), *at = t->body[parent].at;
+    if (t->choice->gene[parent][PSDMP_GENE_TRACE]) {
+      turn_wrenches(t, at, next, &w);
+      entries(t, parent, b, next, &w, tree);
+    } else {
+      entries(t, parent, b, at, &w, tree);
+      turn_wrenches(t, at, next, &w);
+    }
+  }
+}
+
+void psdmp_linearization(psdmp_trace *t, psdm_ref *tree[3]) {
+  const psdmp_chain *chain = t->chain;
+  bundle all[PSDMP_CODE_JOINTS];
+  for (int i = 0; i < chain->bodies * chain->bodies; i++) tree[0][i] = tree[1][i] = tree[2][i] = t->zero;
+  for (int b = 0; b < chain->bodies; b++) {
+    bundle *k = &all[b];
+    psdmp_body_wrench(t, b);
+    psdmp_inertia_in(t, b, t->body[b].at, k->s);
+    for (int i = 0; i < 3; i++) {
+      for (int j = 0; j < 3; j++) k->G[i][j] = t->zero;
+      k->g[i] = t->zero;
+    }
+    k->f = t->body[b].f;
+    k->n = t->body[b].n;
+  }
+  for (int b = chain->bodies - 1; b >= 0; b--) {
+    double form[PSDMP_CODE_JOINTS + 1];
+    visit(t, b, &all[b], tree);
+    if (chain->body[b].parent < 0) continue;
+    carry_bundle(t, b, joint_frame(t, b, form), &all[b]);
+    join(t, &all[chain->body[b].parent], &all[b]);
+  }
+}
+
+/* ---- gravity by composite bodies ---- */
+
+void psdmp_upward(psdmp_trace *t, psdm_ref *x, psdm_ref *y) {
+  psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
+  psdmp_move_out(t, true);
+  for (int b = 0; b < t->chain->bodies; b++) {
+    double form[PSDMP_CODE_JOINTS + 1];
+    psdmp_sym a = psdmp_acceleration_in(t, b, joint_frame(t, b, form));
+    x[b] = a.x;
+    y[b] = a.y;
+  }
+}
+
+void psdmp_gravity_torque(psdmp_trace *t, const psdm_ref *x, const psdm_ref *y, psdm_ref *tree) {
+  for (int b = 0; b < t->chain->bodies; b++) tree[b] = SUB(MUL(t->body[b].hx, y[b]), MUL(t->body[b].hy, x[b]));
+}

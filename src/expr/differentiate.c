@@ -1,0 +1,48 @@
+/* differentiate.c: derivatives of graph outputs as further nodes of the graph. */
+#include "expr/graph_priv.h"
+
+/* to += r, with the sign of the reference that reached the node */
+static void collect(psdm_graph *g, psdm_ref *adjoint, psdm_ref operand, psdm_ref r) {
+  psdm_ref *to = &adjoint[operand >> 1];
+  *to = psdm_add(g, *to, operand & 1u ? psdm_neg(r) : r);
+}
+
+/* what one node passes on to its operands */
+static void pass_on(psdm_graph *g, uint32_t k, psdm_ref *adjoint) {
+  psdm_node n = psdm_graph_node(g, k);
+  psdm_ref r = adjoint[k], self = 2 * k;
+  switch (n.op) {
+    case PSDM_OP_ADD:
+      collect(g, adjoint, n.a, r);
+      collect(g, adjoint, n.b, r);
+      break;
+    case PSDM_OP_MUL:
+      collect(g, adjoint, n.a, psdm_mul(g, r, n.b & ~1u));
+      collect(g, adjoint, n.b, psdm_mul(g, r, n.a & ~1u));
+      break;
+    case PSDM_OP_RECIP: collect(g, adjoint, n.a, psdm_neg(psdm_mul(g, r, psdm_mul(g, self, self)))); break;
+    case PSDM_OP_SIN: collect(g, adjoint, n.a, psdm_mul(g, r, psdm_cos(g, n.a))); break;
+    case PSDM_OP_COS: collect(g, adjoint, n.a, psdm_neg(psdm_mul(g, r, psdm_sin(g, n.a)))); break;
+    case PSDM_OP_SQRT: collect(g, adjoint, n.a, psdm_scale(g, 0.5, psdm_mul(g, r, psdm_recip(g, self)))); break;
+    default: break; /* the sign's derivative is zero, where it has one */
+  }
+}
+
+psdm_status psdm_graph_gradient(psdm_graph *g, psdm_ref output, const int *inputs, size_t count, psdm_ref *gradient) {
+  uint32_t size = g->size;
+  psdm_ref zero = psdm_const(g, 0);
+  if (output == PSDM_REF_NONE || g->status) return g->status ? g->status : PSDM_E_ARGUMENT;
+  psdm_ref *adjoint = psdmp_alloc_raw(g->allocator, ((size_t)size + 1) * sizeof *adjoint);
+  if (!adjoint) return PSDM_E_MEMORY;
+  for (uint32_t k = 0; k < size; k++) adjoint[k] = zero;
+  /* backwards: a node's adjoint is complete before its operands' are */
+  adjoint[output >> 1] = psdm_const(g, output & 1u ? -1 : 1);
+  for (uint32_t k = (output >> 1) + 1; k-- > 0;)
+    if (adjoint[k] != zero) pass_on(g, k, adjoint);
+  for (size_t i = 0; i < count; i++) {
+    psdm_ref input = psdm_input(g, inputs[i]);
+    gradient[i] = input != PSDM_REF_NONE && input >> 1 < size ? adjoint[input >> 1] : zero;
+  }
+  psdmp_free(g->allocator, adjoint);
+  return g->status;
+}

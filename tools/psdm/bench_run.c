@@ -1,0 +1,292 @@
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include "bench_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* what the functions take: so many of q, qd, qdd; forward takes tau in the last one's place */
+static const int takes[PSDM_CODE_FUNCTIONS] = {
+    [PSDM_CODE_INVERSE] = 3, [PSDM_CODE_GRAVITY] = 1, [PSDM_CODE_BIAS] = 2, [PSDM_CODE_MASS] = 1, [PSDM_CODE_FORWARD] = 3, [PSDM_CODE_REGRESSOR] = 3, [PSDM_CODE_ENERGY] = 2, [PSDM_CODE_JACOBIAN] = 1, [PSDM_CODE_POSE] = 1};
+
+static int out_of_memory(void) { return tool_fail(&(psdm_error){.status = PSDM_E_MEMORY}); }
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- states ---- */
+
+/* xorshift64*: the same numbers on every run */
+static double uniform(uint64_t *x, double low, double high) {
+  *x ^= *x >> 12, *x ^= *x << 25, *x ^= *x >> 27;
+  return low + (high - low) * (double)((*x * UINT64_C(2685821657736338717)) >> 11) * 0x1p-53;
+}
+
+/* motions, and the torques that belong to them */
+static psdm_status fill_states(bench *b) {
+  static const double most[3] = {3, 2, 5};
+  size_t n = (size_t)psdm_robot_n(b->robot);
+  uint64_t seed = 88172645463325252u;
+  psdm_status status = PSDM_OK;
+  for (size_t s = 0; s < BENCH_STATES && !status; s++) {
+    double *x = b->state + 4 * n * s;
+    for (size_t i = 0; i < 3 * n; i++) x[i] = uniform(&seed, -most[i / n], most[i / n]);
+    status = psdm_inverse(b->robot, b->work, x, x + n, x + 2 * n, x + 3 * n);
+    for (size_t i = 0; i < 4 * n; i++) b->turned[i * BENCH_STATES + s] = x[i];
+  }
+  return status;
+}
+
+/* numbers of the largest result */
+static size_t most_outputs(const bench *b) {
+  size_t n = (size_t)psdm_robot_n(b->robot), l = (size_t)psdm_model_l(b->model), most = 12;
+  if (6 * n > most) most = 6 * n;
+  if (n * n > most) most = n * n;
+  return n * l > most ? n * l : most;
+}
+
+int bench_open(const psdm_robot *robot, bench *b) {
+  psdm_error error;
+  size_t n = (size_t)psdm_robot_n(robot);
+  *b = (bench){.robot = robot};
+  if (psdm_robot_ready(robot, &error) || psdm_params_derive(robot, NULL, NULL, &b->model, NULL, &error) || psdm_work_new(robot, NULL, &b->work)) return tool_fail(&error);
+  b->state = calloc(4 * n * BENCH_STATES + 1, sizeof(double));
+  b->turned = calloc(4 * n * BENCH_STATES + 1, sizeof(double));
+  b->out = calloc((BENCH_STATES + 2) * most_outputs(b), sizeof(double));
+  b->scratch = calloc(psdm_eval_scratch(robot, b->model) + 1, sizeof(double));
+  if (!b->state || !b->turned || !b->out || !b->scratch) return out_of_memory();
+  b->textbook = bench_textbook_new(robot);
+  psdm_status status = fill_states(b);
+  return status ? tool_fail(&(psdm_error){.status = status}) : -1;
+}
+
+void bench_close(bench *b) {
+  for (int k = 0; k < b->codes; k++) {
+    psdm_compiled_free(b->compiled[k]);
+    psdm_code_free(b->code[k]);
+  }
+  psdm_work_free(b->work, NULL);
+  psdm_model_free(b->model);
+  free(b->state);
+  free(b->turned);
+  free(b->out);
+  free(b->scratch);
+  free(b->textbook);
+}
+
+/* ---- rows ---- */
+
+static bool has_row(const bench *b, psdm_code_function f, const char *method) {
+  for (int k = 0; k < b->rows; k++)
+    if (b->row[k].function == f && strcmp(b->row[k].method, method) == 0) return true;
+  return false;
+}
+
+int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
+  psdm_error error;
+  int at = b->codes;
+  psdm_compile_options compile = {.native = true, .compiler = compiler};
+  if (psdm_code_build(b->robot, options, NULL, &b->code[at], &error)) return tool_fail(&error);
+  b->codes++;
+  if (psdm_compile(b->code[at], &compile, NULL, &b->compiled[at], &error)) return tool_fail(&error);
+  for (int k = 0; k < psdm_code_count(b->code[at]); k++) {
+    bench_row row = {.chosen = chosen, .from = b->compiled[at]};
+    row.function = psdm_code_at(b->code[at], k, &row.cost, &row.method);
+    if (has_row(b, row.function, row.method)) continue;
+    psdm_compiled_symbol(row.from, row.function, false, &row.bytes);
+    psdm_compiled_symbol(row.from, row.function, true, &row.bytes_batch);
+    b->row[b->rows++] = row;
+  }
+  return -1;
+}
+
+/* ---- one sweep over all states ---- */
+
+typedef void (*takes_one)(const double *, double *);
+typedef void (*takes_two)(const double *, const double *, double *);
+typedef void (*takes_three)(const double *, const double *, const double *, double *);
+typedef void (*batch_one)(size_t, const double *, double *);
+typedef void (*batch_two)(size_t, const double *, const double *, double *);
+typedef void (*batch_three)(size_t, const double *, const double *, const double *, double *);
+
+/* q, qd, and qdd or tau */
+static size_t third(psdm_code_function f, size_t n) { return (f == PSDM_CODE_FORWARD ? 3 : 2) * n; }
+
+/* the generated function itself, called by its own type; step: numbers between the results of two states */
+static void sweep_generated(const bench *b, const bench_row *row, size_t step) {
+  size_t n = (size_t)psdm_robot_n(b->robot), last = third(row->function, n);
+  psdm_compiled_pointer p = psdm_compiled_symbol(row->from, row->function, false, NULL);
+  for (size_t s = 0; s < BENCH_STATES; s++) {
+    const double *x = b->state + 4 * n * s;
+    double *out = b->out + step * s;
+    switch (takes[row->function]) {
+      case 1: ((takes_one)p)(x, out); break;
+      case 2: ((takes_two)p)(x, x + n, out); break;
+      default: ((takes_three)p)(x, x + n, x + last, out);
+    }
+  }
+}
+
+static void sweep_batch(const bench *b, const bench_row *row) {
+  size_t n = (size_t)psdm_robot_n(b->robot) * BENCH_STATES, last = third(row->function, n);
+  psdm_compiled_pointer p = psdm_compiled_symbol(row->from, row->function, true, NULL);
+  const double *x = b->turned;
+  switch (takes[row->function]) {
+    case 1: ((batch_one)p)(BENCH_STATES, x, b->out); break;
+    case 2: ((batch_two)p)(BENCH_STATES, x, x + n, b->out); break;
+    default: ((batch_three)p)(BENCH_STATES, x, x + n, x + last, b->out);
+  }
+}
+
+/* the library's recursion at one state */
+static psdm_status recursion(const bench *b, psdm_code_function f, const double *x, double *out) {
+  const psdm_robot *r = b->robot;
+  int n = psdm_robot_n(r), joint = psdm_robot_joints(r) - 1;
+  psdm_eval_options base = {.model = b->model, .scratch = b->scratch};
+  switch (f) {
+    case PSDM_CODE_INVERSE: return psdm_inverse(r, b->work, x, x + n, x + 2 * n, out);
+    case PSDM_CODE_GRAVITY: return psdm_gravity(r, b->work, x, out);
+    case PSDM_CODE_BIAS: return psdm_bias(r, b->work, x, x + n, out);
+    case PSDM_CODE_MASS: return psdm_mass(r, b->work, x, out);
+    case PSDM_CODE_FORWARD: return psdm_forward(r, b->work, x, x + n, x + 3 * n, out);
+    case PSDM_CODE_REGRESSOR: return psdm_eval(r, b->work, PSDM_F_REGRESSOR, &base, x, out);
+    case PSDM_CODE_ENERGY: return psdm_energy(r, b->work, x, x + n, out, out + 1);
+    case PSDM_CODE_JACOBIAN: return psdm_jacobian(r, b->work, x, joint, out);
+    default: return psdm_pose(r, b->work, x, joint, out);
+  }
+}
+
+static void sweep_recursion(const bench *b, psdm_code_function f) {
+  size_t n = (size_t)psdm_robot_n(b->robot);
+  for (size_t s = 0; s < BENCH_STATES; s++) recursion(b, f, b->state + 4 * n * s, b->out);
+}
+
+static void sweep_textbook(const bench *b) {
+  size_t n = (size_t)psdm_robot_n(b->robot);
+  for (size_t s = 0; s < BENCH_STATES; s++) {
+    const double *x = b->state + 4 * n * s;
+    bench_textbook_inverse(b->textbook, b->robot, x, x + n, x + 2 * n, b->out);
+  }
+}
+
+/* ---- errors ---- */
+
+static double largest(const double *x, size_t count) {
+  double most = 0;
+  for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+  return most;
+}
+
+/* accelerations are judged by the torques that their errors amount to, potential energy by its change since the first state */
+static double difference(const bench *b, psdm_code_function f, size_t s, const double *got, const double *want, double shift, size_t count) {
+  size_t n = (size_t)psdm_robot_n(b->robot);
+  double worst = 0, *M = b->out + (BENCH_STATES + 1) * most_outputs(b);
+  if (f == PSDM_CODE_FORWARD) psdm_mass(b->robot, b->work, b->state + 4 * n * s, M);
+  for (size_t i = 0; i < count; i++) {
+    double d = got[i] - want[i] - (f == PSDM_CODE_ENERGY && i == 1 ? shift : 0);
+    if (f == PSDM_CODE_FORWARD) {
+      d = 0;
+      for (size_t j = 0; j < n; j++) d += M[i * n + j] * (got[j] - b->state[4 * n * s + 2 * n + j]);
+    }
+    if (!(fabs(d) <= worst)) worst = fabs(d);
+  }
+  return worst;
+}
+
+/* results in b->out, of state s number i at [s * by_state + i * by_number] */
+static psdm_status compare(const bench *b, psdm_code_function f, size_t by_state, size_t by_number, size_t count, double *error) {
+  size_t n = (size_t)psdm_robot_n(b->robot), most = most_outputs(b);
+  double *want = b->out + BENCH_STATES * most, *got = malloc(most * sizeof *got), worst = 0, scale = 0, shift = 0;
+  psdm_status status = got ? PSDM_OK : PSDM_E_MEMORY;
+  for (size_t s = 0; s < BENCH_STATES && !status; s++) {
+    const double *x = b->state + 4 * n * s;
+    status = recursion(b, f, x, want);
+    for (size_t i = 0; i < count; i++) got[i] = b->out[s * by_state + i * by_number];
+    if (f == PSDM_CODE_ENERGY && s == 0) shift = got[1] - want[1];
+    double d = difference(b, f, s, got, want, shift, count);
+    if (!(d <= worst)) worst = d;
+    scale = fmax(scale, f == PSDM_CODE_FORWARD ? largest(x + 3 * n, n) : largest(want, count));
+  }
+  free(got);
+  worst /= scale > 0 ? scale : 1;
+  if (!(worst <= *error)) *error = worst;
+  return status;
+}
+
+static psdm_status verify_row(const bench *b, bench_row *row) {
+  int count = 0;
+  psdm_compiled_result(row->from, row->function, 0, &count);
+  sweep_generated(b, row, (size_t)count);
+  psdm_status status = compare(b, row->function, (size_t)count, 1, (size_t)count, &row->error);
+  if (status) return status;
+  sweep_batch(b, row);
+  return compare(b, row->function, 1, BENCH_STATES, (size_t)count, &row->error);
+}
+
+/* a textbook that does not agree is no baseline */
+static psdm_status verify_textbook(bench *b) {
+  size_t n = (size_t)psdm_robot_n(b->robot);
+  double error = 0;
+  if (!b->textbook) return PSDM_OK;
+  for (size_t s = 0; s < BENCH_STATES; s++) {
+    const double *x = b->state + 4 * n * s;
+    bench_textbook_inverse(b->textbook, b->robot, x, x + n, x + 2 * n, b->out + n * s);
+  }
+  psdm_status status = compare(b, PSDM_CODE_INVERSE, n, 1, n, &error);
+  if (error <= 1e-9) return status;
+  free(b->textbook);
+  b->textbook = NULL;
+  return status;
+}
+
+int bench_verify(bench *b) {
+  psdm_status status = verify_textbook(b);
+  for (int k = 0; k < b->rows && !status; k++) status = verify_row(b, &b->row[k]);
+  return status ? tool_fail(&(psdm_error){.status = status}) : -1;
+}
+
+/* ---- time ---- */
+
+typedef enum what { GENERATED, BATCH, LIBRARY, TEXTBOOK } what;
+
+static void sweep(const bench *b, what kind, int index) {
+  switch (kind) {
+    case GENERATED: sweep_generated(b, &b->row[index], 0); break;
+    case BATCH: sweep_batch(b, &b->row[index]); break;
+    case LIBRARY: sweep_recursion(b, (psdm_code_function)index); break;
+    default: sweep_textbook(b);
+  }
+}
+
+/* ns per state, of as many sweeps as make the clock's grain small; best so far in *ns, 0: none */
+static void measure(const bench *b, what kind, int index, double *ns) {
+  const double least = 100e-6;
+  long sweeps = 1;
+  double spent;
+  if (*ns > 0) sweeps = (long)(least * 1e9 / (*ns * BENCH_STATES)) + 1;
+  do {
+    double started = now();
+    for (long i = 0; i < sweeps; i++) sweep(b, kind, index);
+    spent = now() - started;
+    sweeps = *ns > 0 || spent >= least ? sweeps : 2 * sweeps;
+  } while (*ns == 0 && spent < least);
+  spent *= 1e9 / ((double)sweeps * BENCH_STATES);
+  if (*ns == 0 || spent < *ns) *ns = spent;
+}
+
+void bench_time(bench *b, int rounds, progress *bar) {
+  bool timed[PSDM_CODE_FUNCTIONS] = {false};
+  for (int k = 0; k < b->rows; k++) timed[b->row[k].function] = true;
+  for (int round = 0; round < rounds; round++) {
+    for (int k = 0; k < b->rows; k++) measure(b, GENERATED, k, &b->row[k].ns);
+    for (int k = 0; k < b->rows; k++) measure(b, BATCH, k, &b->row[k].ns_batch);
+    for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+      if (timed[f]) measure(b, LIBRARY, f, &b->library[f]);
+    if (b->textbook) measure(b, TEXTBOOK, 0, &b->textbook_ns);
+    progress_show(bar, round + 1, round + 1, "rounds");
+  }
+}

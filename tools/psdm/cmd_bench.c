@@ -1,0 +1,251 @@
+#include <string.h>
+
+#include "bench_run.h"
+
+#define BENCH_SETTINGS(X)                                                                                                \
+  X(text, functions, "all", "LIST", "functions, with commas between")                                                     \
+  X(text, method, "all", "all|auto|recursive|expanded", "by recursion, from the expanded model, what codegen takes, both") \
+  X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls")            \
+  X(number, repeat, "50", "N", "rounds; the best one counts")                                                             \
+  X(text, compiler, "", "COMMAND", "C compiler (default: $CC, else cc)")                                                  \
+  X(flag, json, "", "", "write one JSON object")                                                                          \
+  ROBOT_SETTINGS(X)
+
+typedef struct bench_settings {
+  BENCH_SETTINGS(SETTINGS_FIELD)
+} bench_settings;
+
+#define SETTINGS_STRUCT bench_settings
+static const setting settings[] = {BENCH_SETTINGS(SETTINGS_ROW)};
+
+static const char *const positional[] = {"ROBOT", NULL};
+
+static const char help[] =
+    "Generates a robot's dynamics as code, compiles it with the system's C compiler, compares every number with the recursions, and\n"
+    "measures: operations, bytes of machine code, nanoseconds per call (sines included), nanoseconds per state in batches of 64 on\n"
+    "vectors; beside them the library's recursion and, for inverse dynamics, a textbook's Newton-Euler recursion.\n"
+    "Exit 1 when an error is above 1e-12, 2 when there is no compiler. Compiled code is kept: $PSDM_CACHE, else ~/.cache/psdm.\n\n"
+    "examples:\n"
+    "  psdm bench robots/kuka_kr6.yaml\n"
+    "  psdm bench robots/kuka_kr6.yaml --functions inverse,forward --method auto --json\n"
+    "  CC=clang psdm bench robots/kuka_lbr7.yaml --optimise throughput\n";
+
+static const command_line line = {"bench", settings, sizeof settings / sizeof *settings, positional, help};
+
+/* larger errors than rounding makes */
+static const double tolerance = 1e-12;
+
+enum { EXPANDED_LINKS = 8 }; /* beyond, the expanded model is absurdly large; codegen's auto has the same bound */
+
+/* ---- choices ---- */
+
+static int parse_functions(const char *list, unsigned *functions) {
+  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    char name[64];
+    psdm_code_function f;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+    if (strcmp(name, "all") == 0)
+      *functions = (1u << PSDM_CODE_FUNCTIONS) - 1;
+    else if (psdm_code_function_find(name, &f))
+      *functions |= 1u << f;
+    else
+      return tool_usage("bench", "there is no function '%s'; 'psdm codegen --help' lists them", tool_safe(name));
+  }
+  return -1;
+}
+
+static const char *const methods[] = {"all", "auto", "recursive", "expanded"};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+static int parse_options(const bench_settings *set, int *method, psdm_code_options *o) {
+  for (*method = 0; *method < METHODS && strcmp(methods[*method], set->method) != 0;) ++*method;
+  if (*method == METHODS) {
+    const char *near = tool_nearest(set->method, methods, METHODS);
+    return tool_usage("bench", "--method '%s': one of all, auto, recursive, expanded was expected%s%s", tool_safe(set->method), near ? "; you may mean " : "", near ? near : "");
+  }
+  o->throughput = strcmp(set->optimise, "throughput") == 0;
+  if (!o->throughput && strcmp(set->optimise, "latency") != 0) return tool_usage("bench", "--optimise '%s': latency or throughput was expected", tool_safe(set->optimise));
+  if (!(set->repeat >= 1 && set->repeat <= 1e6) || set->repeat != (int)set->repeat) return tool_usage("bench", "--repeat: a whole number from 1 to 1000000 was expected");
+  o->target = PSDM_CODE_SIMD;
+  o->prefix = "arm"; /* the robot's name is no part of the machine code */
+  return parse_functions(set->functions, &o->functions);
+}
+
+/* ---- the work ---- */
+
+/* functions whose only row is by this method, and which have another one */
+static unsigned lacking(const bench *b, const char *method) {
+  unsigned functions = 0;
+  for (int k = 0; k < b->rows; k++)
+    if (strcmp(b->row[k].method, method) == 0 && b->row[k].function != PSDM_CODE_JACOBIAN && b->row[k].function != PSDM_CODE_POSE)
+      functions |= 1u << b->row[k].function;
+  return functions;
+}
+
+static int add_other(bench *b, const bench_settings *set, psdm_code_options o, psdm_code_method method, unsigned functions) {
+  if (!functions) return -1;
+  o.method = method;
+  o.functions = functions;
+  return bench_add(b, &o, false, set->compiler);
+}
+
+static int add_rows(bench *b, const bench_settings *set, int method, psdm_code_options o, progress *bar) {
+  bool both = method == 0, large = psdm_robot_links(b->robot) > EXPANDED_LINKS;
+  o.method = both || method == 1 ? PSDM_CODE_AUTO : method == 2 ? PSDM_CODE_RECURSIVE : PSDM_CODE_EXPANDED;
+  int code = bench_add(b, &o, o.method == PSDM_CODE_AUTO, set->compiler);
+  if (code >= 0 || !both) return code;
+  unsigned by_recursion = lacking(b, "expanded"), expanded = large ? 0 : lacking(b, "recursive");
+  progress_show(bar, 1, 1, "of 3 compiled");
+  code = add_other(b, set, o, PSDM_CODE_RECURSIVE, by_recursion);
+  progress_show(bar, 2, 2, "of 3 compiled");
+  return code < 0 ? add_other(b, set, o, PSDM_CODE_EXPANDED, expanded) : code;
+}
+
+/* ---- the answer ---- */
+
+static double worst_error(const bench *b) {
+  double worst = 0;
+  for (int k = 0; k < b->rows; k++)
+    if (!(b->row[k].error <= worst)) worst = b->row[k].error;
+  return worst;
+}
+
+/* the row that stands for a function: what auto takes, else the only one */
+static const bench_row *row_of(const bench *b, int f) {
+  const bench_row *found = NULL;
+  for (int k = 0; k < b->rows; k++)
+    if ((int)b->row[k].function == f && (!found || b->row[k].chosen)) found = &b->row[k];
+  return found;
+}
+
+static void print_row(const bench *b, const bench_row *r, bool first) {
+  const psdm_cost *c = &r->cost;
+  printf("  %-10s%c %-10s %6ld %6ld %4ld %4ld %6ld %7zu %9.1f %9.1f", first ? psdm_code_function_name(r->function) : "", r->chosen ? '*' : ' ', r->method, c->mult,
+         c->add, c->div + c->sqrt, c->sincos, c->depth, r->bytes, r->ns, r->ns_batch);
+  if (first)
+    printf(" %9.1f", b->library[r->function]);
+  else
+    printf(" %9s", "");
+  printf("  %.1e\n", r->error);
+}
+
+static void print_text(const bench_settings *set, const bench *b) {
+  const psdm_compile_info *info = psdm_compiled_info(b->compiled[0]);
+  bool chosen = false;
+  printf("%s: %d joints, %d base parameters; %s; best of %d rounds over %d states\n\n", tool_safe(psdm_robot_name(b->robot)), psdm_robot_n(b->robot),
+         psdm_model_l(b->model), tool_safe(info->compiler), (int)set->repeat, BENCH_STATES);
+  printf("  %-10s  %-10s %6s %6s %4s %4s %6s %7s %9s %9s %9s  %s\n", "function", "method", "mult", "add", "div", "sin", "depth", "bytes", "ns", "ns batch", "library", "error");
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) {
+    const bench_row *first = row_of(b, f);
+    if (!first) continue;
+    print_row(b, first, true);
+    chosen = chosen || first->chosen;
+    for (int k = 0; k < b->rows; k++)
+      if ((int)b->row[k].function == f && &b->row[k] != first) print_row(b, &b->row[k], false);
+  }
+  printf("\n  %ssin: angles whose sine and cosine are taken; ns batch: per state, of %d at a time; library: ns of the recursion\n", chosen ? "*: what codegen takes; " : "", BENCH_STATES);
+  const bench_row *inverse = row_of(b, PSDM_CODE_INVERSE);
+  if (inverse && b->textbook)
+    printf("  a textbook's Newton-Euler recursion takes %.1f ns: the generated inverse is %.1f times as fast, in batches %.1f times\n", b->textbook_ns,
+           b->textbook_ns / inverse->ns, b->textbook_ns / inverse->ns_batch);
+  printf("  worst error against the recursions, relative to the largest number: %.1e\n", worst_error(b));
+}
+
+static void write_cost(psdm_output *out, const bench_row *r) {
+  psdm_json_string(out, "method", r->method);
+  psdm_json_integer(out, "mult", r->cost.mult);
+  psdm_json_integer(out, "add", r->cost.add);
+  psdm_json_integer(out, "div", r->cost.div);
+  psdm_json_integer(out, "sqrt", r->cost.sqrt);
+  psdm_json_integer(out, "sincos", r->cost.sincos);
+  psdm_json_integer(out, "depth", r->cost.depth);
+  psdm_json_integer(out, "bytes", (long long)r->bytes);
+  psdm_json_integer(out, "bytes_batch", (long long)r->bytes_batch);
+  psdm_json_number(out, "ns", r->ns);
+  psdm_json_number(out, "ns_batch", r->ns_batch);
+  psdm_json_number(out, "error", r->error);
+}
+
+static void write_function(psdm_output *out, const bench *b, const bench_row *r) {
+  psdm_json_object(out, psdm_code_function_name(r->function));
+  write_cost(out, r);
+  psdm_json_number(out, "library_ns", b->library[r->function]);
+  psdm_json_array(out, "others");
+  for (int k = 0; k < b->rows; k++) {
+    if (b->row[k].function != r->function || &b->row[k] == r) continue;
+    psdm_json_object(out, NULL);
+    write_cost(out, &b->row[k]);
+    psdm_json_close(out);
+  }
+  psdm_json_close(out);
+  psdm_json_close(out);
+}
+
+static void write_baseline(psdm_output *out, const bench *b) {
+  psdm_json_object(out, "baseline");
+  if (b->textbook && b->textbook_ns > 0) {
+    psdm_json_object(out, "inverse");
+    psdm_json_string(out, "name", "textbook Newton-Euler");
+    psdm_json_number(out, "ns", b->textbook_ns);
+    psdm_json_close(out);
+  }
+  psdm_json_close(out);
+}
+
+static int print_json(const bench_settings *set, const bench *b) {
+  const psdm_compile_info *info = psdm_compiled_info(b->compiled[0]);
+  psdm_output *out;
+  int code = tool_open("-", &out);
+  if (code >= 0) return code;
+  psdm_json_object(out, NULL);
+  psdm_json_string(out, "name", psdm_robot_name(b->robot));
+  psdm_json_integer(out, "n", psdm_robot_n(b->robot));
+  psdm_json_integer(out, "l", psdm_model_l(b->model));
+  psdm_json_string(out, "compiler", info->compiler);
+  psdm_json_bool(out, "cached", info->cached);
+  psdm_json_integer(out, "states", BENCH_STATES);
+  psdm_json_integer(out, "repeat", (long long)set->repeat);
+  psdm_json_number(out, "error", worst_error(b));
+  psdm_json_object(out, "functions");
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+    if (row_of(b, f)) write_function(out, b, row_of(b, f));
+  psdm_json_close(out);
+  write_baseline(out, b);
+  settings_json(&line, set, out);
+  psdm_json_close(out);
+  return tool_commit(&out);
+}
+
+static int report(const bench_settings *set, const bench *b) {
+  int code = set->json ? print_json(set, b) : EXIT_OK;
+  if (!set->json) print_text(set, b);
+  if (code != EXIT_OK || worst_error(b) <= tolerance) return code;
+  tool_warn("the generated code differs from the recursions by %.1e, which is more than rounding", worst_error(b));
+  return EXIT_QUALITY;
+}
+
+int cmd_bench(int argc, char **argv) {
+  bench_settings set;
+  const char *path;
+  psdm_robot *robot = NULL;
+  bench b = {0};
+  int method = 0;
+  psdm_code_options options = {0};
+  int code = settings_parse(&line, argc, argv, &set, &path);
+  if (code < 0) code = parse_options(&set, &method, &options);
+  if (code < 0) code = tool_load("bench", path, ROBOT_SETTINGS_OF(&set), &robot);
+  if (code < 0) code = bench_open(robot, &b);
+  progress bar = progress_start(3);
+  if (code < 0) code = add_rows(&b, &set, method, options, &bar);
+  progress_end(&bar);
+  if (code < 0) code = bench_verify(&b);
+  if (code < 0) {
+    bar = progress_start((long long)set.repeat);
+    bench_time(&b, (int)set.repeat, &bar);
+    progress_end(&bar);
+    code = report(&set, &b);
+  }
+  bench_close(&b);
+  psdm_robot_free(robot);
+  return code;
+}
