@@ -74,6 +74,7 @@ typedef struct psdmp_inertia {
   int nulls;
   double *null;          /* (nulls x size) reduced: one at its own zero, zero at the others' */
   int *zero;             /* (nulls) entry that each makes zero */
+  double growth;         /* largest entry, over the largest of its kind before: digits are lost with it */
 } psdmp_inertia;
 
 /* ---- frames.c ---- */
@@ -96,8 +97,9 @@ typedef struct psdmp_freedom {
   double *value;         /* (standard x columns) */
 } psdmp_freedom;
 
-psdm_status psdmp_freedom_set(const psdm_robot *robot, const psdm_model *base, const double *theta, bool argument, psdmp_arena *arena,
-                              psdmp_freedom *freedom, psdm_error *error);
+/* argument: forms in theta. any_gravity: nothing may be dropped that only another direction of gravity would show. */
+psdm_status psdmp_freedom_set(const psdm_robot *robot, const psdm_model *base, const double *theta, bool argument, bool any_gravity,
+                              psdmp_arena *arena, psdmp_freedom *freedom, psdm_error *error);
 bool psdmp_inertia_new(const psdmp_chain *chain, const psdmp_freedom *freedom, psdmp_arena *arena, psdmp_inertia *inertia);
 void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *freedom, const psdmp_choice *choice, psdmp_inertia *inertia);
 

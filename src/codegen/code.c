@@ -189,6 +189,13 @@ static bool needs_inertia(unsigned functions) {
   return (functions & ~without) != 0;
 }
 
+psdm_robot psdmp_any_gravity(const psdm_robot *r) {
+  static const double askew[3] = {3.1, 4.2, 8.3};
+  psdm_robot any = *r;
+  memcpy(any.gravity, askew, sizeof askew);
+  return any;
+}
+
 /* the functions of the closed form where they can win, its base parameters anyway */
 static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, psdm_error *error) {
   const psdm_robot *r = code->robot;
@@ -196,6 +203,8 @@ static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, p
   bool functions = o->method == PSDM_CODE_EXPANDED ||
                    (o->method == PSDM_CODE_AUTO && r->bodies <= EXPANDED_BODIES && !outside_model(o));
   psdm_status status = PSDM_E_ARGUMENT;
+  psdm_robot any = psdmp_any_gravity(r); /* whose base parameters serve every direction of gravity */
+  if (o->gravity_argument) r = &any;
   if (functions) status = psdm_model_derive(r, NULL, allocator, &code->model, NULL, error);
   if (status && o->method != PSDM_CODE_EXPANDED) status = psdm_params_derive(r, NULL, allocator, &code->model, NULL, error);
   return status;

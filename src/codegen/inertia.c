@@ -31,12 +31,12 @@ static void set_nulls(const psdm_model *base, psdmp_freedom *f) {
     }
 }
 
-psdm_status psdmp_freedom_set(const psdm_robot *r, const psdm_model *base, const double *theta, bool argument, psdmp_arena *arena,
+psdm_status psdmp_freedom_set(const psdm_robot *r, const psdm_model *base, const double *theta, bool argument, bool any_gravity, psdmp_arena *arena,
                               psdmp_freedom *f, psdm_error *error) {
-  psdm_robot free = *r;   /* without the file's assumptions, which its numbers need not hold */
+  psdm_robot free = any_gravity ? psdmp_any_gravity(r) : *r;
   psdm_model *all = NULL;
   int S = psdm_robot_parameter_count(r);
-  free.assumptions = 0;
+  free.assumptions = 0; /* its numbers need not hold them */
   *f = (psdmp_freedom){.argument = argument, .standard = S, .drives = r->drives, .columns = argument ? base->l : 1};
   f->null = NEW(arena, S * S, double);
   f->value = NEW(arena, S * f->columns, double);
@@ -129,6 +129,9 @@ static void fill(const psdmp_chain *chain, const psdmp_freedom *f, const psdmp_c
 
 /* ---- which entries become zero ---- */
 
+/* a null vector that sees an entry less than this is not asked to clear it */
+static const double LEAST_PIVOT = 1e-3;
+
 /* entries in the order in which they are wanted zero: mass lines of revolute joints, S of sliding ones, drives, then the rest from the
  * base outward */
 static int wish(const psdmp_chain *chain, const psdmp_choice *choice, int size, int *order) {
@@ -190,25 +193,30 @@ static void subtract(psdmp_inertia *in) {
     }
 }
 
+/* mass, first or second moment */
+static int kind_of(const psdmp_inertia *in, long k) {
+  long entry = k / in->columns % 10;
+  return entry == 0 ? 0 : entry < 4 ? 1 : 2;
+}
+
+static void find_largest(const psdmp_inertia *in, double largest[3]) {
+  largest[0] = largest[1] = largest[2] = 0;
+  for (long k = 0; k < (long)in->size * in->columns; k++) largest[kind_of(in, k)] = fmax(largest[kind_of(in, k)], fabs(in->value[k]));
+}
+
 /* what is rounding beside the other entries of its kind is zero */
 static void clean(psdmp_inertia *in) {
-  int C = in->columns;
-  double largest[3] = {0};
-  for (long k = 0; k < (long)in->size * C; k++) {
-    int kind = k / C % 10 == 0 ? 0 : k / C % 10 < 4 ? 1 : 2;
-    largest[kind] = fmax(largest[kind], fabs(in->value[k]));
-  }
-  for (long k = 0; k < (long)in->size * C; k++) {
-    int kind = k / C % 10 == 0 ? 0 : k / C % 10 < 4 ? 1 : 2;
-    if (fabs(in->value[k]) < 1e-16 * largest[kind]) in->value[k] = 0;
-  }
+  double largest[3];
+  find_largest(in, largest);
+  for (long k = 0; k < (long)in->size * in->columns; k++)
+    if (fabs(in->value[k]) < 1e-16 * largest[kind_of(in, k)]) in->value[k] = 0;
 }
 
 static void choose_zeros(const psdmp_chain *chain, const psdmp_choice *choice, psdmp_inertia *in) {
   int order[14 * PSDMP_CODE_JOINTS + 11 * PSDMP_CODE_JOINTS], count = wish(chain, choice, in->size, order), done = 0;
   bool taken[11 * PSDMP_CODE_JOINTS] = {false};
   for (int k = 0; k < choice->zeros && done < in->nulls; k++)
-    if (choice->zero[k] < in->size && !taken[choice->zero[k]] && take(in, done, choice->zero[k], 1e-3)) taken[choice->zero[k]] = true, done++;
+    if (choice->zero[k] < in->size && !taken[choice->zero[k]] && take(in, done, choice->zero[k], LEAST_PIVOT)) taken[choice->zero[k]] = true, done++;
   for (double least = 1e-3; done < in->nulls && least > 1e-12; least *= 1e-3)
     for (int k = 0; k < count && done < in->nulls; k++)
       if (!taken[order[k]] && take(in, done, order[k], least)) taken[order[k]] = true, done++;
@@ -244,9 +252,15 @@ static void turn_entries(double *v, double angle, int wanted) {
 void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *f, const psdmp_choice *choice, psdmp_inertia *in) {
   in->nulls = f->nulls;
   fill(chain, f, choice, in);
+  double before[3], after[3];
+  find_largest(in, before);
   choose_zeros(chain, choice, in);
   subtract(in);
   clean(in);
+  find_largest(in, after);
+  in->growth = 0;
+  for (int k = 0; k < 3; k++)
+    if (before[k] > 0) in->growth = fmax(in->growth, after[k] / before[k]);
   for (int b = 0; b < chain->bodies && !in->argument; b++) {
     int wanted = choice->gene[b][PSDMP_GENE_TURN];
     if (!chain->body[b].leaf || wanted == 0 || wanted > 4) continue;

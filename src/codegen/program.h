@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "psdm/codegen.h"
 #include "psdm/expr.h"
+#include "robot/robot_priv.h"
 
 /* Inputs are numbered in blocks: input = block * PSDMP_BLOCK + index. */
 enum { PSDMP_BLOCK = 1 << 12 };
@@ -63,6 +64,9 @@ psdm_status psdmp_build_expanded(const psdm_robot *robot, const psdm_model *mode
 /* Arguments and results of a function, its outputs array and an empty graph allocated; shared by the two. l: base parameters. */
 psdm_status psdmp_program_shape(const psdm_robot *robot, int l, const psdm_code_options *options, psdm_code_function function,
                                 psdmp_arena *arena, psdmp_program *program, psdm_error *error);
+
+/* The robot under a gravity that no joint is aligned with; shares all else. */
+psdm_robot psdmp_any_gravity(const psdm_robot *robot);
 
 /* A bundle of functions, ready to be written. */
 struct psdm_code {

@@ -9,7 +9,10 @@
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
 /* shaken descents, how many may go by without a better result, and nodes that all may build: a second of search at most */
-enum { ROUNDS = 120, PATIENCE = 40, BUDGET = 30000000 };
+enum { ROUNDS = 120, PATIENCE = 50, BUDGET = 30000000 };
+
+/* how much larger than the plain choice's numbers may become: one digit is all that operations may cost */
+static const double GROWTH = 10;
 
 static uint32_t random_below(uint64_t *seed, uint32_t n) {
   *seed ^= *seed << 13;
@@ -32,6 +35,7 @@ typedef struct search {
   int *other;             /* (entries) */
   psdmp_choice best, frames; /* frames: what chain and inertia are set to, once they are */
   bool set;
+  double growth;          /* of the plain choice's inertias */
   long cost;
   long budget;            /* nodes that the search may still build */
 } search;
@@ -132,7 +136,9 @@ static psdm_status try_choice(search *s, const psdmp_choice *choice, long *cost)
   s->trace.choice = choice;
   build_function(s);
   s->budget -= psdm_graph_size(s->program->graph) + 50;
-  return price(s, cost);
+  psdm_status status = price(s, cost);
+  if (s->inertia.growth > GROWTH * fmax(s->growth, 1)) *cost = LONG_MAX / 2;
+  return status;
 }
 
 /* ---- the search ---- */
@@ -283,7 +289,14 @@ static void shake(search *s, psdmp_choice *choice, uint64_t *seed) {
     int b = (int)random_below(seed, (uint32_t)s->chain.bodies), g = (int)random_below(seed, PSDMP_GENES);
     choice->gene[b][g] = (unsigned char)random_below(seed, (uint32_t)gene_values(s, b, (psdmp_gene)g));
   }
-  if (random_below(seed, 3) == 0) choice->zeros = 0;
+  uint32_t zeros = random_below(seed, 4);
+  if (zeros == 0) choice->zeros = 0;
+  if (zeros == 1 && s->inertia.nulls > 0 && has_inertia(s->function)) {
+    /* other entries zero: what they push out comes back elsewhere */
+    choice->zeros = s->inertia.nulls;
+    memcpy(choice->zero, s->inertia.zero, (size_t)choice->zeros * sizeof *choice->zero);
+    for (int k = 0; k < 2; k++) choice->zero[random_below(seed, (uint32_t)choice->zeros)] = (int)random_below(seed, (uint32_t)s->inertia.size);
+  }
 }
 
 /* descents from the plain choice, the usual one, and shaken copies of the best so far; the result after factoring decides */
@@ -291,7 +304,9 @@ static psdm_status run_search(search *s, int rounds) {
   psdmp_choice top = s->best;
   long least = LONG_MAX, cost;
   uint64_t seed = 88172645463325252u;
+  s->growth = HUGE_VAL;
   psdm_status status = try_choice(s, &s->best, &s->cost); /* the chain is known from here on */
+  s->growth = s->inertia.growth;
   for (int k = 0, since = 0; k < rounds + 2 && since <= PATIENCE && !status && (s->budget > 0 || k == 0); k++, since++) {
     if (k == 0) s->best = (psdmp_choice){0};
     if (k == 1) usual(s, &s->best);
@@ -326,7 +341,7 @@ psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, c
   s->program = program;
   s->budget = BUDGET;
   status = psdmp_chain_new(r, arena, &s->chain, error);
-  if (!status) status = psdmp_freedom_set(r, base, theta, program->length[PSDMP_IN_THETA] > 0, arena, &s->freedom, error);
+  if (!status) status = psdmp_freedom_set(r, base, theta, program->length[PSDMP_IN_THETA] > 0, options->gravity_argument, arena, &s->freedom, error);
   if (status) return status;
   s->tree = NEW(arena, r->bodies, psdm_ref);
   s->more = NEW(arena, r->n * r->n + r->n, psdm_ref);

@@ -33,7 +33,11 @@ static void random_choice(search *s, rng *g, psdmp_choice *choice) {
   for (int b = 0; b < s->chain.bodies; b++)
     for (int k = 0; k < PSDMP_GENES; k++) choice->gene[b][k] = (unsigned char)rng_int(g, 0, gene_values(s, b, (psdmp_gene)k) - 1);
   if (!has_inertia(s->function)) return;
+  /* short units make numbers of very different sizes, and then rounding is not told from what is small */
+  double longest = 0;
+  for (int k = 0; k < s->chain.lengths; k++) longest = fmax(longest, fabs(s->chain.length[k]));
   choice->unit = rng_int(g, 0, s->chain.lengths);
+  if (choice->unit && fabs(s->chain.length[choice->unit - 1]) < 0.05 * longest) choice->unit = 0;
   choice->zeros = picking.zeros ? rng_int(g, 0, s->inertia.nulls) : 0;
   for (int k = 0; k < choice->zeros; k++) choice->zero[k] = rng_int(g, 0, s->inertia.size - 1);
 }

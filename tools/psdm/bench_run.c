@@ -53,7 +53,9 @@ int bench_open(const psdm_robot *robot, bench *b) {
   psdm_error error;
   size_t n = (size_t)psdm_robot_n(robot);
   *b = (bench){.robot = robot};
-  if (psdm_robot_ready(robot, &error) || psdm_params_derive(robot, NULL, NULL, &b->model, NULL, &error) || psdm_work_new(robot, NULL, &b->work)) return tool_fail(&error);
+  if (psdm_robot_loops(robot)) return tool_fail(&(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops has no straight-line code to measure"});
+  if (psdm_robot_ready(robot, &error) || psdm_params_derive(robot, NULL, NULL, &b->model, NULL, &error)) return tool_fail(&error);
+  if (psdm_work_new(robot, NULL, &b->work)) return out_of_memory();
   b->state = calloc(4 * n * BENCH_STATES + 1, sizeof(double));
   b->turned = calloc(4 * n * BENCH_STATES + 1, sizeof(double));
   b->out = calloc((BENCH_STATES + 2) * most_outputs(b), sizeof(double));

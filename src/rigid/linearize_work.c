@@ -1,0 +1,65 @@
+#include <string.h>
+
+#include "rigid/linearize_priv.h"
+
+/* hands out aligned pieces of the caller's memory; with memory NULL it only counts */
+typedef struct carver {
+  char *memory;
+  size_t used;
+} carver;
+
+static void *carve(carver *c, size_t count, size_t size) {
+  enum { LINE = 64 }; /* a cache line each */
+  void *piece = c->memory ? c->memory + c->used : NULL;
+  c->used += (count * size + LINE - 1) / LINE * LINE;
+  return piece;
+}
+
+static psdm_linear *lay_out(const psdm_robot *r, void *memory, size_t *bytes, void **work) {
+  carver c = {memory, 0};
+  size_t bodies = (size_t)r->bodies, n = (size_t)r->n;
+  psdm_linear *l = carve(&c, 1, sizeof *l), count = {0};
+  psdm_linear *at = l ? l : &count;
+  at->wave = carve(&c, bodies * PSDMP_LEVELS, sizeof *at->wave);
+  at->spatial = carve(&c, bodies, sizeof *at->spatial);
+  at->factor = carve(&c, bodies, sizeof *at->factor);
+  at->q = carve(&c, bodies, sizeof(double));
+  at->qd = carve(&c, bodies, sizeof(double));
+  at->qdd = carve(&c, bodies, sizeof(double));
+  for (int i = 0; i < 6; i++) at->direction[i] = carve(&c, bodies, sizeof(double));
+  at->zero = carve(&c, bodies > n ? bodies : n, sizeof(double));
+  at->tree = carve(&c, bodies, sizeof(double));
+  at->vector = carve(&c, 3 * n, sizeof(double));
+  at->M = carve(&c, n * n, sizeof(double));
+  at->A = carve(&c, n * n, sizeof(double));
+  at->B = carve(&c, n * n, sizeof(double));
+  at->mark = carve(&c, bodies, sizeof(int));
+  *work = carve(&c, psdm_work_bytes(r), 1);
+  *bytes = c.used;
+  return l;
+}
+
+size_t psdm_linear_bytes(const psdm_robot *r) {
+  size_t bytes;
+  void *work;
+  lay_out(r, NULL, &bytes, &work);
+  return bytes;
+}
+
+psdm_status psdm_linear_init(const psdm_robot *r, void *memory, size_t bytes, psdm_linear **linear) {
+  size_t need = psdm_linear_bytes(r);
+  void *work;
+  *linear = NULL;
+  if (!memory || bytes < need || (uintptr_t)memory % _Alignof(max_align_t)) return PSDM_E_ARGUMENT;
+  memset(memory, 0, need);
+  psdm_linear *l = lay_out(r, memory, &need, &work);
+  psdm_status status = psdm_work_init(r, work, psdm_work_bytes(r), &l->work);
+  if (status) return status;
+  for (int b = 0; b < r->bodies; b++) {
+    int parent = r->body[b].parent;
+    if (parent < 0) continue;
+    l->factor[parent].branches = l->mark[parent]++ > 0;
+  }
+  *linear = l;
+  return PSDM_OK;
+}

@@ -1,0 +1,105 @@
+# Generated folders as their reader meets them: gcc, clang and g++ without a warning, the self-test, symbols, the same bytes again, and names
+# that would like to be code.
+. "$SOURCE/tests/tools/cli.sh"
+: "${CC:=cc}"
+strict="-std=c99 -pedantic -Wall -Wextra -Werror"
+compilers=$CC
+for cc in gcc clang; do # cc may be one of them
+  found=$(command -v $cc) && [ "$(readlink -f "$found")" != "$(readlink -f "$(command -v "$CC")")" ] && compilers="$compilers $cc"
+done
+
+# okay WHAT COMMAND...: the command succeeds
+okay() {
+  local what=$1
+  checks=$((checks + 1))
+  shift
+  "$@" > out 2> err < /dev/null || wrong "$what"
+}
+
+# what the object needs is libm's, what it defines is code and constants
+symbols() { # OBJECT PREFIX
+  checks=$((checks + 2))
+  nm "$1" > out 2> err
+  awk '$1 == "U" && $2 !~ /^(_GLOBAL_OFFSET_TABLE_|(sin|cos|fabs|sqrt)f?)$/ { print; bad = 1 } END { exit bad }' out >> err || wrong "$1 needs more than libm"
+  awk 'NF == 3 && ($2 ~ /[BbDdCcGgSsVvWw]/ || ($2 == "T" && index($3, "'"$2"_'") != 1)) { print; bad = 1 } END { exit bad }' out >> err || wrong "$1 keeps state or defines foreign names"
+}
+
+check_robot() { # ROBOT OPTIONS...
+  local robot=$1
+  shift
+  run codegen "$robots/$robot.yaml" --out "$robot" "$@"
+  expect_code 0 "codegen $robot $*"
+  mv "$robot" first
+  run codegen "$robots/$robot.yaml" --out "$robot" "$@"
+  okay "$robot: the same bytes again" diff -r first "$robot"
+  rm -rf first
+  cd "$robot" || exit 2
+  for cc in $compilers; do
+    okay "$robot, $cc" $cc $strict -O1 -c "$robot.c" -o "$robot-${cc##*/}.o"
+    okay "$robot, $cc, self-test" $cc $strict -O1 -c "${robot}_selftest.c" -o selftest.o
+    okay "$robot, $cc, links" $cc selftest.o "$robot-${cc##*/}.o" -o selftest -lm
+    okay "$robot, $cc, runs" ./selftest
+    symbols "$robot-${cc##*/}.o" "$robot"
+  done
+  okay "$robot: make check" make -s CC="$CC" check
+  grep -q WRONG out && wrong "$robot: the self-test says WRONG and exits 0"
+  # the header in C++, and the object behind it
+  upper=$(echo "$robot" | tr a-z A-Z)
+  printf '#include "%s.h"\nint main() {\n  double q[%s_N] = {}, tau[%s_N] = {};\n  %s_gravity(q, tau);\n  return tau[0] != tau[0];\n}\n' "$robot" "$upper" "$upper" "$robot" > main.cpp
+  for cxx in g++ clang++; do
+    command -v $cxx > /dev/null || continue
+    okay "$robot: header in $cxx" $cxx -std=c++11 -pedantic -Wall -Wextra -Werror -c main.cpp -o main.o
+    okay "$robot: linked by $cxx" $cxx main.o "$robot.o" -o main -lm
+    okay "$robot: called from C++" ./main
+    okay "$robot: source as C++ by $cxx" $cxx -x c++ -std=c++11 -pedantic -Wall -Wextra -Werror -c "$robot.c" -o cpp.o
+  done
+  cd "$work" || exit 2
+}
+
+check_robot kuka_kr6 --functions inverse,gravity,mass,forward,regressor,energy,pose
+check_robot fanuc_sr6ia --target simd --friction-columns --drive-columns --wrench
+check_robot parallelogram --method expanded
+
+# ---- names that would like to be code ----
+cat > hostile.yaml <<'YAML'
+name: "*/ int evil(void) { return system(\"evil\"); } /* \\\n#error evil\n??/ %s%n `evil` $(evil) $"
+gravity: [0, -9.81, 0]
+convention: dh
+joints:
+  - {name: "a */ evil", a: 0.5}
+  - {name: "// evil \\", a: 0.4}
+links:
+  - {name: "*/ evil \n#error evil", mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+  - {name: "evil*/*/ \"evil\" %s \\", mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+YAML
+run codegen hostile.yaml --out hostile --target simd --theta argument
+expect_code 0 "hostile names"
+prefix=$(basename "$(ls hostile/*_selftest.c)" _selftest.c)
+checks=$((checks + 1))
+[ -n "$(echo "$prefix" | grep -E '^[A-Za-z_][A-Za-z0-9_]*$')" ] || wrong "prefix $prefix"
+okay "hostile names: make check" make -s -C hostile CC="$CC" check CFLAGS="$strict -O1 -Wcomment -Wtrigraphs"
+# without comments and the prefix nothing evil is left, and nothing outside comments starts a line but code
+for file in hostile/*.c hostile/*.h; do
+  checks=$((checks + 1))
+  $CC -std=c99 -fpreprocessed -dD -E -P "$file" 2> err | sed "s/$prefix//g; s/$(echo "$prefix" | tr a-z A-Z)//g" > out
+  grep -iq evil out && wrong "$file has evil outside comments"
+done
+checks=$((checks + 1))
+sed "s/$prefix//g" hostile/Makefile > out
+grep -iq evil out && wrong "the Makefile has evil in it"
+touch ran
+run codegen hostile.yaml --out '$(touch evil);`touch evil`' --functions gravity
+expect_code 0 "hostile folder"
+okay "hostile folder: make check" make -s -C '$(touch evil);`touch evil`' CC="$CC" check
+checks=$((checks + 1))
+[ -z "$(find . -name evil)" ] || wrong "a name was run as a command"
+
+# reserved words and odd first letters make identifiers too
+for name in int 9lives élan "a b" double; do
+  printf 'name: "%s"\nconvention: dh\njoints:\n  - {a: 0.5}\nlinks:\n  - {mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n' "$name" > named.yaml
+  rm -rf named
+  run codegen named.yaml --out named --functions inverse
+  expect_code 0 "named '$name'"
+  okay "named '$name': make check" make -s -C named CC="$CC" check CFLAGS="$strict -O1"
+done
+finish
