@@ -6,7 +6,7 @@ WERROR := $(if $(CI),ON,OFF)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
-.PHONY: help build demo test test-all test-peers sanitize coverage fuzz bench install clean core all-packages
+.PHONY: help build demo test test-all deep test-peers sanitize coverage fuzz bench install clean core all-packages
 
 help:
 	@echo "make demo      build, then a tour from a robot file to its dynamics"
@@ -14,6 +14,7 @@ help:
 	@echo "make build     build only: build/psdm"
 	@echo "make install   install under PREFIX (default $(PREFIX))"
 	@echo "make test-all  the tests again under sanitizers, valgrind, an outside project, a short fuzz run"
+	@echo "make deep      generated code with every combination of options (an hour)"
 	@echo "make test-peers  Pinocchio, MuJoCo and KDL as judges"
 	@echo "make bench     recursions beside Pinocchio, and derivation times"
 	@echo "make fuzz      fuzz the parsers for FUZZ_SECONDS each (default $(FUZZ_SECONDS))"
@@ -42,6 +43,9 @@ sanitize: core
 
 test-all: all-packages build sanitize
 	@ctest --test-dir build/release -L deep --output-on-failure
+
+deep: build
+	@PSDM=$(CURDIR)/build/psdm SOURCE=$(CURDIR) BUILD=$(CURDIR)/build/release JOBS=$(JOBS) bash tests/codegen/deep_codegen.sh full
 
 coverage: core
 	@sh cmake/build.sh coverage $(JOBS)

@@ -53,6 +53,9 @@ typedef struct psdm_code_options {
   bool drive_columns;          /* regressor: n columns qdd of drive inertias, last */
   bool throughput;             /* order for registers instead of latency */
   int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: the last */
+  int effort;                  /* recursive: restarts of the search that may go by without a gain; 0: 50, -1: the first descent only */
+  bool (*going_on)(void *user, double share); /* asked now and then, NULL: never; false stops with PSDM_E_ARGUMENT */
+  void *going_on_user;
   const char *prefix;          /* NULL: the robot's name as a C identifier */
   const char *command;         /* command line for the banner, nullable */
 } psdm_code_options;

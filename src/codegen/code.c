@@ -229,6 +229,16 @@ static psdm_status set_theta(psdm_code *code, psdm_error *error) {
   return PSDM_OK;
 }
 
+/* share of the functions that come before f */
+static bool going_on(const psdm_code_options *o, int f) {
+  int before = 0, all = 0;
+  for (int k = 0; k < PSDM_CODE_FUNCTIONS; k++) {
+    all += o->functions >> k & 1;
+    before += k < f && (o->functions >> k & 1);
+  }
+  return !o->going_on || o->going_on(o->going_on_user, (double)before / all);
+}
+
 /* given: a model to take as it is; NULL: the robot's own */
 static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, const psdm_code_options *options, const psdm_allocator *allocator,
                                 psdm_code **out, psdm_error *error) {
@@ -248,6 +258,10 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
   if (!status) status = set_theta(code, error);
   for (int f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
     if (!(code->options.functions >> f & 1)) continue;
+    if (!going_on(&code->options, f)) {
+      status = psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
+      break;
+    }
     status = build(code, (psdm_code_function)f, &code->program[code->programs], error);
     code->programs += !status;
   }

@@ -9,7 +9,7 @@
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
 /* shaken descents, how many may go by without a better result, and nodes that all may build: a second of search at most */
-enum { ROUNDS = 120, PATIENCE = 50, BUDGET = 30000000 };
+enum { ROUNDS = 3, PATIENCE = 50, BUDGET = 30000000 }; /* rounds: times the patience */
 
 /* how much larger than the plain choice's numbers may become: one digit is all that operations may cost */
 static const double GROWTH = 10;
@@ -300,14 +300,15 @@ static void shake(search *s, psdmp_choice *choice, uint64_t *seed) {
 }
 
 /* descents from the plain choice, the usual one, and shaken copies of the best so far; the result after factoring decides */
-static psdm_status run_search(search *s, int rounds) {
+static psdm_status run_search(search *s, int patience) {
+  int rounds = patience > 0 ? 2 + ROUNDS * patience : 2;
   psdmp_choice top = s->best;
   long least = LONG_MAX, cost;
   uint64_t seed = 88172645463325252u;
   s->growth = HUGE_VAL;
   psdm_status status = try_choice(s, &s->best, &s->cost); /* the chain is known from here on */
   s->growth = s->inertia.growth;
-  for (int k = 0, since = 0; k < rounds + 2 && since <= PATIENCE && !status && (s->budget > 0 || k == 0); k++, since++) {
+  for (int k = 0, since = 0; k < rounds && since <= patience + 1 && !status && (s->budget > 0 || k == 0); k++, since++) {
     if (k == 0) s->best = (psdmp_choice){0};
     if (k == 1) usual(s, &s->best);
     if (k > 1) {
@@ -354,7 +355,8 @@ psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, c
   s->trace.inertia = &s->inertia;
   s->trace.options = options;
   s->trace.program = program;
-  status = run_search(s, function == PSDM_CODE_POSE || function == PSDM_CODE_JACOBIAN ? 0 : ROUNDS);
+  bool short_search = function == PSDM_CODE_POSE || function == PSDM_CODE_JACOBIAN || options->effort < 0;
+  status = run_search(s, short_search ? 0 : options->effort ? options->effort : PATIENCE);
   if (!status) status = try_choice(s, &s->best, &s->cost);
   return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while generating '%s'", psdm_status_text(status), program->name) : PSDM_OK;
 }

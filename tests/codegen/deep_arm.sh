@@ -39,24 +39,21 @@ write_dump() { # FOLDER
   } > "$1/dump.c"
 }
 
-# units in the last place between two dumps: how many differ, how far at most
+# two dumps: how many results differ, how far at most
 compare() { # WHAT HOST ARM
   python3 - "$@" <<'PY' || wrong=1
 import struct, sys
 what, host, arm = sys.argv[1], *[[line.split() for line in open(f)] for f in sys.argv[2:]]
 assert len(host) == len(arm) > 100 and all(a[:2] == b[:2] for a, b in zip(host, arm)), "%s: %d and %d results" % (what, len(host), len(arm))
-def order(u):  # neighbours are neighbours
-    return u if u < 1 << 31 else (1 << 31) - u
-far = [abs(order(int(a[2], 16)) - order(int(b[2], 16))) for a, b in zip(host, arm)]
 value = lambda row: struct.unpack("f", struct.pack("I", int(row[2], 16)))[0]
 largest, away = {}, {}
 for a, b in zip(host, arm):
     largest[a[0]] = max(largest.get(a[0], 0), abs(value(a)))
     away[a[0]] = max(away.get(a[0], 0), abs(value(a) - value(b)))
 relative = max(away[name] / largest[name] for name in away)
-differ = sum(d > 0 for d in far)
-print("%s: %s" % (what, "all %d results bit for bit the host's" % len(far) if not differ else
-      "%d of %d results differ from the host's, by %d units in the last place at most, %.1e of the largest number of their function" % (differ, len(far), max(far), relative)))
+differ = sum(a[2] != b[2] for a, b in zip(host, arm))
+print("%s: %s" % (what, "all %d results bit for bit the host's" % len(host) if not differ else
+      "%d of %d results differ from the host's, by %.1e (%.0f units in the last place) of the largest number of their function" % (differ, len(host), relative, relative * 2**24)))
 assert relative < 1e-5
 PY
 }

@@ -19,6 +19,7 @@
   X(flag, friction_columns, "", "", "regressor: add columns of Coulomb and viscous friction")                     \
   X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                      \
   X(text, link, "", "NAME|NUMBER", "link or joint that jacobian and pose look at (default: the last)")            \
+  X(number, effort, "50", "N", "restarts of the search for few operations that may bring nothing; 0: none")         \
   X(flag, json, "", "", "write one JSON object")                                                                  \
   ROBOT_SETTINGS(X)
 
@@ -111,6 +112,7 @@ static int parse_options(const codegen_settings *set, psdm_code_options *o) {
   o->friction_columns = set->friction_columns;
   o->drive_columns = set->drive_columns;
   o->prefix = set->prefix;
+  o->effort = set->effort > 0 ? (int)set->effort : -1;
   return code;
 }
 
@@ -193,6 +195,21 @@ static int print_json(const codegen_settings *set, const psdm_robot *robot, cons
   return tool_commit(&out);
 }
 
+static bool going_on(void *user, double share) {
+  progress_show(user, (long long)(100 * share), (long long)(100 * share), "% generated");
+  return true;
+}
+
+static int build(const psdm_robot *robot, psdm_code_options *options, psdm_code **generated) {
+  psdm_error error;
+  progress bar = progress_start(100);
+  options->going_on = going_on;
+  options->going_on_user = &bar;
+  psdm_status status = psdm_code_build(robot, options, NULL, generated, &error);
+  progress_end(&bar);
+  return status ? tool_fail(&error) : -1;
+}
+
 int cmd_codegen(int argc, char **argv) {
   codegen_settings set;
   const char *path;
@@ -206,7 +223,7 @@ int cmd_codegen(int argc, char **argv) {
   if (code < 0) code = find_link(set.link, robot, &options);
   char *command = code < 0 ? command_text(argc, argv) : NULL;
   options.command = command;
-  if (code < 0 && psdm_code_build(robot, &options, NULL, &generated, &error)) code = tool_fail(&error);
+  if (code < 0) code = build(robot, &options, &generated);
   if (code < 0 && psdm_code_write(generated, set.out, &error)) code = tool_fail(&error);
   if (code < 0) {
     code = set.json ? print_json(&set, robot, generated) : EXIT_OK;
