@@ -5,6 +5,7 @@
 #ifndef PSDM_EVAL_H
 #define PSDM_EVAL_H
 
+#include "psdm/linearize.h"
 #include "psdm/model.h"
 #include "psdm/rigid.h"
 
@@ -22,7 +23,9 @@ extern "C" {
   X(REGRESSOR, "regressor", "q qd qdd", "regressor Y with tau = Y pi")              \
   X(ENERGY, "energy", "q qd", "kinetic energy T and potential energy U")            \
   X(JACOBIAN, "jacobian", "q", "Jacobian of a link: linear rows, then angular")     \
-  X(POSE, "pose", "q", "position and rotation of a link in the base frame")
+  X(POSE, "pose", "q", "position and rotation of a link in the base frame")         \
+  X(LINEARIZE_INVERSE, "linearize-inverse", "q qd qdd", "dtau/dq, dtau/dqd and M")  \
+  X(LINEARIZE_FORWARD, "linearize-forward", "q qd tau", "dqdd/dq, dqdd/dqd and the inverse of M")
 
 typedef enum psdm_function {
 #define PSDM_FUNCTION_ENUM(id, name, inputs, help) PSDM_F_##id,
@@ -42,6 +45,7 @@ typedef struct psdm_eval_options {
   bool expanded;               /* evaluate through the model instead of the recursions */
   const double *theta;         /* expanded: base parameters (l) */
   double *scratch;             /* expanded, or regressor with a model: psdm_eval_scratch doubles */
+  psdm_linear *linear;         /* linearize-inverse, linearize-forward: their scratch; PSDM_E_ARGUMENT without it */
 } psdm_eval_options;
 
 PSDM_API const char *psdm_function_name(psdm_function function); /* NULL when out of range */

@@ -63,6 +63,8 @@ int psdm_eval_outputs(const psdm_robot *r, psdm_function f, const psdm_eval_opti
     case PSDM_F_ENERGY: return 2;
     case PSDM_F_JACOBIAN: return 6 * r->n;
     case PSDM_F_POSE: return 12;
+    case PSDM_F_LINEARIZE_INVERSE:
+    case PSDM_F_LINEARIZE_FORWARD: return 3 * r->n * r->n;
     default: return 0;
   }
 }
@@ -73,7 +75,7 @@ static void entry_name(const char *letter, int index, int columns, char *buf, si
 }
 
 char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eval_options *options, int index, char *buf, size_t size) {
-  static const char *const pose[] = {"x", "y", "z"};
+  static const char *const pose[] = {"x", "y", "z"}, *const inverse[] = {"dtau_dq", "dtau_dqd", "M"}, *const forward[] = {"dqdd_dq", "dqdd_dqd", "Minv"};
   const psdm_eval_options *o = options ? options : &no_options;
   if (size) buf[0] = '\0';
   if (index < 0 || index >= psdm_eval_outputs(r, f, o)) return buf;
@@ -89,6 +91,8 @@ char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eva
       else
         entry_name("R", index - 3, 3, buf, size);
       break;
+    case PSDM_F_LINEARIZE_INVERSE: entry_name(inverse[index / (r->n * r->n)], index % (r->n * r->n), r->n, buf, size); break;
+    case PSDM_F_LINEARIZE_FORWARD: entry_name(forward[index / (r->n * r->n)], index % (r->n * r->n), r->n, buf, size); break;
     default: snprintf(buf, size, "%s%d", o->motor ? "taum" : "tau", index + 1);
   }
   return buf;
@@ -164,6 +168,13 @@ static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_ev
   return status;
 }
 
+/* three matrices, one behind the other: by q, by qd, and M or its inverse */
+static psdm_status linearized(const psdm_robot *r, const psdm_eval_options *o, bool forward, const double *q, const double *qd, const double *third, double *out) {
+  double *by_qd = out + (long)r->n * r->n, *mass = by_qd + (long)r->n * r->n;
+  if (!o->linear) return PSDM_E_ARGUMENT;
+  return forward ? psdm_linearize_forward(r, o->linear, q, qd, third, out, by_qd, mass) : psdm_linearize_inverse(r, o->linear, q, qd, third, out, by_qd, mass);
+}
+
 psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, const psdm_eval_options *options, const double *in,
                       double *out) {
   const psdm_eval_options *o = options ? options : &no_options;
@@ -183,6 +194,8 @@ psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, con
     case PSDM_F_ENERGY: return psdm_energy(r, work, q, second, &out[0], &out[1]);
     case PSDM_F_JACOBIAN: return psdm_jacobian(r, work, q, link, out);
     case PSDM_F_POSE: return psdm_pose(r, work, q, link, out);
+    case PSDM_F_LINEARIZE_INVERSE:
+    case PSDM_F_LINEARIZE_FORWARD: return linearized(r, o, f == PSDM_F_LINEARIZE_FORWARD, q, second, third, out);
     default: return PSDM_E_ARGUMENT;
   }
 }

@@ -56,7 +56,7 @@ static inline void tall_transposed(const double *B, const double *x, double *out
 
 /* ---- inward: the articulated bodies ---- */
 
-/* a body's own inertia and Mb */
+/* at a tip: the body's own inertia and Mb */
 static inline void start_factor(const psdmp_spatial *k, psdmp_factor *f) {
   const double *c = k->c, *b = k->b;
   memcpy(f->P.J, k->J, sizeof k->J);
@@ -71,6 +71,20 @@ static inline void start_factor(const psdmp_spatial *k, psdmp_factor *f) {
   f->Ph[15] = b[1], f->Ph[16] = -b[0], f->Ph[17] = 0;
 }
 
+/* elsewhere: the same to what the body carries, entries that are not zero */
+static inline void add_body(const psdmp_spatial *k, psdmp_factor *restrict f) {
+  const double *c = k->c, *b = k->b;
+  for (int i = 0; i < 6; i++) f->P.J[i] += k->J[i];
+  f->P.H[1] -= c[2], f->P.H[2] += c[1];
+  f->P.H[3] += c[2], f->P.H[5] -= c[0];
+  f->P.H[6] -= c[1], f->P.H[7] += c[0];
+  f->P.M[0] += k->mass, f->P.M[3] += k->mass, f->P.M[5] += k->mass;
+  for (int i = 0; i < 9; i++) f->Ph[i] += k->A[i];
+  f->Ph[10] += b[2], f->Ph[11] -= b[1];
+  f->Ph[12] -= b[2], f->Ph[14] += b[0];
+  f->Ph[15] += b[1], f->Ph[16] -= b[0];
+}
+
 /* D, G, Gh of a joint, and what is left of P and Ph to its parent; false when D is not positive */
 static inline bool resolve(const psdmp_spatial *k, double drive, psdmp_factor *f, psdmp_factor *restrict parent) {
   double Ph[6], row[3];
@@ -81,19 +95,29 @@ static inline bool resolve(const psdmp_spatial *k, double drive, psdmp_factor *f
   if (!parent) return f->D > 0;
   tall_transposed(f->Ph, k->h, row);
   psdmp_six left;
+  double bar[18];
   six_less(&f->P, f->G, Ph, &left);
-  six_add(&left, &parent->P);
   for (int i = 0; i < 3; i++) f->Gh[i] = f->g * row[i];
   for (int i = 0; i < 6; i++)
-    for (int j = 0; j < 3; j++) parent->Ph[3 * i + j] += f->Ph[3 * i + j] - f->G[i] * row[j];
+    for (int j = 0; j < 3; j++) bar[3 * i + j] = f->Ph[3 * i + j] - f->G[i] * row[j];
+  if (f->last) { /* the first to come to its parent */
+    parent->P = left;
+    memcpy(parent->Ph, bar, sizeof bar);
+  } else {
+    six_add(&left, &parent->P);
+    for (int i = 0; i < 18; i++) parent->Ph[i] += bar[i];
+  }
   return f->D > 0;
 }
 
 /* f of all that each joint carries, P, D, G, Ph, Gh */
 static psdm_status factorise(const psdm_robot *r, psdm_linear *l) {
-  for (int b = 0; b < r->bodies; b++) start_factor(&l->spatial[b], &l->factor[b]);
   for (int b = r->bodies - 1; b >= 0; b--) {
     int parent = r->body[b].parent;
+    if (l->factor[b].tip)
+      start_factor(&l->spatial[b], &l->factor[b]);
+    else
+      add_body(&l->spatial[b], &l->factor[b]);
     if (!resolve(&l->spatial[b], r->body_drive[b], &l->factor[b], parent < 0 ? NULL : &l->factor[parent])) return PSDM_E_SINGULAR;
     if (parent < 0) continue;
     for (int i = 0; i < 6; i++) l->spatial[parent].f[i] += l->spatial[b].f[i];
@@ -103,13 +127,16 @@ static psdm_status factorise(const psdm_robot *r, psdm_linear *l) {
 
 /* ---- Algorithm 5 ---- */
 
-/* z = sum z+ + P x + 2 Ph t + dq h x* f with x = 2 hd dqd + hdd dq, t = (h dqd + hd dq)'s angular part; eps = dtau - h.z */
+/* z = sum z+ + P x + Ph t + dq h x* f with x = 2 hd dqd + hdd dq, t = 2 (h dqd + hd dq)'s angular part; eps = dtau - h.z */
 static inline void gather_change(const psdmp_spatial *k, double dq, double dtau, psdmp_factor *f) {
   double inertia[6], bar[6], force[6];
   six_times(&f->P, f->x, inertia);
   tall_times(f->Ph, f->t, bar);
   psdmp_cross_force(k->h, k->f, force);
-  for (int i = 0; i < 6; i++) f->z[i] += inertia[i] + 2 * bar[i] + force[i] * dq;
+  for (int i = 0; i < 6; i++) {
+    double own = inertia[i] + bar[i] + force[i] * dq;
+    f->z[i] = f->tip ? own : f->z[i] + own;
+  }
   f->eps = dtau - psdmp_dot6(k->h, f->z);
 }
 
@@ -117,26 +144,29 @@ static void sweep_in(const psdm_robot *r, psdm_linear *l, const double *dq, cons
   for (int b = 0; b < r->bodies; b++) {
     const psdmp_spatial *k = &l->spatial[b];
     psdmp_factor *f = &l->factor[b];
-    double twice = 2 * dqd[b];
-    for (int i = 0; i < 6; i++) f->x[i] = k->hd[i] * twice + k->hdd[i] * dq[b], f->z[i] = 0;
-    for (int i = 0; i < 3; i++) f->t[i] = k->h[i] * dqd[b] + k->hd[i] * dq[b];
+    double twice_qd = 2 * dqd[b], twice_q = 2 * dq[b];
+    for (int i = 0; i < 6; i++) f->x[i] = k->hd[i] * twice_qd + k->hdd[i] * dq[b];
+    for (int i = 0; i < 3; i++) f->t[i] = k->h[i] * twice_qd + k->hd[i] * twice_q;
   }
   for (int b = r->bodies - 1; b >= 0; b--) {
     psdmp_factor *f = &l->factor[b];
     gather_change(&l->spatial[b], dq[b], dtau[b], f);
     if (r->body[b].parent < 0) continue;
     double *z = l->factor[r->body[b].parent].z;
-    for (int i = 0; i < 6; i++) z[i] += f->z[i] + f->G[i] * f->eps;
+    for (int i = 0; i < 6; i++) {
+      double passed = f->z[i] + f->G[i] * f->eps;
+      z[i] = f->last ? passed : z[i] + passed;
+    }
   }
 }
 
-/* x becomes the perturbed acceleration beta, t the perturbed angular velocity theta */
+/* x becomes the perturbed acceleration beta, t twice the perturbed angular velocity theta */
 static void sweep_out(const psdm_robot *r, psdm_linear *l, double *dqdd) {
   for (int b = 0; b < r->bodies; b++) {
     psdmp_factor *f = &l->factor[b];
     const psdmp_factor *parent = r->body[b].parent < 0 ? NULL : &l->factor[r->body[b].parent];
     dqdd[b] = f->eps * f->g;
-    if (parent) dqdd[b] -= 2 * psdmp_dot(f->Gh, parent->t) + psdmp_dot6(f->G, parent->x);
+    if (parent) dqdd[b] -= psdmp_dot(f->Gh, parent->t) + psdmp_dot6(f->G, parent->x);
     for (int i = 0; i < 6; i++) f->x[i] += l->spatial[b].h[i] * dqdd[b];
     if (!parent) continue;
     for (int i = 0; i < 6; i++) f->x[i] += parent->x[i];
@@ -254,10 +284,18 @@ static inline void descend(const psdm_robot *r, psdm_linear *l, int i, const tar
     for (int e = 0; e < 6; e++) f->row[e] = from->row[e] - t * l->spatial[j].h[e];
     put(r, i, j, -psdmp_dot6(f->row, f->YA), out->A);
     put(r, i, j, -psdmp_dot6(f->row, f->YB), out->B);
-    if (j < i) continue; /* the other row has said it */
-    put(r, i, j, -t, out->Minv);
-    put(r, j, i, -t, out->Minv);
+    if (j > i) put(r, i, j, -t, out->Minv);
   }
+}
+
+/* the other triangle, in squares that stay in the cache */
+static void mirror(const psdm_robot *r, double *X) {
+  enum { SIDE = 16 };
+  int n = r->bodies;
+  for (int top = 0; top < n; top += SIDE)
+    for (int left = 0; left <= top; left += SIDE)
+      for (int i = top; i < top + SIDE && i < n; i++)
+        for (int j = left; j < left + SIDE && j < i; j++) put(r, i, j, X[(long)psdmp_joint_of(r, j) * r->n + psdmp_joint_of(r, i)], X);
 }
 
 static void draw_row(const psdm_robot *r, psdm_linear *l, int i, double diagonal, const target *out) {
@@ -294,6 +332,7 @@ psdm_status psdm_linearize_forward_at(const psdm_robot *r, psdm_linear *l, const
     l->mark[b] = r->bodies;
   }
   for (int b = 0; b < r->bodies; b++) draw_row(r, l, b, l->tree[b], &out);
+  if (Minv) mirror(r, Minv);
   return PSDM_OK;
 }
 

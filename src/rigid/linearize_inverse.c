@@ -14,27 +14,30 @@
 
 /* ---- outward ---- */
 
-/* the base as body 0 sees it */
-static void set_base(const psdm_robot *r, psdm_linear *l) {
-  const psdmp_motion *m = &l->work->motion[0];
-  const double up[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
-  double at[3];
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) l->base[3 * i + j] = m->R[3 * j + i];
-  psdmp_unrotate(m->R, m->p, at);
-  for (int i = 0; i < 3; i++) l->base[9 + i] = -at[i];
-  psdmp_unrotate(m->R, up, l->up);
-}
-
-/* a frame from its parent's: x and z are carried, y completes them */
-static inline void set_axes(const psdmp_motion *m, const double *Rp, const double *pp, psdmp_spatial *restrict k) {
-  const double local_x[3] = {m->R[0], m->R[3], m->R[6]}, local_z[3] = {m->R[2], m->R[5], m->R[8]};
-  double x[3], y[3], z[3], p[3];
+/* a body's frame in its parent's: x and z are turned and carried, y completes them */
+static inline void set_axes(const psdmp_body *body, double q, double sine, double cosine, const double *Rp, const double *pp, double *R, double *p) {
+  const double *E = body->joint.R, local_z[3] = {E[2], E[5], E[8]};
+  double local_x[3] = {E[0], E[3], E[6]}, x[3], y[3], z[3], at[3];
+  for (int i = 0; i < 3 && !body->prismatic; i++) local_x[i] = E[3 * i] * cosine + E[3 * i + 1] * sine;
   psdmp_rotate(Rp, local_x, x);
   psdmp_rotate(Rp, local_z, z);
   psdmp_cross(z, x, y);
-  psdmp_rotate(Rp, m->p, p);
-  for (int i = 0; i < 3; i++) k->R[3 * i] = x[i], k->R[3 * i + 1] = y[i], k->R[3 * i + 2] = z[i], k->p[i] = pp[i] + p[i];
+  psdmp_rotate(Rp, body->joint.p, at);
+  for (int i = 0; i < 3; i++) R[3 * i] = x[i], R[3 * i + 1] = y[i], R[3 * i + 2] = z[i], p[i] = pp[i] + at[i];
+  for (int i = 0; i < 3 && body->prismatic; i++) p[i] += q * z[i];
+}
+
+/* the base as body 0 sees it */
+static void set_base(const psdm_robot *r, psdm_linear *l, const double *q) {
+  static const double axes[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, origin[3] = {0};
+  const double up[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
+  double R[9], p[3], at[3];
+  set_axes(&r->body[0], q[0], l->work->sine[0], l->work->cosine[0], axes, origin, R, p);
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) l->base[3 * i + j] = R[3 * j + i];
+  psdmp_unrotate(R, p, at);
+  for (int i = 0; i < 3; i++) l->base[9 + i] = -at[i];
+  psdmp_unrotate(R, up, l->up);
 }
 
 static inline void set_twist(bool prismatic, psdmp_spatial *k) {
@@ -120,8 +123,9 @@ static inline void set_wrench(psdmp_spatial *restrict k) {
 
 void psdmp_spatial_set(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd) {
   const double *tree_qd = psdmp_expand_rate(r, qd, l->qd), *tree_qdd = psdmp_expand_rate(r, qdd, l->qdd);
-  psdmp_set_frames(r, l->work, psdmp_expand_q(r, q, l->q));
-  set_base(r, l);
+  const double *tree_q = psdmp_expand_q(r, q, l->q);
+  psdmp_sines(r->bodies, tree_q, l->work->sine, l->work->cosine);
+  set_base(r, l, tree_q);
   for (int b = 0; b < r->bodies; b++) {
     const psdmp_body *body = &r->body[b];
     const psdmp_spatial *parent = body->parent < 0 ? NULL : &l->spatial[body->parent];
@@ -129,7 +133,7 @@ void psdmp_spatial_set(const psdm_robot *r, psdm_linear *l, const double *q, con
     if (b == 0) {
       set_first(body, k);
     } else {
-      set_axes(&l->work->motion[b], parent ? parent->R : l->base, parent ? parent->p : l->base + 9, k);
+      set_axes(body, tree_q[b], l->work->sine[b], l->work->cosine[b], parent ? parent->R : l->base, parent ? parent->p : l->base + 9, k->R, k->p);
       set_twist(body->prismatic, k);
       set_inertia(body->pi, k);
     }

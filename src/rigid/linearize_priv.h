@@ -45,7 +45,7 @@ typedef struct psdmp_factor {
   double x[6], t[3], z[6]; /* Algorithm 5: what dq and dqd add to the perturbed acceleration and velocity; bias wrench */
   double row[6];           /* Algorithm 6: row of M^-1 H phi that is being drawn */
   double eps;
-  bool branches;           /* carries more than one body */
+  bool tip, branches, last; /* carries none, more than one; comes after its siblings */
 } psdmp_factor;
 
 struct psdm_linear {

@@ -46,6 +46,18 @@ size_t psdm_linear_bytes(const psdm_robot *r) {
   return bytes;
 }
 
+/* from the tips inward, so that a parent is found by its last child first */
+static void mark_family(const psdm_robot *r, psdm_linear *l) {
+  for (int b = 0; b < r->bodies; b++) l->factor[b].tip = true;
+  for (int b = r->bodies - 1; b >= 0; b--) {
+    int parent = r->body[b].parent;
+    if (parent < 0) continue;
+    l->factor[b].last = l->factor[parent].tip;
+    l->factor[parent].branches = !l->factor[parent].tip;
+    l->factor[parent].tip = false;
+  }
+}
+
 psdm_status psdm_linear_init(const psdm_robot *r, void *memory, size_t bytes, psdm_linear **linear) {
   size_t need = psdm_linear_bytes(r);
   void *work;
@@ -55,11 +67,7 @@ psdm_status psdm_linear_init(const psdm_robot *r, void *memory, size_t bytes, ps
   psdm_linear *l = lay_out(r, memory, &need, &work);
   psdm_status status = psdm_work_init(r, work, psdm_work_bytes(r), &l->work);
   if (status) return status;
-  for (int b = 0; b < r->bodies; b++) {
-    int parent = r->body[b].parent;
-    if (parent < 0) continue;
-    l->factor[parent].branches = l->mark[parent]++ > 0;
-  }
+  mark_family(r, l);
   *linear = l;
   return PSDM_OK;
 }

@@ -25,21 +25,35 @@ static const char *const how_names[] = {"plain", "usual", "random"};
 static struct {
   how how;
   rng *g;
-  bool zeros;                          /* also other entries zero than are wished */
-  double reach[PSDM_CODE_FUNCTIONS];   /* longest length of the frames that were picked, at least 1 m */
+  double reach[PSDM_CODE_FUNCTIONS]; /* longest length of the frames that were picked, at least 1 m */
 } picking;
 
-static void random_choice(search *s, rng *g, psdmp_choice *choice) {
+static psdmp_choice draw(search *s, rng *g) {
+  psdmp_choice choice = {0};
   for (int b = 0; b < s->chain.bodies; b++)
-    for (int k = 0; k < PSDMP_GENES; k++) choice->gene[b][k] = (unsigned char)rng_int(g, 0, gene_values(s, b, (psdmp_gene)k) - 1);
-  if (!has_inertia(s->function)) return;
-  /* short units make numbers of very different sizes, and then rounding is not told from what is small */
-  double longest = 0;
-  for (int k = 0; k < s->chain.lengths; k++) longest = fmax(longest, fabs(s->chain.length[k]));
-  choice->unit = rng_int(g, 0, s->chain.lengths);
-  if (choice->unit && fabs(s->chain.length[choice->unit - 1]) < 0.05 * longest) choice->unit = 0;
-  choice->zeros = picking.zeros ? rng_int(g, 0, s->inertia.nulls) : 0;
-  for (int k = 0; k < choice->zeros; k++) choice->zero[k] = rng_int(g, 0, s->inertia.size - 1);
+    for (int k = 0; k < PSDMP_GENES; k++) choice.gene[b][k] = (unsigned char)rng_int(g, 0, gene_values(s, b, (psdmp_gene)k) - 1);
+  if (!has_inertia(s->function)) return choice;
+  choice.unit = rng_int(g, 0, s->chain.lengths);
+  choice.zeros = rng_int(g, 0, 1) ? rng_int(g, 0, s->inertia.nulls) : 0;
+  for (int k = 0; k < choice.zeros; k++) choice.zero[k] = rng_int(g, 0, s->inertia.size - 1);
+  return choice;
+}
+
+/* until the search would take it, too: it refuses numbers that cost digits */
+static psdm_status pick(search *s) {
+  s->growth = HUGE_VAL;
+  psdm_status status = try_choice(s, &s->best, &s->cost); /* the chain is known from here on */
+  s->growth = s->inertia.growth;
+  if (picking.how == USUAL) usual(s, &s->best);
+  for (int k = 0; k < 50 && !status; k++) {
+    psdmp_choice choice = picking.how == RANDOM ? draw(s, picking.g) : s->best;
+    status = try_choice(s, &choice, &s->cost);
+    if (s->cost < LONG_MAX / 2) {
+      s->best = choice;
+      break;
+    }
+  }
+  return status ? status : try_choice(s, &s->best, &s->cost);
 }
 
 static double reach_of(const psdmp_chain *chain) {
@@ -63,7 +77,7 @@ psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, c
   s->function = function;
   s->program = program;
   if (!status) status = psdmp_chain_new(r, arena, &s->chain, error);
-  if (!status) status = psdmp_freedom_set(r, base, theta, program->length[PSDMP_IN_THETA] > 0, arena, &s->freedom, error);
+  if (!status) status = psdmp_freedom_set(r, base, theta, program->length[PSDMP_IN_THETA] > 0, options->gravity_argument, arena, &s->freedom, error);
   if (status) return status;
   s->tree = NEW(arena, r->bodies, psdm_ref);
   s->more = NEW(arena, r->n * r->n + r->n, psdm_ref);
@@ -74,10 +88,7 @@ psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, c
   s->trace.inertia = &s->inertia;
   s->trace.options = options;
   s->trace.program = program;
-  status = try_choice(s, &s->best, &s->cost); /* the chain is known from here on */
-  if (picking.how == USUAL) usual(s, &s->best);
-  if (picking.how == RANDOM) random_choice(s, picking.g, &s->best);
-  if (!status) status = try_choice(s, &s->best, &s->cost);
+  status = pick(s);
   picking.reach[function] = reach_of(&s->chain);
   return status;
 }
@@ -255,11 +266,18 @@ static double error_of(subject *x, rng *g, const psdmp_program *p) {
  * rounding errors: errors are told per square of the longest length. */
 
 static double worst_of[PSDM_CODE_FUNCTIONS];
+static int above; /* functions with an error above the tolerance */
 
 static void describe(const psdm_code_options *o, char *text, size_t size) {
   snprintf(text, size, "method %d%s%s%s%s%s%s%s%s, link %d", (int)o->method, o->theta_argument ? ", theta" : "", o->gravity_argument ? ", gravity" : "",
            o->payload_argument ? ", payload" : "", o->wrench_argument ? ", wrench" : "", o->sincos == PSDM_SINCOS_CALLER ? ", caller" : "",
            o->friction_columns ? ", friction" : "", o->drive_columns ? ", drives" : "", o->throughput ? ", throughput" : "", o->link);
+}
+
+/* what may be refused: closed forms that do not exist, and theta under assumptions that mix standard parameters */
+static bool refused(const psdm_code_options *o, const psdm_error *error) {
+  if (o->method == PSDM_CODE_EXPANDED) return strstr(error->text, "a closed form") != NULL;
+  return o->theta_argument && strstr(error->text, "under these assumptions") != NULL;
 }
 
 static void check(subject *x, rng *g, const psdm_code_options *o, double tolerance) {
@@ -269,11 +287,7 @@ static void check(subject *x, rng *g, const psdm_code_options *o, double toleran
   describe(o, text, sizeof text);
   psdm_robot_set_parameters(x->robot, x->pi);
   psdm_status status = psdm_code_build(x->robot, o, NULL, &code, &error);
-  if (status == PSDM_E_ROBOT && o->method == PSDM_CODE_EXPANDED && strstr(error.text, "a closed form needs whole factors")) return;
-  if (status && getenv("PSDM_ALL")) {
-    print_error("REFUSED %s (%s)\n", error.text, text);
-    return;
-  }
+  if (status && refused(o, &error)) return;
   if (status) fail_msg("%s (%s)\n%s", error.text, text, x->name);
   assert_int_equal(psdm_code_count(code), PSDM_CODE_FUNCTIONS);
   x->code = code;
@@ -283,7 +297,7 @@ static void check(subject *x, rng *g, const psdm_code_options *o, double toleran
     double reach = strcmp(p->method, "recursive") == 0 ? picking.reach[p->function] : 1, e = error_of(x, g, p) / (reach * reach);
     if (!(e <= worst_of[p->function])) worst_of[p->function] = e;
     if (!(e <= tolerance)) print_error("%s, %s choice, %s: %.3g (reach %.3g) is above %.3g for %s\n", p->name, how_names[picking.how], text, e, reach, tolerance, x->name);
-    assert_true(e <= tolerance || getenv("PSDM_ALL"));
+    above += !(e <= tolerance);
   }
   psdm_code_free(code);
 }
@@ -293,6 +307,9 @@ static void tell_worst(const char *what) {
   for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) printf(" %s %.1e", psdm_code_function_name((psdm_code_function)f), worst_of[f]);
   printf("\n");
   memset(worst_of, 0, sizeof worst_of);
+  int failed = above;
+  above = 0;
+  assert_int_equal(failed, 0);
 }
 
 /* ---- tests ---- */
@@ -352,42 +369,30 @@ static psdm_code_options random_code_options(rng *g, const psdm_robot *robot) {
   return o;
 }
 
-/* zeros: entries of the inertias that are made zero are drawn too, and then the null vector that does it may hardly see them */
-static void random_robots(const char *what, int count, bool zeros, double tolerance) {
-  rng g = rng_start(what);
+/* terms cancel on robots that nobody would build: of sixteen digits five are given */
+static void test_random(void **unused) {
+  (void)unused;
+  rng g = rng_start("random robots");
   static char text[64 * 1024];
-  picking.zeros = zeros;
-  for (int k = 0; k < count; k++) {
+  for (int k = 0; k < 300; k++) {
     int most = k % 10 == 9 ? 8 : k % 3 + 2;
     random_options options = {1, most, k % 2, k % 3 == 1, true, true};
     subject x;
     open_subject(&x, random_robot_text(&g, &options, text, sizeof text), &g);
     psdm_code_options o = random_code_options(&g, x.robot);
-    if (x.n > 4 && o.method != PSDM_CODE_RECURSIVE) o.method = PSDM_CODE_RECURSIVE;
+    if (x.n > 4) o.method = PSDM_CODE_RECURSIVE;
     picking.how = RANDOM;
     picking.g = &g;
-    check(&x, &g, &o, tolerance);
+    check(&x, &g, &o, 1e-11);
     close_subject(&x);
   }
-  tell_worst(what);
-}
-
-/* terms cancel on robots that nobody would build: of sixteen digits four are given */
-static void test_random(void **unused) {
-  (void)unused;
-  random_robots("random robots", 150, false, 1e-12);
-}
-
-static void test_random_zeros(void **unused) {
-  (void)unused;
-  random_robots("random robots, random zeros", 150, true, 1e-9);
+  tell_worst("random robots");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_loops_are_refused),
       cmocka_unit_test(test_random),
-      cmocka_unit_test(test_random_zeros),
       cmocka_unit_test(test_shipped_recursive),
       cmocka_unit_test(test_shipped_expanded),
   };

@@ -21,6 +21,9 @@ static void test_names(void **unused) {
   assert_string_equal(psdm_eval_output_name(robot, PSDM_F_POSE, NULL, 11, name, sizeof name), "R3_3");
   assert_string_equal(psdm_eval_output_name(robot, PSDM_F_JACOBIAN, NULL, 35, name, sizeof name), "J6_6");
   assert_string_equal(psdm_eval_output_name(robot, PSDM_F_ENERGY, NULL, 1, name, sizeof name), "U");
+  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_LINEARIZE_INVERSE, NULL, 0, name, sizeof name), "dtau_dq1_1");
+  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_LINEARIZE_INVERSE, NULL, 37, name, sizeof name), "dtau_dqd1_2");
+  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_LINEARIZE_FORWARD, NULL, 107, name, sizeof name), "Minv6_6");
   psdm_eval_options motor = {.motor = true};
   assert_string_equal(psdm_eval_output_name(robot, PSDM_F_INVERSE, &motor, 0, name, sizeof name), "taum1");
   psdm_function f;
@@ -99,7 +102,35 @@ static void test_expanded(void **unused) {
   }
 }
 
+/* the linearizations are the library's, and refuse to work without their scratch */
+static void test_linearizations(void **unused) {
+  (void)unused;
+  psdm_robot *robot = load_shipped("puma560");
+  psdm_work *work;
+  psdm_linear *linear;
+  double in[18], out[108], by_q[36], by_qd[36], mass[36];
+  for (int i = 0; i < 18; i++) in[i] = cos(i + 2.0);
+  assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+  assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
+  psdm_eval_options options = {.linear = linear};
+  assert_int_equal(psdm_eval_outputs(robot, PSDM_F_LINEARIZE_INVERSE, NULL), 108);
+  assert_int_equal(psdm_eval(robot, work, PSDM_F_LINEARIZE_INVERSE, NULL, in, out), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_eval(robot, work, PSDM_F_LINEARIZE_INVERSE, &options, in, out), PSDM_OK);
+  assert_int_equal(psdm_linearize_inverse(robot, linear, in, in + 6, in + 12, by_q, by_qd, mass), PSDM_OK);
+  assert_memory_equal(out, by_q, sizeof by_q);
+  assert_memory_equal(out + 36, by_qd, sizeof by_qd);
+  assert_memory_equal(out + 72, mass, sizeof mass);
+  assert_int_equal(psdm_eval(robot, work, PSDM_F_LINEARIZE_FORWARD, &options, in, out), PSDM_OK);
+  assert_int_equal(psdm_linearize_forward(robot, linear, in, in + 6, in + 12, by_q, by_qd, mass), PSDM_OK);
+  assert_memory_equal(out, by_q, sizeof by_q);
+  assert_memory_equal(out + 36, by_qd, sizeof by_qd);
+  assert_memory_equal(out + 72, mass, sizeof mass);
+  psdm_linear_free(linear, NULL);
+  psdm_work_free(work, NULL);
+  psdm_robot_free(robot);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_options), cmocka_unit_test(test_expanded)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_options), cmocka_unit_test(test_expanded), cmocka_unit_test(test_linearizations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

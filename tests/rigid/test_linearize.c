@@ -240,6 +240,45 @@ static void test_second(void **unused) {
   printf("worst: d(dtau/dq) %.1e, d(dtau/dqd) %.1e, dM %.1e, along two %.1e\n", worst[0], worst[1], worst[2], worst[3]);
 }
 
+/* ---- a file that names children before their parents: q is not in the order of the tree ---- */
+
+static void test_any_order(void **unused) {
+  (void)unused;
+  psdm_robot *robot = parse_robot(
+      "convention: dh\njoints:\n"
+      "  - {name: tip, parent: low, a: 0.3, alpha: 1, drive_inertia: 0.2}\n"
+      "  - {name: side, parent: low, type: prismatic, a: 0.1, d: 0.2, alpha: -1}\n"
+      "  - {name: low, parent: root, a: 0.4, alpha: 0.5}\n"
+      "  - {name: root, parent: base, d: 0.3, alpha: 1.2, drive_inertia: 0.1}\n"
+      "links:\n"
+      "  - {mass: 1, com: [0.1, 0.05, 0], inertia: {xx: 0.1, yy: 0.2, zz: 0.15}}\n"
+      "  - {mass: 2, com: [0, 0.1, 0.1], inertia: {xx: 0.2, yy: 0.2, zz: 0.1}}\n"
+      "  - {mass: 3, com: [0.1, 0, 0.2], inertia: {xx: 0.2, yy: 0.3, zz: 0.15}}\n"
+      "  - {mass: 4, com: [0.1, 0.1, 0], inertia: {xx: 0.3, yy: 0.2, zz: 0.25}}\n");
+  enum { N = 4, NN = N * N };
+  psdm_linear *l;
+  double q[N] = {0.3, 0.1, -0.8, 1.2}, qd[N] = {1, -0.5, 0.4, 0.7}, qdd[N] = {0.2, 1, -2, 1.5};
+  double B[NN], A[NN], M[NN], X[2][3][NN], dqdd[2][N], L[NN], F[NN], D[N];
+  assert_int_equal(psdm_linear_new(robot, NULL, &l), PSDM_OK);
+  assert_int_equal(psdm_linearize_inverse(robot, l, q, qd, qdd, B, A, M), PSDM_OK);
+  assert_int_equal(psdm_linearize_forward_at(robot, l, q, qd, qdd, X[0][0], X[0][1], X[0][2]), PSDM_OK);
+  assert_int_equal(psdm_linearize_forward_dense(robot, l, q, qd, qdd, X[1][0], X[1][1], X[1][2]), PSDM_OK);
+  assert_int_equal(psdm_linear_forward_along(robot, l, q, qd, qdd, q, qd, qdd, dqdd[0]), PSDM_OK);
+  assert_int_equal(psdm_linear_forward_along_dense(robot, l, q, qd, qdd, q, qd, qdd, dqdd[1]), PSDM_OK);
+  assert_int_equal(psdm_innovations(robot, l, q, L, F, D), PSDM_OK);
+  for (int m = 0; m < 3; m++) assert_true(max_difference(X[0][m], X[1][m], NN) <= 1e-12 * max_absolute(X[1][m], NN));
+  assert_true(max_difference(dqdd[0], dqdd[1], N) <= 1e-12 * max_absolute(dqdd[1], N));
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      double product = 0, one = 0;
+      for (int k = 0; k < N; k++) product += L[i * N + k] * D[k] * L[j * N + k], one += L[i * N + k] * F[k * N + j];
+      assert_true(fabs(product - M[i * N + j]) <= 1e-13 * max_absolute(M, NN));
+      assert_true(fabs(one - (i == j)) <= 1e-14);
+    }
+  psdm_linear_free(l, NULL);
+  psdm_robot_free(robot);
+}
+
 /* ---- what is refused ---- */
 
 static void test_refusals(void **unused) {
@@ -278,7 +317,7 @@ static void test_refusals(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_inverse), cmocka_unit_test(test_forward),  cmocka_unit_test(test_innovations),
-      cmocka_unit_test(test_second),  cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_second),  cmocka_unit_test(test_any_order), cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

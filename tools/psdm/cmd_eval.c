@@ -40,6 +40,7 @@ static const char help[] =
         "  psdm eval robots/kuka_kr6.yaml inverse --in states.csv --out torques.csv\n"
         "  printf 'q1,q2\\n0.1,0.2\\n' | psdm eval robots/two_link.yaml gravity\n"
         "  psdm eval robots/kuka_kr6.yaml pose --link A5 --in states.csv --ignore-extra\n"
+        "  psdm eval robots/two_link.yaml linearize-inverse --in states.csv\n"
         "  psdm eval robots/two_link.yaml inverse --wrench 'link2:0,-20,0,0,0,0' --in states.csv\n";
 
 static const command_line line = {"eval", settings, sizeof settings / sizeof *settings, positional, help};
@@ -49,6 +50,7 @@ typedef struct job {
   eval_settings set;
   psdm_robot *robot;
   psdm_work *work;
+  psdm_linear *linear;      /* when a linearization asks for it */
   psdm_function function;
   psdm_eval_options options;
   psdm_wrench wrenches[16];
@@ -65,6 +67,7 @@ static void job_free(job *j) {
   tool_abort(&j->out);
   psdm_csv_close(j->csv);
   psdm_work_free(j->work, NULL);
+  psdm_linear_free(j->linear, NULL);
   psdm_robot_free(j->robot);
   free(j->column);
   free(j->row);
@@ -77,6 +80,10 @@ static void job_free(job *j) {
 
 /* ---- words to options ---- */
 
+static bool has_expanded(psdm_function f) {
+  return f == PSDM_F_INVERSE || f == PSDM_F_FORWARD || f == PSDM_F_MASS || f == PSDM_F_BIAS || f == PSDM_F_GRAVITY || f == PSDM_F_REGRESSOR;
+}
+
 static int choose_function(job *j, const char *name) {
   const char *words[PSDM_FUNCTION_COUNT];
   for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) words[f] = psdm_function_name((psdm_function)f);
@@ -86,7 +93,7 @@ static int choose_function(job *j, const char *name) {
   }
   bool expanded = strcmp(j->set.via, "expanded") == 0;
   if (!expanded && strcmp(j->set.via, "recursive") != 0) return tool_usage("eval", "--via '%s': recursive or expanded was expected", tool_safe(j->set.via));
-  if (expanded && (j->function == PSDM_F_ENERGY || j->function == PSDM_F_JACOBIAN || j->function == PSDM_F_POSE || j->set.standard))
+  if (expanded && (!has_expanded(j->function) || j->set.standard))
     return tool_usage("eval", "--via expanded goes with inverse, forward, mass, bias, gravity and the base regressor");
   j->options.expanded = expanded;
   return -1;
@@ -154,6 +161,15 @@ static int derive_model(job *j) {
   return code;
 }
 
+static bool linearizes(psdm_function f) { return f == PSDM_F_LINEARIZE_INVERSE || f == PSDM_F_LINEARIZE_FORWARD; }
+
+static int prepare_linear(job *j) {
+  if (psdm_robot_loops(j->robot)) return tool_fail(&(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops cannot be linearized yet"});
+  if (psdm_linear_new(j->robot, NULL, &j->linear)) return tool_usage("eval", "out of memory");
+  j->options.linear = j->linear;
+  return -1;
+}
+
 static int set_options(job *j) {
   psdm_error error;
   psdm_function f = j->function;
@@ -171,6 +187,10 @@ static int set_options(job *j) {
   if (j->set.wrench) {
     if (f != PSDM_F_INVERSE && f != PSDM_F_FORWARD) return tool_usage("eval", "--wrench goes with inverse and forward");
     int code = take_wrenches(j);
+    if (code >= 0) return code;
+  }
+  if (linearizes(f)) {
+    int code = prepare_linear(j);
     if (code >= 0) return code;
   }
   bool needs = f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE;

@@ -1,0 +1,26 @@
+/* psdm/matrices.h: named matrices in a MATLAB file. */
+#ifndef PSDM_MATRICES_H
+#define PSDM_MATRICES_H
+
+#include "psdm/alloc.h"
+#include "psdm/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct psdm_matrix {
+  const char *name;
+  int rows, columns;
+  long pages;          /* several of them, one behind the other: (rows x columns x pages) in the file when there are more than one */
+  const double *value; /* row-major, page after page */
+} psdm_matrix;
+
+/* Writes path, version 5, whole or not at all. */
+PSDM_API psdm_status psdm_matrices_save(int count, const psdm_matrix *matrices, const char *path, const psdm_allocator *allocator,
+                                        psdm_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

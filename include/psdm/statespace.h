@@ -1,0 +1,133 @@
+/* psdm/statespace.h: linear models of a robot at an equilibrium or along a trajectory, and what control makes of them.
+ *
+ *   second order  M dqdd + C2 dqd + D dq = du
+ *   state space   dx' = A dx + B du,            dx = (dq; dqd), A = [0, 1; -M^-1 D, -M^-1 C2], B = [0; M^-1]
+ *   sampled       dx[k+1] = Ad dx[k] + Bd du[k]  with du held for dt
+ *
+ * q = q_d + dq and so on, and u are the joint torques; names as in De Luca's "Approximate linearization". Along a trajectory the
+ * matrices depend on time, and eigenvalues of the model frozen at an instant prove nothing; at an equilibrium D = G = dg/dq, C2 = 0.
+ * Rigid-body dynamics without friction. Matrices are row-major. Nothing here allocates or prints; the robot may be shared, linear,
+ * work and scratch belong to one thread. Outputs never overlap inputs. Numbers that are not finite are PSDM_E_ARGUMENT. */
+#ifndef PSDM_STATESPACE_H
+#define PSDM_STATESPACE_H
+
+#include "psdm/linearize.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- models; (n x n) each, NULL where not wanted ---- */
+
+PSDM_API psdm_status psdm_second_order(const psdm_robot *robot, psdm_linear *linear, const double *q, const double *qd,
+                                       const double *qdd, double *M, double *C2, double *D, double *G);
+
+/* A (2n x 2n), B (2n x n). */
+PSDM_API psdm_status psdm_state_space(const psdm_robot *robot, psdm_linear *linear, const double *q, const double *qd,
+                                      const double *qdd, double *A, double *B);
+
+/* ---- equilibrium: g(q_e) = u_e. psdm_gravity gives u_e of q_e; this is the other way ---- */
+
+/* Zero-initialise for the defaults. */
+typedef struct psdm_equilibrium_options {
+  const double *start;     /* (n) where the search begins; NULL: q = 0 */
+  int starts;              /* how many are tried at most, all but the first random: within the joints' limits; 0: 50 */
+  unsigned long long seed; /* of those */
+} psdm_equilibrium_options;
+
+typedef struct psdm_equilibrium_info {
+  bool found;
+  int starts, steps; /* starts tried, Newton's steps in all */
+  double residual;   /* largest |g(q_e) - u|, relative to the largest of the torques u and the gravity torques met on the way */
+  int rank;          /* of G at q_e; where it is below n, equilibria come in families and q_e is one of many */
+} psdm_equilibrium_info;
+
+/* Numbers of scratch. */
+PSDM_API size_t psdm_equilibrium_scratch(const psdm_robot *robot);
+
+/* q_e with g(q_e) = u by damped Newton steps (Levenberg, Marquardt) with exact derivatives. PSDM_OK also when none is found: info says
+ * so, and q is the place that came nearest. */
+PSDM_API psdm_status psdm_equilibrium_find(const psdm_robot *robot, psdm_work *work, psdm_linear *linear, const double *u,
+                                           const psdm_equilibrium_options *options, double *scratch, double *q,
+                                           psdm_equilibrium_info *info);
+
+/* ---- any linear system: A (states x states), B (states x inputs); dt > 0 where it is sampled, 0 where it is continuous ---- */
+
+/* Numbers of scratch, enough for each of the three below. */
+PSDM_API size_t psdm_system_scratch(int states, int inputs);
+
+/* Exact for inputs that are held for dt: exp([A, B; 0, 0] dt) = [Ad, Bd; 0, 1]. PSDM_E_LIMIT when that overflows. */
+PSDM_API psdm_status psdm_system_discretise(int states, int inputs, const double *A, const double *B, double dt, double *scratch,
+                                            double *Ad, double *Bd);
+
+/* An eigenvalue re + i im; frequency and damping are of exp(s t), s = lambda or log(lambda) / dt. */
+typedef struct psdm_mode {
+  double re, im;
+  double frequency; /* |s|, rad/s */
+  double damping;   /* -Re(s) / |s|; 0 where s is 0 */
+} psdm_mode;
+
+/* verdict, what it says */
+#define PSDM_STABILITY_LIST(X)                                                    \
+  X(STABLE, "stable: every small deviation dies out")                             \
+  X(OSCILLATING, "stable, undamped: small deviations neither grow nor die out")   \
+  X(DRIFTING, "not stable: a deviation is not called back, and drifts with time") \
+  X(UNSTABLE, "unstable: a small deviation grows")
+
+typedef enum psdm_stability {
+#define PSDM_STABILITY_ENUM(id, text) PSDM_STABILITY_##id,
+  PSDM_STABILITY_LIST(PSDM_STABILITY_ENUM)
+#undef PSDM_STABILITY_ENUM
+  PSDM_STABILITY_COUNT
+} psdm_stability;
+
+PSDM_API const char *psdm_stability_text(psdm_stability stability); /* NULL when out of range */
+
+typedef struct psdm_system_facts {
+  psdm_stability stability;
+  int unstable, drifting, undamped, damped; /* modes of each kind */
+  double growth;                            /* largest Re(s), 1/s */
+  int reachable;                            /* dimension of the states that the inputs reach */
+  double reach_margin;                      /* of the mode that is hardest to reach: the smallest singular value of [lambda - A, B] (Popov,
+                                               Belevitch, Hautus), B scaled to A's size, relative to A's size */
+  bool controllable;                        /* all states are reached */
+} psdm_system_facts;
+
+/* modes: (states), by falling Re(s). Modes within 1e-7 of the fastest one from the boundary of stability count as on it; models of robots
+ * at rest are recognised by their form, and theirs are known better. PSDM_E_LIMIT when LAPACK finds no eigenvalues. */
+PSDM_API psdm_status psdm_system_analyze(int states, int inputs, const double *A, const double *B, double dt, double *scratch,
+                                         psdm_mode *modes, psdm_system_facts *facts);
+
+/* outcome of an LQR design, what it says */
+#define PSDM_LQR_LIST(X)                                                                       \
+  X(OK, "the closed loop is stable")                                                           \
+  X(WEIGHT, "R is not symmetric and positive definite, or Q is not symmetric")                 \
+  X(UNREACHABLE, "a mode that is not stable is out of the inputs' reach: no gains stabilise it") \
+  X(BOUNDARY, "a mode on the boundary of stability has no weight in Q")                        \
+  X(FAILED, "the Riccati equation could not be solved in double precision")
+
+typedef enum psdm_lqr_outcome {
+#define PSDM_LQR_ENUM(id, text) PSDM_LQR_##id,
+  PSDM_LQR_LIST(PSDM_LQR_ENUM)
+#undef PSDM_LQR_ENUM
+  PSDM_LQR_COUNT
+} psdm_lqr_outcome;
+
+PSDM_API const char *psdm_lqr_text(psdm_lqr_outcome outcome); /* NULL when out of range */
+
+typedef struct psdm_lqr_info {
+  psdm_lqr_outcome outcome;
+  double residual; /* of the Riccati equation, relative to its largest term */
+  psdm_mode mode;  /* UNREACHABLE: which */
+} psdm_lqr_info;
+
+/* Gains du = -K dx, (inputs x states), that make the integral or sum of dx^T Q dx + du^T R du smallest, and X (states x states), with
+ * which dx^T X dx is that cost. Riccati's equation by ordered Schur vectors, refined. X and modes (states; of the closed loop) may be
+ * NULL. PSDM_OK also when there are no such gains: info says why, and K, X, modes are then not set. */
+PSDM_API psdm_status psdm_system_lqr(int states, int inputs, const double *A, const double *B, double dt, const double *Q,
+                                     const double *R, double *scratch, double *K, double *X, psdm_mode *modes, psdm_lqr_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
