@@ -18,7 +18,8 @@ SOURCE = Path(__file__).resolve().parents[2]
 SEED = int(os.environ.get("PSDM_SEED", "20260101"))
 STATES = 20
 TOLERANCE = 1e-10
-DYNAMICS = {"inverse", "forward", "mass", "energy"}
+FORWARD = {"forward", "linearize-forward", "inverse-mass"}  # need a mass matrix that is positive definite
+DYNAMICS = {"inverse", "mass", "energy", "linearize-inverse", *FORWARD}
 _scratch = tempfile.TemporaryDirectory(prefix="psdm-peers-")
 SCRATCH = Path(_scratch.name)
 
@@ -100,9 +101,11 @@ class Case:
     # ---- psdm's answers, one call each ----
 
     def ours(self, function, *options):
+        if function == "inverse-mass":
+            return self.ours("linearize-forward", *options)[:, 2 * self.n ** 2:]
         key = (function, options)
         if key not in self.cache:
-            if function == "forward" and "tau" not in self.states:
+            if function in FORWARD and "tau" not in self.states:
                 self.states["tau"] = self.states["share"] * np.abs(self.ours("inverse")).max()
             self.cache[key] = tool.evaluate(self.path, function, self.states, (*self.args, *options))
         return self.cache[key]
@@ -119,6 +122,14 @@ class Case:
         s = self.states
         return self.G @ s["q"][i] + self.c, self.G @ s["qd"][i], self.G @ s["qdd"][i]
 
+    def coupled_forward(self, judge, i):
+        """d(qdd) = M^-1 (dtau - dtau/dqd dqd - dtau/dq dq) with the inverse dynamics' derivatives through the coupling."""
+        (q, qd, _), G = self.tree(i), self.G
+        M = G.T @ judge.mass(q) @ G
+        qdd = np.linalg.solve(M, self.states["tau"][i] - G.T @ judge.inverse(q, qd, 0 * qd))
+        dq, dqd, _ = judge.linearize_inverse(q, qd, G @ qdd)
+        return -np.linalg.solve(M, G.T @ dq @ G), -np.linalg.solve(M, G.T @ dqd @ G), np.linalg.inv(M)
+
     def theirs(self, peer, function, link=None):
         judge, G, rows = self.judge(peer), self.G, []
         for i in range(STATES):
@@ -134,6 +145,12 @@ class Case:
                     rows.append(np.linalg.solve(G.T @ judge.mass(q) @ G, tau - bias))
                 else:
                     rows.append(judge.forward(q, qd, tau))
+            elif function == "linearize-inverse":
+                rows.append([G.T @ A @ G for A in judge.linearize_inverse(q, qd, qdd)])
+            elif function == "linearize-forward":
+                rows.append(self.coupled_forward(judge, i) if self.coupled else judge.linearize_forward(q, qd, self.states["tau"][i]))
+            elif function == "inverse-mass":
+                rows.append(np.linalg.inv(G.T @ judge.mass(q) @ G) if self.coupled else judge.inverse_mass(q))
             elif function == "energy":
                 rows.append(judge.energy(q, qd))
             elif function == "jacobian":

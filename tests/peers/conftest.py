@@ -3,7 +3,7 @@ import pytest
 import cases
 import judges
 
-FUNCTIONS = ("inverse", "forward", "mass", "energy", "jacobian", "pose", "regressor")
+FUNCTIONS = ("inverse", "forward", "mass", "energy", "jacobian", "pose", "regressor", "linearize-inverse", "linearize-forward", "inverse-mass")
 
 
 @pytest.fixture
@@ -36,10 +36,10 @@ def pytest_terminal_summary(terminalreporter):
         write("     -")
     write("")
     write(f"worst relative differences ({cases.TOLERANCE:g} is let pass), and the robot:")
-    write("  " + f"{'':10s}" + "".join(f"{peer:42s}" for peer in peers).rstrip())
+    write("  " + f"{'':19s}" + "".join(f"{peer:42s}" for peer in peers).rstrip())
     for function in FUNCTIONS:
         cells = [cases.worst.get((peer, function)) for peer in peers]
-        write("  " + f"{function:10s}" + "".join(f"{f'{c[0]:.1e}  {c[1]}' if c else '-':42s}" for c in cells).rstrip())
+        write("  " + f"{function:19s}" + "".join(f"{f'{c[0]:.1e}  {c[1]}' if c else '-':42s}" for c in cells).rstrip())
     for peer, (version, reason) in found.items():
         if version is None:
             write(f"PEER MISSING, NOT COMPARED: {peer}: {reason}")

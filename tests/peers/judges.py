@@ -30,7 +30,7 @@ def without_shapes(text):
 
 
 class Pinocchio:
-    functions = ("inverse", "forward", "mass", "energy", "jacobian", "pose", "regressor")
+    functions = ("inverse", "forward", "mass", "energy", "jacobian", "pose", "regressor", "linearize-inverse", "linearize-forward", "inverse-mass")
     # m mx my mz XX XY XZ YY YZ ZZ <- m mx my mz XX XY YY XZ YZ ZZ
     order = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
 
@@ -74,9 +74,28 @@ class Pinocchio:
     def forward(self, q, qd, tau):
         return pin.aba(self.model, self.data, self.configuration(q), self.spread(qd), self.spread(tau))[self.v]
 
+    def square(self, A):
+        return np.array(A)[np.ix_(self.v, self.v)]
+
+    def symmetric(self, A):
+        """Pinocchio fills the upper triangle."""
+        return self.square(np.triu(A) + np.triu(A, 1).T)
+
     def mass(self, q):
-        upper = np.triu(pin.crba(self.model, self.data, self.configuration(q)))
-        return (upper + np.triu(upper, 1).T)[np.ix_(self.v, self.v)]
+        return self.symmetric(pin.crba(self.model, self.data, self.configuration(q)))
+
+    def inverse_mass(self, q):
+        return self.symmetric(pin.computeMinverse(self.model, self.data, self.configuration(q)))
+
+    def linearize_inverse(self, q, qd, qdd):
+        """dtau/dq, dtau/dqd, M"""
+        pin.computeRNEADerivatives(self.model, self.data, self.configuration(q), self.spread(qd), self.spread(qdd))
+        return self.square(self.data.dtau_dq), self.square(self.data.dtau_dv), self.symmetric(self.data.M)
+
+    def linearize_forward(self, q, qd, tau):
+        """dqdd/dq, dqdd/dqd, M^-1"""
+        pin.computeABADerivatives(self.model, self.data, self.configuration(q), self.spread(qd), self.spread(tau))
+        return self.square(self.data.ddq_dq), self.square(self.data.ddq_dv), self.symmetric(self.data.Minv)
 
     def energy(self, q, qd):
         at = self.configuration(q)

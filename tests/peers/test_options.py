@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import judges
-from cases import FILES, OPEN, RANDOM, SEED, STATES, case_of, compare, difference, from_urdf, record
+from cases import FILES, FORWARD, OPEN, RANDOM, SEED, STATES, case_of, compare, difference, from_urdf, record
 from urdf import Urdf
 
 SOME = RANDOM[:20]
 PAIRS = [("pinocchio", "inverse"), ("pinocchio", "forward"), ("pinocchio", "mass"), ("pinocchio", "energy"), ("pinocchio", "pose"),
-         ("mujoco", "inverse"), ("mujoco", "jacobian"), ("kdl", "inverse"), ("kdl", "mass")]
+         ("pinocchio", "linearize-inverse"), ("pinocchio", "linearize-forward"), ("mujoco", "inverse"), ("mujoco", "jacobian"), ("kdl", "inverse"), ("kdl", "mass")]
 
 
 def randomness(case):
@@ -65,7 +65,7 @@ def chain_of(case):
 
 
 def check(case, peer, function):
-    if function == "forward" and case.singular:
+    if function in FORWARD and case.singular:
         pytest.skip("a singular mass matrix has no forward")
     compare(chain_of(case) if peer == "kdl" and not case.tip else case, peer, function)
 

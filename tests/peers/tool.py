@@ -9,7 +9,8 @@ import numpy as np
 
 PSDM = os.environ.get("PSDM", "psdm")
 INPUTS = {"inverse": ("q", "qd", "qdd"), "forward": ("q", "qd", "tau"), "mass": ("q",), "bias": ("q", "qd"), "gravity": ("q",),
-          "regressor": ("q", "qd", "qdd"), "energy": ("q", "qd"), "jacobian": ("q",), "pose": ("q",)}
+          "regressor": ("q", "qd", "qdd"), "energy": ("q", "qd"), "jacobian": ("q",), "pose": ("q",),
+          "linearize-inverse": ("q", "qd", "qdd"), "linearize-forward": ("q", "qd", "tau")}
 
 
 def run(*args, text=None):

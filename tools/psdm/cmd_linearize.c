@@ -311,9 +311,11 @@ static bool gains_found(const job *j) { return j->set.lqr && j->lqr.outcome == P
 
 typedef struct shown {
   const char *name;
-  int rows, columns;
+  int rows, columns; /* rows is 0 for a vector */
   const double *value;
 } shown;
+
+static size_t numbers_of(const shown *s) { return (size_t)(s->rows ? s->rows : 1) * (size_t)s->columns; }
 
 /* what the asked form has; returns how many */
 static int matrices_of(const job *j, shown list[MATRICES]) {
@@ -333,10 +335,10 @@ static int matrices_of(const job *j, shown list[MATRICES]) {
 }
 
 static int vectors_of(const job *j, shown list[4]) {
-  list[0] = (shown){"q", 1, j->n, j->q};
-  list[1] = (shown){"qd", 1, j->n, j->qd};
-  list[2] = (shown){"qdd", 1, j->n, j->qdd};
-  list[3] = (shown){"tau", 1, j->n, j->tau};
+  list[0] = (shown){"q", 0, j->n, j->q};
+  list[1] = (shown){"qd", 0, j->n, j->qd};
+  list[2] = (shown){"qdd", 0, j->n, j->qdd};
+  list[3] = (shown){"tau", 0, j->n, j->tau};
   return 4;
 }
 
@@ -419,17 +421,22 @@ static int json_end(psdm_output **out) {
 
 /* ---- CSV and .mat ---- */
 
-static void csv_names(psdm_output *out, const shown *s, bool *first) {
-  for (int i = 0; i < s->rows * s->columns; i++) {
-    psdm_output_print(out, s->rows == 1 && strcmp(s->name, "K") ? "%s%s%d" : "%s%s%d_%d", *first ? "" : ",", s->name, s->rows == 1 && strcmp(s->name, "K") ? i + 1 : i / s->columns + 1, i % s->columns + 1);
-    *first = false;
+/* t, q1, M1_2 */
+static void csv_names(psdm_output *out, const shown *s) {
+  for (int i = 0; i < (int)numbers_of(s); i++) {
+    if (i) psdm_output_text(out, ",");
+    psdm_output_text(out, s->name);
+    if (s->rows)
+      psdm_output_print(out, "%d_%d", i / s->columns + 1, i % s->columns + 1);
+    else if (strcmp(s->name, group_names[T]) != 0)
+      psdm_output_print(out, "%d", i + 1);
   }
 }
 
 /* all numbers of a point, in the order of the columns */
 static int record_of(const job *j, shown list[1 + 4 + MATRICES]) {
   int count = 0;
-  if (has(j, T)) list[count++] = (shown){"t", 1, 1, &j->t};
+  if (has(j, T)) list[count++] = (shown){"t", 0, 1, &j->t};
   count += vectors_of(j, list + count);
   return count + matrices_of(j, list + count);
 }
@@ -437,12 +444,9 @@ static int record_of(const job *j, shown list[1 + 4 + MATRICES]) {
 static void csv_header(const job *j, psdm_output *out) {
   shown list[1 + 4 + MATRICES];
   int count = record_of(j, list);
-  bool first = true;
   for (int k = 0; k < count; k++) {
-    if (strcmp(list[k].name, "t") == 0)
-      psdm_output_text(out, "t"), first = false;
-    else
-      csv_names(out, &list[k], &first);
+    if (k) psdm_output_text(out, ",");
+    csv_names(out, &list[k]);
   }
   psdm_output_text(out, "\n");
 }
@@ -451,7 +455,7 @@ static void csv_row(const job *j, psdm_output *out) {
   shown list[1 + 4 + MATRICES];
   int count = record_of(j, list);
   for (int k = 0; k < count; k++)
-    for (long i = 0; i < (long)list[k].rows * list[k].columns; i++) {
+    for (size_t i = 0; i < numbers_of(&list[k]); i++) {
       if (k || i) psdm_output_text(out, ",");
       psdm_output_number(out, list[k].value[i]);
     }
@@ -463,7 +467,7 @@ static int keep_point(job *j) {
   shown list[1 + 4 + MATRICES];
   int count = record_of(j, list);
   size_t size = 0;
-  for (int k = 0; k < count; k++) size += (size_t)list[k].rows * (size_t)list[k].columns;
+  for (int k = 0; k < count; k++) size += numbers_of(&list[k]);
   if (j->points == j->room) {
     j->room = j->room ? 2 * j->room : 16;
     double *larger = realloc(j->kept, (size_t)j->room * size * sizeof *larger);
@@ -472,7 +476,7 @@ static int keep_point(job *j) {
   }
   double *at = j->kept + (size_t)j->points * size;
   for (int k = 0; k < count; k++) {
-    size_t part = (size_t)list[k].rows * (size_t)list[k].columns;
+    size_t part = numbers_of(&list[k]);
     memcpy(at, list[k].value, part * sizeof *at);
     at += part;
   }
@@ -486,13 +490,13 @@ static int save_mat(const job *j) {
   psdm_error error;
   int count = record_of(j, list), code = -1;
   size_t size = 0, before = 0;
-  for (int k = 0; k < count; k++) size += (size_t)list[k].rows * (size_t)list[k].columns;
+  for (int k = 0; k < count; k++) size += numbers_of(&list[k]);
   double *sorted = malloc(size * (size_t)j->points * sizeof *sorted), *at = sorted;
   if (!sorted) return out_of_memory();
   for (int k = 0; k < count; k++) {
-    size_t part = (size_t)list[k].rows * (size_t)list[k].columns;
-    bool vector = list[k].rows == 1 && strcmp(list[k].name, "K"); /* (points x n) rather than pages */
-    pages[k] = vector ? (psdm_matrix){list[k].name, (int)j->points, list[k].columns, 1, at} : (psdm_matrix){list[k].name, list[k].rows, list[k].columns, j->points, at};
+    size_t part = numbers_of(&list[k]);
+    /* vectors: (points x n) rather than pages */
+    pages[k] = list[k].rows ? (psdm_matrix){list[k].name, list[k].rows, list[k].columns, j->points, at} : (psdm_matrix){list[k].name, (int)j->points, list[k].columns, 1, at};
     for (long p = 0; p < j->points; p++, at += part) memcpy(at, j->kept + (size_t)p * size + before, part * sizeof *at);
     before += part;
   }
