@@ -25,7 +25,10 @@ extern "C" {
   X(REGRESSOR, "regressor", "Y with tau = Y theta, row-major (n x l): q qd qdd -> Y")     \
   X(ENERGY, "energy", "kinetic and potential energy: q qd -> E")                          \
   X(JACOBIAN, "jacobian", "of a link, linear rows then angular, base frame: q -> J")      \
-  X(POSE, "pose", "x y z and the rotation, row-major, of a link in the base frame: q -> X")
+  X(POSE, "pose", "x y z and the rotation, row-major, of a link in the base frame: q -> X") \
+  X(LINEARIZE_INVERSE, "linearize_inverse", "derivatives of inverse, row-major: q qd qdd -> dtau_dq dtau_dqd M") \
+  X(LINEARIZE_FORWARD, "linearize_forward", "derivatives of forward, row-major: q qd tau -> dqdd_dq dqdd_dqd Minv") \
+  X(INVERSE_MASS, "inverse_mass", "inverse of the mass matrix, full, row-major: q -> Minv")
 
 typedef enum psdm_code_function {
 #define PSDM_CODE_FUNCTION_ENUM(id, name, help) PSDM_CODE_##id,
@@ -38,9 +41,9 @@ typedef enum psdm_code_method { PSDM_CODE_AUTO, PSDM_CODE_RECURSIVE, PSDM_CODE_E
 typedef enum psdm_code_target { PSDM_CODE_C, PSDM_CODE_SIMD } psdm_code_target;
 typedef enum psdm_code_sincos { PSDM_SINCOS_POLYNOMIAL, PSDM_SINCOS_LIBM, PSDM_SINCOS_CALLER } psdm_code_sincos;
 
-/* Zero-initialise for the defaults: all functions, cheaper method, double, baked parameters. */
+/* Zero-initialise for the defaults: the functions up to pose, cheaper method, double, baked parameters. */
 typedef struct psdm_code_options {
-  unsigned functions;          /* bit 1 << psdm_code_function; 0: all */
+  unsigned functions;          /* bit 1 << psdm_code_function; 0: all up to pose */
   psdm_code_method method;
   psdm_code_target target;
   psdm_code_sincos sincos;

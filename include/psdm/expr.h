@@ -112,6 +112,10 @@ PSDM_API psdm_status psdm_graph_balance(psdm_graph *graph, psdm_ref *outputs, si
 /* gradient[i] = d output / d input number inputs[i], by one sweep backwards; adds nodes. The sign's derivative counts as zero. */
 PSDM_API psdm_status psdm_graph_gradient(psdm_graph *graph, psdm_ref output, const int *inputs, size_t count, psdm_ref *gradient);
 
+/* Expressions in the place of inputs: outputs are rewritten to equal ones where input number inputs[i] is by[i]; adds nodes. */
+PSDM_API psdm_status psdm_graph_substitute(psdm_graph *graph, const int *inputs, const psdm_ref *by, size_t count, psdm_ref *outputs,
+                                           size_t output_count);
+
 /* ---- order of statements ---- */
 
 typedef enum psdm_order {

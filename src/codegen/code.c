@@ -15,19 +15,22 @@ enum { EXPANDED_BODIES = 8 };
 
 /* what each function takes beside q, and gives */
 static const struct shape {
-  const char *name, *result;
+  const char *name, *result[3];
   bool qd, qdd, tau;
   bool theta, gravity, payload, wrench;   /* whether the option means anything here */
 } shapes[PSDM_CODE_FUNCTIONS] = {
-    [PSDM_CODE_INVERSE] = {"inverse", "tau", true, true, false, true, true, true, true},
-    [PSDM_CODE_GRAVITY] = {"gravity", "tau", false, false, false, true, true, true, false},
-    [PSDM_CODE_BIAS] = {"bias", "tau", true, false, false, true, true, true, true},
-    [PSDM_CODE_MASS] = {"mass", "M", false, false, false, true, false, true, false},
-    [PSDM_CODE_FORWARD] = {"forward", "qdd", true, false, true, true, true, true, true},
-    [PSDM_CODE_REGRESSOR] = {"regressor", "Y", true, true, false, false, true, false, false},
-    [PSDM_CODE_ENERGY] = {"energy", "E", true, false, false, true, true, true, false},
-    [PSDM_CODE_JACOBIAN] = {"jacobian", "J", false, false, false, false, false, false, false},
-    [PSDM_CODE_POSE] = {"pose", "X", false, false, false, false, false, false, false},
+    [PSDM_CODE_INVERSE] = {"inverse", {"tau"}, true, true, false, true, true, true, true},
+    [PSDM_CODE_GRAVITY] = {"gravity", {"tau"}, false, false, false, true, true, true, false},
+    [PSDM_CODE_BIAS] = {"bias", {"tau"}, true, false, false, true, true, true, true},
+    [PSDM_CODE_MASS] = {"mass", {"M"}, false, false, false, true, false, true, false},
+    [PSDM_CODE_FORWARD] = {"forward", {"qdd"}, true, false, true, true, true, true, true},
+    [PSDM_CODE_REGRESSOR] = {"regressor", {"Y"}, true, true, false, false, true, false, false},
+    [PSDM_CODE_ENERGY] = {"energy", {"E"}, true, false, false, true, true, true, false},
+    [PSDM_CODE_JACOBIAN] = {"jacobian", {"J"}, false, false, false, false, false, false, false},
+    [PSDM_CODE_POSE] = {"pose", {"X"}, false, false, false, false, false, false, false},
+    [PSDM_CODE_LINEARIZE_INVERSE] = {"linearize_inverse", {"dtau_dq", "dtau_dqd", "M"}, true, true, false, true, true, true, false},
+    [PSDM_CODE_LINEARIZE_FORWARD] = {"linearize_forward", {"dqdd_dq", "dqdd_dqd", "Minv"}, true, false, true, true, true, true, false},
+    [PSDM_CODE_INVERSE_MASS] = {"inverse_mass", {"Minv"}, false, false, false, true, false, true, false},
 };
 
 static const char *const helps[PSDM_CODE_FUNCTIONS] = {
@@ -59,7 +62,10 @@ static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
 static size_t output_count(const psdm_robot *r, int l, const psdm_code_options *o, psdm_code_function f) {
   size_t n = (size_t)r->n;
   switch (f) {
-    case PSDM_CODE_MASS: return n * n;
+    case PSDM_CODE_MASS:
+    case PSDM_CODE_INVERSE_MASS: return n * n;
+    case PSDM_CODE_LINEARIZE_INVERSE:
+    case PSDM_CODE_LINEARIZE_FORWARD: return 3 * n * n;
     case PSDM_CODE_REGRESSOR: return n * ((size_t)l + (o->friction_columns ? 2 * n : 0) + (o->drive_columns ? n : 0));
     case PSDM_CODE_ENERGY: return 2;
     case PSDM_CODE_JACOBIAN: return 6 * n;
@@ -73,7 +79,7 @@ psdm_status psdmp_program_shape(const psdm_robot *r, int l, const psdm_code_opti
   const struct shape *s = &shapes[f];
   int n = r->n;
   bool caller = o->sincos == PSDM_SINCOS_CALLER;
-  *program = (psdmp_program){.function = f, .name = s->name, .results = 1, .outputs = output_count(r, l, o, f)};
+  *program = (psdmp_program){.function = f, .name = s->name, .outputs = output_count(r, l, o, f)};
   program->length[PSDMP_IN_THETA] = o->theta_argument && s->theta ? l : 0;
   program->length[PSDMP_IN_GRAVITY] = o->gravity_argument && s->gravity ? 3 : 0;
   program->length[PSDMP_IN_PAYLOAD] = o->payload_argument && s->payload ? 10 : 0;
@@ -83,7 +89,9 @@ psdm_status psdmp_program_shape(const psdm_robot *r, int l, const psdm_code_opti
   program->length[PSDMP_IN_QD] = s->qd ? n : 0;
   program->length[PSDMP_IN_QDD] = s->qdd ? n : 0;
   program->length[PSDMP_IN_TAU] = s->tau ? n : 0;
-  program->result[0] = (psdmp_result){s->result, 0, (int)program->outputs};
+  while (program->results < 3 && s->result[program->results]) program->results++;
+  for (int k = 0, each = (int)program->outputs / program->results; k < program->results; k++)
+    program->result[k] = (psdmp_result){s->result[k], k * each, each};
   program->output = psdmp_arena_alloc(arena, program->outputs * sizeof *program->output);
   if (!program->output || psdm_graph_new(arena->allocator, &program->graph)) return no_memory(r, error);
   return PSDM_OK;
@@ -103,7 +111,7 @@ static psdm_status finish(const psdm_robot *r, const psdm_code_options *o, psdmp
   return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while simplifying '%s'", psdm_status_text(status), p->name) : PSDM_OK;
 }
 
-static bool has_expanded(psdm_code_function f) { return f != PSDM_CODE_JACOBIAN && f != PSDM_CODE_POSE; }
+static bool has_expanded(psdm_code_function f) { return f < PSDM_CODE_JACOBIAN; }
 
 static bool outside_model(const psdm_code_options *o) { return o->gravity_argument || o->payload_argument || o->wrench_argument; }
 
@@ -158,7 +166,7 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   psdm_code_options *o = &code->options;
   const psdm_robot *r = code->robot;
   if (options) *o = *options;
-  if (!o->functions) o->functions = (1u << PSDM_CODE_FUNCTIONS) - 1;
+  if (!o->functions) o->functions = (2u << PSDM_CODE_POSE) - 1;
   if (o->functions >> PSDM_CODE_FUNCTIONS) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a function that there is not");
   if (o->prefix && !is_identifier(o->prefix))
     return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prefix must be a C identifier of at most 60 letters, digits and _");

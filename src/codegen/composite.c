@@ -103,7 +103,7 @@ static void spread(psdmp_trace *t, int i, int j, psdm_ref value, psdm_ref *M) {
     }
 }
 
-static void add_drives(psdmp_trace *t, psdm_ref *M) {
+void psdmp_add_drives(psdmp_trace *t, psdm_ref *M) {
   const psdm_robot *r = t->chain->robot;
   for (int d = 0; d < r->drives; d++) {
     psdm_ref Ia = psdmp_inertia_entry(t, 10 * t->chain->bodies + d);
@@ -133,7 +133,7 @@ void psdmp_mass_matrix(psdmp_trace *t, psdm_ref *M) {
     carry_inertia(t, b, s);
     for (int i = 0; i < 10; i++) composite[parent][i] = ADD(composite[parent][i], s[i]);
   }
-  add_drives(t, M);
+  psdmp_add_drives(t, M);
 }
 
 /* M = L^T D L from the tips: branches keep their zeros (Featherstone 2005). L_ki goes into the upper triangle, 1 / D_k into inverse. */

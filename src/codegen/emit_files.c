@@ -30,7 +30,10 @@ static const char *const result_docs[PSDM_CODE_FUNCTIONS] = {
     [PSDM_CODE_REGRESSOR] = "regressor, row-major: torques = Y theta",
     [PSDM_CODE_ENERGY] = "kinetic, potential energy; J",
     [PSDM_CODE_JACOBIAN] = "Jacobian, row-major (6 x n): linear rows, then angular, base frame, at the link frame's origin",
-    [PSDM_CODE_POSE] = "x y z, then the rotation from link to base axes, row-major"};
+    [PSDM_CODE_POSE] = "x y z, then the rotation from link to base axes, row-major",
+    [PSDM_CODE_LINEARIZE_INVERSE] = "row-major (n x n), row i column j: of torque i by joint j",
+    [PSDM_CODE_LINEARIZE_FORWARD] = "row-major (n x n), row i column j: of acceleration i by joint j",
+    [PSDM_CODE_INVERSE_MASS] = "inverse of the mass matrix, row-major, both triangles"};
 
 /* twelve digits, as psdm params has them: for reading */
 static const char *readable(double x, char text[32]) {

@@ -273,7 +273,8 @@ static void visit(psdmp_trace *t, int b, bundle *k, psdm_ref *tree[3]) {
   }
 }
 
-void psdmp_linearization(psdmp_trace *t, psdm_ref *tree[3]) {
+/* dtau/dq, dtau/dqd, M of the tree's joints, (bodies x bodies) each */
+static void linearize_tree(psdmp_trace *t, psdm_ref *tree[3]) {
   const psdmp_chain *chain = t->chain;
   bundle all[PSDMP_CODE_JOINTS];
   for (int i = 0; i < chain->bodies * chain->bodies; i++) tree[0][i] = tree[1][i] = tree[2][i] = t->zero;
@@ -299,7 +300,8 @@ void psdmp_linearization(psdmp_trace *t, psdm_ref *tree[3]) {
 
 /* ---- gravity by composite bodies ---- */
 
-void psdmp_upward(psdmp_trace *t, psdm_ref *x, psdm_ref *y) {
+/* (x, y) of the upward acceleration in each joint's frame */
+static void upward(psdmp_trace *t, psdm_ref *x, psdm_ref *y) {
   psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
   psdmp_move_out(t, true);
   for (int b = 0; b < t->chain->bodies; b++) {
@@ -310,6 +312,143 @@ void psdmp_upward(psdmp_trace *t, psdm_ref *x, psdm_ref *y) {
   }
 }
 
-void psdmp_gravity_torque(psdmp_trace *t, const psdm_ref *x, const psdm_ref *y, psdm_ref *tree) {
+/* on the tree's joints, from the composite bodies of the last linearization */
+static void gravity_torque(psdmp_trace *t, const psdm_ref *x, const psdm_ref *y, psdm_ref *tree) {
   for (int b = 0; b < t->chain->bodies; b++) tree[b] = SUB(MUL(t->body[b].hx, y[b]), MUL(t->body[b].hy, x[b]));
+}
+
+/* ---- on the independent joints ---- */
+
+size_t psdmp_linear_room(const psdm_robot *r) {
+  size_t N = (size_t)r->bodies, n = (size_t)r->n;
+  return 3 * N * N + 3 * N + 6 * n * n + 8 * n;
+}
+
+/* G^T T G with the joints' signs */
+static void gather_matrix(psdmp_trace *t, const psdm_ref *tree, psdm_ref *out) {
+  const psdm_robot *r = t->chain->robot;
+  int n = r->n, N = r->bodies;
+  for (int i = 0; i < n * n; i++) out[i] = t->zero;
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++)
+      for (int e = r->g_row[i]; e < r->g_row[i + 1]; e++)
+        for (int c = r->g_row[j]; c < r->g_row[j + 1]; c++) {
+          double scale = t->chain->body[i].sign * t->chain->body[j].sign * r->g_val[e] * r->g_val[c];
+          psdm_ref *to = &out[r->g_col[e] * n + r->g_col[c]];
+          *to = ADD(*to, MUL(NUM(scale), tree[i * N + j]));
+        }
+}
+
+/* the three matrices at the rates of the arguments and the accelerations of block acc */
+static void composite_matrices(psdmp_trace *t, psdmp_block acc, psdm_ref *room, psdm_ref *dq, psdm_ref *dqd, psdm_ref *M) {
+  size_t N = (size_t)t->chain->bodies;
+  psdm_ref *tree[3] = {room, room + N * N, room + 2 * N * N};
+  psdmp_trace_start(t, PSDMP_IN_QD, acc);
+  psdmp_move_out(t, true);
+  linearize_tree(t, tree);
+  if (dq) gather_matrix(t, tree[0], dq);
+  if (dqd) gather_matrix(t, tree[1], dqd);
+  if (M) {
+    gather_matrix(t, tree[2], M);
+    psdmp_add_drives(t, M);
+  }
+}
+
+/* the same by gradients of the torques; accelerations are those of psdmp_argument */
+static void gradient_matrices(psdmp_trace *t, const psdm_ref *tau, psdm_ref *dq, psdm_ref *dqd) {
+  int n = t->chain->n, inputs[2 * PSDMP_CODE_JOINTS];
+  psdm_ref gradient[2 * PSDMP_CODE_JOINTS];
+  for (int i = 0; i < n; i++) {
+    inputs[i] = PSDMP_IN_Q * PSDMP_BLOCK + i;
+    inputs[n + i] = PSDMP_IN_QD * PSDMP_BLOCK + i;
+  }
+  for (int i = 0; i < n; i++) {
+    if (psdm_graph_gradient(t->g, tau[i], inputs, (size_t)(2 * n), gradient)) return; /* the graph's status says why */
+    memcpy(dq + i * n, gradient, (size_t)n * sizeof *dq);
+    memcpy(dqd + i * n, gradient + n, (size_t)n * sizeof *dqd);
+  }
+}
+
+static void torques(psdmp_trace *t, psdmp_block acc, psdm_ref *tree, psdm_ref *tau) {
+  psdmp_trace_start(t, PSDMP_IN_QD, acc);
+  psdmp_move_out(t, true);
+  psdmp_torques(t, true, tree);
+  psdmp_gather(t, tree, acc, tau);
+}
+
+void psdmp_linearize_inverse(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *out) {
+  int n = t->chain->n;
+  psdm_ref *tau = room + t->chain->bodies;
+  if (composite) {
+    composite_matrices(t, PSDMP_IN_QDD, room, out, out + n * n, out + 2 * n * n);
+    return;
+  }
+  torques(t, PSDMP_IN_QDD, room, tau);
+  gradient_matrices(t, tau, out, out + n * n);
+  psdmp_mass_matrix(t, out + 2 * n * n);
+}
+
+/* tau - bias with bias = 1/2 (dtau/dqd) qd + gravity, which is all that velocities do */
+static void composite_drive(psdmp_trace *t, const psdm_ref *dqd, const psdm_ref *gravity, psdm_ref *drive) {
+  int n = t->chain->n;
+  for (int i = 0; i < n; i++) {
+    psdm_ref sum = t->zero;
+    for (int j = 0; j < n; j++) sum = ADD(sum, MUL(dqd[i * n + j], psdmp_argument(t, PSDMP_IN_QD, j)));
+    drive[i] = SUB(SUB(psdmp_argument(t, PSDMP_IN_TAU, i), gravity[i]), MUL(NUM(0.5), sum));
+  }
+}
+
+/* out = A B, minus it when negated; (n x n) by (n x columns) */
+static void product(psdmp_trace *t, const psdm_ref *A, const psdm_ref *B, int columns, bool negated, psdm_ref *out) {
+  int n = t->chain->n;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < columns; j++) {
+      psdm_ref sum = t->zero;
+      for (int k = 0; k < n; k++) sum = ADD(sum, MUL(A[i * n + k], B[k * columns + j]));
+      out[i * columns + j] = negated ? NEG(sum) : sum;
+    }
+}
+
+/* dtau/dq at the accelerations qdd, which are expressions; placeholders stand for them while torques are differentiated */
+static void gradient_at(psdmp_trace *t, const psdm_ref *qdd, psdm_ref *room, psdm_ref *dq, psdm_ref *dqd) {
+  int n = t->chain->n, inputs[PSDMP_CODE_JOINTS];
+  psdm_ref held[PSDMP_CODE_JOINTS];
+  for (int i = 0; i < n; i++) {
+    inputs[i] = PSDMP_IN_QDD * PSDMP_BLOCK + i;
+    held[i] = psdm_input(t->g, inputs[i]);
+  }
+  t->qdd = held;
+  torques(t, PSDMP_IN_QDD, room, room + t->chain->bodies);
+  gradient_matrices(t, room + t->chain->bodies, dq, dqd);
+  t->qdd = NULL;
+  if (!psdm_graph_substitute(t->g, inputs, qdd, (size_t)n, dq, (size_t)(n * n))) psdm_graph_substitute(t->g, inputs, qdd, (size_t)n, dqd, (size_t)(n * n));
+}
+
+void psdmp_linearize_forward(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *out) {
+  int n = t->chain->n, N = t->chain->bodies;
+  psdm_ref *dq = room + 3 * N * N + 3 * N, *dqd = dq + n * n, *M = dqd + n * n, *Minv = out + 2 * n * n;
+  psdm_ref *drive = M + n * n, *qdd = drive + n, *gravity = qdd + n, *x = room + 3 * N * N, *y = x + N, *tree = y + N;
+  t->qdd = NULL;
+  if (composite) {
+    upward(t, x, y);
+    composite_matrices(t, PSDMP_IN_COUNT, room, NULL, dqd, M);
+    gravity_torque(t, x, y, tree);
+    psdmp_gather(t, tree, PSDMP_IN_COUNT, gravity);
+    composite_drive(t, dqd, gravity, drive);
+  } else {
+    torques(t, PSDMP_IN_COUNT, tree, drive);
+    for (int i = 0; i < n; i++) drive[i] = SUB(psdmp_argument(t, PSDMP_IN_TAU, i), drive[i]);
+    psdmp_mass_matrix(t, M);
+  }
+  psdmp_inverse_mass(t, M, Minv);
+  product(t, Minv, drive, 1, false, qdd);
+  if (composite) {
+    t->qdd = qdd;
+    composite_matrices(t, PSDMP_IN_QDD, room, dq, NULL, NULL);
+    t->qdd = NULL;
+  } else {
+    gradient_at(t, qdd, room, dq, dqd);
+  }
+  product(t, Minv, dq, n, true, out);
+  product(t, Minv, dqd, n, true, out + n * n);
 }

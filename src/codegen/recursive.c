@@ -32,6 +32,8 @@ typedef struct search {
   psdmp_inertia inertia;
   psdmp_trace trace;
   psdm_ref *tree, *more;  /* (bodies), (n x n + n) */
+  bool composite;         /* linearizations by composite bodies: revolute joints, bodies without mass; else by differentiating */
+  psdm_ref *room;         /* linearizations: psdmp_linear_room */
   int *other;             /* (entries) */
   psdmp_choice best, frames; /* frames: what chain and inertia are set to, once they are */
   bool set;
@@ -42,35 +44,51 @@ typedef struct search {
 
 /* ---- one function for one choice ---- */
 
+/* torques of accelerations and rates on the independent joints */
+static void torques(search *s, psdmp_block rate, psdmp_block acc, bool gravity, psdm_ref *tau) {
+  psdmp_trace *t = &s->trace;
+  psdmp_trace_start(t, rate, acc);
+  psdmp_move_out(t, gravity);
+  psdmp_torques(t, gravity, s->tree);
+  psdmp_gather(t, s->tree, acc, tau);
+}
+
+/* tau - bias */
+static void drive(search *s, psdm_ref *out) {
+  torques(s, PSDMP_IN_QD, PSDMP_IN_COUNT, true, out);
+  for (int i = 0; i < s->robot->n; i++) out[i] = psdm_sub(s->trace.g, psdmp_argument(&s->trace, PSDMP_IN_TAU, i), out[i]);
+}
+
+/* T = 1/2 qd . (M qd): momenta are the torques of accelerations qd without velocity or gravity */
+static void energies(search *s, psdm_ref *out) {
+  psdmp_trace *t = &s->trace;
+  torques(s, PSDMP_IN_COUNT, PSDMP_IN_QD, false, s->more);
+  out[0] = t->zero;
+  for (int i = 0; i < s->robot->n; i++) out[0] = psdm_add(t->g, out[0], psdm_mul(t->g, psdmp_argument(t, PSDMP_IN_QD, i), s->more[i]));
+  out[0] = psdm_scale(t->g, 0.5, out[0]);
+  out[1] = psdmp_potential(t);
+}
+
 static void build_function(search *s) {
   psdmp_trace *t = &s->trace;
   psdm_ref *out = s->program->output;
-  int n = s->robot->n;
+  int joint = (s->options->link ? s->options->link : s->robot->joints) - 1;
   switch (s->function) {
-    case PSDM_CODE_INVERSE:
-      psdmp_trace_start(t, PSDMP_IN_QD, PSDMP_IN_QDD);
-      psdmp_move_out(t, true);
-      psdmp_torques(t, true, s->tree);
-      psdmp_gather(t, s->tree, PSDMP_IN_QDD, out);
-      break;
-    case PSDM_CODE_GRAVITY:
-    case PSDM_CODE_BIAS:
-      psdmp_trace_start(t, s->function == PSDM_CODE_BIAS ? PSDMP_IN_QD : PSDMP_IN_COUNT, PSDMP_IN_COUNT);
-      psdmp_move_out(t, true);
-      psdmp_torques(t, true, s->tree);
-      psdmp_gather(t, s->tree, PSDMP_IN_COUNT, out);
-      break;
+    case PSDM_CODE_INVERSE: torques(s, PSDMP_IN_QD, PSDMP_IN_QDD, true, out); break;
+    case PSDM_CODE_GRAVITY: torques(s, PSDMP_IN_COUNT, PSDMP_IN_COUNT, true, out); break;
+    case PSDM_CODE_BIAS: torques(s, PSDMP_IN_QD, PSDMP_IN_COUNT, true, out); break;
+    case PSDM_CODE_ENERGY: energies(s, out); break;
     case PSDM_CODE_MASS:
       psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
       psdmp_mass_matrix(t, out);
       break;
+    case PSDM_CODE_INVERSE_MASS:
+      psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
+      psdmp_mass_matrix(t, s->more);
+      psdmp_inverse_mass(t, s->more, out);
+      break;
     case PSDM_CODE_FORWARD:
-      /* M qdd = tau - bias */
-      psdmp_trace_start(t, PSDMP_IN_QD, PSDMP_IN_COUNT);
-      psdmp_move_out(t, true);
-      psdmp_torques(t, true, s->tree);
-      psdmp_gather(t, s->tree, PSDMP_IN_COUNT, out);
-      for (int i = 0; i < n; i++) out[i] = psdm_sub(t->g, psdmp_argument(t, PSDMP_IN_TAU, i), out[i]);
+      drive(s, out);
       psdmp_mass_matrix(t, s->more);
       psdmp_solve_mass(t, s->more, out);
       break;
@@ -79,28 +97,16 @@ static void build_function(search *s) {
       psdmp_move_out(t, true);
       psdmp_regressor(t, s->base, out);
       break;
-    case PSDM_CODE_ENERGY: {
-      /* T = 1/2 qd . (M qd): momenta are the torques of accelerations qd without velocity or gravity */
-      psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_QD);
-      psdmp_move_out(t, false);
-      psdmp_torques(t, false, s->tree);
-      psdmp_gather(t, s->tree, PSDMP_IN_QD, s->more);
-      out[0] = t->zero;
-      for (int i = 0; i < n; i++) out[0] = psdm_add(t->g, out[0], psdm_mul(t->g, psdmp_argument(t, PSDMP_IN_QD, i), s->more[i]));
-      out[0] = psdm_scale(t->g, 0.5, out[0]);
-      out[1] = psdmp_potential(t);
-      break;
-    }
     case PSDM_CODE_JACOBIAN:
-    case PSDM_CODE_POSE: {
-      int joint = (s->options->link ? s->options->link : s->robot->joints) - 1;
       psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
-      if (s->function == PSDM_CODE_POSE)
-        psdmp_pose_symbols(t, joint, out);
-      else
-        psdmp_jacobian_symbols(t, joint, out);
+      psdmp_jacobian_symbols(t, joint, out);
       break;
-    }
+    case PSDM_CODE_POSE:
+      psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
+      psdmp_pose_symbols(t, joint, out);
+      break;
+    case PSDM_CODE_LINEARIZE_INVERSE: psdmp_linearize_inverse(t, s->composite, s->room, out); break;
+    case PSDM_CODE_LINEARIZE_FORWARD: psdmp_linearize_forward(t, s->composite, s->room, out); break;
     default: break;
   }
 }
@@ -124,6 +130,15 @@ static bool same_frames(const search *s, const psdmp_choice *choice) {
   return memcmp(old->zero, choice->zero, (size_t)choice->zeros * sizeof *choice->zero) == 0;
 }
 
+/* whether some body kept its mass */
+static bool has_mass(const search *s) {
+  const psdmp_inertia *in = &s->inertia;
+  for (int b = 0; b < s->chain.bodies; b++)
+    for (int c = 0; c < in->columns; c++)
+      if (in->value[10L * b * in->columns + c] != 0) return true;
+  return false;
+}
+
 /* builds a choice in the search's graph */
 static psdm_status try_choice(search *s, const psdmp_choice *choice, long *cost) {
   psdm_graph_clear(s->program->graph);
@@ -137,7 +152,7 @@ static psdm_status try_choice(search *s, const psdmp_choice *choice, long *cost)
   build_function(s);
   s->budget -= psdm_graph_size(s->program->graph) + 50;
   psdm_status status = price(s, cost);
-  if (s->inertia.growth > GROWTH * fmax(s->growth, 1)) *cost = LONG_MAX / 2;
+  if (s->inertia.growth > GROWTH * fmax(s->growth, 1) || (s->composite && has_mass(s))) *cost = LONG_MAX / 2;
   return status;
 }
 
@@ -328,6 +343,14 @@ static psdm_status run_search(search *s, int patience) {
 }
 
 
+static bool is_linearization(psdm_code_function f) { return f == PSDM_CODE_LINEARIZE_INVERSE || f == PSDM_CODE_LINEARIZE_FORWARD; }
+
+static bool all_revolute(const psdm_robot *r) {
+  for (int b = 0; b < r->bodies; b++)
+    if (r->body[b].prismatic) return false;
+  return true;
+}
+
 psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
                                   psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
   search *s = NEW(arena, 1, search);
@@ -346,9 +369,11 @@ psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, c
   if (status) return status;
   s->tree = NEW(arena, r->bodies, psdm_ref);
   s->more = NEW(arena, r->n * r->n + r->n, psdm_ref);
+  s->composite = is_linearization(function) && !options->payload_argument && all_revolute(r);
+  s->room = is_linearization(function) ? NEW(arena, psdmp_linear_room(r), psdm_ref) : s->more;
   s->other = NEW(arena, 11 * r->bodies + r->drives, int);
   s->trace.still = NEW(arena, r->n + 1, double);
-  if (!s->tree || !s->more || !s->other || !s->trace.still || !psdmp_inertia_new(&s->chain, &s->freedom, arena, &s->inertia))
+  if (!s->tree || !s->more || !s->other || !s->room || !s->trace.still || !psdmp_inertia_new(&s->chain, &s->freedom, arena, &s->inertia))
     return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   s->trace.g = program->graph;
   s->trace.chain = &s->chain;

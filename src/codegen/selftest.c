@@ -8,6 +8,7 @@
 #include "derive/collect.h"
 #include "model/model_priv.h"
 #include "psdm/eval.h"
+#include "psdm/linearize.h"
 #include "robot/robot_priv.h"
 
 enum { STATES = 8, PER_LINE = 6 };
@@ -20,10 +21,12 @@ typedef struct trial {
   const psdm_code *code;
   psdm_robot robot;                 /* a copy whose gravity and inertias are ours */
   psdm_work *work;
+  psdm_linear *linear;
   double *pi, *theta;               /* standard and base parameters */
   double gravity[3], payload[10], wrench[6];
   double *q, *qd, *qdd;             /* (STATES x n) */
-  double *state, *scratch;          /* (3 n) in psdm_eval's order */
+  double *state, *scratch;          /* (3 n) in psdm_eval's order, then (3 n n) */
+  bool torques, conditioned;        /* in_tau and CONDITION have been written */
 } trial;
 
 /* ---- numbers ---- */
@@ -142,6 +145,20 @@ static void widen_regressor(const trial *t, int s, double *Y, int columns) {
   }
 }
 
+/* functions that invert M: their errors are judged by the torques that they amount to */
+static bool inverts(psdm_code_function f) { return f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD || f == PSDM_CODE_INVERSE_MASS; }
+
+static psdm_status linearized(trial *t, psdm_code_function f, int s, double *out) {
+  int n = t->code->robot->n;
+  const double *q = t->q + s * n, *qd = t->qd + s * n, *qdd = t->qdd + s * n;
+  if (f == PSDM_CODE_LINEARIZE_INVERSE) return psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, out, out + n * n, out + 2 * n * n);
+  double *all = t->state + 3 * n; /* (3 n n) */
+  psdm_status status = psdm_linearize_forward_at(&t->robot, t->linear, q, qd, qdd, all, all + n * n, all + 2 * n * n);
+  bool mass = f == PSDM_CODE_INVERSE_MASS;
+  memcpy(out, mass ? all + 2 * n * n : all, sizeof *out * (size_t)((mass ? 1 : 3) * n * n));
+  return status;
+}
+
 /* what a function gives at every state, (STATES x outputs); forward's is the qdd that its torques were made from */
 static psdm_status expect(trial *t, const psdmp_program *p, double *out) {
   int n = t->code->robot->n, count = (int)p->outputs;
@@ -152,6 +169,8 @@ static psdm_status expect(trial *t, const psdmp_program *p, double *out) {
     memcpy(out, t->qdd, sizeof *out * (size_t)(STATES * n));
     return PSDM_OK;
   }
+  for (int s = 0; s < STATES && !status && p->function > PSDM_CODE_POSE; s++) status = linearized(t, p->function, s, out + s * count);
+  if (p->function > PSDM_CODE_POSE) return status;
   psdm_function_find(p->name, &f);
   for (int s = 0; s < STATES && !status; s++) {
     status = evaluate(t, p, f, s, out + s * count);
@@ -221,6 +240,7 @@ static void emit_tools(psdmp_writer *e) {
                "  printf(\"%%-24s error %%.1e of %%.3g%%s\\n\", name, error, scale, bad ? \"  WRONG\" : \"\");\n  return bad;\n}\n\n");
 }
 
+/* results stand one behind the other in one array */
 static void emit_call(psdmp_writer *e, const psdmp_program *p, const char *suffix, const char *before, const char *after, const char *result) {
   psdmp_say(e, "@%s%s(%s", p->name, suffix, suffix[0] ? "BATCH, " : "");
   for (int b = 0; b < PSDMP_IN_COUNT; b++) {
@@ -228,7 +248,9 @@ static void emit_call(psdmp_writer *e, const psdmp_program *p, const char *suffi
     bool shared = psdmp_block_shared((psdmp_block)b);
     psdm_output_print(e->out, "%s%s%s, ", shared ? "in_" : before, psdmp_block_names[b], shared ? "" : after);
   }
-  psdm_output_print(e->out, "%s);\n", result);
+  psdm_output_text(e->out, result);
+  for (int r = 1; r < p->results; r++) psdm_output_print(e->out, ", %s + %d%s", result, p->result[r].first, suffix[0] ? "*BATCH" : "");
+  psdm_output_text(e->out, ");\n");
 }
 
 /* got against expected, state by state */
@@ -244,30 +266,49 @@ static void emit_plain_test(psdmp_writer *e, const psdmp_program *p) {
   psdmp_say(e, "  return report(\"%s\", error, largest(out_%s[0], STATES*%d));\n}\n\n", p->name, p->name, count);
 }
 
-/* accelerations are judged by the torques that they amount to */
-static void emit_forward_test(psdmp_writer *e, const psdmp_program *p) {
-  int n = e->code->robot->n;
-  psdmp_say(e, "/* accelerations are judged by the torques that their errors amount to */\nstatic int test_forward(void) {\n  double error = 0, scale = 1;\n");
-  psdmp_say(e, "  for (int i = 0; i < STATES; i++) {\n    ` got[%d], torque[%d];\n    double expected[%d];\n    ", n, n, n);
+/* results of M^-1 are judged by the torques that their errors amount to, column by column; an inverse may also lose what M's condition takes */
+static void emit_inverting_test(psdmp_writer *e, const psdmp_program *p) {
+  int n = e->code->robot->n, count = (int)p->outputs, columns = p->function == PSDM_CODE_FORWARD ? 1 : n;
+  psdmp_say(e, "/* judged by the torques that errors amount to */\nstatic int test_%s(void) {\n  double worst = 0;\n", p->name);
+  psdmp_say(e, "  for (int m = 0; m < %d; m++) {\n    double error = 0, scale = 0;\n", p->results);
+  psdmp_say(e, "    for (int i = 0; i < STATES; i++) {\n      ` got[%d];\n      ", count);
   emit_call(e, p, "", "in_", "[i]", "got");
-  psdmp_say(e, "    for (int j = 0; j < %d; j++) {\n      double sum = 0;\n", n);
-  psdmp_say(e, "      for (int k = 0; k < %d; k++) sum += mass_of_forward[i][%d*j + k]*((double)got[k] - out_forward[i][k]);\n", n, n);
-  psdmp_say(e, "      torque[j] = (`)sum;\n      expected[j] = 0;\n      if (fabs((double)in_tau[i][j]) > scale) scale = fabs((double)in_tau[i][j]);\n    }\n");
-  psdmp_say(e, "    error = difference(error, torque, expected, %d);\n  }\n  return report(\"forward\", error, scale);\n}\n\n", n);
+  psdmp_say(e, "      for (int j = 0; j < %d; j++)\n        for (int c = 0; c < %d; c++) {\n          double d = 0, all = 0;\n", n, columns);
+  psdmp_say(e, "          for (int k = 0; k < %d; k++) {\n            const int at = %d*m + %d*k + c;\n", n, n * columns, columns);
+  psdmp_say(e, "            d += mass_of_%s[i][%d*j + k]*((double)got[at] - out_%s[i][at]);\n", p->name, n, p->name);
+  psdmp_say(e, "            all += mass_of_%s[i][%d*j + k]*out_%s[i][at];\n          }\n", p->name, n, p->name);
+  psdmp_say(e, "          if (error == error && !(fabs(d) <= error)) error = fabs(d);\n          if (fabs(all) > scale) scale = fabs(all);\n        }\n    }\n");
+  if (columns == 1) psdmp_say(e, "    for (int i = 0; i < STATES; i++)\n      for (int j = 0; j < %d; j++)\n        if (fabs((double)in_tau[i][j]) > scale) scale = fabs((double)in_tau[i][j]);\n", n);
+  psdmp_say(e, "    if (scale > 0) error /= scale;\n    if (worst == worst && !(error <= worst)) worst = error;\n  }\n");
+  psdmp_say(e, "  return report(\"%s\", worst, %s);\n}\n\n", p->name, columns == 1 ? "1" : "CONDITION");
 }
 
-/* torques of forward's states, and their mass matrices */
-static psdm_status emit_forward_tables(psdmp_writer *e, trial *t, const psdmp_program *p) {
+/* |M| |M^-1| in the largest entries, times n */
+static double condition(const double *M, const double *Minv, int n) {
+  double a = 0, b = 0;
+  for (int i = 0; i < n * n; i++) a = fmax(a, fabs(M[i])), b = fmax(b, fabs(Minv[i]));
+  return n * a * b;
+}
+
+/* torques of the states, their mass matrices, and M's condition */
+static psdm_status emit_inverting_tables(psdmp_writer *e, trial *t, const psdmp_program *p) {
   int n = e->code->robot->n;
-  double *tau = NEW(t->arena, STATES * n, double), *M = NEW(t->arena, STATES * n * n, double);
-  psdm_status status = tau && M ? PSDM_OK : PSDM_E_MEMORY;
+  char name[64];
+  double *tau = NEW(t->arena, STATES * n, double), *M = NEW(t->arena, STATES * n * n, double), *Minv = NEW(t->arena, n * n, double), worst = 1;
+  psdm_status status = tau && M && Minv ? PSDM_OK : PSDM_E_MEMORY;
   for (int s = 0; s < STATES && !status; s++) {
     status = evaluate(t, p, PSDM_F_INVERSE, s, tau + s * n);
     if (!status) status = evaluate(t, p, PSDM_F_MASS, s, M + s * n * n);
+    if (!status && p->function != PSDM_CODE_FORWARD) status = linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
+    worst = fmax(worst, condition(M + s * n * n, Minv, n));
   }
   if (status) return status;
-  emit_table(e, "in_tau", tau, n, true);
-  emit_table(e, "mass_of_forward", M, n * n, false);
+  if (p->length[PSDMP_IN_TAU] && !t->torques) emit_table(e, "in_tau", tau, n, true);
+  t->torques |= p->length[PSDMP_IN_TAU] > 0;
+  snprintf(name, sizeof name, "mass_of_%s", p->name);
+  emit_table(e, name, M, n * n, false);
+  if (p->function != PSDM_CODE_FORWARD && !t->conditioned) psdmp_say(e, "#define CONDITION %.3g /* of the mass matrices */\n", worst);
+  t->conditioned |= p->function != PSDM_CODE_FORWARD;
   return PSDM_OK;
 }
 
@@ -307,7 +348,7 @@ static psdm_status emit_program(psdmp_writer *e, trial *t, const psdmp_program *
   if (status) return status;
   snprintf(name, sizeof name, "out_%s", p->name);
   emit_table(e, name, out, count, false);
-  if (p->function == PSDM_CODE_FORWARD) status = emit_forward_tables(e, t, p);
+  if (inverts(p->function)) status = emit_inverting_tables(e, t, p);
   return status;
 }
 
@@ -319,7 +360,7 @@ static bool new_trial(trial *t) {
   t->q = NEW(t->arena, STATES * n, double);
   t->qd = NEW(t->arena, STATES * n, double);
   t->qdd = NEW(t->arena, STATES * n, double);
-  t->state = NEW(t->arena, 3 * n, double);
+  t->state = NEW(t->arena, 3 * n + 3 * n * n, double);
   t->scratch = psdmp_arena_alloc(t->arena, sizeof *t->scratch * (scratch + (size_t)(STATES * n) + 1));
   return t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch && copy_robot(t);
 }
@@ -327,7 +368,7 @@ static bool new_trial(trial *t) {
 psdm_status psdmp_emit_selftest(psdmp_writer *e, psdmp_arena *arena, psdm_error *error) {
   const psdm_code *code = e->code;
   trial t = {.arena = arena, .code = code};
-  if (!new_trial(&t) || psdm_work_new(code->robot, arena->allocator, &t.work)) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while writing the self-test");
+  if (!new_trial(&t) || psdm_work_new(code->robot, arena->allocator, &t.work) || psdm_linear_new(code->robot, arena->allocator, &t.linear)) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while writing the self-test");
   set_states(&t);
   psdm_status status = set_parameters(&t, error);
   if (status) goto done;
@@ -341,10 +382,11 @@ psdm_status psdmp_emit_selftest(psdmp_writer *e, psdmp_arena *arena, psdm_error 
     goto done;
   }
   emit_tools(e);
-  for (int k = 0; k < code->programs; k++) (code->program[k].function == PSDM_CODE_FORWARD ? emit_forward_test : emit_plain_test)(e, &code->program[k]);
+  for (int k = 0; k < code->programs; k++) (inverts(code->program[k].function) ? emit_inverting_test : emit_plain_test)(e, &code->program[k]);
   for (int k = 0; k < code->programs && code->options.target == PSDM_CODE_SIMD; k++) emit_batch_test(e, &code->program[k]);
   emit_main(e);
 done:
+  psdm_linear_free(t.linear, arena->allocator);
   psdm_work_free(t.work, arena->allocator);
   return status;
 }

@@ -112,17 +112,16 @@ void psdmp_gather(psdmp_trace *t, const psdm_ref *tree, psdmp_block acc, psdm_re
 void psdmp_shift_inertia(psdmp_trace *t, psdmp_sym p, psdm_ref s[10]);
 void psdmp_untilt_inertia(psdmp_trace *t, const psdmp_chain_body *body, psdm_ref s[10]);
 void psdmp_mass_matrix(psdmp_trace *t, psdm_ref *M);
+void psdmp_add_drives(psdmp_trace *t, psdm_ref *M); /* what the drives add to it */
 void psdmp_solve_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *x);
 
 /* ---- linear.c ---- */
 
-/* dtau/dq, dtau/dqd, M of the tree's joints, (bodies x bodies) each; all joints revolute, all masses of the inertias zero. */
-void psdmp_linearization(psdmp_trace *t, psdm_ref *tree[3]);
-
-/* Gravity's torque on the tree's joints from the composite bodies of the last linearization; (x, y) of the upward acceleration in each joint's
- * frame come from psdmp_upward before it. */
-void psdmp_upward(psdmp_trace *t, psdm_ref *x, psdm_ref *y);
-void psdmp_gravity_torque(psdmp_trace *t, const psdm_ref *x, const psdm_ref *y, psdm_ref *tree);
+/* dtau/dq, dtau/dqd, M; dqdd/dq, dqdd/dqd, M^-1: (n x n) each, of the independent joints. composite: by composite bodies, which wants revolute
+ * joints and inertias without mass; else by differentiating the torques. room: psdmp_linear_room references. */
+size_t psdmp_linear_room(const psdm_robot *robot);
+void psdmp_linearize_inverse(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *out);
+void psdmp_linearize_forward(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *out);
 
 /* M^-1, both triangles, by the factors of psdmp_solve_mass; M is overwritten. */
 void psdmp_inverse_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *Minv);

@@ -17,7 +17,7 @@ expect_code 2 "no such method"
 expect_in err "you may mean recursive"
 run bench "$two" --functions inverse,mas
 expect_code 2 "no such function"
-expect_in err "there is no function 'mas'"
+expect_in err "function 'mas': did you mean 'mass'?"
 run bench "$two" --optimise speed
 expect_code 2 "no such order"
 for n in 0 1.5 -3 1e9; do

@@ -8,7 +8,8 @@
 
 /* what the functions take: so many of q, qd, qdd; forward takes tau in the last one's place */
 static const int takes[PSDM_CODE_FUNCTIONS] = {
-    [PSDM_CODE_INVERSE] = 3, [PSDM_CODE_GRAVITY] = 1, [PSDM_CODE_BIAS] = 2, [PSDM_CODE_MASS] = 1, [PSDM_CODE_FORWARD] = 3, [PSDM_CODE_REGRESSOR] = 3, [PSDM_CODE_ENERGY] = 2, [PSDM_CODE_JACOBIAN] = 1, [PSDM_CODE_POSE] = 1};
+    [PSDM_CODE_INVERSE] = 3, [PSDM_CODE_GRAVITY] = 1, [PSDM_CODE_BIAS] = 2, [PSDM_CODE_MASS] = 1, [PSDM_CODE_FORWARD] = 3, [PSDM_CODE_REGRESSOR] = 3, [PSDM_CODE_ENERGY] = 2, [PSDM_CODE_JACOBIAN] = 1, [PSDM_CODE_POSE] = 1,
+    [PSDM_CODE_LINEARIZE_INVERSE] = 3, [PSDM_CODE_LINEARIZE_FORWARD] = 3, [PSDM_CODE_INVERSE_MASS] = 1};
 
 static int out_of_memory(void) { return tool_fail(&(psdm_error){.status = PSDM_E_MEMORY}); }
 
@@ -45,7 +46,7 @@ static psdm_status fill_states(bench *b) {
 static size_t most_outputs(const bench *b) {
   size_t n = (size_t)psdm_robot_n(b->robot), l = (size_t)psdm_model_l(b->model), most = 12;
   if (6 * n > most) most = 6 * n;
-  if (n * n > most) most = n * n;
+  if (3 * n * n > most) most = 3 * n * n;
   return n * l > most ? n * l : most;
 }
 
@@ -55,7 +56,7 @@ int bench_open(const psdm_robot *robot, bench *b) {
   *b = (bench){.robot = robot};
   if (psdm_robot_loops(robot)) return tool_fail(&(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops has no straight-line code to measure"});
   if (psdm_robot_ready(robot, &error) || psdm_params_derive(robot, NULL, NULL, &b->model, NULL, &error)) return tool_fail(&error);
-  if (psdm_work_new(robot, NULL, &b->work)) return out_of_memory();
+  if (psdm_work_new(robot, NULL, &b->work) || psdm_linear_new(robot, NULL, &b->linear)) return out_of_memory();
   b->state = calloc(4 * n * BENCH_STATES + 1, sizeof(double));
   b->turned = calloc(4 * n * BENCH_STATES + 1, sizeof(double));
   b->out = calloc((BENCH_STATES + 2) * most_outputs(b), sizeof(double));
@@ -72,6 +73,7 @@ void bench_close(bench *b) {
     psdm_code_free(b->code[k]);
   }
   psdm_work_free(b->work, NULL);
+  psdm_linear_free(b->linear, NULL);
   psdm_model_free(b->model);
   free(b->state);
   free(b->turned);
@@ -111,12 +113,16 @@ int bench_add(bench *b, const psdm_code_options *options, bool chosen, const cha
 typedef void (*takes_one)(const double *, double *);
 typedef void (*takes_two)(const double *, const double *, double *);
 typedef void (*takes_three)(const double *, const double *, const double *, double *);
+typedef void (*gives_three)(const double *, const double *, const double *, double *, double *, double *);
 typedef void (*batch_one)(size_t, const double *, double *);
 typedef void (*batch_two)(size_t, const double *, const double *, double *);
 typedef void (*batch_three)(size_t, const double *, const double *, const double *, double *);
+typedef void (*batch_gives_three)(size_t, const double *, const double *, const double *, double *, double *, double *);
+
+static bool linearizes(psdm_code_function f) { return f == PSDM_CODE_LINEARIZE_INVERSE || f == PSDM_CODE_LINEARIZE_FORWARD; }
 
 /* q, qd, and qdd or tau */
-static size_t third(psdm_code_function f, size_t n) { return (f == PSDM_CODE_FORWARD ? 3 : 2) * n; }
+static size_t third(psdm_code_function f, size_t n) { return (f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD ? 3 : 2) * n; }
 
 /* the generated function itself, called by its own type; step: numbers between the results of two states */
 static void sweep_generated(const bench *b, const bench_row *row, size_t step) {
@@ -125,6 +131,10 @@ static void sweep_generated(const bench *b, const bench_row *row, size_t step) {
   for (size_t s = 0; s < BENCH_STATES; s++) {
     const double *x = b->state + 4 * n * s;
     double *out = b->out + step * s;
+    if (linearizes(row->function)) {
+      ((gives_three)p)(x, x + n, x + last, out, out + n * n, out + 2 * n * n);
+      continue;
+    }
     switch (takes[row->function]) {
       case 1: ((takes_one)p)(x, out); break;
       case 2: ((takes_two)p)(x, x + n, out); break;
@@ -137,6 +147,11 @@ static void sweep_batch(const bench *b, const bench_row *row) {
   size_t n = (size_t)psdm_robot_n(b->robot) * BENCH_STATES, last = third(row->function, n);
   psdm_compiled_pointer p = psdm_compiled_symbol(row->from, row->function, true, NULL);
   const double *x = b->turned;
+  size_t each = n / BENCH_STATES * n;
+  if (linearizes(row->function)) {
+    ((batch_gives_three)p)(BENCH_STATES, x, x + n, x + last, b->out, b->out + each, b->out + 2 * each);
+    return;
+  }
   switch (takes[row->function]) {
     case 1: ((batch_one)p)(BENCH_STATES, x, b->out); break;
     case 2: ((batch_two)p)(BENCH_STATES, x, x + n, b->out); break;
@@ -158,6 +173,9 @@ static psdm_status recursion(const bench *b, psdm_code_function f, const double 
     case PSDM_CODE_REGRESSOR: return psdm_eval(r, b->work, PSDM_F_REGRESSOR, &base, x, out);
     case PSDM_CODE_ENERGY: return psdm_energy(r, b->work, x, x + n, out, out + 1);
     case PSDM_CODE_JACOBIAN: return psdm_jacobian(r, b->work, x, joint, out);
+    case PSDM_CODE_LINEARIZE_INVERSE: return psdm_linearize_inverse(r, b->linear, x, x + n, x + 2 * n, out, out + n * n, out + 2 * n * n);
+    case PSDM_CODE_LINEARIZE_FORWARD: return psdm_linearize_forward(r, b->linear, x, x + n, x + 3 * n, out, out + n * n, out + 2 * n * n);
+    case PSDM_CODE_INVERSE_MASS: return psdm_linearize_forward_at(r, b->linear, x, x + n, x + 2 * n, NULL, NULL, out);
     default: return psdm_pose(r, b->work, x, joint, out);
   }
 }

@@ -22,6 +22,7 @@ typedef struct bench {
   const psdm_robot *robot;
   psdm_model *model;                  /* base parameters, for the recursions' regressor */
   psdm_work *work;
+  psdm_linear *linear;
   double *scratch;
   double *state;                      /* (states x 4 n): q, qd, qdd, tau */
   double *turned;                     /* the same as (4 n x states), for batches */

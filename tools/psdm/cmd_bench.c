@@ -3,7 +3,7 @@
 #include "bench_run.h"
 
 #define BENCH_SETTINGS(X)                                                                                                \
-  X(text, functions, "all", "LIST", "functions, with commas between")                                                     \
+  X(text, functions, "usual", "LIST", "functions, with commas between; usual: up to pose; all")                                                     \
   X(text, method, "all", "all|auto|recursive|expanded", "by recursion, from the expanded model, what codegen takes, both") \
   X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls")            \
   X(number, repeat, "50", "N", "rounds; the best one counts")                                                             \
@@ -39,21 +39,6 @@ enum { EXPANDED_LINKS = 8 }; /* beyond, the expanded model is absurdly large; co
 
 /* ---- choices ---- */
 
-static int parse_functions(const char *list, unsigned *functions) {
-  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-    char name[64];
-    psdm_code_function f;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-    if (strcmp(name, "all") == 0)
-      *functions = (1u << PSDM_CODE_FUNCTIONS) - 1;
-    else if (psdm_code_function_find(name, &f))
-      *functions |= 1u << f;
-    else
-      return tool_usage("bench", "there is no function '%s'; 'psdm codegen --help' lists them", tool_safe(name));
-  }
-  return -1;
-}
-
 static const char *const methods[] = {"all", "auto", "recursive", "expanded"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
@@ -68,7 +53,7 @@ static int parse_options(const bench_settings *set, int *method, psdm_code_optio
   if (!(set->repeat >= 1 && set->repeat <= 1e6) || set->repeat != (int)set->repeat) return tool_usage("bench", "--repeat: a whole number from 1 to 1000000 was expected");
   o->target = PSDM_CODE_SIMD;
   o->prefix = "arm"; /* the robot's name is no part of the machine code */
-  return parse_functions(set->functions, &o->functions);
+  return tool_functions("bench", set->functions, &o->functions);
 }
 
 /* ---- the work ---- */

@@ -5,7 +5,7 @@
 
 #define CODEGEN_SETTINGS(X)                                                                                       \
   X(text, out, "", "DIR", "folder for PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile; made when missing")        \
-  X(text, functions, "all", "LIST", "functions, with commas between")                                             \
+  X(text, functions, "usual", "LIST", "functions, with commas between; usual: up to pose; all")                                             \
   X(text, method, "auto", "auto|recursive|expanded", "by recursion, from the expanded model, or the cheaper one") \
   X(text, real, "double", "double|float", "type of all numbers")                                                  \
   X(text, target, "c", "c|simd|cuda", "C99; C99 with batches on vectors; CUDA (not there yet)")                   \
@@ -69,24 +69,6 @@ static int choice(const char *what, const char *text, const char *const *words, 
 
 #define CHOICE(set, name, index, ...) choice("--" #name, (set)->name, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), index)
 
-static int parse_functions(const char *list, unsigned *functions) {
-  const char *words[PSDM_CODE_FUNCTIONS + 1];
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) words[f] = psdm_code_function_name((psdm_code_function)f);
-  words[PSDM_CODE_FUNCTIONS] = "all";
-  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-    char name[64];
-    psdm_code_function f;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-    if (strcmp(name, "all") == 0)
-      *functions |= (1u << PSDM_CODE_FUNCTIONS) - 1;
-    else if (psdm_code_function_find(name, &f))
-      *functions |= 1u << f;
-    else
-      return complain("function", name, words, PSDM_CODE_FUNCTIONS + 1);
-  }
-  return -1;
-}
-
 static int parse_options(const codegen_settings *set, psdm_code_options *o) {
   int method = 0, single = 0, target = 0, theta = 0, throughput = 0, sincos = 0;
   int code = set->out ? -1 : tool_usage("codegen", "--out DIR is missing: the folder to write to");
@@ -96,7 +78,7 @@ static int parse_options(const codegen_settings *set, psdm_code_options *o) {
   if (code < 0) code = CHOICE(set, theta, &theta, "baked", "argument");
   if (code < 0) code = CHOICE(set, optimise, &throughput, "latency", "throughput");
   if (code < 0) code = CHOICE(set, sincos, &sincos, "polynomial", "libm", "caller");
-  if (code < 0) code = parse_functions(set->functions, &o->functions);
+  if (code < 0) code = tool_functions("codegen", set->functions, &o->functions);
   if (code < 0 && target == 2) code = tool_usage("codegen", "--target cuda is not there yet; c and simd are");
   if (code < 0 && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_CODE_REGRESSOR & 1))
     code = tool_usage("codegen", "--%s-columns needs the function regressor", set->friction_columns ? "friction" : "drive");

@@ -191,3 +191,26 @@ void progress_show(progress *p, long long done, long long rows, const char *unit
 void progress_end(progress *p) {
   if (p->shown) fprintf(stderr, "\r\033[K");
 }
+
+/* ---- generated functions ---- */
+
+int tool_functions(const char *command, const char *list, unsigned *functions) {
+  const char *words[PSDM_CODE_FUNCTIONS + 2] = {"usual", "all"};
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) words[2 + f] = psdm_code_function_name((psdm_code_function)f);
+  *functions = 0;
+  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    char name[64];
+    psdm_code_function f;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+    const char *near = tool_nearest(name, words, PSDM_CODE_FUNCTIONS + 2);
+    if (strcmp(name, "usual") == 0)
+      *functions |= (2u << PSDM_CODE_POSE) - 1;
+    else if (strcmp(name, "all") == 0)
+      *functions |= (1u << PSDM_CODE_FUNCTIONS) - 1;
+    else if (psdm_code_function_find(name, &f))
+      *functions |= 1u << f;
+    else
+      return tool_usage(command, "function '%s': %s%s%s'psdm codegen --help' lists them", tool_safe(name), near ? "did you mean '" : "there is none; ", near ? near : "", near ? "'? " : "");
+  }
+  return -1;
+}

@@ -53,6 +53,9 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
 /* "A = 0,B = C" of --assume, cut into pieces in a static buffer. Returns -1 to go on, else an exit code. */
 int tool_assume(const char *command, const char *text, psdm_derive_options *options);
 
+/* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options. Returns -1 to go on, else an exit code. */
+int tool_functions(const char *command, const char *list, unsigned *functions);
+
 /* ---- an output file that an interrupt must not leave behind ---- */
 
 int tool_open(const char *path, psdm_output **out);   /* -1 to go on, else an exit code */

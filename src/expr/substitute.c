@@ -1,0 +1,43 @@
+/* substitute.c: expressions in the place of inputs. */
+#include "expr/graph_priv.h"
+
+/* the node again, over what its operands have become */
+static psdm_ref rebuild(psdm_graph *g, uint32_t k, const psdm_ref *now) {
+  psdm_node n = psdm_graph_node(g, k);
+  psdm_ref a = n.a == PSDM_REF_NONE ? n.a : now[n.a >> 1], b = n.b == PSDM_REF_NONE ? n.b : now[n.b >> 1];
+  if (a != PSDM_REF_NONE) a ^= n.a & 1u;
+  if (b != PSDM_REF_NONE) b ^= n.b & 1u;
+  switch (n.op) {
+    case PSDM_OP_ADD: return psdm_add(g, a, b);
+    case PSDM_OP_MUL: return psdm_mul(g, a, b);
+    case PSDM_OP_RECIP: return psdm_recip(g, a);
+    case PSDM_OP_SIN: return psdm_sin(g, a);
+    case PSDM_OP_COS: return psdm_cos(g, a);
+    case PSDM_OP_SQRT: return psdm_sqrt(g, a);
+    case PSDM_OP_SIGN: return psdm_sign(g, a);
+    default: return 2 * k;
+  }
+}
+
+psdm_status psdm_graph_substitute(psdm_graph *g, const int *inputs, const psdm_ref *by, size_t count, psdm_ref *outputs, size_t output_count) {
+  uint32_t size = g->size;
+  if (g->status || !size) return g->status;
+  psdm_ref *now = psdmp_alloc_raw(g->allocator, size * sizeof *now);
+  uint32_t *used = psdmp_alloc(g->allocator, size * sizeof *used);
+  psdm_status status = now && used ? PSDM_OK : PSDM_E_MEMORY;
+  for (uint32_t k = 0; k < size && !status; k++) now[k] = 2 * k;
+  for (size_t i = 0; i < count && !status; i++) {
+    psdm_ref input = psdm_input(g, inputs[i]);
+    if (input != PSDM_REF_NONE && input >> 1 < size) now[input >> 1] = by[i];
+  }
+  if (!status) psdmp_graph_uses(g, outputs, output_count, used);
+  for (uint32_t k = 0; k < size && !status; k++)
+    if (used[k] && psdmp_arity((psdm_op)g->node[k].op) > 0) now[k] = rebuild(g, k, now);
+  for (size_t i = 0; i < output_count && !status; i++) {
+    psdm_ref r = now[outputs[i] >> 1];
+    outputs[i] = r == PSDM_REF_NONE ? r : r ^ (outputs[i] & 1u);
+  }
+  psdmp_free(g->allocator, now);
+  psdmp_free(g->allocator, used);
+  return status ? status : g->status;
+}

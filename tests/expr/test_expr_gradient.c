@@ -1,0 +1,117 @@
+/* Gradients and substitution: against derivatives by hand, and against central differences of order six on random expressions. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "psdm/expr.h"
+#include "support.h"
+
+enum { INPUTS = 5, SCRATCH = 20000 };
+
+static double scratch[SCRATCH];
+
+static double value(const psdm_graph *g, psdm_ref r, const double *x) {
+  double out;
+  psdm_graph_evaluate(g, x, &r, 1, scratch, &out);
+  return out;
+}
+
+static void by_hand(void **state) {
+  (void)state;
+  psdm_graph *g;
+  const int inputs[2] = {0, 1};
+  const double x[2] = {0.7, -1.3};
+  psdm_ref d[2];
+  assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
+  psdm_ref a = psdm_input(g, 0), b = psdm_input(g, 1);
+  /* -sin(a) b + 1 / (a b) + sqrt(a) cos(a - b) + sign(b) a */
+  psdm_ref f = psdm_neg(psdm_mul(g, psdm_sin(g, a), b));
+  f = psdm_add(g, f, psdm_recip(g, psdm_mul(g, a, b)));
+  f = psdm_add(g, f, psdm_mul(g, psdm_sqrt(g, a), psdm_cos(g, psdm_sub(g, a, b))));
+  f = psdm_add(g, f, psdm_mul(g, psdm_sign(g, b), a));
+  assert_int_equal(psdm_graph_gradient(g, f, inputs, 2, d), PSDM_OK);
+  double A = x[0], B = x[1];
+  double da = -cos(A) * B - 1 / (A * A * B) + cos(A - B) / (2 * sqrt(A)) - sqrt(A) * sin(A - B) - 1;
+  double db = -sin(A) - 1 / (A * B * B) + sqrt(A) * sin(A - B);
+  assert_true(fabs(value(g, d[0], x) - da) < 1e-14);
+  assert_true(fabs(value(g, d[1], x) - db) < 1e-14);
+  /* of the negated output, and of an input that does not appear */
+  const int other[2] = {1, 7};
+  assert_int_equal(psdm_graph_gradient(g, psdm_neg(f), other, 2, d), PSDM_OK);
+  assert_true(fabs(value(g, d[0], x) + db) < 1e-14);
+  assert_true(psdm_is_const(g, d[1], NULL));
+  psdm_graph_free(g);
+}
+
+/* a random expression: sums and products of sines, cosines and earlier values, each of moderate size */
+static psdm_ref random_expression(psdm_graph *g, rng *r) {
+  psdm_ref pool[60];
+  int count = 0;
+  while (count < INPUTS) pool[count] = psdm_input(g, count), count++;
+  while (count < 60) {
+    psdm_ref a = pool[rng_int(r, 0, count - 1)], b = pool[rng_int(r, 0, count - 1)];
+    if (rng_int(r, 0, 1)) a = psdm_neg(a);
+    int kind = rng_int(r, 0, 4);
+    pool[count++] = kind == 0 ? psdm_sin(g, a) : kind == 1 ? psdm_cos(g, a) : kind == 2 ? psdm_mul(g, psdm_sin(g, a), b) : kind == 3 ? psdm_sin(g, psdm_add(g, a, b)) : psdm_scale(g, rng_uniform(r, -1, 1), a);
+  }
+  psdm_ref sum = pool[59];
+  for (int k = 50; k < 59; k++) sum = psdm_add(g, sum, pool[k]);
+  return sum;
+}
+
+static void random_gradients(void **state) {
+  (void)state;
+  rng r = rng_start("test_expr_gradient");
+  for (int trial = 0; trial < 100; trial++) {
+    psdm_graph *g;
+    const int inputs[INPUTS] = {0, 1, 2, 3, 4};
+    psdm_ref d[INPUTS];
+    double x[INPUTS], h = 1e-3;
+    assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
+    psdm_ref f = random_expression(g, &r);
+    assert_int_equal(psdm_graph_gradient(g, f, inputs, INPUTS, d), PSDM_OK);
+    assert_true(psdm_graph_size(g) <= SCRATCH);
+    for (int i = 0; i < INPUTS; i++) x[i] = rng_uniform(&r, -1, 1);
+    for (int i = 0; i < INPUTS; i++) {
+      /* differences of order six: h^6 times a seventh derivative, and rounding over h */
+      static const double weight[3] = {3. / 4, -3. / 20, 1. / 60};
+      double sum = 0, at = x[i];
+      for (int k = 0; k < 3; k++) {
+        x[i] = at + (k + 1) * h;
+        sum += weight[k] * value(g, f, x);
+        x[i] = at - (k + 1) * h;
+        sum -= weight[k] * value(g, f, x);
+      }
+      x[i] = at;
+      double exact = value(g, d[i], x);
+      if (!(fabs(exact - sum / h) <= 1e-8 * (1 + fabs(exact)))) fail_msg("trial %d input %d: %.17g, differences %.17g", trial, i, exact, sum / h);
+    }
+    psdm_graph_free(g);
+  }
+}
+
+static void substitution(void **state) {
+  (void)state;
+  rng r = rng_start("test_expr_gradient");
+  for (int trial = 0; trial < 50; trial++) {
+    psdm_graph *g;
+    const int inputs[2] = {1, 3};
+    assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
+    psdm_ref f = random_expression(g, &r), out[2] = {f, psdm_neg(f)};
+    psdm_ref by[2] = {psdm_sin(g, psdm_input(g, 0)), psdm_neg(psdm_mul(g, psdm_input(g, 2), psdm_input(g, 4)))};
+    double x[INPUTS], y[INPUTS];
+    for (int i = 0; i < INPUTS; i++) x[i] = y[i] = rng_uniform(&r, -1, 1);
+    y[1] = sin(x[0]);
+    y[3] = -(x[2] * x[4]);
+    assert_int_equal(psdm_graph_substitute(g, inputs, by, 2, out, 2), PSDM_OK);
+    double expected = value(g, f, y), got = value(g, out[0], x);
+    assert_true(fabs(got - expected) <= 1e-12 * (1 + fabs(expected)));
+    assert_true(value(g, out[1], x) == -got);
+    psdm_graph_free(g);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(random_gradients), cmocka_unit_test(substitution)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
