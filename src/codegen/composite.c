@@ -3,12 +3,6 @@
 
 #include "codegen/trace.h"
 
-#define ADD(a, b) psdm_add(t->g, a, b)
-#define SUB(a, b) psdm_sub(t->g, a, b)
-#define MUL(a, b) psdm_mul(t->g, a, b)
-#define NUM(x) psdm_const(t->g, x)
-#define NEG(x) psdm_neg(x)
-
 /* S += p h^T + h p^T + m p p^T, h += m p: the origin moves by -p */
 void psdmp_shift_inertia(psdmp_trace *t, psdmp_sym p, psdm_ref s[10]) {
   psdm_ref m = s[PSDMP_M], hx = s[PSDMP_HX], hy = s[PSDMP_HY], hz = s[PSDMP_HZ];
@@ -65,8 +59,7 @@ static void carry_inertia(psdmp_trace *t, int b, psdm_ref s[10]) {
     psdmp_shift_inertia(t, up, s);
   } else {
     double form[PSDMP_CODE_JOINTS + 1];
-    memcpy(form, t->chain->body[body->parent].own, (size_t)(t->chain->n + 1) * sizeof *form);
-    form[t->chain->n] += body->beta;
+    psdmp_normal_frame(t, b, form);
     turn_between(t, k->at, t->still, s);
     psdmp_shift_inertia(t, up, s);
     psdmp_untilt_inertia(t, body, s);

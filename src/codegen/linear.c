@@ -9,11 +9,6 @@
 
 #include "codegen/trace.h"
 
-#define ADD(a, b) psdm_add(t->g, a, b)
-#define SUB(a, b) psdm_sub(t->g, a, b)
-#define MUL(a, b) psdm_mul(t->g, a, b)
-#define NUM(x) psdm_const(t->g, x)
-#define NEG(x) psdm_neg(x)
 #define TWICE(x) psdm_add(t->g, x, x)
 
 enum { X, Y, Z };
@@ -34,23 +29,15 @@ typedef struct wrenches {
 static const double *joint_frame(psdmp_trace *t, int b, double *form) {
   const psdmp_chain_body *body = &t->chain->body[b];
   if (!body->parallel || t->choice->gene[b][PSDMP_GENE_CARRY] == 2) return t->still;
-  memcpy(form, t->chain->body[body->parent].own, (size_t)(t->chain->n + 1) * sizeof *form);
-  form[t->chain->n] += body->beta;
+  psdmp_normal_frame(t, b, form);
   return form;
-}
-
-/* the frame of the parent's group whose x lies on the normal, and the way in a frame of that group */
-static void normal_frame(psdmp_trace *t, int b, double *form) {
-  const psdmp_chain_body *body = &t->chain->body[b];
-  memcpy(form, t->chain->body[body->parent].own, (size_t)(t->chain->n + 1) * sizeof *form);
-  form[t->chain->n] += body->beta;
 }
 
 static psdmp_sym way_in(psdmp_trace *t, int b, const double *frame) {
   const psdmp_chain_body *body = &t->chain->body[b];
   double form[PSDMP_CODE_JOINTS + 1];
   psdmp_sym p = {NUM(body->a), t->zero, NUM(body->e + (body->parallel ? body->d : 0))};
-  normal_frame(t, b, form);
+  psdmp_normal_frame(t, b, form);
   psdmp_turn_sym(t, form, frame, &p);
   return p;
 }
@@ -213,7 +200,7 @@ static void carry_wrenches(psdmp_trace *t, int b, const double *frame, const bef
     shift_wrenches(t, (psdmp_sym){t->zero, t->zero, NUM(body->d)}, spin, w);
     untilt_wrenches(t, body, w);
     psdmp_untilt(t, body, &spin);
-    normal_frame(t, b, form);
+    psdmp_normal_frame(t, b, form);
     frame = form;
   }
   shift_wrenches(t, way_in(t, b, frame), spin, w);
@@ -226,7 +213,7 @@ static void carry_bundle(psdmp_trace *t, int b, const double *frame, bundle *k) 
   if (!body->parallel) {
     shift_bundle(t, (psdmp_sym){t->zero, t->zero, NUM(body->d)}, k);
     untilt_bundle(t, body, k);
-    normal_frame(t, b, form);
+    psdmp_normal_frame(t, b, form);
     frame = form;
   }
   shift_bundle(t, way_in(t, b, frame), k);

@@ -8,12 +8,6 @@
 
 #include "codegen/trace.h"
 
-#define ADD(a, b) psdm_add(t->g, a, b)
-#define SUB(a, b) psdm_sub(t->g, a, b)
-#define MUL(a, b) psdm_mul(t->g, a, b)
-#define NUM(x) psdm_const(t->g, x)
-#define NEG(x) psdm_neg(x)
-
 static bool same_form(const psdmp_trace *t, const double *a, const double *b) {
   return memcmp(a, b, (size_t)(t->chain->n + 1) * sizeof *a) == 0;
 }
@@ -37,13 +31,6 @@ static void plane(psdmp_trace *t, int b, const double *frame, bool column, psdm_
 
 void psdmp_plane_w(psdmp_trace *t, int b, const double *frame, psdm_ref *wx, psdm_ref *wy) { plane(t, b, frame, false, wx, wy); }
 void psdmp_plane_u(psdmp_trace *t, int b, const double *frame, psdm_ref *ux, psdm_ref *uy) { plane(t, b, frame, true, ux, uy); }
-
-/* own angle of a body plus beta of one of its children */
-static void normal_frame(const psdmp_trace *t, int child, double *form) {
-  const psdmp_chain_body *body = &t->chain->body[child];
-  memcpy(form, t->chain->body[body->parent].own, (size_t)(t->chain->n + 1) * sizeof *form);
-  form[t->chain->n] += body->beta;
-}
 
 static void differences(psdmp_trace *t, psdmp_spin *U) {
   U->zz_yy = SUB(U->zz, U->yy);
@@ -69,7 +56,7 @@ static void add_joint(psdmp_trace *t, int b, psdm_ref wx, psdm_ref wy, psdmp_spi
 psdmp_spin psdmp_spin_before(psdmp_trace *t, int b) {
   const psdmp_chain_body *body = &t->chain->body[b];
   double form[PSDMP_CODE_JOINTS + 1];
-  normal_frame(t, b, form);
+  psdmp_normal_frame(t, b, form);
   psdmp_spin U = psdmp_spin_of(t, body->parent, form), V;
   psdm_ref c = NUM(body->ca), s = NUM(body->sa);
   psdmp_sym x = {U.xx, U.yx, U.zx}, y, z;
@@ -151,7 +138,7 @@ static void enter_group(psdmp_trace *t, int b) {
   if (body->parent < 0) return;
   const psdmp_trace_body *p = &t->body[body->parent];
   double form[PSDMP_CODE_JOINTS + 1];
-  normal_frame(t, b, form);
+  psdmp_normal_frame(t, b, form);
   psdmp_spin U = psdmp_spin_of(t, body->parent, form);
   psdm_ref wx, wy, c = NUM(body->ca), s = NUM(body->sa);
   plane(t, body->parent, form, false, &wx, &wy);
@@ -245,7 +232,7 @@ static void accelerate(psdmp_trace *t, int b, bool gravity) {
     return;
   }
   double form[PSDMP_CODE_JOINTS + 1];
-  normal_frame(t, b, form);
+  psdmp_normal_frame(t, b, form);
   psdmp_turn_sym(t, p->via, form, &k->a);
   psdmp_tilt(t, body, &k->a);
   slide(t, b, ADD(along, NUM(body->d)), t->still, &k->a);
@@ -334,7 +321,7 @@ static void outside_wrench(psdmp_trace *t) {
       const psdmp_chain_body *body = &t->chain->body[path[k]];
       if (k < count - 1 && !body->parallel) {
         double form[PSDMP_CODE_JOINTS + 1];
-        normal_frame(t, path[k], form);
+        psdmp_normal_frame(t, path[k], form);
         psdmp_turn_sym(t, frame, form, &v[w]);
         psdmp_tilt(t, body, &v[w]);
         frame = t->still;

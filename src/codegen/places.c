@@ -4,12 +4,6 @@
 
 #include "codegen/trace.h"
 
-#define ADD(a, b) psdm_add(t->g, a, b)
-#define SUB(a, b) psdm_sub(t->g, a, b)
-#define MUL(a, b) psdm_mul(t->g, a, b)
-#define NUM(x) psdm_const(t->g, x)
-#define NEG(x) psdm_neg(x)
-
 /* the bodies from the base to a body */
 static int path_to(const psdmp_chain *chain, int body, int *path) {
   int count = 0;
@@ -41,8 +35,7 @@ static psdmp_sym to_base(psdmp_trace *t, int body, psdmp_sym v, bool point) {
       if (point) v = psdmp_sym_add(t, v, (psdmp_sym){NUM(k->minus.p[0]), NUM(k->minus.p[1]), NUM(k->minus.p[2])});
       return v;
     }
-    memcpy(form, chain->body[k->parent].own, (size_t)(chain->n + 1) * sizeof *form);
-    form[chain->n] += k->beta;
+    psdmp_normal_frame(t, b, form);
     if (!k->parallel) {
       psdmp_turn_sym(t, frame, t->still, &v);
       psdmp_untilt(t, k, &v);
@@ -137,8 +130,7 @@ static void first_moment(psdmp_trace *t, psdm_ref *m, psdmp_sym *h, psdm_ref out
       continue;
     }
     double form[PSDMP_CODE_JOINTS + 1];
-    memcpy(form, chain->body[k->parent].own, (size_t)(chain->n + 1) * sizeof *form);
-    form[chain->n] += k->beta;
+    psdmp_normal_frame(t, b, form);
     psdmp_turn_sym(t, k->own, k->parallel ? form : t->still, &v);
     if (!k->parallel) psdmp_untilt(t, k, &v);
     v.x = ADD(v.x, MUL(m[b], NUM(k->a)));

@@ -5,12 +5,6 @@
 
 #include "codegen/trace.h"
 
-#define ADD(a, b) psdm_add(t->g, a, b)
-#define SUB(a, b) psdm_sub(t->g, a, b)
-#define MUL(a, b) psdm_mul(t->g, a, b)
-#define NUM(x) psdm_const(t->g, x)
-#define NEG(x) psdm_neg(x)
-
 /* axis e, velocity v of the body's origin per unit rate of a joint, way r from the joint's origin to the body's; in the body's own frame */
 typedef struct screw {
   psdmp_sym e, v, r;
@@ -130,8 +124,7 @@ static void carry_screw(psdmp_trace *t, int b, screw *s) {
   const double *before = t->chain->body[k->parent].own;
   double form[PSDMP_CODE_JOINTS + 1];
   psdm_ref along = ADD(NUM(k->d), k->prismatic ? psdmp_form_of(t, PSDMP_IN_Q, k->slide, true) : t->zero);
-  memcpy(form, before, (size_t)(t->chain->n + 1) * sizeof *form);
-  form[t->chain->n] += k->beta;
+  psdmp_normal_frame(t, b, form);
   turn_screw(t, before, form, s);
   if (k->parallel) {
     move_screw(t, (psdmp_sym){NUM(k->a), t->zero, ADD(NUM(k->e), along)}, s);

@@ -4,10 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ADD(a, b) psdm_add(t->g, a, b)
-#define SUB(a, b) psdm_sub(t->g, a, b)
-#define MUL(a, b) psdm_mul(t->g, a, b)
-#define NUM(x) psdm_const(t->g, x)
 
 psdm_ref psdmp_argument(psdmp_trace *t, psdmp_block block, int index) {
   if (block == PSDMP_IN_QDD && t->qdd) return t->qdd[index];
@@ -206,8 +202,7 @@ void psdmp_trace_start(psdmp_trace *t, psdmp_block rate, psdmp_block acc) {
 
 /* ---- between a body and its parent ---- */
 
-/* own angle of the parent and beta: the frame whose x lies on the normal to this body */
-static void normal_frame(const psdmp_trace *t, int b, double *form) {
+void psdmp_normal_frame(const psdmp_trace *t, int b, double *form) {
   const psdmp_chain_body *body = &t->chain->body[b];
   memcpy(form, t->chain->body[body->parent].own, (size_t)(t->chain->n + 1) * sizeof *form);
   form[t->chain->n] += body->beta;
@@ -217,7 +212,7 @@ psdmp_sym psdmp_way(psdmp_trace *t, int b) {
   const psdmp_chain_body *body = &t->chain->body[b];
   double form[PSDMP_CODE_JOINTS + 1], between[PSDMP_CODE_JOINTS + 1];
   psdmp_sym p = {NUM(body->a), t->zero, NUM(body->e + (body->parallel ? body->d : 0))};
-  normal_frame(t, b, form);
+  psdmp_normal_frame(t, b, form);
   psdmp_form_between(t, form, t->body[body->parent].via, between);
   psdmp_into(t, between, &p.x, &p.y);
   return p;
@@ -244,7 +239,7 @@ void psdmp_carry_wrench(psdmp_trace *t, int b, const psdmp_sym *f0, const psdmp_
     lift(t, along, *f, n);
     psdmp_untilt(t, body, f);
     psdmp_untilt(t, body, n);
-    normal_frame(t, b, form);
+    psdmp_normal_frame(t, b, form);
     psdmp_turn_sym(t, form, parent->via, f);
     psdmp_turn_sym(t, form, parent->via, n);
   }

@@ -44,6 +44,13 @@ typedef struct psdmp_trace {
   double *still;                /* (n + 1) the form zero */
 } psdmp_trace;
 
+/* Shorthand of every file that traces: t is the trace. */
+#define ADD(a, b) psdm_add(t->g, a, b)
+#define SUB(a, b) psdm_sub(t->g, a, b)
+#define MUL(a, b) psdm_mul(t->g, a, b)
+#define NUM(x) psdm_const(t->g, x)
+#define NEG(x) psdm_neg(x)
+
 /* ---- trace.c ---- */
 
 /* Sine and cosine of a form; rotations of (x, y) into the frame turned by it, and back. */
@@ -72,6 +79,9 @@ psdm_ref psdmp_inertia_entry(psdmp_trace *t, int e);
 
 /* Frames, joint rates and pseudo-inertias of all bodies. qd, qdd: which argument is the rate, the acceleration; PSDMP_IN_COUNT: zero. */
 void psdmp_trace_start(psdmp_trace *t, psdmp_block rate, psdmp_block acc);
+
+/* Own angle of a body's parent and beta: the frame of the parent's group whose x lies on the normal to the body's axis. */
+void psdmp_normal_frame(const psdmp_trace *t, int body, double *form);
 
 /* Where the next body of the chain starts in the parent's `via` frame: its origin without what lies behind Rx(alpha). */
 psdmp_sym psdmp_way(psdmp_trace *t, int child);
