@@ -83,13 +83,15 @@ typedef enum psdm_stability {
 
 PSDM_API const char *psdm_stability_text(psdm_stability stability); /* NULL when out of range */
 
+enum { PSDM_SYSTEM_MARGIN = 200 }; /* systems with more states get no margin: it takes a singular value decomposition per mode */
+
 typedef struct psdm_system_facts {
   psdm_stability stability;
   int unstable, drifting, undamped, damped; /* modes of each kind */
   double growth;                            /* largest Re(s), 1/s */
   int reachable;                            /* dimension of the states that the inputs reach */
   double reach_margin;                      /* of the mode that is hardest to reach: the smallest singular value of [lambda - A, B] (Popov,
-                                               Belevitch, Hautus), B scaled to A's size, relative to A's size */
+                                               Belevitch, Hautus), B scaled to A's size, relative to A's size; NAN when not computed */
   bool controllable;                        /* all states are reached */
 } psdm_system_facts;
 

@@ -126,6 +126,8 @@ static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_program *b
   psdmp_program other = {0};
   bool expanded = has_expanded(f) && o->method != PSDM_CODE_RECURSIVE && psdm_model_p(code->model) > 0;
   bool recursive = o->method != PSDM_CODE_EXPANDED || !has_expanded(f);
+  if (expanded && o->method == PSDM_CODE_AUTO && code->model->combined && (o->theta_argument || f == PSDM_CODE_REGRESSOR))
+    recursive = false; /* columns that are no standard parameters' */
   psdm_status status = PSDM_OK;
   if (recursive) status = psdmp_build_recursive(code->robot, code->model, code->theta, o, f, &code->arena, best, error);
   if (!status) status = finish(code->robot, o, best, error);
@@ -222,6 +224,8 @@ static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, p
 static psdm_status set_theta(psdm_code *code, psdm_error *error) {
   const psdm_robot *r = code->robot;
   const psdm_code_options *o = &code->options;
+  if (o->gravity_argument && r->coupled && (o->theta_argument || o->functions >> PSDM_CODE_REGRESSOR & 1))
+    return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "coupled joints have other base parameters for other gravity: with gravity as an argument neither theta as an argument nor a regressor");
   size_t standard = (size_t)psdm_model_standard_count(code->model), l = (size_t)psdm_model_l(code->model);
   double *theta = psdmp_arena_alloc(&code->arena, (l + standard + 1) * sizeof *theta), *pi = theta + l;
   if (!theta) return no_memory(r, error);

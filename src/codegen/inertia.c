@@ -31,6 +31,69 @@ static void set_nulls(const psdm_model *base, psdmp_freedom *f) {
     }
 }
 
+/* ---- null vectors by construction: what moves between a body and its parent, whatever the motion and gravity ---- */
+
+/* standard parameters of unit second moment a b^T + b a^T in the axes of a frame: J = tr(S) 1 - S */
+static void add_second(double scale, const double a[3], const double b[3], double pi[10]) {
+  double t = 2 * scale * (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
+  pi[4] += t - 2 * scale * a[0] * b[0];
+  pi[7] += t - 2 * scale * a[1] * b[1];
+  pi[9] += t - 2 * scale * a[2] * b[2];
+  pi[5] -= scale * (a[0] * b[1] + a[1] * b[0]);
+  pi[6] -= scale * (a[0] * b[2] + a[2] * b[0]);
+  pi[8] -= scale * (a[1] * b[2] + a[2] * b[1]);
+}
+
+/* mass on the line p + t z, its part with t^power: unit mass, first and second moment */
+static void add_line(double scale, const double p[3], const double z[3], int power, double pi[10]) {
+  if (power == 0) {
+    pi[0] += scale;
+    for (int i = 0; i < 3; i++) pi[1 + i] += scale * p[i];
+    add_second(0.5 * scale, p, p, pi);
+  } else if (power == 1) {
+    for (int i = 0; i < 3; i++) pi[1 + i] += scale * z[i];
+    add_second(scale, p, z, pi);
+  } else {
+    add_second(0.5 * scale, z, z, pi);
+  }
+}
+
+/* where the joint's frame stands in the user's frame of the body, or of its parent */
+static psdmp_pose joint_in_link(const psdm_robot *r, int b, bool parent) {
+  int body = parent ? r->body[b].parent : b;
+  psdmp_pose back = psdmp_pose_inverse(&r->link[r->body[body].index].frame);
+  return parent ? psdmp_pose_product(&back, &r->body[b].joint) : back;
+}
+
+/* masses on a revolute axis belong to both bodies; a sliding joint passes pure second moments on */
+static void build_nulls(const psdm_robot *r, psdmp_freedom *f) {
+  static const int pair[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
+  int S = f->standard;
+  memset(f->null, 0, (size_t)S * (size_t)S * sizeof *f->null);
+  f->nulls = 0;
+  for (int b = 0; b < r->bodies; b++)
+    for (int k = 0; k < (r->body[b].prismatic ? 6 : 3); k++, f->nulls++)
+      for (int parent = 0; parent < (r->body[b].parent < 0 ? 1 : 2); parent++) {
+        psdmp_pose at = joint_in_link(r, b, parent);
+        int number = r->body[parent ? r->body[b].parent : b].number;
+        double *pi = f->null + (long)f->nulls * S + 10L * number, axis[3][3];
+        for (int i = 0; i < 9; i++) axis[i % 3][i / 3] = at.R[i];
+        if (r->body[b].prismatic)
+          add_second(parent ? -1 : 1, axis[pair[k][0]], axis[pair[k][1]], pi);
+        else
+          add_line(parent ? -1 : 1, at.p, axis[2], k, pi);
+      }
+}
+
+/* whether the base parameters' formulas are far from a division by nearly nothing, as nearly parallel axes bring */
+static bool plain_formulas(const psdm_model *base) {
+  const double large = 1e3;
+  for (int j = 0; j < base->l; j++)
+    for (int t = 0; t < base->base[j].terms; t++)
+      if (fabs(base->base[j].term[t].coefficient) > large) return false;
+  return true;
+}
+
 psdm_status psdmp_freedom_set(const psdm_robot *r, const psdm_model *base, const double *theta, bool argument, bool any_gravity, psdmp_arena *arena,
                               psdmp_freedom *f, psdm_error *error) {
   psdm_robot free = any_gravity ? psdmp_any_gravity(r) : *r;
@@ -45,7 +108,11 @@ psdm_status psdmp_freedom_set(const psdm_robot *r, const psdm_model *base, const
     return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "under these assumptions base parameters are no standard ones: theta as an argument needs --method expanded");
   psdm_status status = psdm_params_derive(&free, NULL, arena->allocator, &all, NULL, error);
   if (status) return status;
-  set_nulls(all, f);
+  /* one direction of gravity does not show all that coupled joints can tell apart */
+  if (plain_formulas(all) && !(any_gravity && r->coupled))
+    set_nulls(all, f);
+  else
+    build_nulls(r, f);
   psdm_model_free(all);
   /* the robot's own numbers, or the base parameters in the place of the ones they are named after */
   if (!argument && psdm_robot_ready(r, NULL) == PSDM_OK) {

@@ -343,14 +343,15 @@ static void composite_matrices(psdmp_trace *t, psdmp_block acc, psdm_ref *room, 
 
 /* the same by gradients of the torques; accelerations are those of psdmp_argument */
 static void gradient_matrices(psdmp_trace *t, const psdm_ref *tau, psdm_ref *dq, psdm_ref *dqd) {
-  int n = t->chain->n, inputs[2 * PSDMP_CODE_JOINTS];
-  psdm_ref gradient[2 * PSDMP_CODE_JOINTS];
+  static const psdmp_block blocks[4] = {PSDMP_IN_Q, PSDMP_IN_QD, PSDMP_IN_SINE, PSDMP_IN_COSINE};
+  int n = t->chain->n, inputs[4 * PSDMP_CODE_JOINTS];
+  psdm_ref gradient[4 * PSDMP_CODE_JOINTS];
+  for (int i = 0; i < 4 * n; i++) inputs[i] = (int)blocks[i / n] * PSDMP_BLOCK + i % n;
   for (int i = 0; i < n; i++) {
-    inputs[i] = PSDMP_IN_Q * PSDMP_BLOCK + i;
-    inputs[n + i] = PSDMP_IN_QD * PSDMP_BLOCK + i;
-  }
-  for (int i = 0; i < n; i++) {
-    if (psdm_graph_gradient(t->g, tau[i], inputs, (size_t)(2 * n), gradient)) return; /* the graph's status says why */
+    if (psdm_graph_gradient(t->g, tau[i], inputs, (size_t)(4 * n), gradient)) return; /* the graph's status says why */
+    /* q also acts through sines and cosines that the caller gives */
+    for (int j = 0; j < n; j++)
+      gradient[j] = ADD(gradient[j], SUB(MUL(gradient[2 * n + j], psdmp_argument(t, PSDMP_IN_COSINE, j)), MUL(gradient[3 * n + j], psdmp_argument(t, PSDMP_IN_SINE, j))));
     memcpy(dq + i * n, gradient, (size_t)n * sizeof *dq);
     memcpy(dqd + i * n, gradient + n, (size_t)n * sizeof *dqd);
   }

@@ -351,12 +351,15 @@ static bool all_revolute(const psdm_robot *r) {
   return true;
 }
 
-psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
-                                  psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
-  search *s = NEW(arena, 1, search);
+/* everything that a choice needs to be tried */
+static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
+                           psdm_code_function function, psdmp_arena *arena, psdmp_program *program, search **out, psdm_error *error) {
+  search *s = *out = NEW(arena, 1, search);
   psdm_status status = psdmp_program_shape(r, psdm_model_l(base), options, function, arena, program, error);
   if (status) return status;
   program->method = "recursive";
+  if (function == PSDM_CODE_REGRESSOR && base->combined)
+    return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "under these assumptions base parameters are no standard ones: their regressor needs --method expanded");
   if (!s) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   s->robot = r;
   s->base = base;
@@ -364,12 +367,12 @@ psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, c
   s->function = function;
   s->program = program;
   s->budget = BUDGET;
+  s->composite = is_linearization(function) && !options->payload_argument && all_revolute(r);
   status = psdmp_chain_new(r, arena, &s->chain, error);
   if (!status) status = psdmp_freedom_set(r, base, theta, program->length[PSDMP_IN_THETA] > 0, options->gravity_argument, arena, &s->freedom, error);
   if (status) return status;
   s->tree = NEW(arena, r->bodies, psdm_ref);
   s->more = NEW(arena, r->n * r->n + r->n, psdm_ref);
-  s->composite = is_linearization(function) && !options->payload_argument && all_revolute(r);
   s->room = is_linearization(function) ? NEW(arena, psdmp_linear_room(r), psdm_ref) : s->more;
   s->other = NEW(arena, 11 * r->bodies + r->drives, int);
   s->trace.still = NEW(arena, r->n + 1, double);
@@ -380,6 +383,14 @@ psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, c
   s->trace.inertia = &s->inertia;
   s->trace.options = options;
   s->trace.program = program;
+  return PSDM_OK;
+}
+
+psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
+                                  psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
+  search *s;
+  psdm_status status = prepare(r, base, theta, options, function, arena, program, &s, error);
+  if (status) return status;
   bool short_search = function == PSDM_CODE_POSE || function == PSDM_CODE_JACOBIAN || options->effort < 0;
   status = run_search(s, short_search ? 0 : options->effort ? options->effort : PATIENCE);
   if (!status) status = try_choice(s, &s->best, &s->cost);

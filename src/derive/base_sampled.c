@@ -156,10 +156,16 @@ static long restrict_function(const psdmp_restriction *res, int S, const psdmp_e
   return made;
 }
 
+bool psdmp_restriction_combines(const psdmp_restriction *res, int standard) {
+  for (int k = 0; k < res->count && res->B; k++)
+    for (int c = 0; c < standard; c++)
+      if (res->B[(long)k * standard + c] != (c == res->param[k])) return true;
+  return false;
+}
+
 psdm_status psdmp_restrict_psi(const psdmp_restriction *res, double tolerance, psdm_model *m, psdm_error *error) {
   if (!res->B) return PSDM_OK;
-  for (int k = 0; k < res->count; k++)
-    for (int c = 0; c < m->standard; c++) m->combined |= res->B[(long)k * m->standard + c] != (c == res->param[k]);
+  m->combined = psdmp_restriction_combines(res, m->standard);
   long most = 0, at = 0, p = 0;
   for (long f = 0; f < m->p; f++)
     if (m->P_start[f + 1] - m->P_start[f] > most) most = m->P_start[f + 1] - m->P_start[f];

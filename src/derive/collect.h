@@ -31,6 +31,9 @@ psdm_status psdmp_sample_assumed(const psdm_robot *robot, const psdm_derive_opti
 /* Uniform in [-1, 1), the same numbers on every machine. */
 double psdmp_sample(uint64_t *state);
 
+/* Whether assumptions do more than take parameters away: a base column is then no standard parameter's. */
+bool psdmp_restriction_combines(const psdmp_restriction *res, int standard);
+
 /* Psi (in P's place) over the parameters that are left; functions that nothing needs any more go. */
 psdm_status psdmp_restrict_psi(const psdmp_restriction *restriction, double tolerance, psdm_model *model, psdm_error *error);
 

@@ -102,7 +102,8 @@ static double decay(double re, double im, double dt) { return dt > 0 ? log(hypot
 
 static psdm_mode mode_of(double re, double im, double dt) {
   double real = decay(re, im, dt), turn = dt > 0 ? atan2(im, re) / dt : im, size = hypot(real, turn);
-  return (psdm_mode){re, im, size, size > 0 ? (isfinite(size) ? -real / size : 1) : 0};
+  double damping = size > 0 ? (isfinite(size) ? -real / size : 1) : 0;
+  return (psdm_mode){re + 0.0, im + 0.0, size, damping + 0.0}; /* no zeros with a sign */
 }
 
 static double rate(const psdm_mode *m) { return isfinite(m->frequency) ? -m->damping * m->frequency : -INFINITY; }
@@ -162,13 +163,14 @@ psdm_status psdm_system_analyze(int states, int inputs, const double *A, const d
   if (!find_modes(states, A, dt, scratch, modes, &certain)) return PSDM_E_LIMIT;
   count_modes(states, modes, certain, f);
   f->reachable = psdmp_reachable(states, inputs, A, B, scratch);
-  for (int k = 0; k < states; k++) {
+  f->controllable = f->reachable == states;
+  if (states > PSDM_SYSTEM_MARGIN) f->reach_margin = NAN;
+  for (int k = 0; k < states && states <= PSDM_SYSTEM_MARGIN; k++) {
     if (modes[k].im < 0) continue; /* as its conjugate */
     double margin = psdmp_reach_margin(states, inputs, A, B, modes[k].re, modes[k].im, scratch);
     if (margin < 0) return PSDM_E_LIMIT;
     f->reach_margin = fmin(f->reach_margin, margin);
   }
-  f->controllable = f->reachable == states;
   return PSDM_OK;
 }
 

@@ -84,9 +84,10 @@ static bool weigh_inputs(problem *p) {
   return true;
 }
 
-/* every mode that does not die out by itself must be within the inputs' reach */
+/* every mode that does not die out by itself must be within the inputs' reach; most often all are */
 static psdmp_riccati check_reach(problem *p, psdmp_riccati_info *info) {
   double size = psdmp_largest((long)p->n * p->n, p->A);
+  if (psdmp_reachable(p->n, p->m, p->A, p->B, p->work) == p->n) return PSDMP_RICCATI_OK;
   if (!psdmp_eigenvalues(p->n, p->A, p->re, p->im, p->work)) return PSDMP_RICCATI_FAILED;
   for (int k = 0; k < p->n; k++) {
     bool dies = p->discrete ? hypot(p->re[k], p->im[k]) < 1 - 1e-9 : p->re[k] < -1e-9 * size;

@@ -20,6 +20,7 @@ STATES = 20
 TOLERANCE = 1e-10
 FORWARD = {"forward", "linearize-forward", "inverse-mass"}  # need a mass matrix that is positive definite
 DYNAMICS = {"inverse", "mass", "energy", "linearize-inverse", *FORWARD}
+MATRICES = {"linearize-inverse": 3, "linearize-forward": 3, "inverse-mass": 1}
 _scratch = tempfile.TemporaryDirectory(prefix="psdm-peers-")
 SCRATCH = Path(_scratch.name)
 
@@ -171,6 +172,20 @@ def difference(ours, theirs):
     return float(np.abs(ours - theirs).max() / (np.abs(theirs).max() or 1.0))
 
 
+def matrix_difference(case, function, k, ours, theirs):
+    """Of matrix k of a linearization, state by state; of one that maps to accelerations the torque that the difference amounts to, as for
+    forward. Where velocities have no effect dtau/dqd is rounding alone, so what M times the motion's size would be counts as well."""
+    n = case.n
+    assert ours.shape == theirs.shape == (STATES, MATRICES[function] * n * n), f"{ours.shape} numbers, the peer has {theirs.shape}"
+    assert np.isfinite(ours).all() and np.isfinite(theirs).all()
+    ours, theirs = (x.reshape(STATES, -1, n, n)[:, k] for x in (ours, theirs))
+    M = case.ours("mass").reshape(STATES, n, n)
+    motion = 0.0 if function == "inverse-mass" or k == 2 else np.abs(case.states[("qdd", "qd")[k]]).max()
+    off, terms = (M @ (ours - theirs), np.abs(M) @ np.abs(ours)) if function in FORWARD else (ours - theirs, np.abs(theirs))
+    scale = terms.max(axis=(1, 2)) + motion * np.abs(M).max(axis=(1, 2))
+    return float((np.abs(off).max(axis=(1, 2)) / np.where(scale > 0, scale, 1.0)).max())
+
+
 def record(peer, function, value, name):
     if value > worst.get((peer, function), (-1.0, ""))[0]:
         worst[peer, function] = (value, name)
@@ -184,6 +199,10 @@ def compare(case, peer, function):
         return
     ours = case.ours(function)
     theirs = case.theirs(peer, function)
+    if function in MATRICES:
+        for k in range(MATRICES[function]):
+            record(peer, function, matrix_difference(case, function, k, ours, theirs), case.name)
+        return
     if function == "forward":
         # accelerations of light links lose digits to the condition of M on both sides, so what counts is the torque that the
         # difference amounts to, M (qdd - qdd'), relative to the torques that M qdd is the sum of: no solver does better than

@@ -305,14 +305,17 @@ static psdm_status analyze_point(job *j) {
   return status;
 }
 
-static bool gains_found(const job *j) { return j->set.lqr && j->lqr.outcome == PSDM_LQR_OK; }
+/* torques that nothing holds up have no model */
+static bool lost(const job *j) { return j->set.equilibrium && has(j, TAU) && !j->equilibrium.found; }
+
+static bool gains_found(const job *j) { return j->set.lqr && !lost(j) && j->lqr.outcome == PSDM_LQR_OK; }
 
 /* ---- matrices by name ---- */
 
 typedef struct shown {
   const char *name;
   int rows, columns; /* rows is 0 for a vector */
-  const double *value;
+  double *value;
 } shown;
 
 static size_t numbers_of(const shown *s) { return (size_t)(s->rows ? s->rows : 1) * (size_t)s->columns; }
@@ -396,10 +399,10 @@ static void json_point(const job *j, psdm_output *out) {
     psdm_json_integer(out, "starts", j->equilibrium.starts);
     psdm_json_close(out);
   }
-  count = matrices_of(j, list);
+  count = lost(j) ? 0 : matrices_of(j, list);
   for (int k = 0; k < count; k++)
     if (list[k].value != j->matrix[K] || gains_found(j)) json_matrix(out, &list[k]);
-  json_facts(j, out);
+  if (!lost(j)) json_facts(j, out);
   psdm_json_close(out);
 }
 
@@ -436,7 +439,7 @@ static void csv_names(psdm_output *out, const shown *s) {
 /* all numbers of a point, in the order of the columns */
 static int record_of(const job *j, shown list[1 + 4 + MATRICES]) {
   int count = 0;
-  if (has(j, T)) list[count++] = (shown){"t", 0, 1, &j->t};
+  if (has(j, T)) list[count++] = (shown){"t", 0, 1, (double *)&j->t};
   count += vectors_of(j, list + count);
   return count + matrices_of(j, list + count);
 }
@@ -532,9 +535,11 @@ static void print_modes(const char *title, const psdm_mode *modes, int count, bo
 static void print_reach(const job *j) {
   const psdm_system_facts *f = j->set.dt > 0 ? &j->sampled_facts : &j->facts;
   if (f->controllable)
-    printf("  controllable: the inputs reach all %d states (margin %.2g)\n", j->states, f->reach_margin);
+    printf("  controllable: the inputs reach all %d states", j->states);
   else
-    printf("  not controllable: the inputs reach %d of %d states (margin %.2g)\n", f->reachable, j->states, f->reach_margin);
+    printf("  not controllable: the inputs reach %d of %d states", f->reachable, j->states);
+  if (isfinite(f->reach_margin)) printf(" (margin %.2g)", f->reach_margin);
+  printf("\n");
 }
 
 static void print_stability(const job *j) {
@@ -584,6 +589,7 @@ static void print_point(const job *j) {
   if (has(j, QDD) || (has(j, TAU) && !j->set.equilibrium)) print_vector("qdd", j->qdd, j->n);
   print_vector("tau", j->tau, j->n);
   if (j->set.equilibrium && has(j, TAU)) print_equilibrium(j);
+  if (lost(j)) return;
   int count = matrices_of(j, list);
   for (int k = 0; k < count; k++)
     if (list[k].value != j->matrix[K] || gains_found(j)) print_matrix(&list[k]);
@@ -613,7 +619,7 @@ static int open_files(job *j) {
 static int write_point(job *j) {
   bool mat = j->set.out && ends_with(j->set.out, ".mat"), json = j->set.out && ends_with(j->set.out, ".json");
   /* nobody reads words or facts that go into a file of numbers alone */
-  bool facts = j->set.json || json || !j->set.out;
+  bool facts = (j->set.json || json || !j->set.out) && !lost(j);
   if (facts && analyze_point(j)) return file_error(j, PSDM_E_LIMIT, psdm_csv_line(j->csv), "the model's eigenvalues were not found");
   if (j->json) json_point(j, j->json);
   if (j->file && json) json_point(j, j->file);
@@ -622,15 +628,25 @@ static int write_point(job *j) {
   return mat ? keep_point(j) : -1;
 }
 
-/* numbers that were not to be had read as not a number, and the exit code says so */
+static void blank(const job *j) {
+  shown list[MATRICES];
+  int count = matrices_of(j, list);
+  for (int k = 0; k < count; k++)
+    for (size_t i = 0; i < numbers_of(&list[k]); i++) list[k].value[i] = NAN;
+}
+
+/* what is not to be had is warned of, is not a number in the files, and makes the exit code */
 static void note_misses(job *j) {
-  bool lost = j->set.equilibrium && has(j, TAU) && !j->equilibrium.found;
-  if (lost) tool_warn("%s:%d: no q was found that these torques hold; the nearest is off by %.2g of them", psdm_csv_file(j->csv), psdm_csv_line(j->csv), j->equilibrium.residual);
-  if (j->set.lqr && !gains_found(j)) {
+  if (lost(j)) {
+    tool_warn("%s:%d: no q was found that these torques hold; the nearest is off by %.2g of them", psdm_csv_file(j->csv), psdm_csv_line(j->csv), j->equilibrium.residual);
+    blank(j);
+  } else if (j->set.lqr && !gains_found(j)) {
     tool_warn("%s:%d: no LQR gains: %s", psdm_csv_file(j->csv), psdm_csv_line(j->csv), psdm_lqr_text(j->lqr.outcome));
     for (long i = 0; i < (long)j->inputs * j->states; i++) j->matrix[K][i] = NAN;
+  } else {
+    return;
   }
-  j->missed = j->missed || lost || (j->set.lqr && !gains_found(j));
+  j->missed = true;
 }
 
 static int run_points(job *j, progress *bar) {
@@ -640,7 +656,7 @@ static int run_points(job *j, progress *bar) {
     if (psdm_csv_row(j->csv, j->row, &more, &error)) return tool_fail(&error);
     if (!more) return -1;
     psdm_status status = complete_point(j);
-    if (!status) status = linearize_point(j);
+    if (!status && !lost(j)) status = linearize_point(j);
     if (status) return file_error(j, status, psdm_csv_line(j->csv), status == PSDM_E_LIMIT ? "the sampled model overflows: --dt is too long for this point" : "");
     note_misses(j);
     code = write_point(j);
