@@ -36,7 +36,7 @@ typedef enum psdm_function {
 
 /* Zero-initialise for the defaults. */
 typedef struct psdm_eval_options {
-  bool friction;               /* inverse, bias: add friction; forward: subtract it */
+  bool friction;               /* inverse, bias: add friction; forward: subtract it; linearize-*: with its slope (psdm_friction_slope) */
   bool motor;                  /* inverse, bias, gravity: torques on the motor side, taum */
   int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: the last */
   int wrench_count;            /* inverse, forward: external wrenches */

@@ -6,7 +6,7 @@
  *
  * q = q_d + dq and so on, and u are the joint torques; names as in De Luca's "Approximate linearization". Along a trajectory the
  * matrices depend on time, and eigenvalues of the model frozen at an instant prove nothing; at an equilibrium D = G = dg/dq, C2 = 0.
- * Rigid-body dynamics without friction. Matrices are row-major. Nothing here allocates or prints; the robot may be shared, linear,
+ * Rigid-body dynamics; friction is added by psdm_damp. Matrices are row-major. Nothing here allocates or prints; the robot may be shared, linear,
  * work and scratch belong to one thread. Outputs never overlap inputs. Numbers that are not finite are PSDM_E_ARGUMENT. */
 #ifndef PSDM_STATESPACE_H
 #define PSDM_STATESPACE_H
@@ -25,6 +25,14 @@ PSDM_API psdm_status psdm_second_order(const psdm_robot *robot, psdm_linear *lin
 /* A (2n x 2n), B (2n x n). */
 PSDM_API psdm_status psdm_state_space(const psdm_robot *robot, psdm_linear *linear, const double *q, const double *qd,
                                       const double *qdd, double *A, double *B);
+
+/* d friction torque / d qd at each independent joint, (n); zero where the robot gives no friction. At rest dry friction jumps and powers
+ * below one are infinitely steep: neither has a linear model, and what is smooth is all there is. */
+PSDM_API void psdm_friction_slope(const psdm_robot *robot, const double *qd, double *slope);
+
+/* Adds dampings to a model: C2 += diag(slope), and A's lower right block -= M^-1 diag(slope) with M^-1 from B (2n x n). C2 may be NULL,
+ * and A with B. */
+PSDM_API void psdm_damp(int n, const double *slope, double *C2, double *A, const double *B);
 
 /* ---- equilibrium: g(q_e) = u_e. psdm_gravity gives u_e of q_e; this is the other way ---- */
 

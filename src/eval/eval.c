@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/model_priv.h"
+#include "psdm/statespace.h"
 #include "robot/robot_priv.h"
 
 static const struct function {
@@ -168,11 +169,24 @@ static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_ev
   return status;
 }
 
-/* three matrices, one behind the other: by q, by qd, and M or its inverse */
+/* three matrices, one behind the other: by q, by qd, and M or its inverse; friction depends on qd alone */
 static psdm_status linearized(const psdm_robot *r, const psdm_eval_options *o, bool forward, const double *q, const double *qd, const double *third, double *out) {
-  double *by_qd = out + (long)r->n * r->n, *mass = by_qd + (long)r->n * r->n;
+  double *by_qd = out + (long)r->n * r->n, *mass = by_qd + (long)r->n * r->n, part[PSDM_MAX_JOINTS], tau[PSDM_MAX_JOINTS];
   if (!o->linear) return PSDM_E_ARGUMENT;
-  return forward ? psdm_linearize_forward(r, o->linear, q, qd, third, out, by_qd, mass) : psdm_linearize_inverse(r, o->linear, q, qd, third, out, by_qd, mass);
+  if (forward && o->friction) {
+    psdm_friction_torque(r, qd, part);
+    for (int i = 0; i < r->n; i++) tau[i] = third[i] - part[i];
+    third = tau;
+  }
+  psdm_status status = forward ? psdm_linearize_forward(r, o->linear, q, qd, third, out, by_qd, mass) : psdm_linearize_inverse(r, o->linear, q, qd, third, out, by_qd, mass);
+  if (status || !o->friction) return status;
+  psdm_friction_slope(r, qd, part);
+  for (int i = 0; i < r->n; i++)
+    for (int j = 0; j < r->n; j++) {
+      if (forward) by_qd[(long)i * r->n + j] -= mass[(long)i * r->n + j] * part[j];
+      if (!forward && i == j) by_qd[(long)i * r->n + j] += part[j];
+    }
+  return PSDM_OK;
 }
 
 psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, const psdm_eval_options *options, const double *in,

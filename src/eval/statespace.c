@@ -1,5 +1,6 @@
 #include "psdm/statespace.h"
 
+#include <math.h>
 #include <string.h>
 
 static const double still[PSDM_MAX_JOINTS];
@@ -24,4 +25,29 @@ psdm_status psdm_state_space(const psdm_robot *r, psdm_linear *l, const double *
   memset(A, 0, sizeof *A * 2 * square);
   for (size_t i = 0; i < n; i++) A[2 * n * i + n + i] = 1;
   return PSDM_OK;
+}
+
+/* ---- friction ---- */
+
+/* the slope of (coulomb + (stat - coulomb) exp(-(v/stribeck)^2) + viscous v^exponent) sign(qd), v = |qd| */
+static double joint_slope(const psdm_friction *f, double qd) {
+  double speed = fabs(qd), ratio = f->stribeck > 0 ? speed / f->stribeck : 0;
+  double stribeck = ratio > 0 ? -2 * (f->stat - f->coulomb) * ratio / f->stribeck * exp(-ratio * ratio) : 0;
+  if (f->exponent == 1) return f->viscous + stribeck;
+  return stribeck + (speed > 0 ? f->viscous * f->exponent * pow(speed, f->exponent - 1) : 0);
+}
+
+void psdm_friction_slope(const psdm_robot *r, const double *qd, double *slope) {
+  for (int k = 0; k < psdm_robot_joints(r); k++) {
+    const psdm_joint *joint = psdm_robot_joint(r, k);
+    if (joint->q >= 0) slope[joint->q] = joint->friction.given ? joint_slope(&joint->friction, qd[joint->q]) : 0;
+  }
+}
+
+void psdm_damp(int n, const double *slope, double *C2, double *A, const double *B) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      if (A) A[(long)(n + i) * 2 * n + n + j] -= B[(long)(n + i) * n + j] * slope[j];
+      if (C2 && i == j) C2[(long)i * n + i] += slope[i];
+    }
 }

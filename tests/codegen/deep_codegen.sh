@@ -13,7 +13,7 @@ one() {
   shift 2
   case $folder in *[02468]) native="-march=native -ffp-contract=fast" ;; esac
   echo "options: $*" > "$folder.log"
-  if ! "$PSDM" codegen "$robot" --out "$folder" --prefix arm "$@" >> "$folder.log" 2>&1; then
+  if ! "$PSDM" codegen "$robot" --out "$folder" --prefix arm --effort 10 "$@" >> "$folder.log" 2>&1; then
     # what has no closed form, or no theta under its assumptions, is told apart from what failed
     if grep -qE 'a closed form (needs|in sines)|under these assumptions base parameters are no standard ones' "$folder.log"; then
       mv "$folder.log" "$folder.refused"

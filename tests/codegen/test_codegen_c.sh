@@ -27,10 +27,10 @@ symbols() { # OBJECT PREFIX
 check_robot() { # ROBOT OPTIONS...
   local robot=$1
   shift
-  run codegen "$robots/$robot.yaml" --out "$robot" "$@"
+  run codegen --effort 0 "$robots/$robot.yaml" --out "$robot" "$@"
   expect_code 0 "codegen $robot $*"
   mv "$robot" first
-  run codegen "$robots/$robot.yaml" --out "$robot" "$@"
+  run codegen --effort 0 "$robots/$robot.yaml" --out "$robot" "$@"
   okay "$robot: the same bytes again" diff -r first "$robot"
   rm -rf first
   cd "$robot" || exit 2
@@ -72,7 +72,7 @@ links:
   - {name: "*/ evil \n#error evil", mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
   - {name: "evil*/*/ \"evil\" %s \\", mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
 YAML
-run codegen hostile.yaml --out hostile --target simd --theta argument
+run codegen --effort 0 hostile.yaml --out hostile --target simd --theta argument
 expect_code 0 "hostile names"
 prefix=$(basename "$(ls hostile/*_selftest.c)" _selftest.c)
 checks=$((checks + 1))
@@ -88,7 +88,7 @@ checks=$((checks + 1))
 sed "s/$prefix//g" hostile/Makefile > out
 grep -iq evil out && wrong "the Makefile has evil in it"
 touch ran
-run codegen hostile.yaml --out '$(touch evil);`touch evil`' --functions gravity
+run codegen --effort 0 hostile.yaml --out '$(touch evil);`touch evil`' --functions gravity
 expect_code 0 "hostile folder"
 okay "hostile folder: make check" make -s -C '$(touch evil);`touch evil`' CC="$CC" check
 checks=$((checks + 1))
@@ -98,7 +98,7 @@ checks=$((checks + 1))
 for name in int 9lives élan "a b" double; do
   printf 'name: "%s"\nconvention: dh\njoints:\n  - {a: 0.5}\nlinks:\n  - {mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n' "$name" > named.yaml
   rm -rf named
-  run codegen named.yaml --out named --functions inverse
+  run codegen --effort 0 named.yaml --out named --functions inverse
   expect_code 0 "named '$name'"
   okay "named '$name': make check" make -s -C named CC="$CC" check CFLAGS="$strict -O1"
 done

@@ -23,6 +23,7 @@ static const unsigned everything = (2u << PSDM_CODE_POSE) - 1; /* what psdm_eval
 /* ---- objects ---- */
 
 static psdm_code *build(const psdm_robot *robot, psdm_code_options options) {
+  options.effort = -1; /* any code will do */
   psdm_code *code;
   psdm_error error;
   char text[900];

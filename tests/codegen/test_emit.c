@@ -264,6 +264,7 @@ static int make_check(const char *flags) {
 }
 
 static void write_robot(psdm_robot *robot, psdm_code_options options) {
+  options.effort = -1; /* any code will do */
   char path[128];
   psdm_code *code;
   psdm_error error;

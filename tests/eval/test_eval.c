@@ -130,7 +130,44 @@ static void test_linearizations(void **unused) {
   psdm_robot_free(robot);
 }
 
+/* with friction: the slope by qd of what eval itself gives with friction, by central differences */
+static void test_linearized_friction(void **unused) {
+  (void)unused;
+  psdm_robot *robot = parse_robot(
+      "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2, friction: {coulomb: 2, viscous: 1.5}},"
+      "{name: b, a: 0.3, friction: {coulomb: 1, static: 1.4, stribeck: 0.6, viscous: 0.8, exponent: 0.7, offset: 0.2}}],"
+      "links: [{mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.01, yy: 0.06, zz: 0.05}}, {mass: 2, com: [-0.15, 0, 0.03], inertia: {xx: 0.01, yy: 0.03, zz: 0.03}}]}");
+  psdm_work *work;
+  psdm_linear *linear;
+  static const psdm_function plain[2] = {PSDM_F_INVERSE, PSDM_F_FORWARD}, slopes[2] = {PSDM_F_LINEARIZE_INVERSE, PSDM_F_LINEARIZE_FORWARD};
+  double in[6], out[12], plus[2], minus[2], slope[2];
+  assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+  assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
+  psdm_eval_options options = {.linear = linear, .friction = true};
+  for (int trial = 0; trial < 40; trial++) {
+    int f = trial % 2;
+    for (int i = 0; i < 6; i++) in[i] = sin(2.3 * i + trial) + 0.01;
+    assert_int_equal(psdm_eval(robot, work, slopes[f], &options, in, out), PSDM_OK);
+    for (int j = 0; j < 2; j++) {
+      double keep = in[2 + j], h = 1e-5 * fabs(keep);
+      in[2 + j] = keep + h;
+      assert_int_equal(psdm_eval(robot, work, plain[f], &options, in, plus), PSDM_OK);
+      in[2 + j] = keep - h;
+      assert_int_equal(psdm_eval(robot, work, plain[f], &options, in, minus), PSDM_OK);
+      in[2 + j] = keep;
+      for (int i = 0; i < 2; i++) assert_true(fabs((plus[i] - minus[i]) / (2 * h) - out[4 + 2 * i + j]) < 1e-6 * max_absolute(out + 4, 4));
+    }
+  }
+  memset(in, 0, sizeof in);
+  psdm_friction_slope(robot, in, slope);
+  assert_true(slope[0] == 1.5 && slope[1] == 0); /* a power below one has nothing smooth at rest */
+  psdm_linear_free(linear, NULL);
+  psdm_work_free(work, NULL);
+  psdm_robot_free(robot);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_options), cmocka_unit_test(test_expanded), cmocka_unit_test(test_linearizations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_options), cmocka_unit_test(test_expanded), cmocka_unit_test(test_linearizations),
+                                     cmocka_unit_test(test_linearized_friction)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,44 @@ static void test_no_allocation(void **unused) {
   }
 }
 
+/* nor do linear models, equilibria, sampling, analysis and gains */
+static void test_control_allocates_nothing(void **unused) {
+  (void)unused;
+  enum { n = 6, N = 12 };
+  psdm_robot *robot = load_shipped("kuka_kr6");
+  psdm_work *work;
+  psdm_linear *linear;
+  static double A[N * N], B[N * n], Ad[N * N], Bd[N * n], Q[N * N], R[n * n], K[n * N], X[N * N];
+  double q[n] = {0.1, -1, 0.7, 0.2, 0.4, 0}, zero[n] = {0}, u[n], found[n];
+  psdm_mode modes[N];
+  psdm_system_facts facts;
+  psdm_lqr_info lqr;
+  psdm_equilibrium_info equilibrium;
+  assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+  assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
+  double *search = malloc(psdm_equilibrium_scratch(robot) * sizeof *search), *scratch = malloc(psdm_system_scratch(N, n) * sizeof *scratch);
+  for (int i = 0; i < N; i++) Q[i * (N + 1)] = 1;
+  for (int i = 0; i < n; i++) R[i * (n + 1)] = 0.1;
+
+  long before = allocations;
+  assert_int_equal(psdm_state_space(robot, linear, q, zero, zero, A, B), PSDM_OK);
+  assert_int_equal(psdm_gravity(robot, work, q, u), PSDM_OK);
+  assert_int_equal(psdm_equilibrium_find(robot, work, linear, u, NULL, search, found, &equilibrium), PSDM_OK);
+  assert_int_equal(psdm_system_discretise(N, n, A, B, 0.01, scratch, Ad, Bd), PSDM_OK);
+  assert_int_equal(psdm_system_analyze(N, n, A, B, 0, scratch, modes, &facts), PSDM_OK);
+  assert_int_equal(psdm_system_lqr(N, n, A, B, 0, Q, R, scratch, K, X, modes, &lqr), PSDM_OK);
+  assert_int_equal(lqr.outcome, PSDM_LQR_OK);
+  assert_int_equal(psdm_system_lqr(N, n, Ad, Bd, 0.01, Q, R, scratch, K, X, modes, &lqr), PSDM_OK);
+  assert_int_equal(lqr.outcome, PSDM_LQR_OK);
+  assert_int_equal(allocations, before);
+
+  free(scratch);
+  free(search);
+  psdm_linear_free(linear, NULL);
+  psdm_work_free(work, NULL);
+  psdm_robot_free(robot);
+}
+
 static void test_memory_is_checked(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("kuka_kr6");
@@ -75,6 +113,6 @@ static void test_memory_is_checked(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_memory_is_checked)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_control_allocates_nothing), cmocka_unit_test(test_memory_is_checked)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,16 +14,19 @@ typedef struct bench {
   psdm_work *work;
   psdm_linear *linear;
   int n;
-  double *scratch; /* for systems and equilibria of this robot */
+  double *scratch, *search; /* for systems of this robot, and for its equilibria: exactly as much as was asked for */
 } bench;
 
 static bench bench_of(psdm_robot *robot) {
   bench b = {.robot = robot, .n = psdm_robot_n(robot)};
-  size_t system = psdm_system_scratch(2 * b.n, b.n), equilibrium = psdm_equilibrium_scratch(robot), most = system > equilibrium ? system : equilibrium;
+  size_t system = psdm_system_scratch(2 * b.n, b.n), equilibrium = psdm_equilibrium_scratch(robot);
   assert_int_equal(psdm_work_new(robot, NULL, &b.work), PSDM_OK);
   assert_int_equal(psdm_linear_new(robot, NULL, &b.linear), PSDM_OK);
-  b.scratch = malloc(most * sizeof *b.scratch);
-  memset(b.scratch, 0xA5, most * sizeof *b.scratch);
+  b.scratch = malloc(system * sizeof *b.scratch);
+  b.search = malloc(equilibrium * sizeof *b.search);
+  assert_true(b.scratch && b.search);
+  memset(b.scratch, 0xA5, system * sizeof *b.scratch);
+  memset(b.search, 0xA5, equilibrium * sizeof *b.search);
   return b;
 }
 
@@ -32,6 +35,7 @@ static void bench_free(bench *b) {
   psdm_linear_free(b->linear, NULL);
   psdm_robot_free(b->robot);
   free(b->scratch);
+  free(b->search);
 }
 
 static const double zero[MOST];
@@ -140,7 +144,7 @@ static void test_round_trip(void **unused) {
       psdm_equilibrium_info info;
       for (int i = 0; i < b.n; i++) q[i] = rng_uniform(&g, -1.5, 1.5);
       assert_int_equal(psdm_gravity(b.robot, b.work, q, u), PSDM_OK);
-      assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, NULL, b.scratch, back, &info), PSDM_OK);
+      assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, NULL, b.search, back, &info), PSDM_OK);
       tried++;
       if (!info.found) continue;
       found++;
@@ -154,7 +158,7 @@ static void test_round_trip(void **unused) {
       psdm_equilibrium_options options = {.start = start};
       psdm_equilibrium_info info;
       assert_int_equal(psdm_gravity(b.robot, b.work, q, u), PSDM_OK);
-      assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, &options, b.scratch, back, &info), PSDM_OK);
+      assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, &options, b.search, back, &info), PSDM_OK);
       assert_true(info.found && info.starts == 1 && info.rank == 2 && max_difference(q, back, 2) < 1e-12);
     }
     bench_free(&b);
@@ -170,17 +174,17 @@ static void test_no_equilibrium(void **unused) {
   bench b = bench_of(load_shipped("two_link"));
   double u[2] = {1000, 0}, q[2];
   psdm_equilibrium_info info;
-  assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, NULL, b.scratch, q, &info), PSDM_OK);
+  assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, NULL, b.search, q, &info), PSDM_OK);
   assert_true(!info.found && info.residual > 0.9 && info.starts == 50 && isfinite(q[0]));
   u[1] = NAN;
-  assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, NULL, b.scratch, q, &info), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, NULL, b.search, q, &info), PSDM_E_ARGUMENT);
   bench_free(&b);
   b = bench_of(load_shipped("kuka_kr6"));
   double push[6] = {1, 0, 0, 0, 0, 0}, at[6];
-  assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, push, NULL, b.scratch, at, &info), PSDM_OK);
+  assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, push, NULL, b.search, at, &info), PSDM_OK);
   assert_false(info.found);
   push[0] = 0;
-  assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, push, NULL, b.scratch, at, &info), PSDM_OK);
+  assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, push, NULL, b.search, at, &info), PSDM_OK);
   assert_true(info.found && info.rank < 6); /* turned about the vertical, it rests as well */
   bench_free(&b);
 }

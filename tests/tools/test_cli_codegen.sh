@@ -9,49 +9,49 @@ expect_in out "--sincos polynomial|libm|caller"
 expect_in out "examples:"
 
 # ---- words ----
-run codegen "$kr6"
+run codegen --effort 0 "$kr6"
 expect_code 2 "no --out"
 expect_in err "--out DIR is missing"
-run codegen "$kr6" --out x --functions inverse,mas
+run codegen --effort 0 "$kr6" --out x --functions inverse,mas
 expect_code 2 "no such function"
 expect_in err "function 'mas': did you mean 'mass'?"
-run codegen "$kr6" --out x --real single
+run codegen --effort 0 "$kr6" --out x --real single
 expect_code 2 "no such type"
 expect_in err "--real 'single': one of double, float was expected"
-run codegen "$kr6" --out x --sincos polynom
+run codegen --effort 0 "$kr6" --out x --sincos polynom
 expect_code 2 "no such sincos"
 expect_in err "did you mean 'polynomial'?"
-run codegen "$kr6" --out x --target cuda
+run codegen --effort 0 "$kr6" --out x --target cuda
 expect_code 2 "CUDA"
 expect_in err "--target cuda is not there yet"
-run codegen "$kr6" --out x --functions mass --friction-columns
+run codegen --effort 0 "$kr6" --out x --functions mass --friction-columns
 expect_code 2 "columns of no regressor"
-run codegen "$kr6" --out x --prefix 6dof --functions gravity
+run codegen --effort 0 "$kr6" --out x --prefix 6dof --functions gravity
 expect_code 2 "a prefix that is no identifier"
 expect_in err "the prefix must be a C identifier"
-run codegen "$kr6" --out x --functions pose --link elbow
+run codegen --effort 0 "$kr6" --out x --functions pose --link elbow
 expect_code 2 "no such link"
 expect_in err "--link 'elbow'"
-run codegen "$kr6" --out x --functions pose --link 7
+run codegen --effort 0 "$kr6" --out x --functions pose --link 7
 expect_code 2 "no such joint"
 printf 'convention: dh\njoints:\n  - {a: 0.5}\n' > unknown.yaml
 run codegen unknown.yaml --out x
 expect_code 3 "unknown inertias"
 expect_in err "link 'link1' has no mass"
-run codegen "$robots/five_bar.yaml" --out x
+run codegen --effort 0 "$robots/five_bar.yaml" --out x
 expect_code 3 "closed loops"
 expect_absent x
 touch file
-run codegen "$kr6" --out file --functions gravity
+run codegen --effort 0 "$kr6" --out file --functions gravity
 expect_code 2 "a file in place of the folder"
 expect_in err "is not a directory"
 
 # ---- the same bytes twice ----
-run codegen "$kr6" --out kr6 --functions inverse,gravity
+run codegen --effort 0 "$kr6" --out kr6 --functions inverse,gravity
 expect_code 0 codegen
 expect_in out "kr6/kuka_kr6.h, kuka_kr6.c, kuka_kr6_selftest.c, Makefile"
 mv kr6 first
-run codegen "$kr6" --out kr6 --functions inverse,gravity
+run codegen --effort 0 "$kr6" --out kr6 --functions inverse,gravity
 checks=$((checks + 1))
 diff -r first kr6 > out 2> err || wrong "two runs differ"
 expect_in kr6/kuka_kr6.c "psdm codegen $kr6 --out kr6 --functions inverse,gravity"
@@ -68,7 +68,7 @@ nm kr6/kuka_kr6.o > out 2> err
 grep -E ' [BbDdCc] | U (malloc|calloc|printf|free)' out && wrong "the object allocates, prints or keeps state"
 
 # ---- what is counted is what is written ----
-run codegen "$scara" --out all --json --prefix arm
+run codegen --effort 0 "$scara" --out all --json --prefix arm
 expect_code 0 "codegen --json"
 checks=$((checks + 1))
 python3 - 2> err <<'PY' || wrong "operations in the text"
@@ -102,7 +102,7 @@ for real in double float; do
   for sincos in polynomial libm caller; do
     for theta in baked argument; do
       folder=$real-$sincos-$theta
-      run codegen "$scara" --out $folder --prefix arm --real $real --sincos $sincos --theta $theta --target simd --functions inverse,mass,forward,regressor,energy,pose
+      run codegen --effort 0 "$scara" --out $folder --prefix arm --real $real --sincos $sincos --theta $theta --target simd --functions inverse,mass,forward,regressor,energy,pose
       expect_code 0 "$folder"
       check_folder $folder "-O2 -march=native -ffp-contract=fast"
       check_folder $folder "-O1 -DARM_VECTORS=0"
@@ -111,7 +111,7 @@ for real in double float; do
 done
 check_folder double-polynomial-baked "-O2 -march=native -DARM_LANES=4"
 check_folder float-polynomial-baked "-O1"
-run codegen "$scara" --out options --prefix arm --payload --wrench --friction-columns --drive-columns --link 3 --optimise throughput
+run codegen --effort 0 "$scara" --out options --prefix arm --payload --wrench --friction-columns --drive-columns --link 3 --optimise throughput
 expect_code 0 "options"
 check_folder options "-O2"
 run codegen unknown.yaml --out unknown --theta argument --prefix arm

@@ -142,8 +142,22 @@ checks=$((checks + 1))
 expect_numbers $(sed -n 2p motion_out.csv | awk -F, '{ print $18, $19, $22, $23, $20, $21, $24, $25, $30, $31, $32, $33 }')
 run eval arm.yaml linearize-inverse --in motion1.csv --via expanded
 expect_code 2 "no expanded linearization"
-run eval arm.yaml linearize-inverse --in motion1.csv --friction
-expect_code 2 "no friction"
+
+# friction: viscous damping in C2 and A, dry friction in the torques alone
+sed 's/a: 1.2}/a: 1.2, friction: {viscous: 0.5, coulomb: 2}}/; s/a: 1.1}/a: 1.1, friction: {viscous: 0.25}}/' arm.yaml > rough.yaml
+run linearize rough.yaml --at down.csv --friction
+expect_code 0 "friction"
+expect_in out "stable: every small deviation dies out"
+run linearize rough.yaml --at down.csv --friction --form second-order
+expect_in out "  C2           0.5           0"
+run linearize rough.yaml --at motion.csv --friction --out rough.csv
+{ echo t,q1,q2,qd1,qd2,tau1,tau2; tail -n 3 rough.csv | cut -d, -f1-5,8-9; } > rough_forces.csv
+run linearize rough.yaml --at rough_forces.csv --friction --out rough_again.csv
+checks=$((checks + 1))
+paste -d, rough.csv rough_again.csv | tail -n 3 | awk -F, '{ for (i = 1; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d * d > 1e-22) exit 1 } }' || wrong "friction: by torques as by accelerations"
+{ echo q1,q2,qd1,qd2,tau1,tau2; sed -n 2p rough.csv | cut -d, -f2-5,8-9; } > rough1.csv
+run eval rough.yaml linearize-forward --in rough1.csv --friction
+expect_numbers $(sed -n 2p rough.csv | awk -F, '{ print $18, $19, $22, $23, $20, $21, $24, $25, $30, $31, $32, $33 }')
 run eval "$robots/five_bar.yaml" linearize-inverse --in motion1.csv
 expect_code 3 "closed loops"
 expect_in err "a robot with closed loops cannot be linearized yet"

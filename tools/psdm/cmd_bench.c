@@ -6,6 +6,7 @@
   X(text, functions, "usual", "LIST", "functions, with commas between; usual: up to pose; all")                                                     \
   X(text, method, "all", "all|auto|recursive|expanded", "by recursion, from the expanded model, what codegen takes, both") \
   X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls")            \
+  X(number, effort, "50", "N", "restarts of the search for few operations that may bring nothing; 0: none")               \
   X(number, repeat, "50", "N", "rounds; the best one counts")                                                             \
   X(text, compiler, "", "COMMAND", "C compiler (default: $CC, else cc)")                                                  \
   X(flag, json, "", "", "write one JSON object")                                                                          \
@@ -53,6 +54,7 @@ static int parse_options(const bench_settings *set, int *method, psdm_code_optio
   if (!(set->repeat >= 1 && set->repeat <= 1e6) || set->repeat != (int)set->repeat) return tool_usage("bench", "--repeat: a whole number from 1 to 1000000 was expected");
   o->target = PSDM_CODE_SIMD;
   o->prefix = "arm"; /* the robot's name is no part of the machine code */
+  o->effort = set->effort > 0 ? (int)set->effort : -1;
   return tool_functions("bench", set->functions, &o->functions);
 }
 

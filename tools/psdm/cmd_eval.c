@@ -9,7 +9,7 @@
   X(text, in, "-", "FILE", "state CSV to read; - is standard input")                                        \
   X(text, out, "-", "FILE", "CSV to write, whole or not at all; - is standard output")                      \
   X(flag, standard, "", "", "regressor of the standard parameters (10 per link, then the drive inertias), not of the base ones") \
-  X(flag, friction, "", "", "add the robot's friction (inverse, bias; forward subtracts it)")               \
+  X(flag, friction, "", "", "add the robot's friction (inverse, bias; forward subtracts it; linearizations)") \
   X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")           \
   X(text, link, "", "NAME", "link or joint that jacobian and pose look at (default: the last)")             \
   X(text, wrench, "", "LINK:FX,FY,FZ,MX,MY,MZ", "external force and moment on a link, base frame; several with ';'") \
@@ -177,8 +177,8 @@ static int set_options(job *j) {
   j->options.friction = j->set.friction;
   j->options.motor = j->set.motor;
   if (j->set.motor && !torque) return tool_usage("eval", "--motor goes with inverse, bias and gravity");
-  if (j->set.friction && f != PSDM_F_INVERSE && f != PSDM_F_BIAS && f != PSDM_F_FORWARD)
-    return tool_usage("eval", "--friction goes with inverse, bias and forward");
+  if (j->set.friction && f != PSDM_F_INVERSE && f != PSDM_F_BIAS && f != PSDM_F_FORWARD && !linearizes(f))
+    return tool_usage("eval", "--friction goes with inverse, bias, forward and the linearizations");
   if (j->set.link) {
     int joint, code = find_link(j->robot, j->set.link, "link", &joint);
     if (code >= 0) return code;

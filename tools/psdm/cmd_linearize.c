@@ -11,6 +11,7 @@
   X(flag, equilibrium, "", "", "points at rest: from q1.. the torques that hold them, or from tau1.. a q that they hold")       \
   X(text, form, "state-space", "second-order|state-space", "M, C2, D, G, or A and B")                                           \
   X(number, dt, "0", "SECONDS", "sample exactly, torques held in between: Ad and Bd in place of A and B")                       \
+  X(flag, friction, "", "", "with the robot's friction; at rest only what is smooth has a slope")                               \
   X(text, inputs, "", "1,2,...", "only these joints have motors: columns of B (default: all)")                                  \
   X(flag, lqr, "", "", "gains K of du = -K dx that make the integral (sum, with --dt) of dx'Q dx + du'R du smallest")           \
   X(text, Q, "", "A,B,...", "diagonal of Q: one number, or q's and qd's weights, or 2n (default: 100 for q, 1 for qd)")         \
@@ -30,7 +31,7 @@ static const setting settings[] = {LINEARIZE_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "Linear models of a robot at equilibria or along a trajectory, exact, without friction:\n"
+    "Linear models of a robot at equilibria or along a trajectory, exact:\n"
     "  second-order   M dqdd + C2 dqd + D dq = du          (at rest C2 = 0 and D = G = dg/dq)\n"
     "  state-space    dx' = A dx + B du, dx = (dq, dqd)    (with --dt: dx[k+1] = Ad dx[k] + Bd du[k])\n"
     "and what they tell: eigenvalues with frequency and damping, stability, what the motors can reach, LQR gains.\n"
@@ -259,13 +260,25 @@ static void take(const job *j, int group, double *to) {
   for (int i = 0; i < j->n; i++) to[i] = has(j, group) ? j->row[j->place[group * j->n + i]] : 0;
 }
 
+/* a function at (q, qd, third), with friction where it is asked for */
+static psdm_status evaluate(job *j, psdm_function function, const double *third, double *out) {
+  psdm_eval_options options = {.friction = j->set.friction};
+  size_t n = (size_t)j->n;
+  memcpy(j->scratch, j->q, n * sizeof *third);
+  memcpy(j->scratch + n, j->qd, n * sizeof *third);
+  memcpy(j->scratch + 2 * n, third, n * sizeof *third);
+  return psdm_eval(j->robot, j->work, function, &options, j->scratch, out);
+}
+
 /* q that tau holds, or tau that holds q */
 static psdm_status settle(job *j) {
-  if (!has(j, TAU)) return psdm_gravity(j->robot, j->work, j->q, j->tau);
+  if (!has(j, TAU)) return evaluate(j, PSDM_F_INVERSE, j->qdd, j->tau);
   psdm_equilibrium_options options = {.start = has(j, QP) ? j->q : NULL};
+  double *q = j->full, *u = q + j->n; /* lent: start and result must not overlap */
   take(j, TAU, j->tau);
-  double *q = j->full; /* lent: start and result must not overlap */
-  psdm_status status = psdm_equilibrium_find(j->robot, j->work, j->linear, j->tau, &options, j->scratch, q, &j->equilibrium);
+  if (j->set.friction) psdm_friction_torque(j->robot, j->qd, u); /* a constant offset, if any */
+  for (int i = 0; i < j->n; i++) u[i] = j->tau[i] - (j->set.friction ? u[i] : 0);
+  psdm_status status = psdm_equilibrium_find(j->robot, j->work, j->linear, u, &options, j->scratch, q, &j->equilibrium);
   if (!status) memcpy(j->q, q, sizeof *q * (size_t)j->n);
   return status;
 }
@@ -276,9 +289,9 @@ static psdm_status complete_point(job *j) {
   take(j, QD, j->qd);
   take(j, QDD, j->qdd);
   if (j->set.equilibrium) return settle(j);
-  if (!has(j, TAU)) return psdm_inverse(j->robot, j->work, j->q, j->qd, j->qdd, j->tau);
+  if (!has(j, TAU)) return evaluate(j, PSDM_F_INVERSE, j->qdd, j->tau);
   take(j, TAU, j->tau);
-  return psdm_forward(j->robot, j->work, j->q, j->qd, j->tau, j->qdd);
+  return evaluate(j, PSDM_F_FORWARD, j->tau, j->qdd);
 }
 
 static void keep_inputs(job *j) {
@@ -292,6 +305,10 @@ static psdm_status linearize_point(job *j) {
   psdm_status status = psdm_state_space(j->robot, j->linear, j->q, j->qd, j->qdd, m[A], j->full);
   if (!status && j->second_order) status = psdm_second_order(j->robot, j->linear, j->q, j->qd, j->qdd, m[MASS], m[C2], m[D], m[G]);
   if (status) return status;
+  if (j->set.friction) {
+    psdm_friction_slope(j->robot, j->qd, j->scratch);
+    psdm_damp(j->n, j->scratch, j->second_order ? m[C2] : NULL, m[A], j->full);
+  }
   keep_inputs(j);
   if (j->set.dt > 0) status = psdm_system_discretise(j->states, j->inputs, m[A], m[B], j->set.dt, j->scratch, j->Ad, j->Bd);
   if (status || !j->set.lqr) return status;
