@@ -81,7 +81,12 @@ void bench_fill_states(double *states, int n) {
 int bench_result_size(const psdm_robot *robot, recursion which) {
   int n = psdm_robot_n(robot);
   switch (which) {
+  case INVERSE_MASS:
   case MASS: return n * n;
+  case LINEARIZE_INVERSE:
+  case LINEARIZE_FORWARD:
+  case LINEARIZE_INVERSE_BATCH:
+  case LINEARIZE_FORWARD_BATCH: return 3 * n * n;
   case BASE_REGRESSOR:
   case REGRESSOR: return n * psdm_robot_parameter_count(robot);
   case ENERGY: return 2;

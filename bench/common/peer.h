@@ -22,9 +22,16 @@ typedef enum recursion {
   JACOBIAN,
   RECURSIONS, /* those above: what bench/recursions times */
   BASE_REGRESSOR = RECURSIONS,
-  INVERSE_BATCH, /* all states in one call, structure of arrays */
+  LINEARIZE_INVERSE, /* dtau_dq, dtau_dqd, M, one after the other */
+  LINEARIZE_FORWARD, /* dqdd_dq, dqdd_dqd, Minv */
+  INVERSE_MASS,      /* Minv */
+  INVERSE_BATCH,     /* from here on all states in one call, structure of arrays */
+  LINEARIZE_INVERSE_BATCH,
+  LINEARIZE_FORWARD_BATCH,
   FUNCTIONS
 } recursion;
+
+static inline bool is_batch(recursion which) { return which >= INVERSE_BATCH; }
 
 /* One state: q, qd, qdd, tau, each of length n, one after the other. */
 enum { STATE_VECTORS = 4 };

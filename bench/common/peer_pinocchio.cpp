@@ -5,12 +5,14 @@
  * drives behind a transmission have no such model and are refused. */
 #include <vector>
 
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/cholesky.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/energy.hpp>
 #include <pinocchio/algorithm/frames.hpp>
 #include <pinocchio/algorithm/regressor.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
 #include "harness.h"
@@ -81,6 +83,18 @@ double jacobian(peer &p, const State &s) {
   return p.J(0, 0);
 }
 
+double linearize_inverse(peer &p, const State &s) {
+  pin::computeRNEADerivatives(p.model, p.data, s.q, s.qd, s.qdd);
+  return p.data.dtau_dq(0, 0);
+}
+
+double linearize_forward(peer &p, const State &s) {
+  pin::computeABADerivatives(p.model, p.data, s.q, s.qd, s.tau);
+  return p.data.ddq_dq(0, 0);
+}
+
+double inverse_mass(peer &p, const State &s) { return pin::computeMinverse(p.model, p.data, s.q)(0, 0); }
+
 /* in the order of recursion */
 struct Way {
   Call call;
@@ -98,6 +112,10 @@ const Way ways[FUNCTIONS][2] = {
     {{regressor, "computeJointTorqueRegressor"}},
     {{energy, "computeMechanicalEnergy"}},
     {{jacobian, "computeFrameJacobian"}},
+    {},
+    {{linearize_inverse, "computeRNEADerivatives"}},
+    {{linearize_forward, "computeABADerivatives"}},
+    {{inverse_mass, "computeMinverse"}},
 };
 
 /* ---- results in libpsdm's layout ---- */
@@ -107,6 +125,11 @@ void copy(const Eigen::VectorXd &v, double *out) { Eigen::Map<Eigen::VectorXd>(o
 void copy_rows(const Eigen::MatrixXd &A, double *out) {
   for (long i = 0; i < A.rows(); i++)
     for (long j = 0; j < A.cols(); j++) *out++ = A(i, j);
+}
+
+/* a symmetric C of which they fill the upper triangle */
+void copy_three(const Eigen::MatrixXd &A, const Eigen::MatrixXd &B, const Eigen::MatrixXd &C, double *out) {
+  copy_rows(A, out), copy_rows(B, out + A.size()), copy_rows(C.selfadjointView<Eigen::Upper>(), out + 2 * A.size());
 }
 
 /* their regressor is about the joint frames, with another order of parameters */
@@ -169,6 +192,9 @@ void peer_result(peer *p, recursion which, int way, int state, double *out) {
   case REGRESSOR: return copy_regressor(*p, out);
   case ENERGY: out[0] = p->data.kinetic_energy, out[1] = p->data.potential_energy; return;
   case JACOBIAN: return copy_rows(p->J, out);
+  case LINEARIZE_INVERSE: return copy_three(p->data.dtau_dq, p->data.dtau_dv, p->data.M, out);
+  case LINEARIZE_FORWARD: return copy_three(p->data.ddq_dq, p->data.ddq_dv, p->data.Minv, out);
+  case INVERSE_MASS: return copy_rows(p->data.Minv.selfadjointView<Eigen::Upper>(), out);
   default: return;
   }
 }

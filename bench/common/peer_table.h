@@ -55,6 +55,10 @@ static inline void show_batch(const peer *p, int state, const double *out, doubl
   for (int k = 0; k < p->n; k++) result[k] = out[k * STATES + state];
 }
 
+static inline void show_batch_matrices(const peer *p, int state, const double *out, double *result) {
+  for (int k = 0; k < 3 * p->n * p->n; k++) result[k] = out[k * STATES + state];
+}
+
 #define PEER_FACE                                                                                          \
   const char *peer_name(void) { return name(); }                                                           \
   const char *peer_compiler(void) { return PEER_COMPILER; }                                                \
@@ -76,7 +80,7 @@ static inline void show_batch(const peer *p, int state, const double *out, doubl
     peer *p = (peer *)calloc(1, sizeof *p);                                                                \
     if (!p || count != STATES || refusal(robot)) return free(p), (peer *)NULL;                             \
     size_t n = (size_t)robot->n, length = STATE_VECTORS * n * STATES;                                      \
-    size_t largest = n * (size_t)(STATES + psdm_robot_parameter_count(robot));                             \
+    size_t largest = n * (3 * n * STATES + (size_t)psdm_robot_parameter_count(robot));                     \
     p->robot = robot, p->n = robot->n;                                                                     \
     p->states = (double *)malloc(sizeof(double) * length);                                                 \
     p->arrays = (double *)aligned_alloc(64, sizeof(double) * length);                                      \
@@ -92,14 +96,14 @@ static inline void show_batch(const peer *p, int state, const double *out, doubl
   double peer_sweep(peer *p, recursion which, int k) {                                                     \
     void (*call)(peer *, const double *, double *) = ways[which][k].call;                                  \
     double sum = 0;                                                                                        \
-    if (which == INVERSE_BATCH) return call(p, p->arrays, p->out), p->out[0];                              \
+    if (is_batch(which)) return call(p, p->arrays, p->out), p->out[0];                                     \
     for (int s = 0; s < STATES; s++) call(p, p->states + STATE_VECTORS * p->n * s, p->out), sum += p->out[0]; \
     return sum;                                                                                            \
   }                                                                                                        \
                                                                                                            \
   void peer_result(peer *p, recursion which, int k, int state, double *out) {                              \
     const way *w = &ways[which][k];                                                                        \
-    w->call(p, which == INVERSE_BATCH ? p->arrays : p->states + STATE_VECTORS * p->n * state, p->out);     \
+    w->call(p, is_batch(which) ? p->arrays : p->states + STATE_VECTORS * p->n * state, p->out);            \
     if (w->show)                                                                                           \
       w->show(p, state, p->out, out);                                                                      \
     else                                                                                                   \

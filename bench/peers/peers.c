@@ -13,8 +13,8 @@
 #include "psdm/model.h"
 #include "psdm/output.h"
 
-enum { MOST_PEERS = 32, MOST_RUNS = 128 };
-static const double tolerance = 1e-9;   /* of the largest entry of a result */
+enum { MOST_PEERS = 32, MOST_RUNS = 256 };
+static const double tolerance = 1e-9;   /* of the largest entry of a vector or matrix */
 static const double repeat_time = 1e-3; /* seconds: long against the clock, short against interruptions */
 
 /* the functions of peer.h, from one shared object */
@@ -40,7 +40,7 @@ typedef struct bench {
   psdm_robot *robot;
   psdm_model *model;
   int n;
-  double *states, *expected, *found, *y; /* results; values of the model's functions */
+  double *states, *expected, *found, *y, *M; /* results; values of the model's functions; mass matrix */
   int faces, runs;
   face face[MOST_PEERS]; /* the first is the reference */
   run run[MOST_RUNS];
@@ -50,7 +50,9 @@ typedef struct bench {
 static const struct {
   const char *name;
   recursion which;
-} functions[] = {{"inverse", INVERSE}, {"mass", MASS}, {"forward", FORWARD}, {"regressor", REGRESSOR}, {"regressor", BASE_REGRESSOR}, {"inverse_batch", INVERSE_BATCH}};
+} functions[] = {{"inverse", INVERSE}, {"mass", MASS}, {"forward", FORWARD}, {"regressor", REGRESSOR}, {"regressor", BASE_REGRESSOR},
+               {"linearize_inverse", LINEARIZE_INVERSE}, {"linearize_forward", LINEARIZE_FORWARD}, {"inverse_mass", INVERSE_MASS}, {"inverse_batch", INVERSE_BATCH},
+               {"linearize_inverse_batch", LINEARIZE_INVERSE_BATCH}, {"linearize_forward_batch", LINEARIZE_FORWARD_BATCH}};
 enum { COUNT = sizeof functions / sizeof *functions };
 
 /* ---- peers ---- */
@@ -86,17 +88,27 @@ static void open_face(bench *b, const char *argument) {
 static bool open_robot(bench *b, const char *file) {
   if (!(b->robot = bench_load(file)) || psdm_model_derive(b->robot, NULL, NULL, &b->model, NULL, NULL)) return false;
   b->n = psdm_robot_n(b->robot);
-  size_t largest = (size_t)bench_result_size(b->robot, REGRESSOR) + (size_t)(b->n * b->n);
+  size_t square = (size_t)(b->n * b->n), largest = (size_t)bench_result_size(b->robot, REGRESSOR) + 3 * square;
   b->states = malloc(sizeof(double) * STATES * STATE_VECTORS * (size_t)b->n);
   b->expected = malloc(sizeof(double) * largest);
   b->found = malloc(sizeof(double) * largest);
   b->y = malloc(sizeof(double) * (size_t)psdm_model_p(b->model));
-  if (!b->states || !b->expected || !b->found || !b->y) return false;
+  b->M = malloc(sizeof(double) * square);
+  if (!b->states || !b->expected || !b->found || !b->y || !b->M) return false;
   bench_fill_states(b->states, b->n);
   return true;
 }
 
 /* ---- agreement ---- */
+
+static recursion one_by_one(recursion which) {
+  switch (which) {
+  case INVERSE_BATCH: return INVERSE;
+  case LINEARIZE_INVERSE_BATCH: return LINEARIZE_INVERSE;
+  case LINEARIZE_FORWARD_BATCH: return LINEARIZE_FORWARD;
+  default: return which;
+  }
+}
 
 /* returns how many entries count */
 static int expect(bench *b, recursion which, int state) {
@@ -108,7 +120,7 @@ static int expect(bench *b, recursion which, int state) {
     psdm_model_regressor(b->model, PSDM_PART_ALL, b->y, b->expected);
     return n * l;
   }
-  reference->result(reference->peer, which == INVERSE_BATCH ? INVERSE : which, 0, state, b->expected);
+  reference->result(reference->peer, one_by_one(which), 0, state, b->expected);
   if (which != REGRESSOR) return bench_result_size(b->robot, which);
   /* peers have no columns for drive inertias */
   for (int i = 0; i < n; i++)
@@ -116,11 +128,42 @@ static int expect(bench *b, recursion which, int state) {
   return n * columns;
 }
 
+/* Accelerations of light links lose digits to the condition of M on every side: what counts of a matrix X of them is the torque that
+ * the difference amounts to, M (X - X'), relative to those that M X is the sum of. */
+static double difference_through_mass(const bench *b, const double *x, const double *y) {
+  int n = b->n;
+  double largest = 0, off = 0;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      double torque = 0, terms = 0;
+      for (int k = 0; k < n; k++) {
+        torque += b->M[i * n + k] * (x[k * n + j] - y[k * n + j]);
+        terms += fabs(b->M[i * n + k] * y[k * n + j]);
+      }
+      largest = fmax(largest, terms);
+      off = fmax(off, isfinite(torque) ? fabs(torque) : INFINITY);
+    }
+  return off > 0 ? off / largest : 0;
+}
+
+/* matrices one by one */
+static double difference(const bench *b, recursion which, int count) {
+  int square = b->n * b->n;
+  bool forward = one_by_one(which) == LINEARIZE_FORWARD || which == INVERSE_MASS;
+  if (!forward && one_by_one(which) != LINEARIZE_INVERSE) return bench_difference(b->found, b->expected, count);
+  double off = 0;
+  for (int at = 0; at < count; at += square)
+    off = fmax(off, forward ? difference_through_mass(b, b->found + at, b->expected + at) : bench_difference(b->found + at, b->expected + at, square));
+  return off;
+}
+
 static void compare(bench *b, run *r) {
+  face *reference = &b->face[0];
   for (int s = 0; s < STATES; s++) {
     int count = expect(b, r->which, s);
+    reference->result(reference->peer, MASS, 0, s, b->M);
     r->face->result(r->face->peer, r->which, r->way, s, b->found);
-    r->off = fmax(r->off, bench_difference(b->found, b->expected, count));
+    r->off = fmax(r->off, difference(b, r->which, count));
   }
 }
 

@@ -89,9 +89,10 @@ build_kdl() {
 
 # build_generated FILE FOLDER: psdm codegen as it comes, with libm's sine, and SIMD
 build_generated() {
-  generate "$1" "$2" generated c inverse,mass,forward,regressor --target c
-  generate "$1" "$2" libm libm inverse,mass,forward,regressor --target c --sincos libm
-  generate "$1" "$2" generated simd inverse --target simd
+  local scalar=inverse,mass,forward,regressor,linearize_inverse,linearize_forward,inverse_mass
+  generate "$1" "$2" generated c $scalar --target c
+  generate "$1" "$2" libm libm $scalar --target c --sincos libm
+  generate "$1" "$2" generated simd inverse,linearize_inverse,linearize_forward --target simd
 }
 
 # generate FILE FOLDER LABEL NAME FUNCTIONS OPTIONS...
@@ -111,16 +112,15 @@ generate() {
 
 # build_casadi FILE FOLDER: scalar, and with vectors of eight
 build_casadi() {
-  local compiler coupled versions=("-DPINOCCHIO=\"$pinocchio\"" "-DCASADI=\"$casadi\"")
+  local compiler options=("-DPINOCCHIO=\"$pinocchio\"" "-DCASADI=\"$casadi\"")
   quietly trace "$build/trace_casadi" "$1" "$2/casadi.c"
   # arguments are there: the tests for NULL go
   sed -i -E 's/arg\[([0-9])\]\? (arg\[[0-9]\]\[[0-9]+\]) : 0/\2/; s/if \(res\[0\]!=0\) //' "$2/casadi.c"
   sed -E '/_default_in\(/,/^}/d; s/=(-?[0-9][0-9.e+-]*);/=EIGHT(\1);/; 1i #include "vector8.h"' "$2/casadi.c" > "$2/casadi8.c"
-  coupled=$(grep -q 'int forward(' "$2/casadi.c" || echo -DCOUPLED)
+  grep -q 'int forward(' "$2/casadi.c" || options+=(-DCOUPLED)
   for compiler in "${compilers[@]}"; do
-    # shellcheck disable=SC2086 # coupled may be empty
-    plugin "$2/casadi_$compiler.so" "$compiler" "$flags" "${versions[@]}" $coupled "$here/peer_casadi.c" "$2/casadi.c" -lm
-    plugin "$2/casadi8_$compiler.so" "$compiler" "$flags" "${versions[@]}" -DBATCH "$here/peer_casadi.c" "$2/casadi8.c" -lmvec -lm
+    plugin "$2/casadi_$compiler.so" "$compiler" "$flags" "${options[@]}" "$here/peer_casadi.c" "$2/casadi.c" -lm
+    plugin "$2/casadi8_$compiler.so" "$compiler" "$flags" "${options[@]}" -DBATCH "$here/peer_casadi.c" "$2/casadi8.c" -lmvec -lm
     peers+=("casadi=$2/casadi_$compiler.so" "casadi=$2/casadi8_$compiler.so")
   done
 }

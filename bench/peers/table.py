@@ -11,7 +11,12 @@ COLUMNS = {OURS: "psdm codegen", "libm": "psdm codegen, libm's sine", "recursion
            "mujoco": "MuJoCo", "kdl": "KDL", "textbook": "textbook Newton–Euler", "atkeson": "Atkeson"}
 FUNCTIONS = {"inverse": "Inverse dynamics tau(q, qd, qdd)", "mass": "Mass matrix M(q)", "forward": "Forward dynamics qdd(q, qd, tau)",
              "regressor": "Regressor Y(q, qd, qdd): base parameters from psdm codegen, 10 per link from the others",
-             "inverse_batch": "Inverse dynamics, many states in one call (vectors of eight), ns per state"}
+             "linearize_inverse": "Linearized inverse dynamics: dtau_dq, dtau_dqd and M(q, qd, qdd)",
+             "linearize_forward": "Linearized forward dynamics: dqdd_dq, dqdd_dqd and Minv(q, qd, tau)",
+             "inverse_mass": "Inverse of the mass matrix Minv(q)",
+             "inverse_batch": "Inverse dynamics, many states in one call (vectors of eight), ns per state",
+             "linearize_inverse_batch": "Linearized inverse dynamics, many states in one call (vectors of eight), ns per state",
+             "linearize_forward_batch": "Linearized forward dynamics, many states in one call (vectors of eight), ns per state"}
 
 
 def fastest(robot, function, label):

@@ -13,6 +13,9 @@
 /* beyond so many bodies the closed form has more terms than any recursion has operations */
 enum { EXPANDED_BODIES = 8 };
 
+/* from so many joints on straight-line products of matrices no longer fit an instruction cache */
+enum { LOOP_JOINTS = 6 };
+
 /* what each function takes beside q, and gives */
 static const struct shape {
   const char *name, *result[3];
@@ -93,6 +96,10 @@ psdm_status psdmp_program_shape(const psdm_robot *r, int l, const psdm_code_opti
   for (int k = 0, each = (int)program->outputs / program->results; k < program->results; k++)
     program->result[k] = (psdmp_result){s->result[k], k * each, each};
   program->output = psdmp_arena_alloc(arena, program->outputs * sizeof *program->output);
+  if (f == PSDM_CODE_LINEARIZE_FORWARD && n >= LOOP_JOINTS) {
+    program->inner = psdmp_arena_alloc(arena, program->outputs * sizeof *program->inner);
+    if (!program->inner) return no_memory(r, error);
+  }
   if (!program->output || psdm_graph_new(arena->allocator, &program->graph)) return no_memory(r, error);
   return PSDM_OK;
 }
@@ -107,6 +114,8 @@ static psdm_status finish(const psdm_robot *r, const psdm_code_options *o, psdmp
   psdm_status status = psdm_graph_status(p->graph);
   if (!status) status = psdm_graph_factor(p->graph, p->output, p->outputs);
   if (!status && !o->throughput) status = psdm_graph_balance(p->graph, p->output, p->outputs);
+  if (!status && p->inner) status = psdm_graph_factor(p->graph, p->inner, p->outputs);
+  if (!status && p->inner && !o->throughput) status = psdm_graph_balance(p->graph, p->inner, p->outputs);
   if (!status) status = psdm_graph_cost(p->graph, p->output, p->outputs, &p->cost);
   return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while simplifying '%s'", psdm_status_text(status), p->name) : PSDM_OK;
 }

@@ -149,14 +149,38 @@ static void emit_vector_switch(psdmp_writer *e) {
                "#define $VECTORS 1\n#else\n#define $VECTORS 0\n#endif\n#endif\n\n");
 }
 
+/* what stands in the body of the scalar function: the results, or what a loop makes them of */
+static psdmp_program scalar_body(const psdmp_program *p) {
+  psdmp_program body = *p;
+  if (!p->inner) return body;
+  int each = (int)p->outputs / 3;
+  body.output = p->inner;
+  body.results = 2;
+  body.result[0] = (psdmp_result){p->result[2].name, 0, each};
+  body.result[1] = (psdmp_result){"factor", each, 2 * each};
+  return body;
+}
+
+/* both derivatives are minus M^-1 times those of the torques, whose rows stand side by side */
+static void emit_product(psdmp_writer *e, const psdmp_program *p) {
+  int n = e->code->robot->n;
+  psdm_output_text(e->out, "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC unroll 1\n#endif\n"); /* straight-line again, it would leave the instruction cache */
+  psdmp_say(e, "  for (int i = 0; i < %d; i++) {\n    ` row[%d] = {0};\n    for (int k = 0; k < %d; k++)\n", n, 2 * n, n);
+  psdmp_say(e, "      for (int j = 0; j < %d; j++) row[j] -= %s[%d*i + k]*factor[%d*k + j];\n", 2 * n, p->result[2].name, n, 2 * n);
+  psdmp_say(e, "    for (int j = 0; j < %d; j++) %s[%d*i + j] = row[j], %s[%d*i + j] = row[%d + j];\n  }\n", n, p->result[0].name, n, p->result[1].name, n, n);
+}
+
 static psdm_status emit_function(psdmp_writer *e, const psdmp_program *p, psdmp_arena *arena) {
   psdmp_listing l;
-  psdm_status status = psdmp_listing_set(e, p, &psdmp_dialect_c, arena, &l);
+  psdmp_program body = scalar_body(p);
+  psdm_status status = psdmp_listing_set(e, &body, &psdmp_dialect_c, arena, &l);
   if (status) return status;
   psdmp_say(e, "void @%s(", p->name);
   psdmp_emit_arguments(e, p);
   psdm_output_text(e->out, ") {\n");
+  if (p->inner) psdmp_say(e, "  ` factor[%d];\n", body.result[1].count);
   psdmp_emit_body(&l);
+  if (p->inner) emit_product(e, p);
   psdm_output_text(e->out, "}\n\n");
   return PSDM_OK;
 }
@@ -164,7 +188,8 @@ static psdm_status emit_function(psdmp_writer *e, const psdmp_program *p, psdmp_
 static psdm_status find_needs(psdmp_writer *e, psdmp_arena *arena, psdmp_needs *needs) {
   for (int k = 0; k < e->code->programs; k++) {
     psdmp_listing l;
-    psdm_status status = psdmp_listing_set(e, &e->code->program[k], &psdmp_dialect_c, arena, &l);
+    psdmp_program body = scalar_body(&e->code->program[k]);
+    psdm_status status = psdmp_listing_set(e, &body, &psdmp_dialect_c, arena, &l);
     if (status) return status;
     psdmp_listing_needs(&l, needs);
   }

@@ -412,7 +412,7 @@ static void gradient_at(psdmp_trace *t, const psdm_ref *qdd, psdm_ref *room, psd
   if (!psdm_graph_substitute(t->g, inputs, qdd, (size_t)n, dq, (size_t)(n * n))) psdm_graph_substitute(t->g, inputs, qdd, (size_t)n, dqd, (size_t)(n * n));
 }
 
-void psdmp_linearize_forward(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *out) {
+void psdmp_linearize_forward(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *out, psdm_ref *inner) {
   int n = t->chain->n, N = t->chain->bodies;
   psdm_ref *dq = room + 3 * N * N + 3 * N, *dqd = dq + n * n, *M = dqd + n * n, *Minv = out + 2 * n * n;
   psdm_ref *drive = M + n * n, *qdd = drive + n, *gravity = qdd + n, *x = room + 3 * N * N, *y = x + N, *tree = y + N;
@@ -439,4 +439,11 @@ void psdmp_linearize_forward(psdmp_trace *t, bool composite, psdm_ref *room, psd
   }
   product(t, Minv, dq, n, true, out);
   product(t, Minv, dqd, n, true, out + n * n);
+  if (!inner) return;
+  size_t each = (size_t)(n * n);
+  memcpy(inner, Minv, each * sizeof *inner);
+  for (int i = 0; i < n; i++) { /* rows side by side */
+    memcpy(inner + each + 2 * n * i, dq + n * i, (size_t)n * sizeof *inner);
+    memcpy(inner + each + 2 * n * i + n, dqd + n * i, (size_t)n * sizeof *inner);
+  }
 }

@@ -47,7 +47,9 @@ typedef struct psdmp_program {
   int results;
   psdm_ref *output;             /* owned by the arena of the bundle */
   size_t outputs;
-  psdm_cost cost;
+  psdm_ref *inner;              /* linearize_forward, many joints: M^-1, then rows of dtau/dq and dtau/dqd side by side, from which scalar code makes the results by a loop;
+                                 * NULL: straight-line. As many as outputs. */
+  psdm_cost cost;                  /* of the outputs */
 } psdmp_program;
 
 /* ---- the two ways to build a function's graph: both fill every field of program but cost, from a clean program ---- */

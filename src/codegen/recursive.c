@@ -106,7 +106,7 @@ static void build_function(search *s) {
       psdmp_pose_symbols(t, joint, out);
       break;
     case PSDM_CODE_LINEARIZE_INVERSE: psdmp_linearize_inverse(t, s->composite, s->room, out); break;
-    case PSDM_CODE_LINEARIZE_FORWARD: psdmp_linearize_forward(t, s->composite, s->room, out); break;
+    case PSDM_CODE_LINEARIZE_FORWARD: psdmp_linearize_forward(t, s->composite, s->room, out, s->program->inner); break;
     default: break;
   }
 }

@@ -229,13 +229,24 @@ static void emit_inputs(psdmp_writer *e, const trial *t) {
   }
 }
 
-static void emit_tools(psdmp_writer *e) {
+/* whether some test compares numbers with numbers */
+static bool compares(const psdm_code *code) {
+  for (int k = 0; k < code->programs; k++)
+    if (!inverts(code->program[k].function)) return true;
+  return code->options.target == PSDM_CODE_SIMD;
+}
+
+static void emit_comparison(psdmp_writer *e) {
   psdmp_say(e, "\n/* largest |got - expected|, and a nan that stays */\n"
                "static double difference(double so_far, const ` *got, const double *expected, int count) {\n"
                "  for (int i = 0; i < count; i++) {\n    const double d = fabs((double)got[i] - expected[i]);\n"
                "    if (so_far == so_far && !(d <= so_far)) so_far = d;\n  }\n  return so_far;\n}\n\n");
   psdmp_say(e, "static double largest(const double *x, int count) {\n  double most = 0;\n  for (int i = 0; i < count; i++)\n"
                "    if (fabs(x[i]) > most) most = fabs(x[i]);\n  return most > 0 ? most : 1;\n}\n\n");
+}
+
+static void emit_tools(psdmp_writer *e) {
+  if (compares(e->code)) emit_comparison(e);
   psdmp_say(e, "static int report(const char *name, double error, double scale) {\n  const int bad = !(error <= TOLERANCE*scale);\n"
                "  printf(\"%%-24s error %%.1e of %%.3g%%s\\n\", name, error, scale, bad ? \"  WRONG\" : \"\");\n  return bad;\n}\n\n");
 }
@@ -368,9 +379,13 @@ static bool new_trial(trial *t) {
 psdm_status psdmp_emit_selftest(psdmp_writer *e, psdmp_arena *arena, psdm_error *error) {
   const psdm_code *code = e->code;
   trial t = {.arena = arena, .code = code};
-  if (!new_trial(&t) || psdm_work_new(code->robot, arena->allocator, &t.work) || psdm_linear_new(code->robot, arena->allocator, &t.linear)) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while writing the self-test");
+  psdm_status status = PSDM_E_MEMORY;
+  if (!new_trial(&t) || psdm_work_new(code->robot, arena->allocator, &t.work) || psdm_linear_new(code->robot, arena->allocator, &t.linear)) {
+    psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while writing the self-test");
+    goto done;
+  }
   set_states(&t);
-  psdm_status status = set_parameters(&t, error);
+  status = set_parameters(&t, error);
   if (status) goto done;
   psdmp_emit_banner(e, "Self-test: the generated functions beside numbers from libpsdm's recursions. Exit 0 when all agree.");
   psdmp_say(e, "#include <math.h>\n#include <stdio.h>\n\n#include \"%s.h\"\n\nenum { STATES = %d%s };\n#define TOLERANCE %s /* of the largest number */\n\n", e->prefix, STATES,

@@ -131,7 +131,7 @@ void psdmp_solve_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *x);
  * joints and inertias without mass; else by differentiating the torques. room: psdmp_linear_room references. */
 size_t psdmp_linear_room(const psdm_robot *robot);
 void psdmp_linearize_inverse(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *out);
-void psdmp_linearize_forward(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *out);
+void psdmp_linearize_forward(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *out, psdm_ref *inner); /* inner: nullable, of a program */
 
 /* M^-1, both triangles, by the factors of psdmp_solve_mass; M is overwritten. */
 void psdmp_inverse_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *Minv);

@@ -58,6 +58,16 @@ static void test_baked(void **unused) {
   CHECK(table, PSDM_CODE_RECURSIVE, false);
 }
 
+/* derivatives and M^-1 */
+static void test_linear(void **unused) {
+  (void)unused;
+  static const count table[] = {
+      {"kuka_kr6", PSDM_CODE_LINEARIZE_INVERSE, 807, 784, 0},   {"kuka_lbr7", PSDM_CODE_LINEARIZE_INVERSE, 1014, 1005, 0}, {"kuka_kr6", PSDM_CODE_LINEARIZE_FORWARD, 1406, 1271, 6},
+      {"kuka_lbr7", PSDM_CODE_LINEARIZE_FORWARD, 1960, 1797, 7}, {"kuka_kr6", PSDM_CODE_INVERSE_MASS, 225, 202, 6},         {"kuka_lbr7", PSDM_CODE_INVERSE_MASS, 310, 275, 7},
+  };
+  CHECK(table, PSDM_CODE_RECURSIVE, false);
+}
+
 /* wanted: 19+15, 40+30, 225+221, 246+253 */
 static void test_theta(void **unused) {
   (void)unused;
@@ -83,6 +93,6 @@ static void test_expanded(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_expanded), cmocka_unit_test(test_theta), cmocka_unit_test(test_baked)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_expanded), cmocka_unit_test(test_theta), cmocka_unit_test(test_baked), cmocka_unit_test(test_linear)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
