@@ -14,6 +14,8 @@ typedef struct search {
   int tries;         /* left */
 } search;
 
+enum { SMALL = 500 }; /* terms: up to here every start is varied, and every trial factored */
+
 static void append(const psdmp_sums *s, psdmp_nesting *how, int mode) {
   if (s->used[mode]) how->order[how->length++] = mode;
 }
@@ -26,7 +28,9 @@ static psdm_status try_one(search *s, const psdmp_nesting *how, bool *better) {
   *better = false;
   s->tries--;
   if (!psdmp_nest(s->sums, s->v, how, s->allocator, s->graph, s->out)) return PSDM_E_MEMORY;
-  psdm_status status = psdm_graph_cost(s->graph, s->out, s->sums->outputs, &cost);
+  /* what counts is what factoring leaves; large graphs are factored once, at the end */
+  psdm_status status = s->sums->terms < SMALL ? psdm_graph_factor(s->graph, s->out, s->sums->outputs) : PSDM_OK;
+  if (!status) status = psdm_graph_cost(s->graph, s->out, s->sums->outputs, &cost);
   if (status) return status;
   *better = s->cost < 0 || cost.mult + cost.add < s->cost;
   if (*better) s->cost = cost.mult + cost.add, s->best = *how;
@@ -68,8 +72,6 @@ static psdm_status vary(search *s, psdmp_nesting how) {
 
 /* no variation and no descent has ever halved a count */
 static bool is_hopeless(const search *s, long limit) { return limit && s->cost > 2 * limit; }
-
-enum { SMALL = 500 }; /* terms: up to here every start is varied */
 
 static psdm_status try_starts(search *s, long limit) {
   int n = s->v->model->n;
