@@ -1,6 +1,7 @@
 /* What code costs, as counts that may only go down: multiplications, additions, divisions. Where a count falls, a note asks for the table to
  * be brought down too. test_codegen_instructions.sh holds what is counted against machine instructions. */
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -33,6 +34,9 @@ static void check_counts(const count *table, size_t rows, psdm_code_method metho
   int above = 0;
   for (size_t k = 0; k < rows; k++) {
     const count *c = &table[k];
+#if defined(__SANITIZE_ADDRESS__) /* counts are the same there; the small robots show that the search is clean */
+    if (strcmp(c->robot, "two_link") != 0 && strcmp(c->robot, "fanuc_sr6ia") != 0) continue;
+#endif
     double start = seconds();
     psdm_cost cost = cost_of(c, method, theta);
     bool more = cost.mult > c->mult || cost.add > c->add || cost.div > c->div;
