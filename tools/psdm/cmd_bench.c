@@ -107,7 +107,7 @@ static const bench_row *row_of(const bench *b, int f) {
 
 static void print_row(const bench *b, const bench_row *r, bool first) {
   const psdm_cost *c = &r->cost;
-  printf("  %-10s%c %-10s %6ld %6ld %4ld %4ld %6ld %7zu %9.1f %9.1f", first ? psdm_code_function_name(r->function) : "", r->chosen ? '*' : ' ', r->method, c->mult,
+  printf("  %-17s%c %-10s %6ld %6ld %4ld %4ld %6ld %7zu %9.1f %9.1f", first ? psdm_code_function_name(r->function) : "", r->chosen ? '*' : ' ', r->method, c->mult,
          c->add, c->div + c->sqrt, c->sincos, c->depth, r->bytes, r->ns, r->ns_batch);
   if (first)
     printf(" %9.1f", b->library[r->function]);
@@ -121,7 +121,7 @@ static void print_text(const bench_settings *set, const bench *b) {
   bool chosen = false;
   printf("%s: %d joints, %d base parameters; %s; best of %d rounds over %d states\n\n", tool_safe(psdm_robot_name(b->robot)), psdm_robot_n(b->robot),
          psdm_model_l(b->model), tool_safe(info->compiler), (int)set->repeat, BENCH_STATES);
-  printf("  %-10s  %-10s %6s %6s %4s %4s %6s %7s %9s %9s %9s  %s\n", "function", "method", "mult", "add", "div", "sin", "depth", "bytes", "ns", "ns batch", "library", "error");
+  printf("  %-17s  %-10s %6s %6s %4s %4s %6s %7s %9s %9s %9s  %s\n", "function", "method", "mult", "add", "div", "sin", "depth", "bytes", "ns", "ns batch", "library", "error");
   for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) {
     const bench_row *first = row_of(b, f);
     if (!first) continue;

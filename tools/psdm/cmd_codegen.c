@@ -130,12 +130,12 @@ static char *command_text(int argc, char **argv) {
 /* ---- the answer ---- */
 
 static void print_text(const codegen_settings *set, const psdm_code *code) {
-  printf("  %-14s %-10s %8s %8s %6s %6s %6s\n", "function", "method", "mult", "add", "div", "sincos", "depth");
+  printf("  %-18s %-10s %8s %8s %6s %6s %6s\n", "function", "method", "mult", "add", "div", "sincos", "depth");
   for (int k = 0; k < psdm_code_count(code); k++) {
     psdm_cost cost;
     const char *method;
     const char *name = psdm_code_function_name(psdm_code_at(code, k, &cost, &method));
-    printf("  %-14s %-10s %8ld %8ld %6ld %6ld %6ld\n", name, method, cost.mult, cost.add, cost.div + cost.sqrt, cost.sincos, cost.depth);
+    printf("  %-18s %-10s %8ld %8ld %6ld %6ld %6ld\n", name, method, cost.mult, cost.add, cost.div + cost.sqrt, cost.sincos, cost.depth);
   }
   const char *prefix = psdm_code_prefix(code), *out = tool_safe(set->out);
   printf("\n%s/%s.h, %s.c, %s_selftest.c, Makefile: try 'make -C %s check'\n", out, prefix, prefix, prefix, out);
