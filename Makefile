@@ -16,7 +16,7 @@ help:
 	@echo "make test-all  the tests again under sanitizers, valgrind, an outside project, a short fuzz run"
 	@echo "make deep      generated code with every combination of options (an hour)"
 	@echo "make test-peers  Pinocchio, MuJoCo and KDL as judges"
-	@echo "make bench     recursions beside Pinocchio, and derivation times"
+	@echo "make bench     generated code and recursions beside their peers, derivation and linearization times"
 	@echo "make fuzz      fuzz the parsers for FUZZ_SECONDS each (default $(FUZZ_SECONDS))"
 	@echo "make coverage  line coverage of the tests"
 	@echo "make clean     remove build/"
@@ -61,6 +61,8 @@ fuzz: all-packages
 bench: all-packages build
 	@bash bench/recursions/run.sh
 	@bash bench/derive/run.sh
+	@bash bench/linearize/run.sh
+	@bash bench/peers/run.sh
 
 install: build
 	@cmake --install build/release --prefix $(PREFIX)

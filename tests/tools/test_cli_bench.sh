@@ -44,14 +44,14 @@ expect_in err "the compiler failed (1): unit.c:1: error: not today"
 # ---- the table ----
 run bench "$two" --repeat 2
 expect_code 0 "bench"
-for words in "inverse   * " "forward   * " "pose      * " "textbook's Newton-Euler recursion takes" "worst error against the recursions"; do expect_in out "$words"; done
+for words in "inverse          * " "forward          * " "pose             * " "textbook's Newton-Euler recursion takes" "worst error against the recursions"; do expect_in out "$words"; done
 run bench "$two" --repeat 2 --method recursive --functions inverse
 expect_code 0 "one method"
-expect_in out "inverse     recursive"
+expect_in out "inverse            recursive"
 
 # ---- JSON, on robots with sliding, coupled, branching and massless links ----
 for robot in two_link fanuc_sr6ia parallelogram two_branch puma560; do
-  run bench "$robots/$robot.yaml" --json --repeat 2 --functions inverse,gravity,mass,forward,energy
+  run bench "$robots/$robot.yaml" --json --repeat 2 --effort 5 --functions inverse,gravity,mass,forward,energy
   expect_code 0 "$robot --json"
   checks=$((checks + 1))
   python3 - "$robot" 2> err <<'PY' || wrong "$robot: numbers"
