@@ -6,6 +6,7 @@
 
 #include "codegen/emit.h"
 #include "derive/collect.h"
+#include "linalg/linalg.h"
 #include "model/model_priv.h"
 #include "psdm/eval.h"
 #include "psdm/linearize.h"
@@ -152,10 +153,17 @@ static psdm_status linearized(trial *t, psdm_code_function f, int s, double *out
   int n = t->code->robot->n;
   const double *q = t->q + s * n, *qd = t->qd + s * n, *qdd = t->qdd + s * n;
   if (f == PSDM_CODE_LINEARIZE_INVERSE) return psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, out, out + n * n, out + 2 * n * n);
-  double *all = t->state + 3 * n; /* (3 n n) */
-  psdm_status status = psdm_linearize_forward_at(&t->robot, t->linear, q, qd, qdd, all, all + n * n, all + 2 * n * n);
-  bool mass = f == PSDM_CODE_INVERSE_MASS;
-  memcpy(out, mass ? all + 2 * n * n : all, sizeof *out * (size_t)((mass ? 1 : 3) * n * n));
+  double *dq = t->state + 3 * n, *dqd = dq + n * n, *M = dqd + n * n, *Minv = f == PSDM_CODE_INVERSE_MASS ? out : out + 2 * n * n;
+  psdm_status status = psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, dq, dqd, M);
+  /* with pivots: random parameters need not be those of bodies, nor M positive definite */
+  if (!status && !psdmp_invert(n, M, Minv)) status = PSDM_E_SINGULAR;
+  for (int i = 0; i < n * n && !status && Minv != out; i++) {
+    out[i] = out[n * n + i] = 0;
+    for (int k = 0; k < n; k++) {
+      out[i] -= Minv[i / n * n + k] * dq[k * n + i % n];
+      out[n * n + i] -= Minv[i / n * n + k] * dqd[k * n + i % n];
+    }
+  }
   return status;
 }
 

@@ -15,7 +15,7 @@ one() {
   echo "options: $*" > "$folder.log"
   if ! "$PSDM" codegen "$robot" --out "$folder" --prefix arm --effort 10 "$@" >> "$folder.log" 2>&1; then
     # what has no closed form, or no theta under its assumptions, is told apart from what failed
-    if grep -qE 'a closed form (needs|in sines)|under these assumptions base parameters are no standard ones' "$folder.log"; then
+    if grep -qE 'a closed form (needs|in sines)|under these assumptions base parameters are no standard ones|other base parameters for other gravity' "$folder.log"; then
       mv "$folder.log" "$folder.refused"
       return
     fi
@@ -56,10 +56,11 @@ for robot in "$SOURCE"/robots/*.yaml; do
   name=$(basename "$robot" .yaml) theta=baked
   [ "$name" = five_bar ] && continue
   [ "$name" = denso_vs6556g ] && theta=argument
-  echo "$robot $work/out/$name-1 --theta $theta"
+  echo "$robot $work/out/$name-1 --theta $theta --functions all"
   echo "$robot $work/out/$name-2 --theta argument --target simd --optimise throughput --friction-columns --drive-columns"
-  echo "$robot $work/out/$name-3 --theta $theta --real float --sincos libm --wrench"
-  echo "$robot $work/out/$name-4 --method recursive --theta argument --gravity-argument --payload --sincos caller"
+  echo "$robot $work/out/$name-3 --theta $theta --real float --sincos libm --wrench --functions all"
+  echo "$robot $work/out/$name-4 --method recursive --theta argument --gravity-argument --payload --sincos caller --functions all"
+  echo "$robot $work/out/$name-6 --method recursive --theta $theta --gravity-argument --target simd --functions inverse,gravity,forward,linearize_inverse,linearize_forward"
   echo "$robot $work/out/$name-5 --method expanded --theta $theta --link 1"
 done >> "$work/jobs"
 xargs -a "$work/jobs" -P "${JOBS:-2}" -d '\n' -n 1 sh -c 'exec bash "$0" one $1' "$0"
