@@ -266,6 +266,7 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
   *out = NULL;
   if (r->closure)
     return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a robot with closed loops has no straight-line code; cut its loops or couple their joints");
+  if (!r->n) return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "no joint moves: there are no dynamics to generate");
   psdm_code *code = psdmp_alloc(allocator, sizeof *code);
   if (!code) return no_memory(r, error);
   code->arena.allocator = allocator;

@@ -1,15 +1,18 @@
 /* recursive.c: the recursive method: builds a function's graph for many choices of frames, origins, zeros and formulas, and keeps the one with
  * the fewest operations. No rule wins everywhere, and counting takes microseconds. */
-#include "codegen/trace.h"
-
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+
+#include "codegen/trace.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
 /* shaken descents, how many may go by without a better result, and nodes that all may build: a second of search at most */
 enum { ROUNDS = 3, PATIENCE = 50, BUDGET = 30000000 }; /* rounds: times the patience */
+
+/* the cost of a choice that must not be taken */
+#define REFUSED (LONG_MAX / 2)
 
 /* how much larger than the plain choice's numbers may become: one digit is all that operations may cost */
 static const double GROWTH = 10;
@@ -152,7 +155,7 @@ static psdm_status try_choice(search *s, const psdmp_choice *choice, long *cost)
   build_function(s);
   s->budget -= psdm_graph_size(s->program->graph) + 50;
   psdm_status status = price(s, cost);
-  if (s->inertia.growth > GROWTH * fmax(s->growth, 1) || (s->composite && has_mass(s))) *cost = LONG_MAX / 2;
+  if (s->inertia.growth > GROWTH * fmax(s->growth, 1) || (s->composite && has_mass(s))) *cost = REFUSED;
   return status;
 }
 
@@ -278,6 +281,7 @@ static psdm_status descend(search *s) {
 static psdm_status factored(search *s, const psdmp_choice *choice, long *cost) {
   psdmp_program *p = s->program;
   psdm_status status = try_choice(s, choice, cost);
+  if (*cost == REFUSED) return status;
   if (!status) status = psdm_graph_factor(p->graph, p->output, p->outputs);
   if (!status) status = price(s, cost);
   return status;

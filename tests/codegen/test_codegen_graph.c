@@ -49,7 +49,7 @@ static psdm_status pick(search *s) {
   for (int k = 0; k < 50 && !status; k++) {
     psdmp_choice choice = picking.how == RANDOM ? draw(s, picking.g) : s->best;
     status = try_choice(s, &choice, &s->cost);
-    if (s->cost < LONG_MAX / 2) {
+    if (s->cost < REFUSED) {
       s->best = choice;
       break;
     }
