@@ -399,7 +399,7 @@ static psdm_code_options random_code_options(rng *g, const psdm_robot *robot) {
   return o;
 }
 
-/* terms cancel on robots that nobody would build: of sixteen digits five are given */
+/* choices that no search has weighed may make numbers ten times as large (GROWTH), and terms then cancel by a digit more */
 static void test_random(void **unused) {
   (void)unused;
   rng g = rng_start("random robots");
@@ -413,7 +413,7 @@ static void test_random(void **unused) {
     if (x.n > 4) o.method = PSDM_CODE_RECURSIVE;
     picking.how = RANDOM;
     picking.g = &g;
-    check(&x, &g, &o, 1e-11);
+    check(&x, &g, &o, 1e-12);
     close_subject(&x);
   }
   tell_worst("random robots");
