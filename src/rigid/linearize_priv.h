@@ -32,6 +32,8 @@ typedef struct psdmp_spatial {
   double mass, c[3], J[6];    /* inertia; in the inverse dynamics then of all that the joint carries */
   double A[9], b[3];          /* the same of Mb */
   double f[6];                /* wrench through the joint */
+  double own;                 /* h.R h */
+  double rates[9][2];         /* 2 hd beside hdd, then h beside hd, angular alone: what X and Xb are multiplied with */
   double X[6], Xb[3];         /* R h, 2 Rb^T h of the composites; the last three of Xb are zero */
 } psdmp_spatial;
 
@@ -101,12 +103,12 @@ static inline void psdmp_cross_force(const double *h, const double *f, double *o
   psdmp_cross(h, f + 3, out + 3);
 }
 
-/* out = M x of a rigid body's inertia */
+/* out = M x of a rigid body's inertia; reduced arms have no mass */
 static inline void psdmp_inertia_times(const psdmp_spatial *k, const double *x, double *out) {
   psdmp_symmetric(k->J, x, out);
   psdmp_cross_add(k->c, x + 3, out);
   psdmp_cross(x, k->c, out + 3);
-  for (int i = 0; i < 3; i++) out[3 + i] += k->mass * x[3 + i];
+  for (int i = 0; i < 3 && k->mass != 0; i++) out[3 + i] += k->mass * x[3 + i];
 }
 
 /* out = Mb x; x is angular alone */
@@ -115,13 +117,13 @@ static inline void psdmp_bar_times(const psdmp_spatial *k, const double *x, doub
   psdmp_cross(x, k->b, out + 3);
 }
 
-/* X B of a small change of h: 2 Rb hd + R hdd + h x* f, with the composites of k */
-static inline void psdmp_change_of(const psdmp_spatial *k, const double *h, const double *hd, const double *hdd, double *out) {
+/* X B of a small change of h: 2 Rb hd + R hdd + h x* f, with the composites of k; twice is 2 hd */
+static inline void psdmp_change_of(const psdmp_spatial *k, const double *h, const double *twice, const double *hdd, double *out) {
   double bar[6], inertia[6];
-  psdmp_bar_times(k, hd, bar);
+  psdmp_bar_times(k, twice, bar);
   psdmp_inertia_times(k, hdd, inertia);
   psdmp_cross_force(h, k->f, out);
-  for (int i = 0; i < 6; i++) out[i] += inertia[i] + 2 * bar[i];
+  for (int i = 0; i < 6; i++) out[i] += inertia[i] + bar[i];
 }
 
 #endif

@@ -47,11 +47,12 @@ static void set_column(const psdm_robot *r, psdm_linear *l, const psdm_small_mot
   int b = r->link[m->joint].body, parent = r->body[b].parent, outer = r->joint[m->joint].parent;
   bool behind = m->place == PSDM_AT_LINK;
   const psdmp_pose *frame = behind ? &r->link[m->joint].frame : m->place == PSDM_AT_JOINT ? &r->body[b].joint : outer < 0 ? &r->base : &r->link[outer].frame;
-  double s[6], sd[6], sdd[6], X[6];
+  double s[6], sd[6], sdd[6], twice[3], X[6];
   int fixed_to = behind ? b : parent;
   set_twist(l, fixed_to, frame, m, s);
   set_rates(l, fixed_to, s, sd, sdd);
-  psdmp_change_of(&l->spatial[b], s, sd, sdd, X);
+  for (int i = 0; i < 3; i++) twice[i] = 2 * sd[i];
+  psdmp_change_of(&l->spatial[b], s, twice, sdd, X);
   for (int i = 0; i < r->bodies; i++) {
     const psdmp_spatial *k = &l->spatial[i];
     l->mark[i] = i == b || (i > b && r->body[i].parent >= b && l->mark[r->body[i].parent]);

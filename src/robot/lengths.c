@@ -93,4 +93,5 @@ void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths) {
     }
   }
   psdmp_robot_place(copy);
+  psdmp_robot_reduce(copy);
 }

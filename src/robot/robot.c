@@ -139,6 +139,7 @@ void psdmp_robot_refresh(psdm_robot *r) {
       if (!isfinite(pi[i]) && (r->unknown_link < 0 || body->index < r->unknown_link)) r->unknown_link = body->index;
     psdmp_standard_move(&r->link[body->index].frame, pi, body->pi);
   }
+  psdmp_robot_reduce(r);
   refresh_drives(r);
 }
 

@@ -16,6 +16,18 @@ typedef struct psdmp_pose {
 
 enum { PSDMP_STANDARD = 10 }; /* standard parameters of a link: m, mx my mz, XX XY XZ YY YZ ZZ */
 
+/* The same body for torques alone (reduced.c): its frame turned about and slid along the joint's axis, no mass on a revolute axis. In its
+ * parent's frame it is Rz(turn) T Rx(alpha) Rz(angle + q), or Rz(turn) T Rx(alpha) Tz(q) Rz(angle) where prismatic. */
+typedef struct psdmp_reduced {
+  double turn[2], cosine, sine; /* cosine and sine of turn; of alpha */
+  double along_x, along_other;  /* T: along x, and along y (flat) or z */
+  double angle;
+  double mass, c[3], S[6];      /* mass, first and second moments (xx xy xz yy yz zz) */
+  double own[2], slide;         /* how the canonical frame was turned (cosine, sine) and slid */
+  int child;                    /* the first one, -1: none */
+  bool turned, flat;
+} psdmp_reduced;
+
 typedef struct psdmp_body {
   psdmp_pose joint;          /* X_j0: this joint's frame at q = 0 in the parent's canonical frame */
   double pi[PSDMP_STANDARD]; /* standard parameters about the canonical origin; computed from robot->pi */
@@ -23,6 +35,7 @@ typedef struct psdmp_body {
   bool prismatic;
   int number;                /* moving link in file order: block of the standard parameters */
   int index;                 /* joint in file order */
+  psdmp_reduced reduced;     /* computed from all bodies' joints and pi */
 } psdmp_body;
 
 /* A link as the user knows it: a frame fixed to a body (or to the base, body -1). */
@@ -157,5 +170,8 @@ void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths);
 
 /* Recomputes body inertias, drives and readiness after robot->pi or a drive inertia changed. */
 void psdmp_robot_refresh(psdm_robot *robot);
+
+/* The bodies' reduced frames and inertias, after their joints or inertias changed. */
+void psdmp_robot_reduce(psdm_robot *robot);
 
 #endif

@@ -279,6 +279,31 @@ static void test_any_order(void **unused) {
   psdm_robot_free(robot);
 }
 
+/* ---- new parameters ---- */
+
+/* what was prepared from the old ones is forgotten: all inertias doubled double everything, also in an old workspace */
+static void test_parameters(void **unused) {
+  (void)unused;
+  psdm_robot *robot = load_shipped("kuka_kr6");
+  enum { N = 6, NN = N * N };
+  psdm_linear *l;
+  double q[N] = {0.3, 0.1, -0.8, 1.2, 0.4, 2}, qd[N] = {1, -0.5, 0.4, 0.7, -2, 1}, qdd[N] = {0.2, 1, -2, 1.5, 0.6, -1}, X[2][3][NN], pi[128];
+  int count = psdm_robot_parameter_count(robot);
+  assert_true(psdm_robot_n(robot) == N && count <= 128);
+  assert_int_equal(psdm_linear_new(robot, NULL, &l), PSDM_OK);
+  assert_int_equal(psdm_linearize_inverse(robot, l, q, qd, qdd, X[0][0], X[0][1], X[0][2]), PSDM_OK);
+  psdm_robot_parameters(robot, pi);
+  for (int k = 0; k < count; k++) pi[k] *= 2;
+  psdm_robot_set_parameters(robot, pi);
+  assert_int_equal(psdm_linearize_inverse(robot, l, q, qd, qdd, X[1][0], X[1][1], X[1][2]), PSDM_OK);
+  for (int m = 0; m < 3; m++) {
+    for (int k = 0; k < NN; k++) X[0][m][k] *= 2;
+    assert_true(max_difference(X[0][m], X[1][m], NN) <= 1e-14 * max_absolute(X[1][m], NN));
+  }
+  psdm_linear_free(l, NULL);
+  psdm_robot_free(robot);
+}
+
 /* ---- what is refused ---- */
 
 static void test_refusals(void **unused) {
@@ -317,7 +342,8 @@ static void test_refusals(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_inverse), cmocka_unit_test(test_forward),  cmocka_unit_test(test_innovations),
-      cmocka_unit_test(test_second),  cmocka_unit_test(test_any_order), cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_second),  cmocka_unit_test(test_any_order), cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

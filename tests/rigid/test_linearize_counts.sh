@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 # -fpermissive: void * becomes any pointer, as in C
 flags=(-std=gnu++17 -O1 -w -fpermissive -include "$here/counted.hpp" -I"$SOURCE/src" -I"$SOURCE/include" -I"$BUILD/include")
 objects=()
-for name in rigid/{work,inverse,forward,mass,linearize_{work,along,inverse,forward,dense}}.c linalg/small.c; do
+for name in rigid/{work,inverse,forward,mass,linearize_{work,along,inverse,forward,dense}}.c linalg/small.c robot/reduced.c; do
   "$CXX" "${flags[@]}" -x c++ -c "$SOURCE/src/$name" -o "$work/${name##*/}.o"
   objects+=("$work/${name##*/}.o")
 done

@@ -36,6 +36,7 @@ inline counted sqrt(counted a) { return counted::multiplications++, counted(::sq
 inline counted fabs(counted a) { return counted(::fabs(a.value)); }
 inline counted fmax(counted a, counted b) { return counted(::fmax(a.value, b.value)); }
 inline counted copysign(counted a, counted b) { return counted(::copysign(a.value, b.value)); }
+inline counted atan2(counted a, counted b) { return counted(::atan2(a.value, b.value)); }
 inline counted exp(counted a) { return counted(::exp(a.value)); }
 inline counted pow(counted a, counted b) { return counted(::pow(a.value, b.value)); }
 
