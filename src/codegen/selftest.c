@@ -113,6 +113,7 @@ static void dress(trial *t, const psdmp_program *p) {
   double moved[10];
   psdmp_standard_move(&r->link[r->joints - 1].frame, t->payload, moved);
   for (int i = 0; i < 10; i++) t->robot.body[body].pi[i] += moved[i];
+  psdmp_robot_reduce(&t->robot);
 }
 
 static psdm_status evaluate(trial *t, const psdmp_program *p, psdm_function f, int s, double *out) {

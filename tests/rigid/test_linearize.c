@@ -152,6 +152,43 @@ static void test_forward(void **unused) {
 
 /* ---- M = L D L^T, L L^-1 = 1, M^-1 = L^-T D^-1 L^-1 ---- */
 
+/* two hundred joints: a chain of random twists, folded so that it stays near; its factors against its mass matrix */
+static void test_long_chain(void **unused) {
+  (void)unused;
+  enum { LINKS = 200 };
+  rng g = rng_start("a long chain");
+  size_t size = 400 * LINKS, at = 0;
+  char *text = malloc(size);
+  double *M = calloc(5 * LINKS * LINKS, sizeof *M), *L = M + LINKS * LINKS, *q = L + LINKS * LINKS, *D = q + LINKS, worst = 0;
+  psdm_linear *linear;
+  psdm_work *work;
+  assert_true(text && M);
+  at += (size_t)snprintf(text, size, "name: long\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n");
+  for (int i = 0; i < LINKS; i++) at += (size_t)snprintf(text + at, size - at, "  - {name: j%d, type: revolute, theta: 0, d: 0.01, a: 0.02, alpha: %.3f, drive_inertia: 0.5}\n", i, rng_uniform(&g, -1, 1));
+  at += (size_t)snprintf(text + at, size - at, "links:\n");
+  for (int i = 0; i < LINKS; i++) at += (size_t)snprintf(text + at, size - at, "  - {mass: 0.1, com: [0.01, 0, 0], inertia: {xx: 0.001, yy: 0.001, zz: 0.001}}\n");
+  psdm_robot *robot = parse_robot(text);
+  for (int i = 0; i < LINKS; i++) q[i] = rng_uniform(&g, -3, 3);
+  assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
+  assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+  assert_int_equal(psdm_mass(robot, work, q, M), PSDM_OK);
+  assert_int_equal(psdm_innovations(robot, linear, q, L, NULL, D), PSDM_OK);
+  for (int i = 0; i < LINKS; i++)
+    for (int j = 0; j < LINKS; j++) {
+      double sum = 0;
+      for (int k = 0; k < LINKS; k++) sum += L[i * LINKS + k] * D[k] * L[j * LINKS + k];
+      worst = fmax(worst, fabs(sum - M[i * LINKS + j]));
+    }
+  worst /= max_absolute(M, LINKS * LINKS);
+  printf("%d joints: L D L^T %.1e\n", LINKS, worst);
+  assert_true(worst < 1e-12);
+  psdm_work_free(work, NULL);
+  psdm_linear_free(linear, NULL);
+  psdm_robot_free(robot);
+  free(M);
+  free(text);
+}
+
 static void test_innovations(void **unused) {
   (void)unused;
   rng g = rng_start("innovations");
@@ -341,7 +378,7 @@ static void test_refusals(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_inverse), cmocka_unit_test(test_forward),  cmocka_unit_test(test_innovations),
+      cmocka_unit_test(test_inverse), cmocka_unit_test(test_forward),  cmocka_unit_test(test_innovations), cmocka_unit_test(test_long_chain),
       cmocka_unit_test(test_second),  cmocka_unit_test(test_any_order), cmocka_unit_test(test_parameters),
       cmocka_unit_test(test_refusals),
   };
