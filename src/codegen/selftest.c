@@ -27,7 +27,7 @@ typedef struct trial {
   double gravity[3], payload[10], wrench[6];
   double *q, *qd, *qdd;             /* (STATES x n) */
   double *state, *scratch;          /* (3 n) in psdm_eval's order, then (3 n n) */
-  bool torques, conditioned;        /* in_tau and CONDITION have been written */
+  bool conditioned;                 /* CONDITION has been written */
 } trial;
 
 /* ---- numbers ---- */
@@ -266,7 +266,10 @@ static void emit_call(psdmp_writer *e, const psdmp_program *p, const char *suffi
   for (int b = 0; b < PSDMP_IN_COUNT; b++) {
     if (!p->length[b]) continue;
     bool shared = psdmp_block_shared((psdmp_block)b);
-    psdm_output_print(e->out, "%s%s%s, ", shared ? "in_" : before, psdmp_block_names[b], shared ? "" : after);
+    if (b == PSDMP_IN_TAU && before[0] == 'i')
+      psdm_output_print(e->out, "tau_of_%s%s, ", p->name, after); /* not every function has the wrench in it */
+    else
+      psdm_output_print(e->out, "%s%s%s, ", shared ? "in_" : before, psdmp_block_names[b], shared ? "" : after);
   }
   psdm_output_text(e->out, result);
   for (int r = 1; r < p->results; r++) psdm_output_print(e->out, ", %s + %d%s", result, p->result[r].first, suffix[0] ? "*BATCH" : "");
@@ -298,7 +301,7 @@ static void emit_inverting_test(psdmp_writer *e, const psdmp_program *p) {
   psdmp_say(e, "            d += mass_of_%s[i][%d*j + k]*((double)got[at] - out_%s[i][at]);\n", p->name, n, p->name);
   psdmp_say(e, "            all += mass_of_%s[i][%d*j + k]*out_%s[i][at];\n          }\n", p->name, n, p->name);
   psdmp_say(e, "          if (error == error && !(fabs(d) <= error)) error = fabs(d);\n          if (fabs(all) > scale) scale = fabs(all);\n        }\n    }\n");
-  if (columns == 1) psdmp_say(e, "    for (int i = 0; i < STATES; i++)\n      for (int j = 0; j < %d; j++)\n        if (fabs((double)in_tau[i][j]) > scale) scale = fabs((double)in_tau[i][j]);\n", n);
+  if (columns == 1) psdmp_say(e, "    for (int i = 0; i < STATES; i++)\n      for (int j = 0; j < %d; j++)\n        if (fabs((double)tau_of_%s[i][j]) > scale) scale = fabs((double)tau_of_%s[i][j]);\n", n, p->name, p->name);
   psdmp_say(e, "    if (scale > 0) error /= scale;\n    if (worst == worst && !(error <= worst)) worst = error;\n  }\n");
   psdmp_say(e, "  return report(\"%s\", worst, %s);\n}\n\n", p->name, columns == 1 ? "1" : "CONDITION");
 }
@@ -323,8 +326,8 @@ static psdm_status emit_inverting_tables(psdmp_writer *e, trial *t, const psdmp_
     worst = fmax(worst, condition(M + s * n * n, Minv, n));
   }
   if (status) return status;
-  if (p->length[PSDMP_IN_TAU] && !t->torques) emit_table(e, "in_tau", tau, n, true);
-  t->torques |= p->length[PSDMP_IN_TAU] > 0;
+  snprintf(name, sizeof name, "tau_of_%s", p->name);
+  if (p->length[PSDMP_IN_TAU]) emit_table(e, name, tau, n, true);
   snprintf(name, sizeof name, "mass_of_%s", p->name);
   emit_table(e, name, M, n * n, false);
   if (p->function != PSDM_CODE_FORWARD && !t->conditioned) psdmp_say(e, "#define CONDITION %.3g /* of the mass matrices */\n", worst);
@@ -341,8 +344,8 @@ static void emit_batch_test(psdmp_writer *e, const psdmp_program *p) {
   psdmp_say(e, "  double error = 0;\n");
   for (int b = 0; b < PSDMP_IN_COUNT; b++) {
     if (!p->length[b] || psdmp_block_shared((psdmp_block)b)) continue;
-    psdmp_say(e, "  for (int i = 0; i < BATCH; i++)\n    for (int k = 0; k < %d; k++) many_%s[k*BATCH + i] = in_%s[i %% STATES][k];\n", p->length[b],
-              psdmp_block_names[b], psdmp_block_names[b]);
+    psdmp_say(e, "  for (int i = 0; i < BATCH; i++)\n    for (int k = 0; k < %d; k++) many_%s[k*BATCH + i] = %s%s[i %% STATES][k];\n", p->length[b], psdmp_block_names[b],
+              b == PSDMP_IN_TAU ? "tau_of_" : "in_", b == PSDMP_IN_TAU ? p->name : psdmp_block_names[b]);
   }
   psdmp_say(e, "  ");
   emit_call(e, p, "_batch", "many_", "", "many");
