@@ -26,7 +26,7 @@ typedef enum psdmp_gene {
   PSDMP_GENE_TRACE,  /* 1: moment about z by the trace of S, which no turn about z changes */
   PSDMP_GENE_PLACE,  /* 1: inertia about the end of the way to its only child, whose wrench takes the same lever */
   PSDMP_GENE_TENSOR, /* theta as an argument, 1: inertia tensor in the place of S's diagonal, as base parameters come */
-  PSDMP_GENE_TURN,   /* leaf: own x axis such that 0: offset is none, 1: hy = 0, 2: Sxy = 0, 3: Syz = 0, 4: hx = 0, 5: the user's x */
+  PSDMP_GENE_TURN,   /* leaf: own x axis such that 0: offset is none, 1: hy = 0, 2: Sxy = 0, 3: Syz = 0, 4: hx = 0 */
   PSDMP_GENE_COLUMN, /* regressor, 1: first moments about the own origin, then moved to the link frame's */
   PSDMP_GENE_DIAGONAL, /* regressor, 0: each of XX YY ZZ by itself, 1: the second, 2: the first as the column of the third axis less the other */
   PSDMP_GENE_MOMENT, /* regressor, 1: forces act through their moment about this joint's origin, 0: on its screw's velocity */
@@ -88,6 +88,10 @@ int psdmp_only_child(const psdmp_chain *chain, int body);
 void psdmp_chain_turn(psdmp_chain *chain, int body, double angle);
 
 /* ---- inertia.c ---- */
+
+/* Pseudo-inertia from standard parameters about a frame that stands at `frame`, first moments and mass in a unit of length that leaves torques alone;
+ * tensor: the inertia tensor's diagonal in the place of S's. */
+void psdmp_to_pseudo(const psdmp_pose *frame, double unit, bool tensor, const double pi[10], double out[10]);
 
 /* Null vectors and values over the standard parameters, the same for every choice. */
 typedef struct psdmp_freedom {

@@ -133,8 +133,7 @@ bool psdmp_inertia_new(const psdmp_chain *chain, const psdmp_freedom *f, psdmp_a
 
 /* ---- into the chain's frames and units ---- */
 
-/* pseudo-inertia in a frame where the link's stands at `frame`: torque units, lengths in `unit` */
-static void to_pseudo(const psdmp_pose *frame, double unit, bool tensor, const double pi[10], double out[10]) {
+void psdmp_to_pseudo(const psdmp_pose *frame, double unit, bool tensor, const double pi[10], double out[10]) {
   double s[10];
   psdmp_standard_move(frame, pi, s);
   out[PSDMP_M] = s[0] * unit * unit;
@@ -166,7 +165,7 @@ static void body_map(const psdmp_chain *chain, int b, const unsigned char *gene,
   for (int k = 0; k < 10; k++) {
     double unit[10] = {0}, column[10];
     unit[k] = 1;
-    to_pseudo(&frame, chain->unit, gene[PSDMP_GENE_TENSOR], unit, column);
+    psdmp_to_pseudo(&frame, chain->unit, gene[PSDMP_GENE_TENSOR], unit, column);
     for (int i = 0; i < 10; i++) map[i][k] = column[i];
   }
 }
@@ -330,7 +329,7 @@ void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *f, const psdmp_c
     if (before[k] > 0) in->growth = fmax(in->growth, after[k] / before[k]);
   for (int b = 0; b < chain->bodies && !in->argument; b++) {
     int wanted = choice->gene[b][PSDMP_GENE_TURN];
-    if (!chain->body[b].leaf || wanted == 0 || wanted > 4) continue;
+    if (!chain->body[b].leaf || wanted == 0) continue;
     double *v = in->value + 10L * b, angle = leaf_turn(v, wanted);
     turn_entries(v, angle, wanted);
     psdmp_chain_turn(chain, b, angle);

@@ -88,7 +88,6 @@ static psdmp_spin from_products(psdmp_trace *t, int b, psdm_ref wx, psdm_ref wy,
   }
   if (gene & 1) {
     psdm_ref yy = MUL(wy, wy), sum = ADD(yy, square);
-    U.yy_xx = NEG(t->zero);
     psdm_ref less = SUB(yy, square);
     U.xx = NEG(sum);
     U.yy = ADD(U.zz, less);

@@ -87,7 +87,6 @@ void psdmp_form_between(const psdmp_trace *t, const double *a, const double *b, 
   for (int i = 0; i <= t->chain->n; i++) out[i] = b[i] - a[i];
 }
 
-/* the turn in the direction that has fewer minus signs in its angle, so that both directions share sine and cosine */
 void psdmp_turn_sym(psdmp_trace *t, const double *from, const double *to, psdmp_sym *v) {
   double form[PSDMP_CODE_JOINTS + 1];
   psdmp_form_between(t, from, to, form);
@@ -158,13 +157,10 @@ static void add_payload(psdmp_trace *t) {
   const psdmp_link *link = &r->link[r->joints - 1];
   if (!t->program->length[PSDMP_IN_PAYLOAD] || link->body < 0) return;
   psdmp_pose back = psdmp_pose_inverse(&t->chain->body[link->body].frame), frame = psdmp_pose_product(&back, &link->frame);
-  double unit = t->chain->unit;
   for (int k = 0; k < 10; k++) {
-    double one[10] = {0}, s[10];
+    double one[10] = {0}, p[10];
     one[k] = 1;
-    psdmp_standard_move(&frame, one, s);
-    const double p[10] = {s[0] * unit * unit, s[1] * unit, s[2] * unit, s[3] * unit, 0.5 * (s[7] + s[9] - s[4]), -s[5], -s[6],
-                          0.5 * (s[4] + s[9] - s[7]), -s[8], 0.5 * (s[4] + s[7] - s[9])};
+    psdmp_to_pseudo(&frame, t->chain->unit, false, one, p);
     for (int i = 0; i < 10; i++)
       if (fabs(p[i]) > 1e-15) t->body[link->body].s[i] = ADD(t->body[link->body].s[i], MUL(NUM(p[i]), psdmp_argument(t, PSDMP_IN_PAYLOAD, k)));
   }

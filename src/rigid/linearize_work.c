@@ -2,39 +2,26 @@
 
 #include "rigid/linearize_priv.h"
 
-/* hands out aligned pieces of the caller's memory; with memory NULL it only counts */
-typedef struct carver {
-  char *memory;
-  size_t used;
-} carver;
-
-static void *carve(carver *c, size_t count, size_t size) {
-  enum { LINE = 64 }; /* a cache line each */
-  void *piece = c->memory ? c->memory + c->used : NULL;
-  c->used += (count * size + LINE - 1) / LINE * LINE;
-  return piece;
-}
-
 static psdm_linear *lay_out(const psdm_robot *r, void *memory, size_t *bytes, void **work) {
-  carver c = {memory, 0};
+  psdmp_carver c = {memory, 0};
   size_t bodies = (size_t)r->bodies, n = (size_t)r->n;
-  psdm_linear *l = carve(&c, 1, sizeof *l), count = {0};
+  psdm_linear *l = psdmp_carve(&c, 1, sizeof *l), count = {0};
   psdm_linear *at = l ? l : &count;
-  at->wave = carve(&c, bodies * PSDMP_LEVELS, sizeof *at->wave);
-  at->spatial = carve(&c, bodies, sizeof *at->spatial);
-  at->factor = carve(&c, bodies, sizeof *at->factor);
-  at->q = carve(&c, bodies, sizeof(double));
-  at->qd = carve(&c, bodies, sizeof(double));
-  at->qdd = carve(&c, bodies, sizeof(double));
-  for (int i = 0; i < 6; i++) at->direction[i] = carve(&c, bodies, sizeof(double));
-  at->zero = carve(&c, bodies > n ? bodies : n, sizeof(double));
-  at->tree = carve(&c, bodies, sizeof(double));
-  at->vector = carve(&c, 3 * n, sizeof(double));
-  at->M = carve(&c, n * n, sizeof(double));
-  at->A = carve(&c, n * n, sizeof(double));
-  at->B = carve(&c, n * n, sizeof(double));
-  at->mark = carve(&c, bodies, sizeof(int));
-  *work = carve(&c, psdm_work_bytes(r), 1);
+  at->wave = psdmp_carve(&c, bodies * PSDMP_LEVELS, sizeof *at->wave);
+  at->spatial = psdmp_carve(&c, bodies, sizeof *at->spatial);
+  at->factor = psdmp_carve(&c, bodies, sizeof *at->factor);
+  at->q = psdmp_carve(&c, bodies, sizeof(double));
+  at->qd = psdmp_carve(&c, bodies, sizeof(double));
+  at->qdd = psdmp_carve(&c, bodies, sizeof(double));
+  for (int i = 0; i < 6; i++) at->direction[i] = psdmp_carve(&c, bodies, sizeof(double));
+  at->zero = psdmp_carve(&c, bodies > n ? bodies : n, sizeof(double));
+  at->tree = psdmp_carve(&c, bodies, sizeof(double));
+  at->vector = psdmp_carve(&c, 3 * n, sizeof(double));
+  at->M = psdmp_carve(&c, n * n, sizeof(double));
+  at->A = psdmp_carve(&c, n * n, sizeof(double));
+  at->B = psdmp_carve(&c, n * n, sizeof(double));
+  at->mark = psdmp_carve(&c, bodies, sizeof(int));
+  *work = psdmp_carve(&c, psdm_work_bytes(r), 1);
   *bytes = c.used;
   return l;
 }

@@ -157,4 +157,17 @@ static inline void psdmp_move_body(const psdmp_body *body, psdmp_motion *restric
   m->U[6] = xz - d[1], m->U[7] = yz + d[0], m->U[8] = -xx - yy;
 }
 
+/* hands out aligned pieces of the caller's memory; with memory NULL it only counts */
+typedef struct psdmp_carver {
+  char *memory;
+  size_t used;
+} psdmp_carver;
+
+static inline void *psdmp_carve(psdmp_carver *c, size_t count, size_t size) {
+  enum { LINE = 64 }; /* a cache line each */
+  void *piece = c->memory ? c->memory + c->used : NULL;
+  c->used += (count * size + LINE - 1) / LINE * LINE;
+  return piece;
+}
+
 #endif

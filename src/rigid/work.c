@@ -2,67 +2,54 @@
 
 #include "rigid/closed.h"
 
-/* hands out aligned pieces of the caller's memory; with memory NULL it only counts */
-typedef struct carver {
-  char *memory;
-  size_t used;
-} carver;
-
-static void *carve(carver *c, size_t count, size_t size) {
-  enum { LINE = 64 }; /* a cache line each */
-  void *piece = c->memory ? c->memory + c->used : NULL;
-  c->used += (count * size + LINE - 1) / LINE * LINE;
-  return piece;
-}
-
 static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes);
 
 /* a closed robot works on its tree's scratch and some of its own */
-static psdmp_closed_work *lay_out_closed(const psdm_robot *r, carver *c) {
+static psdmp_closed_work *lay_out_closed(const psdm_robot *r, psdmp_carver *c) {
   const psdm_robot *tree = r->closure->tree;
   size_t N = (size_t)tree->n, n = (size_t)r->n, e = 3 * (size_t)r->closure->loops, m = (size_t)r->closure->passives, bytes;
-  psdmp_closed_work *w = carve(c, 1, sizeof *w), count;
+  psdmp_closed_work *w = psdmp_carve(c, 1, sizeof *w), count;
   psdmp_closed_work *at = w ? w : &count;
-  at->q = carve(c, N, sizeof(double));
-  at->qd = carve(c, N, sizeof(double));
-  at->qdd = carve(c, N, sizeof(double));
-  at->tau = carve(c, N, sizeof(double));
-  at->G = carve(c, N * n, sizeof(double));
-  at->G_rate = carve(c, N * n, sizeof(double));
-  at->A = carve(c, e * N, sizeof(double));
-  at->A_rate = carve(c, e * N, sizeof(double));
-  at->Q = carve(c, e * m, sizeof(double));
-  at->R = carve(c, m * m, sizeof(double));
-  at->Q_before = carve(c, e * m, sizeof(double));
-  at->turn = carve(c, m * m, sizeof(double));
-  at->gap = carve(c, e, sizeof(double));
-  at->J = carve(c, 6 * N, sizeof(double));
-  at->J_rate = carve(c, 6 * N, sizeof(double));
-  at->M = carve(c, N * N, sizeof(double));
-  at->Y = carve(c, N * (size_t)psdm_robot_parameter_count(tree), sizeof(double));
+  at->q = psdmp_carve(c, N, sizeof(double));
+  at->qd = psdmp_carve(c, N, sizeof(double));
+  at->qdd = psdmp_carve(c, N, sizeof(double));
+  at->tau = psdmp_carve(c, N, sizeof(double));
+  at->G = psdmp_carve(c, N * n, sizeof(double));
+  at->G_rate = psdmp_carve(c, N * n, sizeof(double));
+  at->A = psdmp_carve(c, e * N, sizeof(double));
+  at->A_rate = psdmp_carve(c, e * N, sizeof(double));
+  at->Q = psdmp_carve(c, e * m, sizeof(double));
+  at->R = psdmp_carve(c, m * m, sizeof(double));
+  at->Q_before = psdmp_carve(c, e * m, sizeof(double));
+  at->turn = psdmp_carve(c, m * m, sizeof(double));
+  at->gap = psdmp_carve(c, e, sizeof(double));
+  at->J = psdmp_carve(c, 6 * N, sizeof(double));
+  at->J_rate = psdmp_carve(c, 6 * N, sizeof(double));
+  at->M = psdmp_carve(c, N * N, sizeof(double));
+  at->Y = psdmp_carve(c, N * (size_t)psdm_robot_parameter_count(tree), sizeof(double));
   at->tree = lay_out(tree, c->memory ? c->memory + c->used : NULL, &bytes);
   c->used += bytes;
   return w;
 }
 
 static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes) {
-  carver c = {memory, 0};
+  psdmp_carver c = {memory, 0};
   size_t b = (size_t)r->bodies, n = (size_t)r->n;
-  psdm_work *w = carve(&c, 1, sizeof *w), count = {0};
+  psdm_work *w = psdmp_carve(&c, 1, sizeof *w), count = {0};
   psdm_work *at = w ? w : &count;
-  at->motion = carve(&c, b, sizeof *at->motion);
-  at->articulated = carve(&c, b, sizeof *at->articulated);
-  at->composite = carve(&c, b * PSDMP_STANDARD, sizeof(double));
-  at->world = carve(&c, b * 12, sizeof(double));
-  at->q = carve(&c, b, sizeof(double));
-  at->qd = carve(&c, b, sizeof(double));
-  at->qdd = carve(&c, b, sizeof(double));
-  at->tau = carve(&c, b, sizeof(double));
-  at->sine = carve(&c, b, sizeof(double));
-  at->cosine = carve(&c, b, sizeof(double));
-  at->height = carve(&c, b, sizeof(double));
-  at->M = carve(&c, n * n, sizeof(double));
-  at->row = carve(&c, n, sizeof(double));
+  at->motion = psdmp_carve(&c, b, sizeof *at->motion);
+  at->articulated = psdmp_carve(&c, b, sizeof *at->articulated);
+  at->composite = psdmp_carve(&c, b * PSDMP_STANDARD, sizeof(double));
+  at->world = psdmp_carve(&c, b * 12, sizeof(double));
+  at->q = psdmp_carve(&c, b, sizeof(double));
+  at->qd = psdmp_carve(&c, b, sizeof(double));
+  at->qdd = psdmp_carve(&c, b, sizeof(double));
+  at->tau = psdmp_carve(&c, b, sizeof(double));
+  at->sine = psdmp_carve(&c, b, sizeof(double));
+  at->cosine = psdmp_carve(&c, b, sizeof(double));
+  at->height = psdmp_carve(&c, b, sizeof(double));
+  at->M = psdmp_carve(&c, n * n, sizeof(double));
+  at->row = psdmp_carve(&c, n, sizeof(double));
   at->closed = r->closure ? lay_out_closed(r, &c) : NULL;
   *bytes = c.used;
   return w;

@@ -1,29 +1,8 @@
 /* The evaluation path allocates nothing: malloc and its kin are wrapped by the linker and counted. */
 #include <stdlib.h>
 
+#include "allocations.h"
 #include "support.h"
-
-static long allocations;
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *memory, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *memory, size_t bytes);
-
-void *__wrap_malloc(size_t bytes) {
-  allocations++;
-  return __real_malloc(bytes);
-}
-void *__wrap_calloc(size_t count, size_t bytes) {
-  allocations++;
-  return __real_calloc(count, bytes);
-}
-void *__wrap_realloc(void *memory, size_t bytes) {
-  allocations++;
-  return __real_realloc(memory, bytes);
-}
 
 static void test_no_allocation(void **unused) {
   (void)unused;
