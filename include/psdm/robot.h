@@ -121,6 +121,7 @@ typedef struct psdm_joint {
   psdm_friction friction;
   int drive;              /* index of its drive inertia among the parameters, -1 when it has none */
   double stiffness;       /* Nm/rad, infinite when rigid */
+  double damping;         /* Nms/rad of the damper beside that spring, 0 when not given */
   double torque_constant; /* Nm/A at the joint, NAN when not given */
   double gear;            /* motor turns per joint turn, 1 when not given */
 } psdm_joint;
@@ -144,6 +145,13 @@ PSDM_API void psdm_robot_parameters(const psdm_robot *robot, double *pi);
 /* Replaces all values; NAN makes one unknown. No other thread may use the robot meanwhile. */
 PSDM_API void psdm_robot_set_parameters(psdm_robot *robot, const double *pi);
 
+/* A copy whose parameters may be changed while the robot is shared. It borrows the robot's texts and must not outlive it. */
+PSDM_API psdm_status psdm_robot_clone(const psdm_robot *robot, const psdm_allocator *allocator, psdm_robot **clone);
+
+/* Mass matrix of the drives alone, (n x n): the sum of a Ia a^T with a the rates of each drive. NAN where one is unknown. Closed loops: of the open
+ * tree's independent joints, psdm_robot_n(psdm_robot_tree(robot)) squared. */
+PSDM_API void psdm_robot_drive_mass(const psdm_robot *robot, double *B);
+
 /* PSDM_OK when every inertial number is known, else PSDM_E_MISSING with a sentence that names the link or joint. */
 PSDM_API psdm_status psdm_robot_ready(const psdm_robot *robot, psdm_error *error);
 
@@ -153,6 +161,7 @@ PSDM_API bool psdm_robot_has_transmission(const psdm_robot *robot);
 PSDM_API void psdm_robot_motor_to_joint(const psdm_robot *robot, const double *q_motor, double *q);
 PSDM_API void psdm_robot_joint_to_motor(const psdm_robot *robot, const double *q, double *q_motor);
 PSDM_API void psdm_robot_motor_torque(const psdm_robot *robot, const double *tau, double *tau_motor);
+PSDM_API void psdm_robot_joint_torque(const psdm_robot *robot, const double *tau_motor, double *tau); /* the inverse: what the motors give the joints */
 
 /* ---- what the file said that deserves a second look ---- */
 

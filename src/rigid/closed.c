@@ -247,6 +247,15 @@ static void add_point_rate(const psdm_robot *tree, psdmp_closed_work *w, int joi
   }
 }
 
+static void set_A_rate(const psdm_robot *r, psdmp_closed_work *w) {
+  const psdmp_closure *c = r->closure;
+  int N = c->tree->n;
+  memset(w->A_rate, 0, sizeof *w->A_rate * 3 * (size_t)c->loops * (size_t)N);
+  for (int l = 0; l < c->loops; l++)
+    for (int side = 0; side < 2; side++)
+      add_point_rate(c->tree, w, c->loop[l].joint[side], c->loop[l].point[side], side ? -1 : 1, w->A_rate + 3L * l * N);
+}
+
 /* (dA/dt) G + A dG/dt = 0 gives the passive rows of dG/dt; the others are zero */
 static psdm_status set_G_rate(const psdm_robot *r, psdmp_closed_work *w, const double *q, const double *qd) {
   const psdmp_closure *c = r->closure;
@@ -254,10 +263,7 @@ static psdm_status set_G_rate(const psdm_robot *r, psdmp_closed_work *w, const d
   psdm_status status = set_G(r, w, q);
   if (status) return status;
   expand(r, w->G, qd, w->qd);
-  memset(w->A_rate, 0, sizeof *w->A_rate * (size_t)e * (size_t)N);
-  for (int l = 0; l < c->loops; l++)
-    for (int side = 0; side < 2; side++)
-      add_point_rate(c->tree, w, c->loop[l].joint[side], c->loop[l].point[side], side ? -1 : 1, w->A_rate + 3L * l * N);
+  set_A_rate(r, w);
   /* row by row in place of A: e x n fits where e x N was */
   for (int i = 0; i < e; i++) {
     double row[PSDM_MAX_JOINTS];
@@ -372,4 +378,47 @@ psdm_status psdmp_closed_wrench(const psdm_robot *r, psdm_work *work, const doub
   if (!status) status = psdm_wrench_torque(r->closure->tree, w->tree, w->q, count, wrenches, w->tau);
   if (!status) restrict_torque(r, w, w->tau, tau);
   return status;
+}
+
+/* ---- the loops themselves ---- */
+
+const psdm_robot *psdm_robot_tree(const psdm_robot *r) { return r->closure ? r->closure->tree : NULL; }
+int psdm_loop_equations(const psdm_robot *r) { return r->closure ? 3 * r->closure->loops : 0; }
+int psdm_loop_passives(const psdm_robot *r) { return r->closure ? r->closure->passives : 0; }
+
+int psdm_loop_independent(const psdm_robot *r, int index) {
+  return r->closure && index >= 0 && index < r->n ? r->closure->independent[index] : -1;
+}
+
+int psdm_loop_passive(const psdm_robot *r, int index) {
+  return r->closure && index >= 0 && index < r->closure->passives ? r->closure->passive[index] : -1;
+}
+
+psdm_status psdm_loop_close(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *tree_q, double *tree_qd) {
+  psdmp_closed_work *w = work->closed;
+  if (!w) return PSDM_E_ARGUMENT;
+  psdm_status status = set_G(r, w, q);
+  if (status) return status;
+  memcpy(tree_q, w->q, sizeof *tree_q * (size_t)r->closure->tree->n);
+  if (qd && tree_qd) expand(r, w->G, qd, tree_qd);
+  return PSDM_OK;
+}
+
+psdm_status psdm_loop_gaps(const psdm_robot *r, psdm_work *work, const double *tree_q, const double *tree_qd, double *gap, double *A,
+                           double *drift) {
+  psdmp_closed_work *w = work->closed;
+  if (!w) return PSDM_E_ARGUMENT;
+  int N = r->closure->tree->n, e = 3 * r->closure->loops;
+  memcpy(w->q, tree_q, sizeof *tree_q * (size_t)N);
+  set_gaps(r, w, A != NULL);
+  if (gap) memcpy(gap, w->gap, sizeof *gap * (size_t)e);
+  if (A) memcpy(A, w->A, sizeof *A * (size_t)e * (size_t)N);
+  if (!drift) return PSDM_OK;
+  memcpy(w->qd, tree_qd, sizeof *tree_qd * (size_t)N);
+  set_A_rate(r, w);
+  for (int i = 0; i < e; i++) {
+    drift[i] = 0;
+    for (int k = 0; k < N; k++) drift[i] += w->A_rate[(long)i * N + k] * tree_qd[k];
+  }
+  return PSDM_OK;
 }

@@ -61,7 +61,7 @@ static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, psdm_erro
     const psdmp_spec_joint *s = &spec->joint[j];
     bool moves = s->type != PSDM_FIXED;
     r->joint[j] = (psdm_joint){.name = s->name, .type = s->type, .parent = s->parent, .limits = s->limits,
-                               .friction = s->friction, .stiffness = s->stiffness, .torque_constant = s->torque_constant,
+                               .friction = s->friction, .stiffness = s->stiffness, .damping = s->damping, .torque_constant = s->torque_constant,
                                .gear = s->gear, .drive = -1, .link = moves ? number : -1,
                                .q = moves && !s->coupled ? r->n++ : -1};
     number += moves;

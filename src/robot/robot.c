@@ -259,6 +259,15 @@ void psdm_robot_set_parameters(psdm_robot *r, const double *pi) {
   psdmp_robot_refresh(r);
 }
 
+void psdm_robot_drive_mass(const psdm_robot *r, double *B) {
+  int n = r->closure ? r->closure->tree->n : r->n;
+  memset(B, 0, sizeof *B * (size_t)n * (size_t)n);
+  for (int d = 0; d < r->drives; d++)
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++)
+        if (r->drive[d].a[i] != 0 && r->drive[d].a[j] != 0) B[(long)i * n + j] += r->drive[d].a[i] * r->drive[d].inertia * r->drive[d].a[j];
+}
+
 /* ---- motors ---- */
 
 bool psdm_robot_has_transmission(const psdm_robot *r) { return r->transmission != NULL; }
@@ -280,6 +289,9 @@ void psdm_robot_joint_to_motor(const psdm_robot *r, const double *q, double *q_m
 }
 void psdm_robot_motor_torque(const psdm_robot *r, const double *tau, double *tau_motor) {
   apply(r->n, r->transmission, true, tau, tau_motor);
+}
+void psdm_robot_joint_torque(const psdm_robot *r, const double *tau_motor, double *tau) {
+  apply(r->n, r->transmission_inv, true, tau_motor, tau);
 }
 
 /* ---- notes ---- */

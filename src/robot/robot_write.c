@@ -207,6 +207,7 @@ static void yaml_joint_rest(psdm_output *out, const psdm_robot *r, int j) {
       psdm_output_text(out, ", drive_inertia: unknown");
   }
   if (isfinite(joint->stiffness)) put_number(out, ", stiffness: ", joint->stiffness);
+  if (joint->damping > 0) put_number(out, ", damping: ", joint->damping);
   if (!isnan(joint->torque_constant)) put_number(out, ", torque_constant: ", joint->torque_constant);
   if (joint->gear != 1) put_number(out, ", gear: ", joint->gear);
   yaml_couple(out, r, j);

@@ -83,6 +83,12 @@ static psdm_status read_positive(reader *r, const psdmp_node *node, void *target
   return expected(r, node, "a number above zero");
 }
 
+static psdm_status read_not_negative(reader *r, const psdmp_node *node, void *target) {
+  double *value = target;
+  if (node->kind == PSDMP_SCALAR && psdmp_parse_number(node->text, node->length, value) && *value >= 0) return PSDM_OK;
+  return expected(r, node, "a number that is not negative");
+}
+
 static psdm_status read_nonzero(reader *r, const psdmp_node *node, void *target) {
   double *value = target;
   if (node->kind == PSDMP_SCALAR && psdmp_parse_number(node->text, node->length, value) && *value != 0) return PSDM_OK;
@@ -267,6 +273,7 @@ static psdm_status read_joint(reader *r, const psdmp_node *node, int index, bool
                                  {"drive_inertia", read_drive, offsetof(row, joint)},
                                  {"friction", read_friction, offsetof(row, joint.friction)},
                                  {"stiffness", read_positive, offsetof(row, joint.stiffness)},
+                                 {"damping", read_not_negative, offsetof(row, joint.damping)},
                                  {"torque_constant", read_nonzero, offsetof(row, joint.torque_constant)},
                                  {"gear", read_nonzero, offsetof(row, joint.gear)},
                                  {"couple", read_node, offsetof(row, couple)},

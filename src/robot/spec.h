@@ -19,7 +19,7 @@ typedef struct psdmp_spec_joint {
   psdmp_length length[2];
   psdm_limits limits;
   psdm_friction friction;
-  double stiffness, torque_constant, gear;
+  double stiffness, damping, torque_constant, gear;
   bool has_drive;
   double drive_inertia; /* NAN: unknown */
   bool passive; /* a closed loop moves it */

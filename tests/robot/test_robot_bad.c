@@ -18,7 +18,7 @@ typedef struct bad_case {
 #define DH "convention: dh\njoints:\n"
 #define JOINT "  - {name: A1, a: 0.5}\n"
 #define TWO DH JOINT "  - {name: A2, a: 0.4}\n"
-#define JOINT_KEYS "name, type, theta, d, a, alpha, parent, origin, limits, drive_inertia, friction, stiffness, torque_constant, gear, couple, motor"
+#define JOINT_KEYS "name, type, theta, d, a, alpha, parent, origin, limits, drive_inertia, friction, stiffness, damping, torque_constant, gear, couple, motor"
 #define TOP_KEYS "name, gravity, convention, joints, links, base, tool, theta, transmission, loops, assume"
 #define BODY_KEYS "mass, com, inertia, standard, name"
 #define NUMBER "a finite decimal number was expected"
@@ -133,6 +133,7 @@ static void values(void **state) {
        "test.yaml:3:23: joint 'A1': theta is 'nan'; a number or an angle such as 1.57, -pi/2 or 90 deg was expected"},
       {DH "  - {name: A1, type: rotary}\n", PSDM_E_PARSE, "test.yaml:3:22: joint 'A1': type is 'rotary'; revolute, prismatic or fixed was expected"},
       {DH "  - {name: A1, stiffness: -5}\n", PSDM_E_PARSE, "test.yaml:3:27: joint 'A1': stiffness is '-5'; a number above zero was expected"},
+      {DH "  - {name: A1, damping: -1}\n", PSDM_E_PARSE, "test.yaml:3:25: joint 'A1': damping is '-1'; a number that is not negative was expected"},
       {DH "  - {name: A1, stiffness: 0}\n", PSDM_E_PARSE, "test.yaml:3:27: joint 'A1': stiffness is '0'; a number above zero was expected"},
       {DH "  - {name: A1, gear: 0}\n", PSDM_E_PARSE, "test.yaml:3:22: joint 'A1': gear is '0'; a number other than zero was expected"},
       {DH "  - {name: A1, torque_constant: 0.0}\n", PSDM_E_PARSE, "test.yaml:3:33: joint 'A1': torque_constant is '0.0'; a number other than zero was expected"},

@@ -142,6 +142,7 @@ static void json_joint(psdm_output *out, const psdm_robot *robot, int j, const d
   psdm_json_number(out, "gear", joint->gear);
   psdm_json_number(out, "torque_constant", joint->torque_constant);
   psdm_json_number(out, "stiffness", joint->stiffness);
+  psdm_json_number(out, "damping", joint->damping);
   if (joint->friction.given) {
     psdm_json_object(out, "friction");
     psdm_json_number(out, "coulomb", joint->friction.coulomb);
