@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "psdm/friction.h"
+
 static const double still[PSDM_MAX_JOINTS];
 
 psdm_status psdm_second_order(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd, double *M, double *C2, double *D, double *G) {
@@ -29,12 +31,11 @@ psdm_status psdm_state_space(const psdm_robot *r, psdm_linear *l, const double *
 
 /* ---- friction ---- */
 
-/* the slope of (coulomb + (stat - coulomb) exp(-(v/stribeck)^2) + viscous v^exponent) sign(qd), v = |qd| */
+/* d/dqd of psdm_friction_steady; what is infinitely steep at rest is left out */
 static double joint_slope(const psdm_friction *f, double qd) {
-  double speed = fabs(qd), ratio = f->stribeck > 0 ? speed / f->stribeck : 0;
+  double ratio = f->stribeck > 0 ? fabs(qd) / f->stribeck : 0, smooth = psdm_friction_smooth_slope(f, PSDM_FRICTION_POWER, qd);
   double stribeck = ratio > 0 ? -2 * (f->stat - f->coulomb) * ratio / f->stribeck * exp(-ratio * ratio) : 0;
-  if (f->exponent == 1) return f->viscous + stribeck;
-  return stribeck + (speed > 0 ? f->viscous * f->exponent * pow(speed, f->exponent - 1) : 0);
+  return stribeck + (isinf(smooth) ? 0 : smooth);
 }
 
 void psdm_friction_slope(const psdm_robot *r, const double *qd, double *slope) {

@@ -4,7 +4,6 @@
  *   inward   f_parent += R f,  n_parent += R n + p x R f;  tau = n_z or f_z
  *
  * Gravity enters as an upward acceleration of the base. */
-#include <math.h>
 #include <string.h>
 
 #include "rigid/closed.h"
@@ -90,20 +89,4 @@ psdm_status psdm_gravity(const psdm_robot *r, psdm_work *work, const double *q, 
   gather(r, work->motion, tree_tau);
   psdmp_restrict(r, tree_tau, tau);
   return PSDM_OK;
-}
-
-/* ---- friction, steady state ---- */
-
-static double joint_friction(const psdm_friction *f, double qd) {
-  double speed = fabs(qd), sign = (qd > 0) - (qd < 0);
-  double stribeck = f->stribeck > 0 ? (f->stat - f->coulomb) * exp(-(speed / f->stribeck) * (speed / f->stribeck)) : 0;
-  double viscous = f->exponent == 1 ? f->viscous * speed : f->viscous * pow(speed, f->exponent);
-  return (f->coulomb + stribeck + viscous) * sign + f->offset;
-}
-
-void psdm_friction_torque(const psdm_robot *r, const double *qd, double *tau) {
-  for (int j = 0; j < r->joints; j++) {
-    int q = r->joint[j].q;
-    if (q >= 0) tau[q] = r->joint[j].friction.given ? joint_friction(&r->joint[j].friction, qd[q]) : 0;
-  }
 }
