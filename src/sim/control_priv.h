@@ -1,0 +1,71 @@
+/* control_priv.h: what a controller is made of. Private to the library. */
+#ifndef PSDMP_CONTROL_PRIV_H
+#define PSDMP_CONTROL_PRIV_H
+
+#include "base/base.h"
+#include "psdm/control.h"
+#include "psdm/model.h"
+#include "psdm/rigid.h"
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+/* Gains of a regulator: one set where the reference stands, else one at the beginning of each step and one at the end. */
+typedef struct psdmp_regulator {
+  int inputs;
+  int *joint;         /* (inputs) joints that have motors */
+  long count;
+  double begin, step; /* s: set k belongs to begin + k step */
+  double *K;          /* (count x inputs x 2n) */
+  double *deviation;  /* (2n) x - x_d */
+} psdmp_regulator;
+
+/* Estimates of the base parameters, and how they move. */
+typedef struct psdmp_adaptation {
+  int l;
+  psdm_model *model;    /* whose base parameters they are; NULL: closed loops, column says it */
+  int *column;          /* (l) standard parameter that each keeps */
+  const char **name;    /* (l) */
+  double *start;        /* (l) where they begin */
+  double *scale;        /* (l) their size, never zero */
+  double *gain;         /* (l) diagonal of Gamma */
+  double lambda, bound; /* 1/s; half width of what is allowed, in scales, 0: none */
+  double *Y, *part;     /* (n x l) */
+  double *in;           /* (3n) a state to evaluate the regressor at */
+  double *scratch;      /* of the regressor */
+  double *s, *qd_r, *qdd_r; /* (n) sliding variable, reference velocity and acceleration */
+} psdmp_adaptation;
+
+struct psdm_controller {
+  psdmp_arena arena; /* owns everything but adaptation's model */
+  psdm_control_kind kind;
+  int n;
+  const psdm_robot *model;
+  const psdm_motion *reference; /* NULL: it stands at q = 0 */
+  const psdm_signal *torque;
+  bool friction;
+  double bandwidth;
+  double *kp, *kd;  /* (n) */
+  double *spring;   /* (n) stiffness, infinite where a joint is rigid */
+  double *x;        /* (3 x n) the reference at the moment */
+  double *part;     /* (n) scratch of the laws */
+  psdm_work *work;
+  psdmp_regulator regulator;
+  psdmp_adaptation adaptation;
+};
+
+/* Where the reference begins, and how long it lasts; 0, 0 where there is none. */
+double psdmp_control_begin(const psdm_controller *c);
+double psdmp_control_duration(const psdm_controller *c);
+
+/* A failure of the model's functions as a sentence. */
+psdm_status psdmp_control_fail(const psdm_controller *c, psdm_status status, psdm_error *error);
+
+/* control_lqr.c */
+psdm_status psdmp_regulator_design(psdm_controller *c, const psdm_control_options *options, psdm_error *error);
+psdm_status psdmp_regulator_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates);
+
+/* control_adaptive.c */
+psdm_status psdmp_adaptation_design(psdm_controller *c, const psdm_control_options *options, psdm_error *error);
+psdm_status psdmp_adaptation_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates);
+
+#endif

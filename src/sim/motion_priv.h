@@ -1,0 +1,66 @@
+/* motion_priv.h: what motions and signals share. Private to the library. */
+#ifndef PSDMP_MOTION_PRIV_H
+#define PSDMP_MOTION_PRIV_H
+
+#include "base/base.h"
+#include "psdm/csv.h"
+#include "psdm/motion.h"
+
+typedef enum psdmp_motion_kind {
+  PSDMP_MOVE,      /* from rest to rest */
+  PSDMP_HARMONICS, /* sums of sines and cosines */
+  PSDMP_PIECES     /* polynomials between the rows of a table */
+} psdmp_motion_kind;
+
+struct psdm_motion {
+  psdmp_arena arena; /* owns this struct and everything below */
+  psdmp_motion_kind kind;
+  int n;
+  double begin, end;
+  int degree;               /* of the move; of the pieces, 3 or 5 */
+  const double *from, *to;  /* (n) the move's ends */
+  int terms;
+  const double *centre;                  /* (n) */
+  const double *frequency, *sine, *cosine; /* (n x terms) */
+  long rows;
+  const double *t;    /* (rows) */
+  double *x[3];       /* (rows x n) q, qd, and qdd where degree is 5 */
+};
+
+/* An empty motion; NULL when there is no memory. */
+psdm_motion *psdmp_motion_new(int n, psdmp_motion_kind kind, const psdm_allocator *allocator);
+
+/* A copy of count numbers in the motion's arena, NULL when there is no memory. count may be 0. */
+double *psdmp_motion_copy(psdm_motion *motion, const double *from, size_t count);
+
+/* The fifth-degree spline's velocities and accelerations at its rows from its positions; at rest at both ends. */
+psdm_status psdmp_motion_spline(psdm_motion *motion, const psdm_allocator *allocator, psdm_error *error);
+
+/* The row k with t[k] <= at < t[k + 1], by bisection; 0 before the first, rows - 1 from the last on. */
+long psdmp_row_at(long rows, const double *t, double at);
+
+/* First row whose t is not finite or not above the one before, -1 when all ascend. */
+long psdmp_row_unsorted(long rows, const double *t);
+
+/* ---- tables over time from CSV files ---- */
+
+typedef struct psdmp_timetable {
+  long rows;
+  int columns;
+  double *memory; /* (rows x (columns + 1)) rows of t and what stands at the places */
+} psdmp_timetable;
+
+/* Column of the CSV with this name (prefix, and number when > 0), marked in used; -1 when absent. */
+int psdmp_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *used);
+
+/* Refuses the first column that is not used: "column 'x' is none of <expected>, ...". */
+psdm_status psdmp_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected, psdm_error *error);
+
+/* All rows behind the header: t from its column, which must ascend, and the columns at place (-1: zeros). Free memory with the allocator. */
+psdm_status psdmp_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place, const psdm_allocator *allocator,
+                                 psdmp_timetable *table, psdm_error *error);
+
+/* Splits a column block off: to (rows x count) gets columns first .. first + count - 1; t is column -1. */
+void psdmp_timetable_take(const psdmp_timetable *table, int first, int count, double *to);
+
+#endif

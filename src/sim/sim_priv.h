@@ -1,0 +1,157 @@
+/* sim_priv.h: a robot in motion. Private to the library.
+ *
+ *   plant.c       rates of all that moves, energies
+ *   contact.c     dry friction that sticks, stops: which joints are held, what releases them
+ *   fixed.c       Runge-Kutta and semi-implicit Euler
+ *   variable.c    SUNDIALS' CVODE
+ *   run.c         time: samples, loads, rows, the audit
+ *
+ * The state y is one vector: q and qd of all coordinates (those of the open tree where loops are closed), theta and thetad of the elastic
+ * joints' motors, z of the bristles, the controller's own states, and the work done so far. */
+#ifndef PSDMP_SIM_PRIV_H
+#define PSDMP_SIM_PRIV_H
+
+#include "psdm/compile.h"
+#include "psdm/sim.h"
+#include "robot/robot_priv.h"
+
+enum { PSDMP_SUPPLIED, PSDMP_DISSIPATED, PSDMP_EXTERNAL, PSDMP_WORKS };
+
+/* One independent joint, as the simulator sees it. */
+typedef struct psdmp_drive_train {
+  int at;               /* its coordinate */
+  int motor;            /* index of its motor behind a spring, -1: rigid */
+  double stiffness, damping, effort, lower, upper;
+  psdm_friction friction;
+  bool dry;             /* friction that can hold it */
+  int mode;             /* dry: the direction it slides in, 0: it sticks */
+  int stop;             /* -1, 1: it rests at its lower, upper stop */
+} psdmp_drive_train;
+
+typedef struct psdmp_variable psdmp_variable; /* CVODE's objects */
+
+struct psdm_sim {
+  psdmp_arena arena;
+  psdm_sim_options options;
+  psdm_integrator integrator;  /* never auto */
+  const psdm_robot *robot;     /* the caller's */
+  psdm_robot *plant;           /* its numbers: with the load, elastic joints without rotors */
+  const psdm_robot *moving;    /* the plant, or its open tree */
+  psdm_work *work, *loop_work; /* of moving; of a plant with closed loops */
+  psdm_compiled *compiled;     /* forward dynamics, NULL: by recursion */
+  void (*forward)(const double *q, const double *qd, const double *tau, double *qdd); /* the compiled function, without or with a load */
+  void (*forward_loaded)(const double *load, const double *q, const double *qd, const double *tau, double *qdd);
+  char code_text[256];
+  double load[PSDMP_STANDARD]; /* payload */
+  int n, N, motors, loops, size; /* independent joints, coordinates, elastic joints, loop equations, length of y */
+  int length;                  /* of what is integrated: size, less the works at its end where none can be done */
+  int at_qd, at_theta, at_thetad, at_z, at_control, at_work; /* where the parts of y begin; at_z < 0: no bristles */
+  int control_states;
+  psdmp_drive_train *joint;    /* (n) */
+  bool dry, stops, ends;       /* some joint may stick; limits are stops; limits end the run */
+  int wrench_joint;
+  double *B, *B_factor;        /* (motors x motors) rotors of elastic joints, and Cholesky's factor */
+
+  double t, *y;
+  double until;                /* where a wrench in steps jumps next */
+  double origin;               /* where time was set: samples are counted from there */
+  long samples;
+  int next_load;
+  double *tau, *friction;      /* (n) torque that acts, friction against it, of the latest rates */
+  double *held;                /* (n) torque of a sampled controller or the caller */
+  bool continuous;             /* the controller is asked in every evaluation */
+  double *reaction, *stop_reaction; /* (n) torque that holds a stuck joint, and one at its stop, of the latest rates */
+
+  /* sampled control */
+  double *seen_before;         /* (n) */
+  unsigned long long random;
+  double spare;                /* the second of a pair of normal numbers */
+  bool has_spare;
+
+  /* scratch */
+  double *q, *qd, *theta, *thetad;  /* (n) what a controller sees */
+  double *acceleration;             /* (n) of a row */
+  double *u, *qdd, *push;           /* (N) */
+  double *u_motor;                  /* (motors) */
+  double *M;                        /* (N x N) */
+  double *C, *W, *R;                /* constraints: (rows x N) twice and (rows x rows), rows = loops + n */
+  double *drift, *gap, *lambda, *limit, *multiplier; /* (rows) */
+  double *rate, *k1, *k2, *k3, *k4, *trial, *save; /* (size) */
+  double *implicit;                 /* 2 (N + motors)^2, Euler */
+  int *rubs, *moves;                /* (N + motors) joint whose friction, whose position belongs to an unknown of Euler's; -1: none */
+  double *g, *g_next;               /* events (3 n) */
+  bool *fired;                      /* (3 n) */
+  int *order, *row;                 /* (rows) pivots; joint behind each constraint */
+  psdmp_variable *variable;
+  bool fresh;                       /* the state or a torque jumped: modes, and CVODE, begin anew */
+  bool controlling;                 /* a run asks the controller, a step does not */
+  psdm_status trouble;              /* of the latest rates */
+
+  long steps, evaluations, reversals, sticks, limits;
+  double payload_work;
+};
+
+/* ---- plant.c ---- */
+
+/* y' at t. Also sets tau, friction and reactions. */
+psdm_status psdmp_sim_rates(psdm_sim *sim, double t, const double *y, double *rate);
+
+/* tau, push and the rates of the controller's states alone. */
+psdm_status psdmp_sim_drive(psdm_sim *sim, double t, const double *y, double *rate);
+
+/* kinetic, gravity's potential, springs, bristles */
+psdm_status psdmp_sim_energies(psdm_sim *sim, const double *y, double energy[4]);
+
+/* M x = b + C^T lambda with C x = d: x (size), lambda (rows). M (size x size) and b are spoilt. Rows of C (rows x size) may depend on each other.
+ * False when M is not positive definite. */
+bool psdmp_sim_constrained(psdm_sim *sim, int size, int rows, double *M, const double *C, const double *d, double *b, double *x, double *lambda);
+
+/* velocity that a joint's friction feels: its motor's where there is a spring */
+double psdmp_sim_speed(const psdm_sim *sim, const double *y, int joint);
+
+/* Mass matrix of the coordinates at y into M (N x N). */
+psdm_status psdmp_sim_mass(psdm_sim *sim, const double *y, double *M);
+
+/* Takes up or drops a load; the energy that takes is counted. */
+psdm_status psdmp_sim_carry(psdm_sim *sim, const double load[PSDMP_STANDARD]);
+
+/* What the controller sees of y. */
+void psdmp_sim_look(psdm_sim *sim, const double *y);
+
+/* ---- contact.c ---- */
+
+/* Decides which joints stick, slide or rest at a stop, at the state as it is. */
+psdm_status psdmp_sim_settle(psdm_sim *sim);
+
+/* Event functions (3 n): positive while nothing happens. */
+psdm_status psdmp_sim_events(psdm_sim *sim, double t, const double *y, double *g);
+bool psdmp_sim_has_events(const psdm_sim *sim);
+
+/* The same from the reactions of the latest rates. */
+void psdmp_sim_event_values(const psdm_sim *sim, const double *y, double *g);
+
+/* A run that ends at limits: the joint that is about to leave them, -1: none. After psdmp_sim_settle. */
+int psdmp_sim_outside(const psdm_sim *sim);
+
+/* What events do, at the state as it is: fired (3 n) are those whose function is not positive: a joint came to rest, broke away, hit or left its
+ * stop. *hit: joint at whose limit the run is to end, else -1. */
+psdm_status psdmp_sim_event(psdm_sim *sim, const bool *fired, int *hit);
+
+/* ---- fixed.c ---- */
+
+/* One step of size h from sim's state, cut at events. */
+psdm_status psdmp_sim_rk4(psdm_sim *sim, double h, int *hit);
+psdm_status psdmp_sim_euler(psdm_sim *sim, double h, int *hit);
+
+/* Whether Euler's steps solve for friction, springs and stops. */
+bool psdmp_sim_implicit(const psdm_sim *sim);
+
+/* ---- variable.c ---- */
+
+/* To t_end, not beyond it when hard. Events are worked on the way. */
+psdm_status psdmp_variable_new(psdm_sim *sim, psdm_error *error);
+void psdmp_variable_free(psdmp_variable *variable);
+bool psdmp_variable_there(void);
+psdm_status psdmp_sim_variable(psdm_sim *sim, double t_end, bool hard, int *hit, bool *again, char *text, size_t size);
+
+#endif

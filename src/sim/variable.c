@@ -1,0 +1,157 @@
+/* variable.c: steps of a variable size and order, by SUNDIALS' CVODE (Hindmarsh et al. 2005). */
+#include "sim/sim_priv.h"
+
+#ifdef PSDM_HAVE_SUNDIALS
+
+#include <cvode/cvode.h>
+#include <math.h>
+#include <nvector/nvector_serial.h>
+#include <stdio.h>
+#include <string.h>
+#include <sunlinsol/sunlinsol_dense.h>
+#include <sunmatrix/sunmatrix_dense.h>
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+
+struct psdmp_variable {
+  SUNContext context;
+  void *cvode;
+  N_Vector y, absolute;
+  SUNMatrix jacobian;
+  SUNLinearSolver linear;
+  SUNNonlinearSolver nonlinear;
+  int *roots;
+  psdm_sim *sim;
+  double last; /* where its patience was counted from */
+};
+
+enum { PATIENCE = 20000 }; /* steps within one call, after which the caller is asked whether to go on */
+
+bool psdmp_variable_there(void) { return true; }
+
+/* a state that cannot be evaluated may be reached by a shorter step */
+static int rates(realtype t, N_Vector y, N_Vector rate, void *data) {
+  return psdmp_sim_rates(data, t, NV_DATA_S(y), NV_DATA_S(rate)) ? 1 : 0;
+}
+
+static int events(realtype t, N_Vector y, realtype *g, void *data) { return psdmp_sim_events(data, t, NV_DATA_S(y), g) ? -1 : 0; }
+
+static void quiet(int code, const char *module, const char *function, char *text, void *data) {
+  (void)code, (void)module, (void)function, (void)text, (void)data;
+}
+
+static double tolerance(const psdm_sim *s) {
+  if (s->options.tolerance > 0) return s->options.tolerance;
+  return s->integrator == PSDM_INTEGRATOR_BDF ? 1e-9 : 1e-13;
+}
+
+/* bristles bend by micrometres: theirs is relative to how far they can */
+static void set_tolerances(const psdm_sim *s, double *absolute) {
+  double relative = tolerance(s);
+  for (int i = 0; i < s->length; i++) absolute[i] = relative / 10;
+  for (int i = 0; s->at_z >= 0 && i < s->n; i++) {
+    const psdm_friction *f = &s->joint[i].friction;
+    if (f->sigma0 > 0) absolute[s->at_z + i] = relative / 10 * fmax(f->coulomb, fmax(f->stat, 1e-6)) / f->sigma0;
+  }
+}
+
+static bool attach_solver(psdm_sim *s, psdmp_variable *v) {
+  if (s->integrator == PSDM_INTEGRATOR_ADAMS) {
+    v->nonlinear = SUNNonlinSol_FixedPoint(v->y, 0, v->context);
+    return v->nonlinear && CVodeSetNonlinearSolver(v->cvode, v->nonlinear) == CV_SUCCESS;
+  }
+  v->jacobian = SUNDenseMatrix(s->length, s->length, v->context);
+  v->linear = v->jacobian ? SUNLinSol_Dense(v->y, v->jacobian, v->context) : NULL;
+  return v->linear && CVodeSetLinearSolver(v->cvode, v->linear, v->jacobian) == CV_SUCCESS;
+}
+
+psdm_status psdmp_variable_new(psdm_sim *s, psdm_error *error) {
+  psdmp_variable *v = psdmp_arena_alloc(&s->arena, sizeof *v);
+  if (v) v->roots = psdmp_arena_alloc(&s->arena, 3 * (size_t)s->n * sizeof *v->roots);
+  if (!v || !v->roots) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  s->variable = v;
+  v->sim = s;
+  bool ok = SUNContext_Create(NULL, &v->context) == 0;
+  if (ok) v->y = N_VMake_Serial(s->length, s->y, v->context);
+  if (ok && v->y) N_VEnableFusedOps_Serial(v->y, SUNTRUE); /* for what is cloned from it too */
+  if (ok) v->absolute = N_VNew_Serial(s->length, v->context);
+  if (ok) v->cvode = CVodeCreate(s->integrator == PSDM_INTEGRATOR_BDF ? CV_BDF : CV_ADAMS, v->context);
+  ok = ok && v->y && v->absolute && v->cvode;
+  if (ok) set_tolerances(s, NV_DATA_S(v->absolute));
+  ok = ok && CVodeSetErrHandlerFn(v->cvode, quiet, NULL) == CV_SUCCESS && CVodeInit(v->cvode, rates, s->t, v->y) == CV_SUCCESS &&
+       CVodeSVtolerances(v->cvode, tolerance(s), v->absolute) == CV_SUCCESS && CVodeSetUserData(v->cvode, s) == CV_SUCCESS &&
+       CVodeSetMaxNumSteps(v->cvode, PATIENCE) == CV_SUCCESS && attach_solver(s, v);
+  if (ok && psdmp_sim_has_events(s)) ok = CVodeRootInit(v->cvode, 3 * s->n, events) == CV_SUCCESS;
+  return ok ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "SUNDIALS could not be started: out of memory");
+}
+
+void psdmp_variable_free(psdmp_variable *v) {
+  if (!v) return;
+  if (v->cvode) CVodeFree(&v->cvode);
+  if (v->nonlinear) SUNNonlinSolFree(v->nonlinear);
+  if (v->linear) SUNLinSolFree(v->linear);
+  if (v->jacobian) SUNMatDestroy(v->jacobian);
+  if (v->y) N_VDestroy(v->y);
+  if (v->absolute) N_VDestroy(v->absolute);
+  if (v->context) SUNContext_Free(&v->context);
+}
+
+static const char *reason(const psdm_sim *s, int flag) {
+  if (s->trouble && s->trouble != PSDM_E_ARGUMENT) return psdm_status_text(s->trouble);
+  switch (flag) {
+    case CV_TOO_MUCH_ACC: return "the tolerance is too small for double precision";
+    case CV_ERR_FAILURE: return "the error test fails however small the step";
+    case CV_CONV_FAILURE: return "the corrector does not converge however small the step; a stiff motion needs bdf";
+    case CV_RTFUNC_FAIL: return "an event could not be evaluated";
+    default: return "the accelerations are not finite";
+  }
+}
+
+psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, bool *again, char *text, size_t size) {
+  psdmp_variable *v = s->variable;
+  *hit = -1;
+  *again = false;
+  if (s->fresh) {
+    CVodeReInit(v->cvode, s->t, v->y);
+    s->fresh = false;
+    v->last = s->t;
+  }
+  CVodeSetStopTime(v->cvode, hard ? t_end : INFINITY); /* refused where it has passed t_end already: then it interpolates, which is as good */
+  realtype t = s->t;
+  long before = 0, after = 0;
+  CVodeGetNumSteps(v->cvode, &before);
+  int flag = CVode(v->cvode, t_end, v->y, &t, CV_NORMAL);
+  CVodeGetNumSteps(v->cvode, &after);
+  s->steps += after - before;
+  s->t = t;
+  if (flag == CV_TOO_MUCH_WORK) { /* the caller may look at the clock; a motion that hardly moves on has come to a singular place */
+    *again = true;
+    bool stands = t - v->last < 1e-7 * (1 + fabs(t));
+    v->last = t;
+    if (stands) snprintf(text, size, "%d steps moved it by less than 0.1 us; a stiff motion needs bdf, a singular one has no continuation", PATIENCE);
+    return stands ? PSDM_E_LIMIT : PSDM_OK;
+  }
+  if (flag < 0) {
+    snprintf(text, size, "%s", reason(s, flag));
+    return PSDM_E_LIMIT;
+  }
+  if (flag != CV_ROOT_RETURN) return PSDM_OK;
+  *again = true;
+  CVodeGetRootInfo(v->cvode, v->roots);
+  for (int i = 0; i < 3 * s->n; i++) s->fired[i] = v->roots[i] < 0;
+  return psdmp_sim_event(s, s->fired, hit);
+}
+
+#else
+
+bool psdmp_variable_there(void) { return false; }
+psdm_status psdmp_variable_new(psdm_sim *s, psdm_error *error) {
+  (void)s;
+  return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "this library was built without SUNDIALS: take rk4 or euler, or build it with libsundials-dev");
+}
+void psdmp_variable_free(psdmp_variable *v) { (void)v; }
+psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, bool *again, char *text, size_t size) {
+  (void)s, (void)t_end, (void)hard, (void)hit, (void)again, (void)text, (void)size;
+  return PSDM_E_ARGUMENT;
+}
+
+#endif

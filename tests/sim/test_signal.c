@@ -1,0 +1,191 @@
+/* test_signal.c: tables over time against a search from the beginning, from files, and what is refused. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support.h"
+
+enum { ROWS = 30, COLUMNS = 4 };
+
+/* fails the test with the library's sentence */
+static void must(psdm_status status, const psdm_error *error) {
+  char sentence[900];
+  if (status) fail_msg("%s", psdm_error_format(error, sentence, sizeof sentence));
+}
+
+/* one column at a time by its definition, row after row */
+static double plain(long rows, int columns, const double *t, const double *values, bool held, int column, double at) {
+  if (at < t[0]) return held ? 0 : values[column];
+  for (long k = 0; k + 1 < rows; k++) {
+    double now = values[k * columns + column], next = values[(k + 1) * columns + column];
+    if (at >= t[k + 1]) continue;
+    return held ? now : now + (next - now) * ((at - t[k]) / (t[k + 1] - t[k]));
+  }
+  return values[(rows - 1) * columns + column];
+}
+
+static void test_twin(void **unused) {
+  (void)unused;
+  rng g = rng_start("signal");
+  double worst = 0;
+  for (int trial = 0; trial < 300; trial++) {
+    long rows = rng_int(&g, 1, ROWS);
+    int columns = rng_int(&g, 1, COLUMNS);
+    bool held = rng_int(&g, 0, 1);
+    double t[ROWS], values[ROWS * COLUMNS], got[COLUMNS];
+    psdm_signal *s;
+    psdm_error error;
+    t[0] = rng_uniform(&g, -1, 1);
+    for (long k = 1; k < rows; k++) t[k] = t[k - 1] + exp(rng_uniform(&g, -5, 1));
+    for (long i = 0; i < rows * columns; i++) values[i] = rng_uniform(&g, -1, 1);
+    must(psdm_signal_table(columns, rows, t, values, held, NULL, &s, &error), &error);
+    assert_int_equal(psdm_signal_columns(s), columns);
+    assert_int_equal(psdm_signal_rows(s), rows);
+    assert_int_equal(psdm_signal_held(s), held);
+    assert_true(psdm_signal_time(s, rows - 1) == t[rows - 1] && isnan(psdm_signal_time(s, rows)) && isnan(psdm_signal_time(s, -1)));
+    for (int sample = 0; sample < 100; sample++) {
+      /* rows exactly, their neighbours, and anything else */
+      double row = t[rng_int(&g, 0, (int)rows - 1)], at = rng_uniform(&g, t[0] - 1, t[rows - 1] + 1);
+      if (sample < 60) at = sample % 3 ? nextafter(row, sample % 3 == 1 ? -INFINITY : INFINITY) : row;
+      psdm_signal_at(s, at, got);
+      for (int c = 0; c < columns; c++) {
+        double expected = plain(rows, columns, t, values, held, c, at), off = fabs(got[c] - expected);
+        if (held || at == row) assert_true(got[c] == expected);
+        worst = fmax(worst, off);
+      }
+    }
+    psdm_signal_free(s);
+  }
+  print_message("worst %.2g\n", worst);
+  assert_true(worst < 4 * DBL_EPSILON); /* values below one, a few roundings */
+}
+
+/* ---- files ---- */
+
+static void write_file(const char *text) {
+  FILE *file = fopen("s.csv", "w");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+static int enter_folder(void **state) {
+  static char folder[] = "/tmp/psdm-signal-XXXXXX";
+  *state = folder;
+  return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **state) {
+  remove("s.csv");
+  return chdir("/") || rmdir(*state);
+}
+
+static const char *const wrench[] = {"fx", "fy", "mz", NULL}, *const may_lack[] = {"fy", "mz", NULL};
+
+static void test_load(void **unused) {
+  (void)unused;
+  psdm_signal *s;
+  psdm_error error;
+  double got[3];
+  write_file("fx,t,mz\n1,0,3\n2,1,5\n");
+  must(psdm_signal_load("s.csv", wrench, may_lack, false, false, NULL, &s, &error), &error);
+  psdm_signal_at(s, 0.5, got);
+  assert_true(got[0] == 1.5 && got[1] == 0 && got[2] == 4);
+  psdm_signal_free(s);
+  write_file("mz,extra,fx,fy,t\n1,9,2,3,4\n");
+  must(psdm_signal_load("s.csv", wrench, NULL, true, true, NULL, &s, &error), &error);
+  psdm_signal_at(s, 4, got);
+  assert_true(got[0] == 2 && got[1] == 3 && got[2] == 1);
+  psdm_signal_at(s, 3.9, got);
+  assert_true(got[0] == 0 && got[1] == 0 && got[2] == 0);
+  psdm_signal_free(s);
+}
+
+static void expect_sentence(psdm_status status, psdm_status wanted, psdm_signal *const *s, const psdm_error *error, const char *sentence) {
+  char got[900];
+  assert_int_equal(status, wanted);
+  assert_null(*s);
+  assert_string_equal(psdm_error_format(error, got, sizeof got), sentence);
+}
+
+static void test_errors(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *text, *sentence;
+  } cases[] = {
+      {"fx\n1\n", "s.csv:1: column 't' is missing"},
+      {"\n\nt,fy,mz\n1,1,1\n", "s.csv:3: column 'fx' is missing"},
+      {"t,fx,q\n1,1,1\n", "s.csv:1: column 'q' is none of t, fx, fy, mz; extra columns must be ignored on purpose"},
+      {"t,fx\n1,1\n2,1\n1.5,1\n", "s.csv:4: t is 1.5 after 2 in the row before; times must ascend"},
+      {"t,fx\n", "s.csv:1: no row behind the header; at least one was expected"},
+      {"t,fx\n1\n", "s.csv:2:2: 1 values; the header on line 1 names 2 columns"},
+  };
+  psdm_signal *s;
+  psdm_error e;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    write_file(cases[k].text);
+    expect_sentence(psdm_signal_load("s.csv", wrench, may_lack, false, false, NULL, &s, &e), PSDM_E_PARSE, &s, &e, cases[k].sentence);
+  }
+  const double t[2] = {0, 0}, v[2] = {1, INFINITY}, up[2] = {0, 1};
+  const char *const none[] = {NULL};
+  expect_sentence(psdm_signal_load("s.csv", none, NULL, false, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e, "s.csv: a signal has at least one column");
+  expect_sentence(psdm_signal_table(0, 1, t, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e, "a table of 1 rows of 0 columns; at least one of each was expected");
+  expect_sentence(psdm_signal_table(1, 2, t, up, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e, "t of row 2 is not above that of the row before");
+  expect_sentence(psdm_signal_table(1, 2, up, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e, "row 2 has a number that is not finite");
+  psdm_signal_free(NULL);
+}
+
+/* a long list of names is cut where the sentence would become too long */
+static void test_many_names(void **unused) {
+  (void)unused;
+  static char text[200][24];
+  const char *names[201] = {NULL};
+  psdm_signal *s;
+  psdm_error error;
+  for (int k = 0; k < 200; k++) snprintf(text[k], sizeof text[k], "column%d", k), names[k] = text[k];
+  write_file("t,other\n1,1\n");
+  assert_int_equal(psdm_signal_load("s.csv", names, names, false, false, NULL, &s, &error), PSDM_E_PARSE);
+  assert_non_null(strstr(error.text, "column 'other' is none of t, column0, column1, "));
+  assert_non_null(strstr(error.text, ", ...; extra columns"));
+}
+
+/* every allocation fails once: an error, and nothing left behind */
+static void test_allocation_failure(void **unused) {
+  (void)unused;
+  const double t[2] = {0, 1}, v[2] = {3, 4};
+  FILE *file = fopen("s.csv", "w");
+  assert_non_null(file);
+  fputs("t,fx\n", file);
+  for (int k = 0; k < 3000; k++) fprintf(file, "%d,%d\n", k, k % 5); /* more than the reader's first room, and than an arena's chunk */
+  assert_int_equal(fclose(file), 0);
+  for (int load = 0; load < 2; load++) {
+    long failures = 0;
+    for (psdm_status status = PSDM_E_MEMORY; status; failures++) {
+      counting c;
+      psdm_signal *s;
+      psdm_error error;
+      counting_init(&c, failures + 1);
+      status = load ? psdm_signal_load("s.csv", wrench, may_lack, false, false, &c.allocator, &s, &error)
+                    : psdm_signal_table(1, 2, t, v, true, &c.allocator, &s, &error);
+      if (status) {
+        assert_int_equal(status, PSDM_E_MEMORY);
+        assert_string_equal(error.text, "out of memory");
+        assert_null(s);
+      }
+      psdm_signal_free(s);
+      assert_int_equal(c.live, 0);
+      assert_true(failures < 100);
+    }
+    assert_true(failures > 1);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin),       cmocka_unit_test(test_load), cmocka_unit_test(test_errors),
+                                     cmocka_unit_test(test_many_names), cmocka_unit_test(test_allocation_failure)};
+  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
