@@ -53,6 +53,7 @@ static void check_versions(findings *f) {
   const char *name, *version;
   find(f, "library", strcmp(psdm_version(), PSDM_VERSION) == 0, true, "libpsdm %s, headers %s", psdm_version(), PSDM_VERSION);
   for (int i = 0; (name = psdm_component(i, &version)); i++) find(f, name, true, true, "%s", version);
+  if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS)) find(f, "SUNDIALS", false, false, "not built in: psdm simulate has fixed steps only; install libsundials-dev and build again");
 }
 
 static void check_numbers(findings *f) {

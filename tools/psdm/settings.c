@@ -83,11 +83,12 @@ static const setting *find(const command_line *line, const char *name, size_t le
 }
 
 static int unknown_option(const command_line *line, const char *name, size_t length) {
-  char text[64], names[32][64];
-  const char *words[32];
+  enum { WORDS = 96 }; /* more than any command has */
+  char text[64], names[WORDS][64];
+  const char *words[WORDS];
   size_t count = 0;
   snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
-  for (; count < line->count && count < 32; count++) {
+  for (; count < line->count && count < WORDS; count++) {
     dashed(line->settings[count].name, names[count], sizeof names[count]);
     words[count] = names[count];
   }
