@@ -62,6 +62,7 @@ bench: all-packages build
 	@bash bench/recursions/run.sh
 	@bash bench/derive/run.sh
 	@bash bench/linearize/run.sh
+	@bash bench/simulate/run.sh
 	@bash bench/peers/run.sh
 
 install: build

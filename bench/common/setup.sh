@@ -30,7 +30,8 @@ build_library() {
   quietly library cmake --build "$build" --target psdm_static -j "$(nproc)"
   includes=(-I"$root/include" -I"$build/include" -I"$root/src" -I"$common")
   # shellcheck disable=SC2046 # several words are meant
-  libraries=("$build/libpsdm.a" $(pkg-config --libs $(sed -n 's/^Requires.private: *//p' "$build/psdm.pc" | tr ',' ' ')) -lm -ldl)
+  libraries=("$build/libpsdm.a" $(pkg-config --libs $(sed -n 's/^Requires.private: *//p' "$build/psdm.pc" | tr ',' ' ')) -lm -ldl
+    $(sed -n 's/^SUNDIALS_[a-z]*:FILEPATH=\(\/.*\)/\1/p' "$build/CMakeCache.txt"))
   quietly harness cc -std=c11 -O2 -fPIC -Wall -Wextra "${includes[@]}" -c "$common/harness.c" -o "$build/harness.o"
 }
 
@@ -51,13 +52,13 @@ install_pinocchio() {
   [ -f "$prefix/include/pinocchio/config.hpp" ] && [ -d "$prefix/include/eigen3" ]
 }
 
-# compile_pinocchio NAME COMPILER FLAGS: peer_NAME.o; the templates are compiled here, nothing of Pinocchio's own binary is used
+# compile_pinocchio NAME COMPILER FLAGS: peer_NAME.o, or ${pinocchio_object}_NAME.o of $pinocchio_source and $pinocchio_face where those are set; the
+# templates are compiled here, nothing of Pinocchio's own binary is used
 compile_pinocchio() {
-  local object=$build/peer_$1.o
-  newer "$object" "$common"/{peer_pinocchio.cpp,pinocchio_model.hpp,peer.h,harness.h} "$root/src/robot/robot_priv.h" && return
+  local stem=${pinocchio_object:-peer}_$1 source=${pinocchio_source:-$common/peer_pinocchio.cpp}
+  newer "$build/$stem.o" "$source" "${pinocchio_face:-$common/peer.h}" "$common"/{pinocchio_model.hpp,harness.h} "$root/src/robot/robot_priv.h" && return
   # shellcheck disable=SC2086 # flags are several words
-  quietly "peer_$1" "$2" $3 -fPIC -fvisibility=hidden "-DPEER_FLAGS=\"$3\"" "${includes[@]}" "${pinocchio_flags[@]}" \
-    -c "$common/peer_pinocchio.cpp" -o "$object"
+  quietly "$stem" "$2" $3 -fPIC -fvisibility=hidden "-DPEER_FLAGS=\"$3\"" "${includes[@]}" "${pinocchio_flags[@]}" -c "$source" -o "$build/$stem.o"
 }
 
 # compile_pinocchios FLAGS...: by every compiler that is here with each set of flags; $pinocchios are their names
