@@ -7,21 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "psdm/csv.h"
+#include "base/lines.h"
 
 struct psdm_csv {
   psdmp_arena arena; /* names */
-  psdm_csv_read read;
-  void *user;
-  int fd;              /* owned when >= 0 */
+  psdmp_lines lines; /* its buffer is owned */
+  int fd;            /* owned when >= 0 */
   const char *file;
-  const char **names;  /* (columns) */
+  const char **names; /* (columns) */
   int columns, line, header_line;
-  long long bytes;
-  bool end;            /* the source is exhausted */
-  size_t begin, used;  /* unread part of buffer */
-  char *buffer;        /* (PSDM_CSV_LINE + 1) */
 };
 
 static ptrdiff_t read_fd(void *user, char *buffer, size_t size) {
@@ -42,38 +36,17 @@ static ptrdiff_t read_stdin(void *user, char *buffer, size_t size) {
 
 /* one line without its end, terminated in place; *line is NULL at the end of the text */
 static psdm_status next_line(psdm_csv *csv, char **line, size_t *length, psdm_error *error) {
-  size_t seen = 0;
-  for (;;) {
-    char *from = csv->buffer + csv->begin, *stop = memchr(from + seen, '\n', csv->used - csv->begin - seen);
-    if (stop || (csv->end && csv->used > csv->begin)) {
-      *length = stop ? (size_t)(stop - from) : csv->used - csv->begin;
-      csv->begin += *length + (stop != NULL);
-      if (csv->line < INT_MAX) csv->line++;
-      const char *nul = memchr(from, 0, *length);
-      if (nul)
-        return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)(nul - from) + 1, "a NUL byte; this is not a text file");
-      if (*length && from[*length - 1] == '\r') --*length;
-      from[*length] = '\0';
-      if (csv->line == 1 && strncmp(from, "\xEF\xBB\xBF", 3) == 0) from += 3, *length -= 3; /* byte order mark */
-      *line = from;
+  psdmp_line kind = psdmp_lines_next(&csv->lines, line, length);
+  csv->line = csv->lines.line < INT_MAX ? (int)csv->lines.line : INT_MAX;
+  switch (kind) {
+    case PSDMP_LINE_NUL:
+      return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)*length + 1, "a NUL byte; this is not a text file");
+    case PSDMP_LINE_LONG:
+      return psdmp_fail(error, PSDM_E_LIMIT, csv->file, csv->line, 1, "a line longer than %d bytes", PSDM_CSV_LINE);
+    case PSDMP_LINE_FAILED:
+      return psdmp_fail(error, PSDM_E_IO, csv->file, 0, 0, "cannot be read: %s", strerror(errno));
+    default:
       return PSDM_OK;
-    }
-    if (csv->end) {
-      *line = NULL;
-      return PSDM_OK;
-    }
-    /* make room, then read more behind what is there */
-    seen = csv->used - csv->begin;
-    memmove(csv->buffer, from, seen);
-    csv->begin = 0;
-    csv->used = seen;
-    if (seen == PSDM_CSV_LINE)
-      return psdmp_fail(error, PSDM_E_LIMIT, csv->file, csv->line + 1, 1, "a line longer than %d bytes", PSDM_CSV_LINE);
-    ptrdiff_t got = csv->read(csv->user, csv->buffer + seen, PSDM_CSV_LINE - seen);
-    if (got < 0) return psdmp_fail(error, PSDM_E_IO, csv->file, 0, 0, "cannot be read: %s", strerror(errno));
-    csv->end = got == 0;
-    csv->used += (size_t)got;
-    csv->bytes += got;
   }
 }
 
@@ -84,17 +57,6 @@ static psdm_status next_data_line(psdm_csv *csv, char **line, size_t *length, ps
     size_t blank = strspn(*line, " \t");
     if (blank < *length && **line != '#') return PSDM_OK;
   }
-}
-
-/* the field that begins at *at: trimmed of blanks; *at moves behind the comma, to NULL at the last one */
-static const char *take_field(char **at, size_t *length) {
-  char *from = *at, *comma = strchr(from, ',');
-  char *stop = comma ? comma : from + strlen(from);
-  *at = comma ? comma + 1 : NULL;
-  while (from < stop && (*from == ' ' || *from == '\t')) from++;
-  while (stop > from && (stop[-1] == ' ' || stop[-1] == '\t')) stop--;
-  *length = (size_t)(stop - from);
-  return from;
 }
 
 /* A column name and where it stands. */
@@ -139,7 +101,7 @@ static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
   const char *start = line;
   double number;
   for (char *at = line; at;) {
-    const char *name = take_field(&at, &length);
+    const char *name = psdmp_take_field(&at, ',', &length);
     int column = (int)(name - start) + 1;
     if (length >= 2 && name[0] == '"' && name[length - 1] == '"') name++, length -= 2;
     if (!length) return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column %d of the header has no name", csv->columns + 1);
@@ -173,7 +135,7 @@ psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *
     if (!at)
       return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)strlen(line) + 1,
                         "%d values; the header on line %d names %d columns", i, csv->header_line, csv->columns);
-    const char *field = take_field(&at, &length);
+    const char *field = psdmp_take_field(&at, ',', &length);
     if (!psdmp_parse_number(field, length, &values[i])) return fail_field(csv, (int)(field - line) + 1, i, field, length, error);
   }
   if (at)
@@ -189,10 +151,10 @@ static psdm_status new_csv(const char *name, const psdm_allocator *allocator, ps
   if (csv) {
     csv->fd = -1;
     csv->arena.allocator = allocator;
-    csv->buffer = psdmp_alloc(allocator, PSDM_CSV_LINE + 1);
+    csv->lines.buffer = psdmp_alloc(allocator, PSDM_CSV_LINE + 1);
     csv->file = psdmp_arena_text(&csv->arena, name, strlen(name));
   }
-  if (csv && csv->buffer && csv->file) return PSDM_OK;
+  if (csv && csv->lines.buffer && csv->file) return PSDM_OK;
   return psdmp_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
 }
 
@@ -201,8 +163,8 @@ psdm_status psdm_csv_open_source(psdm_csv_read read, void *user, const char *nam
   psdm_csv *csv;
   psdm_status status = new_csv(name, allocator, &csv, error);
   if (!status) {
-    csv->read = read;
-    csv->user = user;
+    csv->lines.read = read;
+    csv->lines.user = user;
     status = read_header(csv, error);
   }
   if (status) {
@@ -218,8 +180,8 @@ psdm_status psdm_csv_open(const char *path, const psdm_allocator *allocator, psd
   psdm_csv *csv;
   psdm_status status = new_csv(path, allocator, &csv, error);
   if (!status) {
-    csv->read = read_fd;
-    csv->user = csv;
+    csv->lines.read = read_fd;
+    csv->lines.user = csv;
     csv->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (csv->fd < 0) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be opened: %s", strerror(errno));
   }
@@ -236,7 +198,7 @@ void psdm_csv_close(psdm_csv *csv) {
   if (!csv) return;
   const psdm_allocator *allocator = csv->arena.allocator;
   if (csv->fd >= 0) close(csv->fd);
-  psdmp_free(allocator, csv->buffer);
+  psdmp_free(allocator, csv->lines.buffer);
   psdmp_arena_free(&csv->arena);
   psdmp_free(allocator, csv);
 }
@@ -245,7 +207,7 @@ int psdm_csv_columns(const psdm_csv *csv) { return csv->columns; }
 const char *psdm_csv_file(const psdm_csv *csv) { return csv->file; }
 int psdm_csv_header_line(const psdm_csv *csv) { return csv->header_line; }
 int psdm_csv_line(const psdm_csv *csv) { return csv->line; }
-long long psdm_csv_bytes(const psdm_csv *csv) { return csv->bytes; }
+long long psdm_csv_bytes(const psdm_csv *csv) { return csv->lines.bytes; }
 
 const char *psdm_csv_name(const psdm_csv *csv, int column) {
   return column >= 0 && column < csv->columns ? csv->names[column] : NULL;

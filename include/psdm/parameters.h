@@ -1,0 +1,80 @@
+/* psdm/parameters.h: what a calibration found, as a file that every command takes.
+ *
+ *   psdm_parameters_load("arm.yaml", robot, NULL, &parameters, &error);
+ *   psdm_parameters_apply(parameters, robot, &error);    the robot has the calibrated inertias and friction
+ *
+ * docs/parameters.md has the format. Numbers are written with 17 digits: what is read is what was found, to the last bit. */
+#ifndef PSDM_PARAMETERS_H
+#define PSDM_PARAMETERS_H
+
+#include <stdint.h>
+
+#include "psdm/calibrate.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Constant once made; all pointers live as long as it does. */
+typedef struct psdm_parameters {
+  const char *robot;                /* its name */
+  uint64_t kinematics;              /* psdm_robot_fingerprint of it */
+  psdm_estimator estimator;
+  int n, links, base, standard;     /* standard: 10 per link, then the drive inertias */
+  const psdm_estimate *theta;       /* (base) */
+  const double *pi;                 /* (standard) full parameters; NULL: only the base parameters are known */
+  const int *columns;               /* (n) friction columns of each drive */
+  const psdm_column *const *column; /* (n) */
+  const double *theta_load;         /* (base) whose rigid torque loads friction; NULL: none does */
+  const double *sigma;              /* (n) residual's standard deviation of each drive, Nm */
+  const double *speed, *load;       /* (n) of the drives: 99 % of the rows are slower; mean |rigid torque| */
+  psdm_kinematics source;           /* of velocities and accelerations */
+  double cutoff, delay, lambda, rest, rate; /* Hz, s, nats, share, Hz */
+  psdm_part_fit train, heldout;     /* rows in motion */
+  const double *covariance;         /* ((base + all columns)^2); NULL: not kept */
+  struct psdmp_parameters *internal;
+} psdm_parameters;
+
+/* 64 bits that tell kinematics apart: joints, frames to 1e-9, couplings, transmission, which drives are parameters; neither inertias nor gravity. */
+PSDM_API uint64_t psdm_robot_fingerprint(const psdm_robot *robot);
+
+/* A copy of what a calibration found. Allocates; free with psdm_parameters_free. */
+PSDM_API psdm_status psdm_parameters_from(const psdm_calibration *calibration, bool covariance, const psdm_allocator *allocator,
+                                          psdm_parameters **parameters, psdm_error *error);
+PSDM_API void psdm_parameters_free(psdm_parameters *parameters); /* accepts NULL */
+
+PSDM_API void psdm_parameters_write(const psdm_parameters *parameters, psdm_output *output);
+
+/* Reads a file ("-" is standard input) and checks that it was found for this robot's kinematics. Allocates. */
+PSDM_API psdm_status psdm_parameters_load(const char *path, const psdm_robot *robot, const psdm_allocator *allocator, psdm_parameters **parameters,
+                                          psdm_error *error);
+
+/* The same from text in memory; name stands for the file in messages. */
+PSDM_API psdm_status psdm_parameters_parse(const char *text, size_t length, const char *name, const psdm_robot *robot, const psdm_allocator *allocator,
+                                           psdm_parameters **parameters, psdm_error *error);
+
+/* Friction of a drive as a robot file can say it: Coulomb, viscous and offset by least squares over the tested speeds, at the mean load. What depends on
+ * position is left out. *left_out (nullable) is the largest difference of the two curves over those speeds, Nm. */
+PSDM_API void psdm_parameters_friction(const psdm_parameters *parameters, int drive, psdm_friction *friction, double *left_out);
+
+/* Sets the robot's standard parameters and its joints' friction. Where only base parameters are known, each is the value of the standard parameter that it is
+ * named after and the rest is zero: the same torques, from links that need not be possible. No other thread may use the robot meanwhile. */
+PSDM_API psdm_status psdm_parameters_apply(const psdm_parameters *parameters, psdm_robot *robot, psdm_error *error);
+
+/* ---- torques along a motion, friction with its memory included ---- */
+
+typedef struct psdm_predictor psdm_predictor;
+
+/* The parameters and the robot must outlive it. Allocates; free with psdm_predictor_free. */
+PSDM_API psdm_status psdm_predictor_new(const psdm_parameters *parameters, const psdm_robot *robot, const psdm_allocator *allocator,
+                                        psdm_predictor **predictor, psdm_error *error);
+PSDM_API void psdm_predictor_free(psdm_predictor *predictor); /* accepts NULL */
+PSDM_API void psdm_predictor_begin(psdm_predictor *predictor); /* a new segment: friction forgets */
+
+/* Joint torques (n) at the next row, and the part of them that is friction (nullable). Does not allocate. */
+PSDM_API psdm_status psdm_predictor_step(psdm_predictor *predictor, const double *q, const double *qd, const double *qdd, double *tau, double *friction);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,213 @@
+/* calib_priv.h: from logs to parameters. Private to the library.
+ *
+ *   feed.c        logs as stretches of rows, from memory or read again
+ *   prepare.c     one clock, filters, derivatives: rows that a regressor can be made of
+ *   columns.c     the dictionary of friction columns
+ *   gather.c      triangular factors of [Y F tau] per drive and block of time
+ *   prior.c       inertias from kinematics alone
+ *   choose.c      friction columns by cross-validation on the factors
+ *   calibrate.c   the recipe
+ *   result.c      the answer and its doubt
+ *
+ * The equations are those of the drives: with q = T x (x the drives' positions seen from the joints, T the transmission without gears) they are
+ * T^T tau = T^T Y theta + friction(x, dx/dt). Without a transmission T = 1 and drives are joints. */
+#ifndef PSDMP_CALIB_PRIV_H
+#define PSDMP_CALIB_PRIV_H
+
+#include "base/base.h"
+#include "calib/fit.h"
+#include "psdm/calibrate.h"
+#include "psdm/filter.h"
+#include "psdm/model.h"
+#include "psdm/rigid.h"
+
+enum { PSDMP_FOLDS = 5, PSDMP_BLOCKS = 20, PSDMP_MOST_COLUMNS = 128 };
+enum { PSDMP_HELDOUT = -1, PSDMP_UNUSED = -2 }; /* labels of rows; others are blocks of time 0 .. PSDMP_BLOCKS - 1 */
+
+/* ---- feed.c ---- */
+
+/* Consecutive rows of one segment, as they were logged; lead and trail rows at its ends are neighbours for the filter only. */
+typedef struct psdmp_stretch {
+  long rows, lead, trail;
+  long first;                   /* index of row 0 among all rows */
+  int segment, file;
+  bool begins, ends;            /* row 0 is the segment's first, the last one its last */
+  double origin, begin;         /* time of its file's first row, and of its segment's */
+  const double *t, *q, *qd, *qdd, *tau; /* (rows), (rows x n); qd, qdd NULL where absent */
+  const unsigned char *bad;     /* (rows x n) */
+} psdmp_stretch;
+
+typedef struct psdmp_feed psdmp_feed;
+
+psdm_status psdmp_feed_open(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdmp_feed **feed, psdm_error *error);
+void psdmp_feed_close(psdmp_feed *feed);
+long psdmp_feed_rows(const psdmp_feed *feed);
+int psdmp_feed_segments(const psdmp_feed *feed);
+double psdmp_feed_interval(const psdmp_feed *feed);
+bool psdmp_feed_has_rates(const psdmp_feed *feed);
+bool psdmp_feed_has_accelerations(const psdmp_feed *feed);
+bool psdmp_feed_motor_side(const psdmp_feed *feed);
+bool psdmp_feed_whole(const psdmp_feed *feed); /* all rows are in memory */
+void psdmp_feed_faults(const psdmp_feed *feed, long faults[PSDM_FAULTS]);
+const char *psdmp_feed_fault(const psdmp_feed *feed, int index);
+
+/* Calls use for every stretch: of the rows in memory (a sample of the log where it is long), or of all rows with so many neighbours on either side. */
+typedef psdm_status (*psdmp_use_stretch)(void *user, const psdmp_stretch *stretch, psdm_error *error);
+psdm_status psdmp_feed_each(psdmp_feed *feed, bool all, long margin, psdmp_use_stretch use, void *user, psdm_error *error);
+
+/* ---- prepare.c ---- */
+
+/* How logged rows become kinematics and torque. */
+typedef struct psdmp_band {
+  psdm_kinematics kinematics;
+  double cutoff, delay; /* Hz, infinite: no filter; s */
+  double wide;          /* Hz of the torque that choices are scored against; infinite: as logged */
+} psdmp_band;
+
+/* Rows on one clock, drives' side. */
+typedef struct psdmp_prepared {
+  long rows;
+  long *index;                   /* (rows) nearest logged row among all */
+  double *t;                     /* (rows) */
+  double *q, *qd, *qdd;          /* (rows x n) joints */
+  double *x, *v;                 /* (rows x n) drives */
+  double *tau, *wide, *raw;      /* (rows x n) drives' torque in the band, in the wide band, as logged */
+  signed char *label;            /* (rows) */
+  unsigned char *bad;            /* (rows x n) of the drives: of any joint that moves with it */
+  bool begins;                   /* a segment begins here */
+  int segment, file;
+} psdmp_prepared;
+
+/* ---- the run ---- */
+
+/* One friction column. Widths are relative to the drive's speed and span. */
+typedef struct psdmp_column {
+  psdm_column_kind kind;
+  double width; /* rad/s or rad, exponent or harmonic */
+  int load;
+} psdmp_column;
+
+/* The columns of one drive. */
+typedef struct psdmp_dictionary {
+  int count;
+  psdmp_column column[PSDMP_MOST_COLUMNS];
+} psdmp_dictionary;
+
+/* Which of a drive's dictionary are taken, in the order they were. */
+typedef struct psdmp_choice {
+  int count;
+  int take[16];
+} psdmp_choice;
+
+/* Factors of [Y F tau wide] of every drive and block; rest: the rows at rest apart. */
+typedef struct psdmp_factors {
+  int blocks;
+  int *width;         /* (n) columns of each drive's factor: base + dictionary + 2 */
+  double **R;         /* (n * blocks * 2) index ((drive * blocks + block) * 2 + rest), (width^2) */
+  double *count;      /* the same index */
+} psdmp_factors;
+
+typedef struct psdmp_run {
+  const psdm_robot *robot;
+  const psdm_calibrate_options *options;
+  const psdm_allocator *allocator;
+  psdmp_arena arena;          /* what lives as long as the answer */
+  psdmp_feed *feed;
+  psdm_model *model;          /* base parameters */
+  psdm_work *work;
+  int n, l, S, links, drives;
+  int *kept;                  /* (l) standard parameter behind each base parameter */
+  double *K;                  /* (l x S) */
+  double *T, *T_inverse;      /* (n x n) q = T x; NULL: identity */
+  double interval;
+  long rows, training, heldout; /* in the logs */
+  double tempo;               /* Hz, mean frequency of the quickest joint: rms acceleration over rms velocity (Rice 1944) */
+  double *speed, *span, *centre; /* (n) of the drives: 99 % of their speed, range, middle of x in the training part */
+  psdmp_band band;
+  double rest;                /* share of speed below which rows are at rest and not fitted; 0: all are fitted */
+  double still;               /* share of speed below which rows are gathered apart */
+  unsigned char *reached;     /* (n x l) whether a base parameter has any part in a drive's torque */
+  psdmp_dictionary *dictionary; /* (n) */
+  psdmp_choice *choice;       /* (n) */
+  double *theta_load;         /* (l) fit whose rigid torque loads friction; NULL: none yet */
+  double *prior, *sigma;      /* (S), (n) */
+  double prior_mass;
+  bool prior_kinematics;
+  double lambda;
+  char (*reason)[160];
+  int reasons;
+  const char *doing;
+  bool stopped, finishing;    /* by going_on; finishing: going_on is not asked any more */
+  bool prior_known;
+} psdmp_run;
+
+/* Labels of rows: fills label[0..rows) for logged rows first .. in stretch order. */
+psdm_status psdmp_run_prepare(psdmp_run *run, const psdmp_band *band, const psdmp_stretch *stretch, psdmp_prepared *out, psdm_error *error);
+void psdmp_prepared_free(psdmp_prepared *p, const psdm_allocator *allocator);
+int psdmp_band_stride(const psdmp_run *run, const psdmp_band *band);
+long psdmp_band_margin(const psdmp_run *run, const psdmp_band *band);
+
+/* Speeds and spans of the drives over the training part. */
+psdm_status psdmp_run_ranges(psdmp_run *run, const psdmp_band *band, psdm_error *error);
+
+/* Memory of stop operators of one drive's columns between rows. */
+typedef struct psdmp_column_state {
+  double last, z[PSDMP_MOST_COLUMNS];
+  bool any;
+} psdmp_column_state;
+
+/* Values of columns at one row; load: |rigid torque| of the drive. */
+void psdmp_columns_at(const psdmp_column *column, int count, double x, double v, double load, psdmp_column_state *state, double *value);
+void psdmp_dictionary_fill(const psdmp_run *run, int drive, bool basic, bool loads, psdmp_dictionary *d);
+
+/* Y of the base parameters on the drives' side, (n x l). scratch: (n x S + n x l) */
+psdm_status psdmp_run_regressor(psdmp_run *run, const double *q, const double *qd, const double *qdd, double *scratch, double *Y);
+
+/* Sets reached. scratch as above, Y (n x l) */
+psdm_status psdmp_run_reach(psdmp_run *run, double *scratch, double *Y);
+
+/* Factors over all rows in memory, or all there are; only the chosen columns when chosen. Stopped by going_on while all rows are read: those so far. */
+psdm_status psdmp_gather_rows(psdmp_run *run, const psdmp_band *band, bool chosen, int blocks, bool all, psdmp_factors *out, psdm_error *error);
+void psdmp_factors_free(psdmp_run *run, psdmp_factors *f);
+
+/* ---- prior.c ---- */
+
+/* Standard parameters (S) of cylinders between the joints, one kilogram in all; drive inertias 0. */
+void psdmp_prior_cylinders(const psdm_robot *robot, double *prior);
+
+/* Scales the prior by the mass that explains the torques best, friction and drive inertias left free; false: out of memory. */
+bool psdmp_prior_scale(psdmp_run *run, const psdmp_factors *f);
+
+/* H (10 x 10) = tr(P^-1 E_a P^-1 E_b): Hessian of a link's divergence from the prior, at the prior. */
+void psdmp_pull_hessian(const double prior[10], double H[100]);
+
+/* Inverse of a symmetric positive definite matrix after scaling its diagonal to ones; A is spoilt. */
+bool psdmp_invert_scaled(int n, double *A, double *inverse);
+
+/* ---- choose.c ---- */
+
+/* Chooses columns of every drive by cross-validation; false: out of memory. most: columns at most. */
+bool psdmp_choose(psdmp_run *run, const psdmp_factors *f, int most, bool swap_only);
+
+/* Cross-validated log RMSE (wide torque, moving rows), mean over drives; each (n) may be NULL. */
+bool psdmp_score(psdmp_run *run, const psdmp_factors *f, double *mean, double *each);
+
+/* Residual standard deviations of the surrogate fit, iterated. */
+bool psdmp_reweight(psdmp_run *run, const psdmp_factors *f);
+
+/* Rows of the chosen columns over some blocks (bit mask), for the estimators; allocated. */
+typedef struct psdmp_selected {
+  psdmp_rows rows;
+  int *extras;
+  double **R, *count;
+} psdmp_selected;
+bool psdmp_select(psdmp_run *run, const psdmp_factors *f, unsigned blocks, bool chosen_already, psdmp_selected *out);
+void psdmp_selected_free(psdmp_run *run, psdmp_selected *s);
+
+/* ---- result.c ---- */
+
+typedef struct psdmp_calibration psdmp_calibration;
+
+bool psdmp_going_on(psdmp_run *run, const char *doing, double share);
+
+#endif

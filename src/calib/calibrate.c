@@ -1,0 +1,431 @@
+/* calibrate.c: the recipe: one way for every robot, all choices by cross-validation on the training part. */
+#define _POSIX_C_SOURCE 200809L
+#include "psdm/calibrate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "calib/calib_priv.h"
+#include "calib/result.h"
+#include "linalg/linalg.h"
+#include "psdm/params.h"
+#include "robot/robot_priv.h"
+
+/* ---- names ---- */
+
+#define NAME(id, name, help) name,
+#define HELP(id, name, help) help,
+#define WORD(id, name) name,
+static const char *const estimator_names[] = {PSDM_ESTIMATOR_LIST(NAME)}, *const estimator_helps[] = {PSDM_ESTIMATOR_LIST(HELP)};
+static const char *const kinematics_names[] = {PSDM_KINEMATICS_LIST(WORD)};
+
+const char *psdm_estimator_name(psdm_estimator e) { return (int)e >= 0 && e < PSDM_ESTIMATORS ? estimator_names[e] : NULL; }
+const char *psdm_estimator_help(psdm_estimator e) { return (int)e >= 0 && e < PSDM_ESTIMATORS ? estimator_helps[e] : NULL; }
+const char *psdm_kinematics_name(psdm_kinematics k) { return (int)k >= 0 && k < PSDM_KINEMATICS_KINDS ? kinematics_names[k] : NULL; }
+
+bool psdm_estimator_find(const char *name, psdm_estimator *estimator) {
+  for (int k = 0; k < PSDM_ESTIMATORS; k++)
+    if (strcmp(estimator_names[k], name) == 0) return *estimator = (psdm_estimator)k, true;
+  return false;
+}
+
+bool psdm_kinematics_find(const char *name, psdm_kinematics *kinematics) {
+  for (int k = 0; k < PSDM_KINEMATICS_KINDS; k++)
+    if (strcmp(kinematics_names[k], name) == 0) return *kinematics = (psdm_kinematics)k, true;
+  return false;
+}
+
+/* ---- small things ---- */
+
+static const double cutoffs[] = {3, 4, 5, 7, 10, 14, 20, 28, 40, 60, 100};
+enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs }; /* Hz that are tried */
+
+static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+
+static void because(psdmp_run *r, const char *format, ...) {
+  va_list args;
+  if (r->reasons == 8) return; /* as many as an answer has room for */
+  va_start(args, format);
+  vsnprintf(r->reason[r->reasons++], sizeof r->reason[0], format, args);
+  va_end(args);
+}
+
+bool psdmp_going_on(psdmp_run *r, const char *doing, double share) {
+  if (r->stopped) return false;
+  if (doing) r->doing = doing;
+  if (r->options->going_on && !r->options->going_on(r->options->going_on_user, r->doing, share)) r->stopped = true;
+  return !r->stopped;
+}
+
+static double clock_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- beginning ---- */
+
+static psdm_status check(const psdm_robot *robot, const psdm_calibrate_options *o, psdm_error *error) {
+  const char *file = robot->file;
+  if (o->files < 1) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "at least one log is needed");
+  if (!psdm_estimator_name(o->estimator) || !psdm_kinematics_name(o->kinematics)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "an option of the calibration is out of its range");
+  if (!(o->holdout >= 0 && o->holdout < 0.95)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the share that is held out must be at least 0 and below 0.95");
+  if (o->holdout_block != 0 && (!(o->holdout_block > 0) || o->holdout_every < 2)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "held-out blocks need a length above zero, and at most every second one");
+  if (o->cutoff < 0 || o->lambda < 0 || o->columns < 0 || o->columns > 16) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "cutoff, lambda and columns must not be negative, and columns at most 16");
+  if (psdm_robot_n(robot) > PSDM_CALIBRATE_JOINTS) return psdmp_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are calibrated at once", psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
+  if (o->delay_given && !(fabs(o->delay) <= 1)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the torques' delay must be at most a second either way");
+  if (robot->closure) return psdmp_fail(error, PSDM_E_ROBOT, file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
+  return PSDM_OK;
+}
+
+/* T: drives' positions, seen from the joints, to joints */
+static bool set_transmission(psdmp_run *r) {
+  int n = r->n;
+  if (!r->robot->transmission) return true;
+  double gear[PSDM_MAX_JOINTS];
+  for (int j = 0; j < r->robot->joints; j++)
+    if (r->robot->joint[j].q >= 0) gear[r->robot->joint[j].q] = r->robot->joint[j].gear;
+  double *T = psdmp_arena_alloc(&r->arena, (size_t)n * (size_t)n * sizeof *T), *inverse = psdmp_arena_alloc(&r->arena, (size_t)n * (size_t)n * sizeof *inverse);
+  if (!T || !inverse) return false;
+  bool identity = true;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      T[i * n + j] = r->robot->transmission[i * n + j] * gear[j];
+      inverse[i * n + j] = r->robot->transmission_inv[i * n + j] / gear[i];
+      identity &= fabs(T[i * n + j] - (i == j)) < 1e-12;
+    }
+  if (!identity) r->T = T, r->T_inverse = inverse;
+  return true;
+}
+
+static psdm_status set_reach(psdmp_run *r, psdm_error *error) {
+  size_t n = (size_t)r->n, l = (size_t)r->l;
+  double *scratch = psdmp_alloc_raw(r->allocator, n * ((size_t)r->S + 2 * l) * sizeof *scratch);
+  r->reached = psdmp_arena_alloc(&r->arena, n * l + 1);
+  psdm_status status = scratch && r->reached ? psdmp_run_reach(r, scratch, scratch + n * ((size_t)r->S + l)) : PSDM_E_MEMORY;
+  psdmp_free(r->allocator, scratch);
+  return status ? psdmp_fail(error, status, r->robot->file, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+}
+
+/* the base parameters of the robot without the assumptions of its file: a log that contradicts them must be able to say so, and where they make a link
+ * massless no physically possible answer would be left */
+static psdm_status set_model(psdmp_run *r, psdm_error *error) {
+  psdm_robot bare = *r->robot;
+  bare.assumptions = 0;
+  psdm_status status = psdm_params_derive(&bare, NULL, r->allocator, &r->model, NULL, error);
+  if (status) return status;
+  if (r->robot->assumptions) because(r, "the %d assumptions of the robot's file are not made: the log decides", r->robot->assumptions);
+  r->l = psdm_model_l(r->model);
+  r->S = psdm_robot_parameter_count(r->robot);
+  r->links = psdm_robot_links(r->robot);
+  r->drives = psdm_robot_drives(r->robot);
+  r->kept = psdmp_arena_alloc(&r->arena, (size_t)r->l * sizeof *r->kept);
+  r->K = psdmp_arena_alloc(&r->arena, (size_t)r->l * (size_t)r->S * sizeof *r->K);
+  if (!r->kept || !r->K) return no_memory(error);
+  for (int j = 0; j < r->l; j++) {
+    psdm_model_base_term(r->model, j, 0, &r->kept[j]);
+    for (int k = 0; k < psdm_model_base_terms(r->model, j); k++) {
+      int standard;
+      double value = psdm_model_base_term(r->model, j, k, &standard);
+      r->K[(long)j * r->S + standard] = value;
+    }
+  }
+  return psdm_work_new(r->robot, r->allocator, &r->work) ? no_memory(error) : PSDM_OK;
+}
+
+static bool allocate(psdmp_run *r) {
+  size_t n = (size_t)r->n;
+  r->speed = psdmp_arena_alloc(&r->arena, n * sizeof *r->speed);
+  r->span = psdmp_arena_alloc(&r->arena, n * sizeof *r->span);
+  r->centre = psdmp_arena_alloc(&r->arena, n * sizeof *r->centre);
+  r->sigma = psdmp_arena_alloc(&r->arena, n * sizeof *r->sigma);
+  r->dictionary = psdmp_arena_alloc(&r->arena, n * sizeof *r->dictionary);
+  r->choice = psdmp_arena_alloc(&r->arena, n * sizeof *r->choice);
+  r->prior = psdmp_arena_alloc(&r->arena, (size_t)r->S * sizeof *r->prior);
+  return r->speed && r->span && r->centre && r->sigma && r->dictionary && r->choice && r->prior;
+}
+
+static void forget_choice(psdmp_run *r) {
+  for (int i = 0; i < r->n; i++) {
+    r->choice[i] = (psdmp_choice){.count = 3, .take = {0, 1, 2}};
+    r->sigma[i] = 1;
+  }
+}
+
+static void fill_dictionaries(psdmp_run *r, bool basic, bool loads) {
+  for (int i = 0; i < r->n; i++) psdmp_dictionary_fill(r, i, basic, loads, &r->dictionary[i]);
+}
+
+/* ---- the prior ---- */
+
+static bool usable_prior(const psdmp_run *r, const double *pi) {
+  for (int k = 0; k < r->links; k++)
+    if (!psdmp_pseudo_positive(pi + 10L * k)) return false;
+  return true;
+}
+
+/* the caller's, the robot's own where it is physical, or cylinders whose mass the torques tell */
+static psdm_status set_prior(psdmp_run *r, const psdmp_factors *f, psdm_error *error) {
+  const psdm_calibrate_options *o = r->options;
+  if (o->prior) {
+    memcpy(r->prior, o->prior, (size_t)r->S * sizeof *r->prior);
+    if (!usable_prior(r, r->prior)) return psdmp_fail(error, PSDM_E_ARGUMENT, r->robot->file, 0, 0, "the prior has a link whose inertia is not physically possible");
+  } else {
+    psdm_robot_parameters(r->robot, r->prior);
+    r->prior_kinematics = o->prior_kinematics || psdm_robot_ready(r->robot, NULL) || !usable_prior(r, r->prior);
+  }
+  if (r->prior_kinematics) {
+    psdmp_prior_cylinders(r->robot, r->prior);
+    if (!psdmp_prior_scale(r, f)) return no_memory(error);
+    because(r, "prior: cylinders between the joints, %.3g kg in all, the mass that the torques ask for", r->prior_mass);
+  }
+  for (int d = 10 * r->links; d < r->S; d++)
+    if (!(r->prior[d] > 0)) r->prior[d] = 0;
+  r->prior_known = true;
+  return PSDM_OK;
+}
+
+/* ---- the band: where derivatives come from, cutoff, delay ---- */
+
+/* factors of the rows in memory; none, and no failure, when this is where going_on stops */
+static psdm_status gather(psdmp_run *r, const psdmp_band *band, bool chosen, psdmp_factors *f, psdm_error *error) {
+  psdm_status status = psdmp_gather_rows(r, band, chosen, PSDMP_FOLDS, false, f, error);
+  return status && r->stopped && !r->finishing && status == PSDM_E_ARGUMENT ? PSDM_OK : status;
+}
+
+static double score_of(psdmp_run *r, const psdmp_band *band, bool basic, psdm_status *status, psdm_error *error) {
+  psdmp_factors f;
+  double score = INFINITY;
+  if (basic) {
+    *status = psdmp_run_ranges(r, band, error);
+    if (*status) return score;
+    fill_dictionaries(r, true, false);
+    forget_choice(r);
+  }
+  *status = gather(r, band, !basic, &f, error);
+  if (*status || r->stopped) return score;
+  psdmp_choice kept[PSDM_CALIBRATE_JOINTS];
+  memcpy(kept, r->choice, (size_t)r->n * sizeof *kept);
+  bool ok = true;
+  if (!basic) { /* the factors hold the chosen columns alone */
+    for (int i = 0; i < r->n; i++)
+      for (int k = 0; k < r->choice[i].count; k++) r->choice[i].take[k] = k;
+  } else {
+    if (!r->prior_known) *status = set_prior(r, &f, error);
+    ok = !*status && psdmp_reweight(r, &f) && psdmp_choose(r, &f, 3, true) && psdmp_reweight(r, &f);
+  }
+  ok = ok && psdmp_score(r, &f, &score, NULL);
+  if (!basic) memcpy(r->choice, kept, (size_t)r->n * sizeof *kept);
+  psdmp_factors_free(r, &f);
+  if (!ok && !*status) *status = no_memory(error);
+  return score;
+}
+
+/* the lowest cutoff that explains the torque as well as the best does: it lets the least noise through */
+static psdm_status choose_cutoff(psdmp_run *r, psdm_kinematics source, bool basic, psdmp_band *best, double *best_score, psdm_error *error) {
+  double score[CUTOFFS], tried[CUTOFFS], least = INFINITY, rate = 1 / r->interval;
+  bool given = r->options->cutoff > 0;
+  r->doing = "choosing the filter";
+  int count = 0;
+  psdm_status status = PSDM_OK;
+  for (int k = 0; k < CUTOFFS && !status; k++) {
+    double cutoff = given ? r->options->cutoff : cutoffs[k];
+    if (!given && k == 0 && cutoff > 0.4 * rate) cutoff = INFINITY; /* a log this slow is not filtered */
+    if (!given && k > 0 && (cutoff > 0.4 * rate || cutoff > 1.05 * best->wide)) continue;
+    psdmp_band b = {.kinematics = source, .cutoff = cutoff, .delay = best->delay, .wide = best->wide};
+    tried[count] = cutoff;
+    score[count] = score_of(r, &b, basic, &status, error);
+    least = fmin(least, score[count++]);
+    if (given || r->stopped) break;
+  }
+  for (int k = 0; k < count && !status; k++)
+    if (isfinite(score[k]) && score[k] <= least + 0.005) {
+      *best_score = score[k];
+      best->kinematics = source;
+      best->cutoff = tried[k];
+      break;
+    }
+  return status;
+}
+
+static psdm_status choose_band(psdmp_run *r, bool basic, psdm_error *error) {
+  psdmp_band found = r->band;
+  double least = INFINITY;
+  psdm_status status = PSDM_OK;
+  for (int source = PSDM_KINEMATICS_POSITION; source <= PSDM_KINEMATICS_ACCELERATION && !status; source++) {
+    if (r->options->kinematics != PSDM_KINEMATICS_AUTO && source != (int)r->options->kinematics) continue;
+    if (source == PSDM_KINEMATICS_VELOCITY && !psdmp_feed_has_rates(r->feed)) continue;
+    if (source == PSDM_KINEMATICS_ACCELERATION && (!psdmp_feed_has_accelerations(r->feed) || !psdmp_feed_has_rates(r->feed))) continue;
+    psdmp_band b = r->band;
+    double score = INFINITY;
+    status = choose_cutoff(r, (psdm_kinematics)source, basic, &b, &score, error);
+    if (!status && score < least) least = score, found = b;
+    if (r->stopped) break;
+  }
+  if (!status && !isfinite(least) && !r->stopped) return psdmp_fail(error, PSDM_E_ARGUMENT, r->robot->file, 0, 0, "the log has no %s, which kinematics were to come from", psdm_kinematics_name(r->options->kinematics));
+  r->band = found;
+  return status;
+}
+
+static psdm_status choose_delay(psdmp_run *r, bool basic, psdm_error *error) {
+  static const double delays[] = {0, 0.002, -0.002, 0.005, -0.005, 0.01, -0.01, 0.02, -0.02};
+  if (r->options->delay_given) return PSDM_OK;
+  psdmp_band best = r->band;
+  double zero = 0, least = INFINITY;
+  psdm_status status = PSDM_OK;
+  for (size_t k = 0; k < sizeof delays / sizeof *delays && !status && !r->stopped; k++) {
+    psdmp_band b = r->band;
+    b.delay = delays[k];
+    r->doing = "choosing the torque's delay";
+    double score = score_of(r, &b, basic, &status, error);
+    if (k == 0) zero = least = score;
+    if (score < least && score < zero - 0.01) least = score, best = b;
+  }
+  r->band = best;
+  return status;
+}
+
+/* ---- friction ---- */
+
+static psdm_status fit_theta(psdmp_run *r, const psdmp_factors *f, double *theta, psdm_error *error) {
+  psdmp_selected s;
+  if (!psdmp_select(r, f, (1u << f->blocks) - 1, false, &s)) return no_memory(error);
+  double *scratch = psdmp_alloc_raw(r->allocator, psdmp_fit_scratch(&s.rows) * sizeof *scratch);
+  psdmp_fit fit = {.theta = theta};
+  const psdmp_fit_options o = {.sigma = r->sigma, .prior = r->prior, .lambda = r->lambda};
+  psdm_status status = scratch ? psdmp_fit_surrogate(&s.rows, &o, scratch, &fit) : PSDM_E_MEMORY;
+  psdmp_free(r->allocator, scratch);
+  psdmp_selected_free(r, &s);
+  return status ? psdmp_fail(error, status, r->robot->file, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+}
+
+/* whether rows at rest are fitted too; they are gathered apart, so that this costs nothing */
+static bool choose_rest(psdmp_run *r, const psdmp_factors *f) {
+  double with, without;
+  if (r->options->rest != 0) return true;
+  if (!psdmp_reweight(r, f) || !psdmp_score(r, f, &without, NULL)) return false;
+  r->rest = 0;
+  if (!psdmp_reweight(r, f) || !psdmp_score(r, f, &with, NULL)) return false;
+  if (with < without - 0.005) return true; /* half a per cent less error in motion */
+  r->rest = r->still;
+  return psdmp_reweight(r, f);
+}
+
+/* two passes: friction without load, then with the load of the first pass's own torque */
+static psdm_status choose_friction(psdmp_run *r, psdm_error *error) {
+  int most = r->options->columns > 0 ? r->options->columns : 6;
+  psdm_status status = psdmp_run_ranges(r, &r->band, error);
+  r->theta_load = NULL;
+  for (int pass = 0; pass < 2 && !status && !r->stopped; pass++) {
+    psdmp_factors f;
+    bool loads = pass > 0;
+    r->doing = "choosing friction";
+    fill_dictionaries(r, r->options->plain_friction, loads);
+    if (pass == 0) forget_choice(r);
+    for (int i = 0; i < r->n && pass > 0; i++) r->choice[i].count = 3; /* the loads stand behind what both dictionaries begin with */
+    status = gather(r, &r->band, false, &f, error);
+    if (status || r->stopped) return status;
+    bool ok = psdmp_reweight(r, &f) && psdmp_choose(r, &f, most, false) && psdmp_reweight(r, &f);
+    if (ok && pass > 0) ok = psdmp_choose(r, &f, most, false) && psdmp_reweight(r, &f);
+    if (!ok) status = no_memory(error);
+    if (!status && pass == 0) {
+      double *theta = psdmp_arena_alloc(&r->arena, (size_t)r->l * sizeof *theta);
+      status = theta ? fit_theta(r, &f, theta, error) : no_memory(error);
+      if (!status) r->theta_load = theta;
+    }
+    if (!status && (pass > 0 || r->options->plain_friction) && !choose_rest(r, &f)) status = no_memory(error);
+    psdmp_factors_free(r, &f);
+    if (r->options->plain_friction) break;
+  }
+  return status;
+}
+
+/* ---- the recipe ---- */
+
+/* Choices are scored against the torque up to twenty times the motion's mean frequency: what a rigid robot with friction does lies below, what is above
+ * is noise and resonance. */
+static psdm_status set_width(psdmp_run *r, psdm_error *error) {
+  double rate = 1 / r->interval;
+  r->band = (psdmp_band){.kinematics = psdmp_feed_has_rates(r->feed) ? PSDM_KINEMATICS_VELOCITY : PSDM_KINEMATICS_POSITION, .cutoff = fmin(20, 0.3 * rate),
+                         .delay = r->options->delay_given ? r->options->delay : 0, .wide = INFINITY};
+  psdm_status status = psdmp_run_ranges(r, &r->band, error);
+  if (status) return status;
+  double width = fmax(20 * r->tempo, cutoffs[0]);
+  if (r->options->cutoff > 0) width = fmax(width, r->options->cutoff);
+  r->band.wide = width < 0.4 * rate ? width : INFINITY;
+  return PSDM_OK;
+}
+
+static psdm_status begin(psdmp_run *r, psdm_error *error) {
+  psdm_status status = set_model(r, error);
+  if (status) return status;
+  if (!set_transmission(r) || !allocate(r)) return no_memory(error);
+  status = set_reach(r, error);
+  if (status) return status;
+  status = psdmp_feed_open(r->robot, r->options, r->allocator, &r->feed, error);
+  if (status) return status;
+  r->interval = psdmp_feed_interval(r->feed);
+  r->rows = psdmp_feed_rows(r->feed);
+  r->lambda = r->options->lambda > 0 ? r->options->lambda : 10;
+  r->still = r->options->rest > 0 ? r->options->rest : 0.01;
+  r->rest = r->options->rest < 0 ? 0 : r->still;
+  return set_width(r, error);
+}
+
+static psdm_status choose_all(psdmp_run *r, psdm_error *error) {
+  psdm_status status = choose_band(r, true, error);
+  if (!status && !r->stopped) status = choose_delay(r, true, error);
+  if (!status && !r->prior_known) { /* stopped before anything was known */
+    r->finishing = true;
+    r->stopped = false;
+    score_of(r, &r->band, true, &status, error);
+    r->stopped = true;
+  }
+  if (!status) status = choose_friction(r, error);
+  if (status || r->stopped || r->options->plain_friction) return status;
+  psdmp_band before = r->band; /* once more, now that friction is known */
+  status = choose_band(r, false, error);
+  if (!status && !r->stopped) status = choose_delay(r, false, error);
+  bool same = before.kinematics == r->band.kinematics && before.cutoff == r->band.cutoff && before.delay == r->band.delay;
+  return status || same || r->stopped ? status : choose_friction(r, error);
+}
+
+static void say_why(psdmp_run *r) {
+  char cutoff[32] = "no filter";
+  if (isfinite(r->band.cutoff)) snprintf(cutoff, sizeof cutoff, "%g Hz", r->band.cutoff);
+  if (r->options->cutoff > 0)
+    because(r, "filter: %s, as asked", cutoff);
+  else
+    because(r, "filter: %s, the lowest that explains the torque within 0.5 %% of the best, derivatives from %s", cutoff, psdm_kinematics_name(r->band.kinematics));
+  if (r->options->rest == 0) because(r, "rest: rows slower than %g %% of a joint's speed are %s", 100 * r->still, r->rest > 0 ? "not fitted" : "fitted as well: motion is met better by over 0.5 %");
+  if (r->band.delay != 0 && !r->options->delay_given) because(r, "delay: torques are %g ms late; cross-validated error falls by over 1 %% when they are moved", 1e3 * r->band.delay);
+}
+
+static psdm_status work_through(psdmp_run *r, psdm_calibration **out, psdm_error *error) {
+  double started = clock_now();
+  psdm_status status = begin(r, error);
+  if (!status) status = choose_all(r, error);
+  if (!status) say_why(r);
+  if (!status) status = psdmp_result_make(r, out, error);
+  if (!status) (*out)->seconds = clock_now() - started;
+  return status;
+}
+
+psdm_status psdm_calibrate(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdm_calibration **out, psdm_error *error) {
+  *out = NULL;
+  psdm_status status = check(robot, options, error);
+  if (status) return status;
+  psdmp_run *r = psdmp_alloc(allocator, sizeof *r);
+  if (!r) return no_memory(error);
+  *r = (psdmp_run){.robot = robot, .options = options, .allocator = allocator, .arena = {.allocator = allocator}, .n = psdm_robot_n(robot), .doing = "reading"};
+  r->reason = psdmp_arena_alloc(&r->arena, 8 * sizeof *r->reason);
+  psdm_calibrate_options *own = psdmp_arena_alloc(&r->arena, sizeof *own); /* predictions come back to them */
+  if (own) *own = *options;
+  r->options = own;
+  status = r->reason && own ? work_through(r, out, error) : no_memory(error);
+  if (status) psdmp_run_free(r);
+  return status;
+}

@@ -1,0 +1,88 @@
+/* columns.c: what friction may be made of.
+ *
+ * tanh(v/w): Coulomb friction that turns over smoothly. stop(x/w): z <- clip(z + dx/w, -1, 1), Coulomb friction that depends on the way and not on the
+ * speed, and keeps its value at rest (Maxwell slip; Lampaert et al. 2002). Times the load: friction of gears under torque. */
+#include <math.h>
+
+#include "calib/calib_priv.h"
+#include "robot/robot_priv.h"
+
+#define TEXT(id, text) text,
+static const char *const column_texts[] = {PSDM_COLUMN_LIST(TEXT)};
+
+const char *psdm_column_text(psdm_column_kind kind) { return (int)kind >= 0 && kind < PSDM_COLUMN_KINDS ? column_texts[kind] : NULL; }
+
+static double sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
+
+static double plain_value(const psdmp_column *c, double x, double v, double dx, double *z) {
+  double w = c->width;
+  switch (c->kind) {
+    case PSDM_COLUMN_VISCOUS: return v;
+    case PSDM_COLUMN_OFFSET: return 1;
+    case PSDM_COLUMN_SIGN: return sign(v);
+    case PSDM_COLUMN_TANH: return tanh(v / w);
+    case PSDM_COLUMN_STOP: return *z = fmax(-1, fmin(1, *z + dx / w));
+    case PSDM_COLUMN_STRIBECK: return tanh(3 * v / w) * exp(-(v / w) * (v / w));
+    case PSDM_COLUMN_POWER: return pow(fabs(v), w) * sign(v);
+    case PSDM_COLUMN_ABSOLUTE: return fabs(v);
+    case PSDM_COLUMN_LINEAR: return x;
+    case PSDM_COLUMN_SINE: return sin(w * x);
+    case PSDM_COLUMN_COSINE: return cos(w * x);
+    default: return 0;
+  }
+}
+
+void psdmp_columns_at(const psdmp_column *column, int count, double x, double v, double load, psdmp_column_state *state, double *value) {
+  double dx = state->any ? x - state->last : 0;
+  state->last = x;
+  state->any = true;
+  for (int k = 0; k < count; k++) {
+    value[k] = plain_value(&column[k], x, v, dx, &state->z[k]);
+    if (column[k].load) value[k] *= column[k].load == 1 ? load : load * load;
+  }
+}
+
+/* ---- the dictionary of one drive ---- */
+
+static void add(psdmp_dictionary *d, psdm_column_kind kind, double width, int load) {
+  if (d->count < PSDMP_MOST_COLUMNS) d->column[d->count++] = (psdmp_column){kind, width, load};
+}
+
+static bool turns(const psdmp_run *r, int drive) {
+  for (int j = 0; j < r->robot->joints; j++)
+    if (r->robot->joint[j].q == drive) return r->robot->joint[j].type == PSDM_REVOLUTE;
+  return false;
+}
+
+/* the first three are where every choice begins: v, one Coulomb element, 1 */
+void psdmp_dictionary_fill(const psdmp_run *r, int drive, bool basic, bool loads, psdmp_dictionary *d) {
+  double speed = fmax(r->speed[drive], 1e-9), span = fmax(r->span[drive], 1e-9);
+  d->count = 0;
+  add(d, PSDM_COLUMN_VISCOUS, 0, 0);
+  if (r->options->plain_friction) {
+    add(d, PSDM_COLUMN_SIGN, 0, 0);
+    add(d, PSDM_COLUMN_OFFSET, 0, 0);
+    return;
+  }
+  add(d, PSDM_COLUMN_TANH, 0.02154434690031884 * speed, 0);
+  add(d, PSDM_COLUMN_OFFSET, 0, 0);
+  for (int k = 0; k < 10; k++) {
+    double share = pow(10, -3 + k / 3.0);
+    if (k != 4) add(d, PSDM_COLUMN_TANH, share * speed, 0);
+    add(d, PSDM_COLUMN_STOP, 0.1 * share * span, 0);
+  }
+  if (basic) return;
+  for (int load = 1; load <= 2 && loads; load++)
+    for (int k = 0; k < 10; k++) {
+      double share = pow(10, -3 + k / 3.0);
+      add(d, PSDM_COLUMN_TANH, share * speed, load);
+      add(d, PSDM_COLUMN_STOP, 0.1 * share * span, load);
+    }
+  static const double stribeck[] = {0.01, 0.03, 0.1}, power[] = {0.3, 0.5, 0.7, 1.5, 2};
+  for (int k = 0; k < 3; k++) add(d, PSDM_COLUMN_STRIBECK, stribeck[k] * speed, 0);
+  for (int k = 0; k < 5; k++) add(d, PSDM_COLUMN_POWER, power[k], 0);
+  add(d, PSDM_COLUMN_ABSOLUTE, 0, 0);
+  if (r->span[drive] <= 2 || !turns(r, drive)) return;
+  add(d, PSDM_COLUMN_LINEAR, 0, 0);
+  for (int k = 1; k <= 2; k++) add(d, PSDM_COLUMN_SINE, k, 0), add(d, PSDM_COLUMN_COSINE, k, 0);
+}

@@ -1,0 +1,25 @@
+/* parameters_priv.h: what the files of a calibration's result share. Private to the library. */
+#ifndef PSDMP_PARAMETERS_PRIV_H
+#define PSDMP_PARAMETERS_PRIV_H
+
+#include "base/base.h"
+#include "psdm/parameters.h"
+
+enum { PSDMP_COVARIANCE_MOST = 600 }; /* rows of a covariance that a file still holds */
+
+/* The public part and its memory. */
+struct psdmp_parameters {
+  psdm_parameters p;
+  psdmp_arena arena;
+};
+
+/* NULL: out of memory. */
+psdm_parameters *psdmp_parameters_new(const psdm_allocator *allocator);
+
+/* Index of a standard parameter by its name, -1 when there is none. */
+int psdmp_standard_find(const psdm_robot *robot, const char *name);
+
+/* Whether the base parameters are this robot's own, all of them: gravity in another direction or assumptions make others. */
+psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line, psdm_error *error);
+
+#endif

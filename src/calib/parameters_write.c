@@ -1,0 +1,123 @@
+/* parameters_write.c: what a calibration found, as YAML. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "calib/parameters_priv.h"
+
+/* YAML's own words for what is no finite number */
+static void put(psdm_output *out, const char *before, double x) {
+  psdm_output_text(out, before);
+  if (isfinite(x))
+    psdm_output_number(out, x);
+  else
+    psdm_output_text(out, isnan(x) ? ".nan" : x > 0 ? ".inf" : "-.inf");
+}
+
+static void put_list(psdm_output *out, const char *before, const double *x, int count, const char *after) {
+  psdm_output_text(out, before);
+  for (int i = 0; i < count; i++) put(out, i ? ", " : "", x[i]);
+  psdm_output_text(out, after);
+}
+
+/* quoted; what YAML has no room for becomes a question mark, since a name is only for the reader */
+static void put_name(psdm_output *out, const char *name) {
+  psdm_output_text(out, "\"");
+  for (const char *c = name; *c; c++) {
+    unsigned char byte = (unsigned char)*c;
+    bool control = byte < 0x20 || byte == 0x7F || (byte == 0xC2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0);
+    const char plain[2] = {control ? '?' : *c, '\0'};
+    if (control && byte == 0xC2) c++;
+    if (*c == '"' || *c == '\\') psdm_output_text(out, "\\");
+    psdm_output_text(out, plain);
+  }
+  psdm_output_text(out, "\"");
+}
+
+static void write_column(psdm_output *out, const psdm_column *c) {
+  psdm_output_print(out, "{column: \"%s\"", psdm_column_text(c->kind));
+  if (c->width != 0) put(out, ", width: ", c->width);
+  if (c->load) psdm_output_print(out, ", load: %d", c->load);
+  put(out, ", gain: ", c->gain);
+  put(out, ", sd: ", c->sd);
+  psdm_output_text(out, "}");
+}
+
+static void write_friction(const psdm_parameters *p, psdm_output *out) {
+  psdm_output_text(out, "friction:  # of each drive: gain times column; x, v its position and speed, f its rigid torque, load: times |f| or f^2\n");
+  for (int i = 0; i < p->n; i++) {
+    if (!p->columns[i]) psdm_output_text(out, "  - []\n");
+    for (int k = 0; k < p->columns[i]; k++) {
+      psdm_output_text(out, k ? "    - " : "  - - ");
+      write_column(out, &p->column[i][k]);
+      psdm_output_text(out, "\n");
+    }
+  }
+}
+
+static void write_fit(const psdm_part_fit *fit, int n, const char *name, psdm_output *out) {
+  static const size_t offset[] = {offsetof(psdm_joint_fit, rmse), offsetof(psdm_joint_fit, rel), offsetof(psdm_joint_fit, nrmse), offsetof(psdm_joint_fit, r2)};
+  static const char *const key[] = {"rmse", "rel", "nrmse", "r2"};
+  psdm_output_print(out, "  %s: {", name);
+  put(out, "global_rel: ", fit->global_rel);
+  psdm_output_text(out, ", rows: [");
+  for (int i = 0; i < n; i++) psdm_output_print(out, "%s%ld", i ? ", " : "", fit->joint[i].rows);
+  psdm_output_text(out, "]");
+  for (int k = 0; k < 4; k++) {
+    psdm_output_print(out, ", %s: [", key[k]);
+    for (int i = 0; i < n; i++) put(out, i ? ", " : "", *(const double *)((const char *)&fit->joint[i] + offset[k]));
+    psdm_output_text(out, "]");
+  }
+  psdm_output_text(out, "}\n");
+}
+
+static void write_choices(const psdm_parameters *p, psdm_output *out) {
+  psdm_output_print(out, "choices: {kinematics: %s", psdm_kinematics_name(p->source));
+  put(out, ", cutoff: ", p->cutoff);
+  put(out, ", delay: ", p->delay);
+  put(out, ", lambda: ", p->lambda);
+  put(out, ", rest: ", p->rest);
+  put(out, ", rate: ", p->rate);
+  psdm_output_text(out, "}\n");
+}
+
+static void write_full(const psdm_parameters *p, psdm_output *out) {
+  psdm_output_text(out, "pi:  # full standard parameters of each link: m mx my mz XX XY XZ YY YZ ZZ\n  links:\n");
+  for (int k = 0; k < p->links; k++) put_list(out, "    - [", p->pi + 10L * k, 10, "]\n");
+  put_list(out, "  drives: [", p->pi + 10L * p->links, p->standard - 10 * p->links, "]\n");
+}
+
+/* the lower triangle, one row a line */
+static void write_covariance(const psdm_parameters *p, psdm_output *out) {
+  int wide = p->base;
+  for (int i = 0; i < p->n; i++) wide += p->columns[i];
+  psdm_output_text(out, "covariance:  # of theta, then of the gains: rows of the lower triangle\n");
+  for (int i = 0; i < wide; i++) put_list(out, "  - [", p->covariance + (long)i * wide, i + 1, "]\n");
+}
+
+void psdm_parameters_write(const psdm_parameters *p, psdm_output *out) {
+  psdm_output_text(out, "format: psdm-parameters-1\nrobot: {name: ");
+  put_name(out, p->robot);
+  psdm_output_print(out, ", kinematics: \"%016" PRIx64 "\"}\nestimator: %s\ntheta:\n", p->kinematics, psdm_estimator_name(p->estimator));
+  for (int j = 0; j < p->base; j++) {
+    psdm_output_print(out, "  %s: {", p->theta[j].name);
+    put(out, "value: ", p->theta[j].value);
+    put(out, ", sd: ", p->theta[j].sd);
+    put(out, ", prior: ", p->theta[j].prior_share);
+    psdm_output_text(out, "}\n");
+  }
+  if (p->pi) write_full(p, out);
+  write_friction(p, out);
+  if (p->theta_load) {
+    psdm_output_text(out, "load:  # base parameters whose torque is f\n");
+    put_list(out, "  [", p->theta_load, p->base, "]\n");
+  }
+  put_list(out, "sigma: [", p->sigma, p->n, "]\n");
+  put_list(out, "speed: [", p->speed, p->n, "]\n");
+  put_list(out, "mean_load: [", p->load, p->n, "]\n");
+  write_choices(p, out);
+  psdm_output_text(out, "errors:  # rows in motion\n");
+  write_fit(&p->train, p->n, "train", out);
+  write_fit(&p->heldout, p->n, "heldout", out);
+  if (p->covariance) write_covariance(p, out);
+}

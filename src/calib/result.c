@@ -1,0 +1,549 @@
+/* result.c: the fit with the chosen columns, what it is worth, and what it does not know. */
+#include "calib/result.h"
+
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* what an answer keeps */
+struct psdmp_calibration {
+  psdmp_run *run;
+  psdm_calibrate_options options; /* copies, for predictions */
+  double *theta, *gain;           /* (l), (16 n) */
+  psdm_estimate *estimate;
+  double *pi, *covariance, *singular, *share, *load;
+  psdm_column **column;
+  int *columns;
+  psdm_joint_fit *fits;           /* (2 * PSDM_FIT_PARTS * n) */
+  const char *blind[64];
+  int blinds;
+};
+
+static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+
+static psdm_status failed(const psdmp_run *r, psdm_status status, psdm_error *error) {
+  return psdmp_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
+}
+
+#define NEW(r, count, type) psdmp_arena_alloc(&(r)->arena, (size_t)(count) * sizeof(type))
+
+static int all_columns(const psdmp_run *r) {
+  int sum = 0;
+  for (int i = 0; i < r->n; i++) sum += r->choice[i].count;
+  return sum;
+}
+
+/* ---- the fit ---- */
+
+typedef struct fitting {
+  psdmp_run *run;
+  psdmp_factors factors;       /* chosen columns, PSDMP_BLOCKS blocks */
+  psdmp_selected whole;
+  psdmp_selected block[PSDMP_BLOCKS];
+  int blocks;                  /* that have rows */
+  double *scratch;
+  double *theta, *pi, *phi, *cost;
+  bool **nonnegative;
+  psdmp_fit fit;
+} fitting;
+
+static psdm_status run_fit(fitting *g, const psdmp_rows *rows, psdm_estimator estimator, double lambda, psdmp_fit *fit) {
+  psdmp_run *r = g->run;
+  const psdmp_fit_options o = {.sigma = estimator == PSDM_ESTIMATOR_OLS ? NULL : r->sigma, .prior = r->prior, .lambda = lambda,
+                               .nonnegative = (const bool *const *)g->nonnegative, .drives_nonnegative = true};
+  switch (estimator) {
+    case PSDM_ESTIMATOR_CONSISTENT: return psdmp_fit_consistent(rows, &o, g->scratch, fit);
+    case PSDM_ESTIMATOR_RIDGE: return psdmp_fit_surrogate(rows, &o, g->scratch, fit);
+    case PSDM_ESTIMATOR_TLS: return psdmp_fit_total(rows, &o, g->scratch, fit);
+    default: return psdmp_fit_linear(rows, &o, g->scratch, fit);
+  }
+}
+
+/* sum of squares of drive i's residuals in compressed rows */
+static double residual(const psdmp_rows *rows, int i, const double *theta, const double *phi) {
+  int l = rows->base, k = rows->extras[i], w = l + k + 1;
+  double sum = 0;
+  for (int row = 0; row < w; row++) {
+    double e = -rows->R[i][(long)row * w + w - 1];
+    for (int j = row; j < w - 1; j++) e += rows->R[i][(long)row * w + j] * (j < l ? theta[j] : phi[j - l]);
+    sum += e * e;
+  }
+  return sum;
+}
+
+/* cross-validated mean log RMSE of an estimator at a weight */
+static psdm_status cross_validate(fitting *g, psdm_estimator estimator, double lambda, double *score) {
+  psdmp_run *r = g->run;
+  double sum[PSDM_MAX_JOINTS] = {0}, count[PSDM_MAX_JOINTS] = {0};
+  for (int fold = 0; fold < PSDMP_FOLDS; fold++) {
+    unsigned inside = 0;
+    for (int b = 0; b < PSDMP_BLOCKS; b++)
+      if (b * PSDMP_FOLDS / PSDMP_BLOCKS != fold) inside |= 1u << b;
+    psdmp_selected train, test;
+    if (!psdmp_select(r, &g->factors, inside, true, &train)) return PSDM_E_MEMORY;
+    if (!psdmp_select(r, &g->factors, ~inside & ((1u << PSDMP_BLOCKS) - 1), true, &test)) return psdmp_selected_free(r, &train), PSDM_E_MEMORY;
+    psdmp_fit fit = {.theta = g->theta, .pi = g->pi, .phi = g->phi};
+    psdm_status status = run_fit(g, &train.rows, estimator, lambda, &fit);
+    const double *phi = g->phi;
+    for (int i = 0; i < r->n && !status; i++) {
+      sum[i] += residual(&test.rows, i, g->theta, phi);
+      count[i] += test.count[i];
+      phi += r->choice[i].count;
+    }
+    psdmp_selected_free(r, &train);
+    psdmp_selected_free(r, &test);
+    if (status) return status;
+  }
+  *score = 0;
+  for (int i = 0; i < r->n; i++) *score += 0.5 * log(fmax(sum[i], 1e-300) / fmax(count[i], 1)) / r->n;
+  return PSDM_OK;
+}
+
+/* the smallest weight of the prior that does as well as the best */
+static psdm_status choose_lambda(fitting *g, psdm_estimator estimator) {
+  static const double weights[] = {0.1, 1, 10, 100};
+  psdmp_run *r = g->run;
+  double score[4], least = INFINITY;
+  if (r->options->lambda > 0 || (estimator != PSDM_ESTIMATOR_CONSISTENT && estimator != PSDM_ESTIMATOR_RIDGE)) return PSDM_OK;
+  for (int k = 0; k < 4; k++) {
+    psdm_status status = cross_validate(g, estimator, weights[k], &score[k]);
+    if (status) return status;
+    least = fmin(least, score[k]);
+    if (!psdmp_going_on(r, "choosing the prior's weight", 0.25 * k)) return PSDM_OK;
+  }
+  for (int k = 0; k < 4; k++)
+    if (score[k] <= least + 0.005) {
+      r->lambda = weights[k];
+      break;
+    }
+  if (r->reasons < 8) snprintf(r->reason[r->reasons++], sizeof r->reason[0], "prior: weight %g, the smallest whose cross-validated error is within 0.5 %% of the best", r->lambda);
+  return PSDM_OK;
+}
+
+/* weights of the drives from their own residuals */
+static psdm_status reweight(fitting *g, psdm_estimator estimator) {
+  psdmp_run *r = g->run;
+  for (int round = 0; round < 3; round++) {
+    psdmp_fit fit = {.theta = g->theta, .pi = g->pi, .phi = g->phi};
+    psdm_status status = run_fit(g, &g->whole.rows, estimator, r->lambda, &fit);
+    if (status) return status;
+    const double *phi = g->phi;
+    for (int i = 0; i < r->n; i++) {
+      double sum = residual(&g->whole.rows, i, g->theta, phi), free_rows = g->whole.count[i] - (double)r->l / r->n - r->choice[i].count;
+      phi += r->choice[i].count;
+      if (sum > 0 && free_rows > 1) r->sigma[i] = sqrt(sum / free_rows);
+    }
+    if (estimator == PSDM_ESTIMATOR_OLS) break;
+  }
+  return PSDM_OK;
+}
+
+static bool prepare_fit(fitting *g) {
+  psdmp_run *r = g->run;
+  int own = all_columns(r);
+  g->theta = NEW(r, r->l, double), g->pi = NEW(r, r->S, double), g->phi = NEW(r, own + 1, double), g->cost = NEW(r, r->n, double);
+  g->nonnegative = NEW(r, r->n, bool *);
+  if (!g->theta || !g->pi || !g->phi || !g->cost || !g->nonnegative) return false;
+  for (int i = 0; i < r->n; i++) {
+    g->nonnegative[i] = NEW(r, r->choice[i].count + 1, bool);
+    if (!g->nonnegative[i]) return false;
+    for (int k = 0; k < 2 && k < r->choice[i].count; k++) g->nonnegative[i][k] = true;
+  }
+  if (!psdmp_select(r, &g->factors, (1u << PSDMP_BLOCKS) - 1, true, &g->whole)) return false;
+  for (int b = 0; b < PSDMP_BLOCKS; b++) {
+    bool any = false;
+    for (int i = 0; i < r->n; i++)
+      for (int rest = 0; rest < (r->rest > 0 ? 1 : 2); rest++) any |= g->factors.count[((long)i * PSDMP_BLOCKS + b) * 2 + rest] > 0;
+    if (!any) continue;
+    if (!psdmp_select(r, &g->factors, 1u << b, true, &g->block[g->blocks])) return false;
+    g->blocks++;
+  }
+  size_t one = psdmp_fit_scratch(&g->whole.rows), two = psdmp_fit_sandwich_scratch(&g->whole.rows);
+  g->scratch = psdmp_alloc_raw(r->allocator, (one > two ? one : two) * sizeof(double));
+  return g->scratch != NULL;
+}
+
+static void free_fit(fitting *g) {
+  psdmp_run *r = g->run;
+  psdmp_selected_free(r, &g->whole);
+  for (int b = 0; b < PSDMP_BLOCKS; b++) psdmp_selected_free(r, &g->block[b]);
+  psdmp_factors_free(r, &g->factors);
+  psdmp_free(r->allocator, g->scratch);
+}
+
+/* ---- doubt ---- */
+
+static psdm_status set_doubt(fitting *g, psdm_estimator estimator, psdmp_calibration *a) {
+  psdmp_run *r = g->run;
+  psdmp_rows block[PSDMP_BLOCKS];
+  for (int b = 0; b < g->blocks; b++) block[b] = g->block[b].rows;
+  bool pulled = estimator == PSDM_ESTIMATOR_CONSISTENT || estimator == PSDM_ESTIMATOR_RIDGE;
+  const psdmp_fit_options o = {.sigma = estimator == PSDM_ESTIMATOR_OLS ? NULL : r->sigma, .prior = r->prior, .lambda = pulled ? r->lambda : 0,
+                               .nonnegative = (const bool *const *)g->nonnegative, .drives_nonnegative = true};
+  return psdmp_fit_sandwich(&g->whole.rows, g->blocks, block, &o, &g->fit, pulled, g->scratch, a->covariance, a->share);
+}
+
+/* singular values of the regressor, columns scaled to length one and rows by sigma; and what it hardly sees */
+static bool set_singular(fitting *g, psdmp_calibration *a, psdm_calibration *out) {
+  psdmp_run *r = g->run;
+  int l = r->l, own = all_columns(r), W = l + own, at = l;
+  psdmp_arena arena = {.allocator = r->allocator};
+  long rows = 0;
+  for (int i = 0; i < r->n; i++) rows += l + r->choice[i].count + 1;
+  double *A = psdmp_arena_alloc(&arena, (size_t)rows * (size_t)W * sizeof *A), *V = psdmp_arena_alloc(&arena, (size_t)W * (size_t)W * sizeof *V);
+  double *super = psdmp_arena_alloc(&arena, (size_t)W * sizeof *super);
+  if (!A || !V || !super) return psdmp_arena_free(&arena), false;
+  long row = 0;
+  for (int i = 0; i < r->n; i++) {
+    int k = r->choice[i].count, w = l + k + 1;
+    for (int p = 0; p < w; p++, row++)
+      for (int j = p; j < w - 1; j++) A[row * W + (j < l ? j : at + j - l)] = g->whole.R[i][(long)p * w + j] / r->sigma[i];
+    at += k;
+  }
+  for (int j = 0; j < W; j++) {
+    double length = 0;
+    for (long p = 0; p < rows; p++) length += A[p * W + j] * A[p * W + j];
+    for (long p = 0; p < rows && length > 0; p++) A[p * W + j] /= sqrt(length);
+  }
+  bool ok = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (int)rows, W, A, W, a->singular, NULL, (int)rows, V, W, super) == 0;
+  out->condition = ok && a->singular[W - 1] > 0 ? a->singular[0] / a->singular[W - 1] : INFINITY;
+  for (int k = W - 1; k >= 0 && ok && a->blinds < 64; k--) {
+    if (a->singular[k] > 1e-3 * a->singular[0]) break;
+    char text[512];
+    int length = snprintf(text, sizeof text, "singular value %.1e: ", a->singular[k] / a->singular[0]), terms = 0;
+    for (int j = 0; j < W && length < (int)sizeof text - 64; j++) {
+      double share = V[(long)k * W + j];
+      if (fabs(share) < 0.15) continue;
+      length += snprintf(text + length, sizeof text - (size_t)length, "%s%.2g %s", terms++ ? (share < 0 ? " - " : " + ") : share < 0 ? "-" : "", fabs(share), j < l ? psdm_model_base_name(r->model, j) : "a friction column");
+    }
+    if (!(a->blind[a->blinds] = psdmp_arena_text(&r->arena, text, strlen(text)))) ok = false;
+    else a->blinds++;
+  }
+  psdmp_arena_free(&arena);
+  return ok;
+}
+
+/* ---- predictions, row by row ---- */
+
+typedef struct sums {
+  double count, error, square, sum, low, high;
+} sums;
+
+typedef struct evaluation {
+  const psdmp_calibration *a;
+  psdmp_run *run;
+  psdm_predicted_write write; /* NULL: only sums */
+  void *user;
+  bool stopped;
+  psdmp_column (*column)[16];
+  psdmp_column_state *state;
+  double *scratch, *Y, *value, *drive, *friction, *raw, *tau, *band;
+  sums *sum;                  /* ((2 * PSDM_FIT_PARTS) * n) */
+  double *load;               /* (n) sums of |f| over training rows, and how many */
+  long loads;
+  double *before, *product, *power; /* (n) of residuals, for their whiteness */
+  double *lags;               /* (n * LAGS) */
+  double *history;            /* (n * LAGS) */
+  long seen;
+} evaluation;
+
+enum { LAGS = 512, LAGGED = 100000 }; /* lags of the autocorrelation; training rows that are enough for it */
+static const double moving = 0.01;      /* share of a joint's speed above which it moves */
+
+static void joints_from_drives(const psdmp_run *r, const double *drive, double *joint) {
+  for (int i = 0; i < r->n; i++) {
+    joint[i] = r->T ? 0 : drive[i];
+    for (int j = 0; j < r->n && r->T; j++) joint[i] += r->T_inverse[j * r->n + i] * drive[j];
+  }
+}
+
+/* standard deviations, drives taken as independent */
+static void bands_from_drives(const psdmp_run *r, const double *drive, double *joint) {
+  for (int i = 0; i < r->n; i++) {
+    double sum = r->T ? 0 : drive[i] * drive[i];
+    for (int j = 0; j < r->n && r->T; j++) sum += r->T_inverse[j * r->n + i] * r->T_inverse[j * r->n + i] * drive[j] * drive[j];
+    joint[i] = sqrt(sum);
+  }
+}
+
+/* drives' torques of one row; variance of each where a covariance is there */
+static psdm_status predict(evaluation *e, const psdmp_prepared *p, long k) {
+  psdmp_run *r = e->run;
+  const psdmp_calibration *a = e->a;
+  int n = r->n, l = r->l, at = l, W = l + all_columns(r);
+  psdm_status status = psdmp_run_regressor(r, p->q + k * n, p->qd + k * n, p->qdd + k * n, e->scratch, e->Y);
+  for (int i = 0; i < n && !status; i++) {
+    double rigid = 0, load = 0, friction = 0, variance = r->sigma[i] * r->sigma[i];
+    const double *Y = e->Y + (long)i * l;
+    int count = r->choice[i].count;
+    for (int j = 0; j < l; j++) rigid += Y[j] * a->theta[j];
+    for (int j = 0; j < l && r->theta_load; j++) load += Y[j] * r->theta_load[j];
+    psdmp_columns_at(e->column[i], count, p->x[k * n + i], p->v[k * n + i], fabs(load), &e->state[i], e->value);
+    for (int c = 0; c < count; c++) friction += e->value[c] * a->gain[16 * i + c];
+    for (int u = 0; u < l + count && e->write; u++) {
+      double xu = u < l ? Y[u] : e->value[u - l], part = 0;
+      int row = u < l ? u : at + u - l;
+      if (xu == 0) continue;
+      for (int v = 0; v < l + count; v++) part += a->covariance[(long)row * W + (v < l ? v : at + v - l)] * (v < l ? Y[v] : e->value[v - l]);
+      variance += xu * part;
+    }
+    e->drive[i] = rigid + friction;
+    e->friction[i] = friction;
+    if (p->label[k] >= 0) e->load[i] += fabs(load);
+    e->band[i] = sqrt(fmax(variance, 0));
+    at += count;
+  }
+  e->loads += p->label[k] >= 0;
+  return status;
+}
+
+static void add_to(sums *s, double tau, double error) {
+  if (s->count == 0) s->low = s->high = tau;
+  s->count++;
+  s->error += error * error;
+  s->square += tau * tau;
+  s->sum += tau;
+  s->low = fmin(s->low, tau);
+  s->high = fmax(s->high, tau);
+}
+
+static void add_sums(evaluation *e, const psdmp_prepared *p, long k, const double *joint, const double *tau, const double *raw) {
+  psdmp_run *r = e->run;
+  int n = r->n, held = p->label[k] == PSDMP_HELDOUT;
+  for (int i = 0; i < n; i++) {
+    double *past = e->history + (long)i * LAGS;
+    if (p->bad[k * n + i]) {
+      if (!held) past[e->seen % LAGS] = 0;
+      continue;
+    }
+    bool rest = fabs(p->v[k * n + i]) <= moving * r->speed[i];
+    sums *s = e->sum + (long)held * PSDM_FIT_PARTS * n;
+    double error = tau[i] - joint[i];
+    add_to(&s[PSDM_FIT_ALL * n + i], tau[i], error);
+    add_to(&s[(rest ? PSDM_FIT_REST : PSDM_FIT_MOVING) * n + i], tau[i], error);
+    add_to(&s[PSDM_FIT_RAW * n + i], raw[i], raw[i] - joint[i]);
+    if (held) continue;
+    for (long lag = 1; lag < LAGS && lag <= e->seen && e->seen < LAGGED; lag++) e->lags[(long)i * LAGS + lag] += error * past[(e->seen - lag) % LAGS];
+    if (e->seen >= LAGGED) continue;
+    e->lags[(long)i * LAGS] += error * error;
+    double step = e->seen ? error - past[(e->seen - 1) % LAGS] : 0;
+    e->product[i] += step * step;
+    past[e->seen % LAGS] = error;
+  }
+  if (!held) e->seen++;
+}
+
+static psdm_status evaluate_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
+  evaluation *e = user;
+  psdmp_run *r = e->run;
+  int n = r->n;
+  psdmp_prepared p;
+  double joint[PSDM_CALIBRATE_JOINTS], friction[PSDM_CALIBRATE_JOINTS], tau[PSDM_CALIBRATE_JOINTS], raw[PSDM_CALIBRATE_JOINTS], band[PSDM_CALIBRATE_JOINTS];
+  psdm_status status = psdmp_run_prepare(r, &r->band, s, &p, error);
+  if (status) return status;
+  if (p.begins || s->lead == 0) memset(e->state, 0, (size_t)n * sizeof *e->state);
+  for (long k = 0; k < p.rows && !status && !e->stopped; k++) {
+    long at = p.index[k] - s->first;
+    if (at < s->lead || at >= s->rows - s->trail) continue;
+    status = predict(e, &p, k);
+    if (status || p.label[k] == PSDMP_UNUSED) continue;
+    joints_from_drives(r, e->drive, joint);
+    joints_from_drives(r, p.tau + k * n, tau);
+    joints_from_drives(r, p.raw + k * n, raw);
+    add_sums(e, &p, k, joint, tau, raw);
+    if (!e->write) continue;
+    joints_from_drives(r, e->friction, friction);
+    bands_from_drives(r, e->band, band);
+    const psdm_predicted_row row = {.t = p.t[k], .segment = p.segment, .heldout = p.label[k] == PSDMP_HELDOUT, .q = p.q + k * n, .qd = p.qd + k * n,
+                                    .qdd = p.qdd + k * n, .tau = tau, .raw = raw, .predicted = joint, .band = band, .friction = friction};
+    e->stopped = !e->write(e->user, &row);
+  }
+  psdmp_prepared_free(&p, r->allocator);
+  if (status) return failed(r, status, error);
+  if (!e->write && !r->finishing && !psdmp_going_on(r, "evaluating", (double)(s->first + s->rows) / (double)r->rows)) e->stopped = true;
+  return e->stopped ? PSDM_E_ARGUMENT : PSDM_OK; /* which ends the reading */
+}
+
+static psdm_status evaluate(const psdmp_calibration *a, bool all, psdm_predicted_write write, void *user, evaluation *e, psdmp_arena *arena, psdm_error *error) {
+  psdmp_run *r = a->run;
+  size_t n = (size_t)r->n;
+  *e = (evaluation){.a = a, .run = r, .write = write, .user = user};
+#define PART(field, count) (e->field = psdmp_arena_alloc(arena, (size_t)(count) * sizeof *e->field))
+  if (!PART(column, n) || !PART(state, n) || !PART(scratch, n * (size_t)(r->S + r->l)) || !PART(Y, n * (size_t)r->l) || !PART(value, 16) || !PART(drive, n) ||
+      !PART(friction, n) || !PART(load, n) || !PART(band, n) || !PART(sum, 2 * PSDM_FIT_PARTS * n) || !PART(product, n) || !PART(lags, n * LAGS) || !PART(history, n * LAGS))
+    return no_memory(error);
+#undef PART
+  for (int i = 0; i < r->n; i++)
+    for (int k = 0; k < r->choice[i].count; k++) e->column[i][k] = r->dictionary[i].column[r->choice[i].take[k]];
+  psdm_status status = psdmp_feed_each(r->feed, all, psdmp_band_margin(r, &r->band), evaluate_stretch, e, error);
+  return e->stopped ? PSDM_OK : status;
+}
+
+static psdm_part_fit part_of(const evaluation *e, int held, int part, psdm_joint_fit *fits) {
+  int n = e->run->n;
+  double error = 0, square = 0, rows = 0;
+  for (int i = 0; i < n; i++) {
+    const sums *s = &e->sum[((long)held * PSDM_FIT_PARTS + part) * n + i];
+    double spread = s->count > 0 ? s->square - s->sum * s->sum / s->count : 0;
+    fits[i] = (psdm_joint_fit){.rows = (long)s->count, .rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
+    if (s->count == 0) continue;
+    fits[i].rmse = sqrt(s->error / s->count);
+    fits[i].rel = s->square > 0 ? sqrt(s->error / s->square) : NAN;
+    fits[i].nrmse = s->high > s->low ? fits[i].rmse / (s->high - s->low) : NAN;
+    fits[i].r2 = spread > 0 ? 1 - s->error / spread : NAN;
+    error += s->error, square += s->square, rows += s->count;
+  }
+  return (psdm_part_fit){.joint = fits, .global_rel = square > 0 ? sqrt(error / square) : NAN, .rows = (long)rows};
+}
+
+static void set_fits(const evaluation *e, psdmp_calibration *a, psdm_calibration *out) {
+  int n = e->run->n, counted = 0;
+  for (int held = 0; held < 2; held++)
+    for (int part = 0; part < PSDM_FIT_PARTS; part++) *(held ? &out->heldout[part] : &out->train[part]) = part_of(e, held, part, a->fits + ((long)held * PSDM_FIT_PARTS + part) * n);
+  for (int i = 0; i < n && e->loads; i++) a->load[i] = e->load[i] / (double)e->loads;
+  for (int i = 0; i < n; i++) {
+    const double *lags = e->lags + (long)i * LAGS;
+    if (!(lags[0] > 0)) continue;
+    int zero = 1;
+    while (zero < LAGS - 1 && lags[zero] > 0) zero++;
+    out->durbin_watson += e->product[i] / lags[0];
+    out->correlation += zero;
+    counted++;
+  }
+  if (counted) out->durbin_watson /= counted, out->correlation /= counted;
+  for (int i = 0; i < n; i++) out->used += out->train[PSDM_FIT_ALL].joint[i].rows / n;
+}
+
+/* ---- the answer ---- */
+
+void psdmp_run_free(psdmp_run *r) {
+  const psdm_allocator *allocator = r->allocator;
+  psdmp_feed_close(r->feed);
+  psdm_model_free(r->model);
+  psdm_work_free(r->work, allocator);
+  psdmp_arena_free(&r->arena);
+  psdmp_free(allocator, r);
+}
+
+static psdm_calibration *new_answer(psdmp_run *r) {
+  psdm_calibration *out = NEW(r, 1, psdm_calibration);
+  psdmp_calibration *a = NEW(r, 1, psdmp_calibration);
+  int own = all_columns(r), W = r->l + own;
+  if (!out || !a) return NULL;
+  out->internal = a;
+  a->run = r;
+  a->theta = NEW(r, r->l, double), a->gain = NEW(r, 16 * r->n, double), a->estimate = NEW(r, r->l, psdm_estimate), a->pi = NEW(r, r->S, double);
+  a->covariance = NEW(r, (size_t)W * (size_t)W, double), a->singular = NEW(r, W, double), a->share = NEW(r, W, double), a->load = NEW(r, r->n, double);
+  a->column = NEW(r, r->n, psdm_column *), a->columns = NEW(r, r->n, int), a->fits = NEW(r, 2 * PSDM_FIT_PARTS * r->n, psdm_joint_fit);
+  if (!a->theta || !a->gain || !a->estimate || !a->pi || !a->covariance || !a->singular || !a->share || !a->load || !a->column || !a->columns || !a->fits) return NULL;
+  for (int i = 0; i < r->n; i++)
+    if (!(a->column[i] = NEW(r, r->choice[i].count + 1, psdm_column))) return NULL;
+  return out;
+}
+
+static void fill_answer(const fitting *g, psdm_estimator estimator, psdm_calibration *out) {
+  psdmp_calibration *a = out->internal;
+  psdmp_run *r = a->run;
+  int own = all_columns(r), W = r->l + own, at = r->l;
+  const double *phi = g->phi;
+  bool full = estimator == PSDM_ESTIMATOR_CONSISTENT || estimator == PSDM_ESTIMATOR_RIDGE;
+  for (int j = 0; j < r->l; j++) {
+    a->theta[j] = g->theta[j];
+    a->estimate[j] = (psdm_estimate){.name = psdm_model_base_name(r->model, j), .value = g->theta[j], .sd = sqrt(fmax(a->covariance[(long)j * W + j], 0)), .prior_share = a->share[j]};
+  }
+  for (int i = 0; i < r->n; i++) {
+    a->columns[i] = r->choice[i].count;
+    for (int k = 0; k < r->choice[i].count; k++, at++) {
+      const psdmp_column *c = &r->dictionary[i].column[r->choice[i].take[k]];
+      a->gain[16 * i + k] = *phi;
+      a->column[i][k] = (psdm_column){.kind = c->kind, .width = c->width, .load = c->load, .gain = *phi++, .sd = sqrt(fmax(a->covariance[(long)at * W + at], 0))};
+    }
+  }
+  memcpy(a->pi, g->pi, (size_t)r->S * sizeof *a->pi);
+  *out = (psdm_calibration){.robot = r->robot, .estimator = estimator, .n = r->n, .base = r->l, .standard = r->S, .theta = a->estimate, .covariance = a->covariance,
+                            .pi = full ? a->pi : NULL, .prior = full ? r->prior : NULL, .prior_from_kinematics = r->prior_kinematics, .prior_mass = r->prior_mass,
+                            .columns = a->columns, .column = (const psdm_column *const *)a->column, .sigma = r->sigma, .speed = r->speed, .load = a->load, .theta_load = r->theta_load, .kinematics = r->band.kinematics,
+                            .cutoff = r->band.cutoff, .delay = r->band.delay, .lambda = full ? r->lambda : 0, .rest = r->rest, .stride = psdmp_band_stride(r, &r->band),
+                            .rate = 1 / r->interval, .singular = a->singular, .rows = r->rows, .segments = psdmp_feed_segments(r->feed), .steps = g->fit.steps,
+                            .stopped = r->stopped, .internal = a};
+  for (int k = 0; k < r->reasons; k++) memcpy(out->reasons[k], r->reason[k], sizeof out->reasons[k]);
+  psdmp_feed_faults(r->feed, out->faults);
+}
+
+/* training cost over that of ordinary least squares with the same columns and weights */
+static psdm_status set_cost_ratio(fitting *g, psdm_calibration *out) {
+  psdmp_run *r = g->run;
+  double cost = 0, least = 0;
+  const double *phi = g->phi;
+  for (int i = 0; i < r->n; i++) {
+    cost += residual(&g->whole.rows, i, g->theta, phi) / (r->sigma[i] * r->sigma[i]);
+    phi += r->choice[i].count;
+  }
+  double *theta = NEW(r, r->l, double), *own = NEW(r, all_columns(r) + 1, double);
+  if (!theta || !own) return PSDM_E_MEMORY;
+  psdmp_fit fit = {.theta = theta, .phi = own};
+  psdm_status status = run_fit(g, &g->whole.rows, PSDM_ESTIMATOR_WLS, 0, &fit);
+  phi = own;
+  for (int i = 0; i < r->n && !status; i++) {
+    least += residual(&g->whole.rows, i, theta, phi) / (r->sigma[i] * r->sigma[i]);
+    phi += r->choice[i].count;
+  }
+  out->cost_ratio = least > 0 ? cost / least : NAN;
+  return status;
+}
+
+static psdm_status fit_all(fitting *g, psdm_estimator estimator, psdm_calibration *out, psdm_error *error) {
+  psdmp_run *r = g->run;
+  psdmp_calibration *a = out->internal;
+  psdmp_going_on(r, "fitting", 0);
+  psdm_status status = reweight(g, estimator);
+  if (!status) status = choose_lambda(g, estimator);
+  g->fit = (psdmp_fit){.theta = g->theta, .pi = g->pi, .phi = g->phi, .cost = g->cost};
+  if (!status) status = run_fit(g, &g->whole.rows, estimator, r->lambda, &g->fit);
+  if (!status) status = set_doubt(g, estimator, a);
+  if (status) return failed(r, status, error);
+  fill_answer(g, estimator, out);
+  if (!set_singular(g, a, out)) return no_memory(error);
+  status = set_cost_ratio(g, out);
+  return status ? failed(r, status, error) : PSDM_OK;
+}
+
+psdm_status psdmp_result_make(psdmp_run *r, psdm_calibration **out, psdm_error *error) {
+  fitting g = {.run = r};
+  psdm_estimator estimator = r->options->estimator;
+  psdmp_going_on(r, "gathering", 0);
+  r->finishing = r->stopped; /* what was chosen so far is still fitted, to what is in memory */
+  psdm_status status = psdmp_gather_rows(r, &r->band, true, PSDMP_BLOCKS, !r->stopped, &g.factors, error);
+  psdm_calibration *answer = status ? NULL : new_answer(r);
+  if (!status && (!answer || !prepare_fit(&g))) status = no_memory(error);
+  if (!status && g.blocks < 2) status = psdmp_fail(error, PSDM_E_ARGUMENT, psdm_robot_name(r->robot), 0, 0, "too few rows are left to fit: the log is too short, or joints hardly move in it");
+  if (!status) status = fit_all(&g, estimator, answer, error);
+  free_fit(&g);
+  if (status) return status;
+  psdmp_arena arena = {.allocator = r->allocator};
+  evaluation e;
+  r->finishing = r->stopped;
+  status = evaluate(answer->internal, !r->stopped, NULL, NULL, &e, &arena, error);
+  if (!status) set_fits(&e, answer->internal, answer);
+  answer->stopped = r->stopped;
+  psdmp_arena_free(&arena);
+  if (!status) *out = answer;
+  return status;
+}
+
+psdm_status psdm_calibration_predict(const psdm_calibration *c, psdm_predicted_write write, void *user, psdm_error *error) {
+  psdmp_arena arena = {.allocator = c->internal->run->allocator};
+  evaluation e;
+  psdm_status status = evaluate(c->internal, true, write, user, &e, &arena, error);
+  psdmp_arena_free(&arena);
+  return status;
+}
+
+void psdm_calibration_free(psdm_calibration *c) {
+  if (c) psdmp_run_free(c->internal->run);
+}
+
+const char *psdm_calibration_fault(const psdm_calibration *c, int index) { return psdmp_feed_fault(c->internal->run->feed, index); }
+const char *psdm_calibration_blind(const psdm_calibration *c, int index) { return index >= 0 && index < c->internal->blinds ? c->internal->blind[index] : NULL; }

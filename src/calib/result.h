@@ -1,0 +1,12 @@
+/* result.h: the answer of a calibration. Private to the library. */
+#ifndef PSDMP_RESULT_H
+#define PSDMP_RESULT_H
+
+#include "calib/calib_priv.h"
+
+/* Fits with the chosen columns, evaluates, states the doubt. Takes the run over when it succeeds. */
+psdm_status psdmp_result_make(psdmp_run *run, psdm_calibration **out, psdm_error *error);
+
+void psdmp_run_free(psdmp_run *run);
+
+#endif

@@ -1,0 +1,316 @@
+/* Linear and total least squares on compressed rows, against LAPACK on all rows. */
+#include <lapacke.h>
+
+#include "test_fit_problem.h"
+
+enum { MOST = BASE_MOST };
+
+/* ---- random problems and their plain twins ---- */
+
+/* tau = Y theta + F phi + noise, columns of very different lengths */
+static void random_problem(problem *p, rng *g, double noise) {
+  int n = rng_int(g, 1, 5), base = rng_int(g, 1, 25), extras[JOINTS_MOST];
+  for (int j = 0; j < n; j++) extras[j] = rng_int(g, 0, 6);
+  problem_new(p, n, base, 0, 0, extras, rng_int(g, 60, 700));
+  double length[MOST], theta[MOST], phi[OWN_MOST];
+  for (int k = 0; k < base; k++) length[k] = pow(10, rng_uniform(g, -3, 3)), theta[k] = rng_uniform(g, -1, 1) / length[k];
+  for (int j = 0; j < n; j++) {
+    int w = width_of(p, j);
+    for (int k = 0; k < extras[j]; k++) phi[k] = rng_uniform(g, -2, 2);
+    for (long i = 0; i < p->each; i++) {
+      double *row = p->X[j] + i * w;
+      row[w - 1] = noise * rng_normal(g);
+      for (int k = 0; k < base; k++) row[w - 1] += theta[k] * (row[k] = length[k] * rng_uniform(g, -1, 1));
+      for (int k = 0; k < extras[j]; k++) row[w - 1] += phi[k] * (row[base + k] = rng_uniform(g, -1, 1));
+    }
+  }
+}
+
+/* all joints' rows, divided by sigma, columns theta phi tau: (n each x W + 1) by columns */
+static double *stack(const problem *p, const double *sigma, int *W) {
+  int base = p->rows.base, n = p->rows.n;
+  long rows = n * p->each;
+  *W = base + p->own;
+  double *A = calloc((size_t)(rows * (*W + 1)), sizeof *A);
+  for (int j = 0, first = base; j < n; first += p->extras[j++])
+    for (long i = 0; i < p->each; i++) {
+      const double *row = p->X[j] + i * width_of(p, j);
+      long at = j * p->each + i;
+      double weight = sigma ? 1 / sigma[j] : 1;
+      for (int k = 0; k < base; k++) A[at + k * rows] = weight * row[k];
+      for (int k = 0; k < p->extras[j]; k++) A[at + (first + k) * rows] = weight * row[base + k];
+      A[at + *W * rows] = weight * row[base + p->extras[j]];
+    }
+  return A;
+}
+
+/* columns to unit length; length: what they had */
+static void scale(long rows, int columns, double *A, double *length) {
+  for (int k = 0; k < columns; k++) {
+    length[k] = 0;
+    for (long i = 0; i < rows; i++) length[k] = hypot(length[k], A[i + k * rows]);
+    for (long i = 0; i < rows && length[k] > 0; i++) A[i + k * rows] /= length[k];
+    if (!(length[k] > 0)) length[k] = 1;
+  }
+}
+
+/* the least-norm answer in scaled columns, and the scaled columns' rank */
+static int plain_linear(const problem *p, const double *sigma, double *x) {
+  int W, rank;
+  double *A = stack(p, sigma, &W), length[MOST], s[MOST];
+  long rows = p->rows.n * p->each;
+  double *b = A + W * rows;
+  scale(rows, W, A, length);
+  assert_int_equal(LAPACKE_dgelsd(LAPACK_COL_MAJOR, (int)rows, W, 1, A, (int)rows, b, (int)rows, s, 1e-10, &rank), 0);
+  for (int k = 0; k < W; k++) x[k] = b[k] / length[k];
+  free(A);
+  return rank;
+}
+
+typedef psdm_status estimator(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
+
+/* x: theta phi; the fit's arrays are ours */
+static psdm_status estimate(estimator *run, const problem *p, const psdmp_fit_options *options, double *x, double *cost, double *covariance, psdmp_fit *fit) {
+  double *scratch = scratch_of(psdmp_fit_scratch(&p->rows));
+  *fit = (psdmp_fit){.theta = x, .phi = x + p->rows.base, .cost = cost, .covariance = covariance};
+  psdm_status status = run(&p->rows, options, scratch, fit);
+  free(scratch);
+  return status;
+}
+
+/* largest difference, each in units of what its column explains */
+static double difference(const problem *p, const double *x, const double *y) {
+  int W;
+  double *A = stack(p, NULL, &W), length[MOST + 1], worst = 0;
+  scale(p->rows.n * p->each, W + 1, A, length);
+  for (int k = 0; k < W; k++) worst = fmax(worst, fabs(x[k] - y[k]) * length[k] / length[W]);
+  free(A);
+  return worst;
+}
+
+/* ---- tests ---- */
+
+static void test_linear(void **unused) {
+  (void)unused;
+  rng g = rng_start("fit linear");
+  double worst = 0, worst_cost = 0;
+  for (int trial = 0; trial < 40; trial++) {
+    problem p;
+    psdmp_fit fit;
+    double x[MOST], y[MOST], cost[JOINTS_MOST], sigma[JOINTS_MOST];
+    random_problem(&p, &g, 0.3);
+    compress(&p, 0, p.each, p.R);
+    for (int j = 0; j < p.rows.n; j++) sigma[j] = pow(10, rng_uniform(&g, -2, 2));
+    const psdmp_fit_options options = {.sigma = trial % 2 ? sigma : NULL};
+    int rank = plain_linear(&p, options.sigma, y);
+    assert_int_equal(estimate(psdmp_fit_linear, &p, &options, x, cost, NULL, &fit), PSDM_OK);
+    assert_int_equal(fit.rank, rank);
+    assert_int_equal(fit.rank, p.rows.base + p.own);
+    worst = fmax(worst, difference(&p, x, y));
+    for (int j = 0; j < p.rows.n; j++) {
+      double plain = plain_cost(&p, j, x, x + p.rows.base);
+      worst_cost = fmax(worst_cost, fabs(cost[j] - plain) / plain);
+    }
+    problem_free(&p);
+  }
+  print_message("largest difference %.2g, of costs %.2g\n", worst, worst_cost);
+  assert_true(worst < 1e-10 && worst_cost < 1e-10);
+}
+
+/* columns that are zero, equal or sums of others: the rank is told, and the answer is the least one in scaled columns */
+static void test_deficient(void **unused) {
+  (void)unused;
+  rng g = rng_start("fit deficient");
+  double worst = 0;
+  int lost = 0;
+  for (int trial = 0; trial < 40; trial++) {
+    problem p;
+    psdmp_fit fit;
+    double x[MOST], y[MOST], cost[JOINTS_MOST];
+    random_problem(&p, &g, 0.1);
+    int base = p.rows.base, zero = rng_int(&g, 0, base - 1), copy = rng_int(&g, 0, base - 1);
+    for (int j = 0; j < p.rows.n; j++)
+      for (long i = 0; i < p.each; i++) {
+        double *row = p.X[j] + i * width_of(&p, j);
+        if (trial % 3 != 1 && base > 1) row[zero] = 0;
+        if (trial % 3 != 0 && p.extras[j] > 0) row[base] = 3 * row[copy];
+        if (trial % 3 == 2 && p.extras[j] > 2) row[base + 2] = row[base] - 2 * row[base + 1];
+      }
+    compress(&p, 0, p.each, p.R);
+    int rank = plain_linear(&p, NULL, y);
+    assert_int_equal(estimate(psdmp_fit_linear, &p, &(psdmp_fit_options){0}, x, cost, NULL, &fit), PSDM_OK);
+    assert_int_equal(fit.rank, rank);
+    lost += base + p.own - rank;
+    worst = fmax(worst, difference(&p, x, y));
+    problem_free(&p);
+  }
+  print_message("%d directions lost, largest difference %.2g\n", lost, worst);
+  assert_true(lost > 40);
+  assert_true(worst < 1e-10);
+}
+
+static void test_total(void **unused) {
+  (void)unused;
+  rng g = rng_start("fit total");
+  double worst = 0, apart = 0;
+  for (int trial = 0; trial < 40; trial++) {
+    problem p;
+    psdmp_fit fit;
+    double x[MOST], y[MOST], ordinary[MOST], cost[JOINTS_MOST], length[MOST + 1], sigma[JOINTS_MOST], s[MOST + 1], superb[MOST + 1], unused_U;
+    int W;
+    random_problem(&p, &g, 0.3);
+    compress(&p, 0, p.each, p.R);
+    for (int j = 0; j < p.rows.n; j++) sigma[j] = rng_uniform(&g, 0.5, 2);
+    const psdmp_fit_options options = {.sigma = trial % 2 ? sigma : NULL};
+    /* the right singular vector of the least singular value of all rows */
+    double *A = stack(&p, options.sigma, &W), *VT = malloc(sizeof *VT * (size_t)((W + 1) * (W + 1)));
+    long rows = p.rows.n * p.each;
+    scale(rows, W + 1, A, length);
+    assert_int_equal(LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (int)rows, W + 1, A, (int)rows, s, &unused_U, 1, VT, W + 1, superb), 0);
+    for (int k = 0; k < W; k++) y[k] = -VT[W + k * (W + 1)] / VT[W + W * (W + 1)] * length[W] / length[k];
+    assert_int_equal(estimate(psdmp_fit_total, &p, &options, x, cost, NULL, &fit), PSDM_OK);
+    assert_int_equal(estimate(psdmp_fit_linear, &p, &options, ordinary, cost, NULL, &fit), PSDM_OK);
+    worst = fmax(worst, difference(&p, x, y));
+    apart = fmax(apart, difference(&p, x, ordinary));
+    free(VT);
+    free(A);
+    problem_free(&p);
+  }
+  print_message("largest difference %.2g; from ordinary least squares %.2g\n", worst, apart);
+  /* singular vectors of neighbouring singular values lose digits to their distance */
+  assert_true(worst < 1e-9 && apart > 1e-4);
+}
+
+/* a column that the data do not see gets nothing from total least squares either */
+static void test_total_deficient(void **unused) {
+  (void)unused;
+  rng g = rng_start("fit total deficient");
+  for (int trial = 0; trial < 10; trial++) {
+    problem p;
+    psdmp_fit fit;
+    double x[MOST], cost[JOINTS_MOST];
+    random_problem(&p, &g, 0.1);
+    for (int j = 0; j < p.rows.n; j++)
+      for (long i = 0; i < p.each; i++) p.X[j][i * width_of(&p, j)] = 0;
+    compress(&p, 0, p.each, p.R);
+    psdm_status status = estimate(psdmp_fit_total, &p, &(psdmp_fit_options){0}, x, cost, NULL, &fit);
+    assert_int_equal(status, PSDM_OK);
+    assert_int_equal(fit.rank, p.rows.base + p.own - 1);
+    assert_true(fabs(x[0]) < 1e-12); /* the rounding of a singular vector */
+    problem_free(&p);
+  }
+}
+
+/* s^2 (A^T A)^-1 by elimination */
+static void test_covariance(void **unused) {
+  (void)unused;
+  rng g = rng_start("fit covariance");
+  double worst = 0;
+  for (int trial = 0; trial < 10; trial++) {
+    problem p;
+    psdmp_fit fit;
+    int W;
+    double x[MOST], cost[JOINTS_MOST], length[MOST + 1], total = 0;
+    random_problem(&p, &g, 0.3);
+    compress(&p, 0, p.each, p.R);
+    double *A = stack(&p, NULL, &W), *covariance = malloc(sizeof *covariance * (size_t)(W * W)), *H = calloc((size_t)(W * W), sizeof *H);
+    long rows = p.rows.n * p.each;
+    scale(rows, W, A, length);
+    for (int i = 0; i < W; i++)
+      for (int k = 0; k < W; k++)
+        for (long e = 0; e < rows; e++) H[i + k * W] += A[e + i * rows] * A[e + k * rows];
+    assert_int_equal(LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', W, H, W), 0);
+    assert_int_equal(LAPACKE_dpotri(LAPACK_COL_MAJOR, 'U', W, H, W), 0);
+    assert_int_equal(estimate(psdmp_fit_linear, &p, &(psdmp_fit_options){0}, x, cost, covariance, &fit), PSDM_OK);
+    for (int j = 0; j < p.rows.n; j++) total += cost[j];
+    double variance = total / (double)(rows - W);
+    for (int i = 0; i < W; i++)
+      for (int k = i; k < W; k++) {
+        double plain = variance * H[i + k * W], ours = covariance[i * W + k] * length[i] * length[k];
+        worst = fmax(worst, fabs(ours - plain) / sqrt(variance * variance * H[i + i * W] * H[k + k * W]));
+        assert_true(fabs(covariance[i * W + k] - covariance[k * W + i]) <= 1e-12 * sqrt(covariance[i * W + i] * covariance[k * W + k]));
+      }
+    free(H);
+    free(covariance);
+    free(A);
+    problem_free(&p);
+  }
+  print_message("largest difference %.2g\n", worst);
+  assert_true(worst < 1e-10);
+}
+
+/* joints of very different noise: weights found by themselves, from the residuals */
+static void test_reweighting(void **unused) {
+  (void)unused;
+  rng g = rng_start("fit reweighting");
+  enum { n = 3, base = 6, own = 2, each = 4000 };
+  const int extras[n] = {own, own, own};
+  const double noise[n] = {0.01, 1, 30};
+  problem p;
+  psdmp_fit fit;
+  double x[MOST], cost[n], sigma[n] = {1, 1, 1};
+  problem_new(&p, n, base, 0, 0, extras, each);
+  for (int j = 0; j < n; j++)
+    for (long i = 0; i < each; i++) {
+      double *row = p.X[j] + i * (base + own + 1);
+      row[base + own] = noise[j] * rng_normal(&g);
+      for (int k = 0; k < base + own; k++) row[base + own] += row[k] = rng_uniform(&g, -1, 1);
+    }
+  compress(&p, 0, each, p.R);
+  for (int pass = 0; pass < 5; pass++) {
+    assert_int_equal(estimate(psdmp_fit_linear, &p, &(psdmp_fit_options){.sigma = sigma}, x, cost, NULL, &fit), PSDM_OK);
+    psdmp_fit_sigma(&p.rows, cost, sigma);
+  }
+  /* a standard deviation from 4000 samples is known to 1.1 %, one from 0.01's joint is what makes theta exact */
+  for (int j = 0; j < n; j++) assert_true(fabs(sigma[j] / noise[j] - 1) < 0.06);
+  for (int k = 0; k < base; k++) assert_true(fabs(x[k] - 1) < 0.002);
+  /* nothing left over is no weight without bounds */
+  const double none[n] = {0};
+  psdmp_fit_sigma(&p.rows, none, sigma);
+  for (int j = 0; j < n; j++) assert_true(sigma[j] > 0 && sigma[j] < 1e-7);
+  problem_free(&p);
+}
+
+static void test_refusals(void **unused) {
+  (void)unused;
+  rng g = rng_start("fit refusals");
+  problem p;
+  psdmp_fit fit;
+  double x[MOST], cost[JOINTS_MOST], sigma[JOINTS_MOST] = {1, 1, 1, 1, 1, 1, 1};
+  random_problem(&p, &g, 0.1);
+  compress(&p, 0, p.each, p.R);
+  const psdmp_fit_options options = {.sigma = sigma};
+  assert_int_equal(estimate(psdmp_fit_linear, &p, &options, x, cost, NULL, &fit), PSDM_OK);
+  const double bad[] = {0, -1, NAN, INFINITY};
+  for (int i = 0; i < 4; i++) {
+    sigma[0] = bad[i];
+    assert_int_equal(estimate(psdmp_fit_linear, &p, &options, x, cost, NULL, &fit), PSDM_E_ARGUMENT);
+    assert_int_equal(estimate(psdmp_fit_total, &p, &options, x, cost, NULL, &fit), PSDM_E_ARGUMENT);
+  }
+  sigma[0] = 1;
+  p.R[0][0] = NAN;
+  assert_int_equal(estimate(psdmp_fit_linear, &p, &options, x, cost, NULL, &fit), PSDM_E_ARGUMENT);
+  assert_int_equal(estimate(psdmp_fit_total, &p, &options, x, cost, NULL, &fit), PSDM_E_ARGUMENT);
+  problem_free(&p);
+}
+
+/* everything zero is no error: nothing is seen, and nothing is claimed */
+static void test_empty(void **unused) {
+  (void)unused;
+  const int extras[2] = {1, 2};
+  problem p;
+  psdmp_fit fit;
+  double x[MOST], cost[2];
+  problem_new(&p, 2, 3, 0, 0, extras, 5);
+  assert_int_equal(estimate(psdmp_fit_linear, &p, &(psdmp_fit_options){0}, x, cost, NULL, &fit), PSDM_OK);
+  assert_int_equal(fit.rank, 0);
+  assert_true(max_absolute(x, 6) == 0 && cost[0] == 0 && cost[1] == 0);
+  problem_free(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_linear),     cmocka_unit_test(test_deficient),   cmocka_unit_test(test_total),
+                                     cmocka_unit_test(test_total_deficient), cmocka_unit_test(test_covariance), cmocka_unit_test(test_reweighting),
+                                     cmocka_unit_test(test_refusals),   cmocka_unit_test(test_empty)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
