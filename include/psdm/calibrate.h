@@ -132,6 +132,7 @@ typedef struct psdm_estimate {
   const char *name;
   double value, sd;
   double prior_share; /* of its variance: above one half the log says little about it */
+  bool essential;     /* false: the torques are met as well, within their noise, when this and the others that are not are zero */
 } psdm_estimate;
 
 /* The answer. Constant once made; all pointers live as long as the calibration. */
@@ -159,12 +160,14 @@ typedef struct psdm_calibration {
   double cost_ratio;              /* training cost over that of ordinary least squares with the same columns */
   double condition;               /* of the scaled regressor of theta and columns */
   const double *singular;         /* (base + all columns) its singular values, falling */
+  int folds;                      /* contiguous parts of the training rows, each left out once, */
+  const double *fold_rmse;        /* (folds x n) Nm of each drive on it, by the fit to the others; NAN without rows */
   double durbin_watson;           /* of the residuals, mean over joints; 2: white */
   double correlation;             /* samples after which residuals are uncorrelated (first zero of the autocorrelation, mean) */
   long rows, used;                /* in the logs, after decimation and masks */
   int segments;
   long faults[PSDM_FAULTS];
-  int steps;                      /* Newton's */
+  int steps;                      /* Newton's; of estimators that simulate or weigh outliers: passes over the rows */
   bool stopped;                   /* by going_on: the best so far */
   double seconds;
   struct psdmp_calibration *internal;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "psdm/calibrate.h"
+#include "psdm/model.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,6 +38,9 @@ typedef struct psdm_parameters {
 
 /* 64 bits that tell kinematics apart: joints, frames to 1e-9, couplings, transmission, which drives are parameters; neither inertias nor gravity. */
 PSDM_API uint64_t psdm_robot_fingerprint(const psdm_robot *robot);
+
+/* The base parameters that a calibration speaks of, with their formulas: those of the robot without the assumptions of its file. Free with psdm_model_free. */
+PSDM_API psdm_status psdm_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_error *error);
 
 /* A copy of what a calibration found. Allocates; free with psdm_parameters_free. */
 PSDM_API psdm_status psdm_parameters_from(const psdm_calibration *calibration, bool covariance, const psdm_allocator *allocator,

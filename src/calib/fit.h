@@ -29,6 +29,7 @@ typedef struct psdmp_fit_options {
                               0: 1e-6 */
   const bool *const *nonnegative; /* (n) of (extras): own parameters that must not be negative (Coulomb, viscous); NULL: none */
   bool drives_nonnegative; /* drive inertias must not be negative */
+  bool leave_out;          /* sandwich: with each block's leverage, as if it had been left out of the fit (below) */
   const double *start;     /* consistent: (standard) where to begin, inside the cone; NULL: the prior */
   void (*watch)(void *user, const double *pi, const double *phi, double mu); /* consistent: shown every iterate; nullable */
   void *watch_user;
@@ -90,7 +91,10 @@ void psdmp_factor_take(int w, const double *R, int v, const int *take, double *o
 
 /* Sandwich covariance over time blocks: blocks of compressed rows with the same columns as `rows` (their stacked whole); V = H^-1 (B/(B-1) sum g_b g_b^T + H_p) H^-1
  * with centred block gradients g_b at the fit and H_p the Hessian of prior and barrier (0 for linear fits). covariance ((base + sum extras)^2); prior_share
- * (nullable, same length as diagonal): how much of each variance is the prior's. */
+ * (nullable, same length as diagonal): how much of each variance is the prior's.
+ * A fit bends to each block, so that its residuals there are smaller than they would be without it: with a few blocks and many parameters the sandwich is too
+ * small. leave_out: the blocks' steps H^-1 g_b become (H - H_b)^-1 g_b, which for linear fits is the jackknife over blocks, V = (B-1)/B sum of their squares (Miller
+ * 1974; CR3 of Bell, McCaffrey 2002). A parameter that one block alone knows would have no end of doubt: H_b is taken 1 - 1/2B times. */
 psdm_status psdmp_fit_sandwich(const psdmp_rows *rows, int blocks, const psdmp_rows *block, const psdmp_fit_options *options, const psdmp_fit *fit, bool consistent,
                                double *scratch, double *covariance, double *prior_share);
 size_t psdmp_fit_sandwich_scratch(const psdmp_rows *rows);

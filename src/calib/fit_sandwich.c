@@ -1,6 +1,7 @@
 /* fit_sandwich.c: doubt from the scatter of the blocks' gradients (White 1980; blocks: Liang, Zeger 1986). Residuals of filtered logs hang together over many
  * samples, so that s^2 (W^T W)^-1 is several times too small; sums over blocks longer than that are nearly independent. */
 #include <cblas.h>
+#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@ size_t psdmp_fit_sandwich_scratch(const psdmp_rows *rows) {
   size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), M = (size_t)(psdmp_fit_own(rows) + rows->standard), widest = (size_t)psdmp_fit_widest(rows);
   size_t linear = (W + 1) * (W + 1) + W * W + W + psdmp_fit_solve_scratch((int)W) + psdmp_fit_gather_scratch(rows);
   size_t held = psdmp_cone_scratch(rows) + W * M, most = linear > held ? linear : held;
+  size_t left_out = 4 * W + (W + 1) * (W + 1) + 2 * W * W + psdmp_fit_gather_scratch(rows);
+  if (left_out > most) most = left_out;
   return 2 * W * W + 4 * W + 2 * widest + most;
 }
 
@@ -55,6 +58,35 @@ static void add_scatter(int blocks, const psdmp_rows *block, const double *sigma
   }
 }
 
+/* moved <- (1 - keep C H_b)^-1 moved */
+static bool without_block(const psdmp_rows *block, const double *sigma, int W, double keep, const double *C, double *at, double *moved) {
+  double *G = psdmp_fit_piece(&at, (long)(W + 1) * (W + 1)), *H = psdmp_fit_piece(&at, (long)W * W), *A = psdmp_fit_piece(&at, (long)W * W);
+  lapack_int *pivot = (lapack_int *)(void *)psdmp_fit_piece(&at, W);
+  if (!psdmp_fit_gather(block, sigma, at, G)) return false;
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, W, W, W, 1, G, W + 1, G, W + 1, 0, H, W);
+  memset(A, 0, sizeof *A * (size_t)W * (size_t)W);
+  for (int i = 0; i < W; i++) A[(long)i * (W + 1)] = 1;
+  /* its transpose, as LAPACK wants columns */
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasTrans, W, W, W, -keep, H, W, C, W, 1, A, W);
+  return LAPACKE_dgesv_work(LAPACK_COL_MAJOR, W, 1, A, W, pivot, moved, W) == 0;
+}
+
+/* V += (B-1)/B sum over blocks of their steps squared, each as if the block had been left out */
+static bool add_left_out(int blocks, const psdmp_rows *block, const double *sigma, const double *x, int W, const double *C, double *at, double *V) {
+  double *mean = psdmp_fit_piece(&at, W), *g = psdmp_fit_piece(&at, W), *moved = psdmp_fit_piece(&at, W);
+  double keep = 1 - 1 / (2.0 * blocks);
+  memset(mean, 0, sizeof *mean * (size_t)W);
+  for (int b = 0; b < blocks; b++) psdmp_fit_gradient(&block[b], sigma, x, 1.0 / blocks, at, mean);
+  for (int b = 0; b < blocks; b++) {
+    for (int i = 0; i < W; i++) g[i] = -mean[i];
+    psdmp_fit_gradient(&block[b], sigma, x, 1, at, g);
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, W, W, 1, C, W, g, 1, 0, moved, 1);
+    if (!without_block(&block[b], sigma, W, keep, C, at, moved)) return false;
+    cblas_dger(CblasRowMajor, W, W, (blocks - 1.0) / blocks, moved, 1, moved, 1, V, W);
+  }
+  return true;
+}
+
 psdm_status psdmp_fit_sandwich(const psdmp_rows *rows, int blocks, const psdmp_rows *block, const psdmp_fit_options *options, const psdmp_fit *fit, bool consistent,
                                double *scratch, double *covariance, double *prior_share) {
   if (!psdmp_fit_sound(rows, options) || blocks < 2 || !fit->theta || !fit->phi || (consistent && !fit->pi)) return PSDM_E_ARGUMENT;
@@ -66,7 +98,8 @@ psdm_status psdmp_fit_sandwich(const psdmp_rows *rows, int blocks, const psdmp_r
   psdm_status status = consistent ? inverse_held(rows, options, fit, at, C, V) : inverse_linear(rows, options, at, C) ? PSDM_OK : PSDM_E_ARGUMENT;
   if (status) return status;
   for (int i = 0; i < W && prior_share; i++) prior_share[i < own ? base + i : i - own] = V[(long)i * (W + 1)];
-  add_scatter(blocks, block, options->sigma, x, W, C, at, V);
+  if (!options->leave_out) add_scatter(blocks, block, options->sigma, x, W, C, at, V);
+  else if (!add_left_out(blocks, block, options->sigma, x, W, C, at, V)) return PSDM_E_ARGUMENT;
   for (int i = 0; i < W; i++)
     for (int k = 0; k < W; k++) covariance[(long)(i < own ? base + i : i - own) * W + (k < own ? base + k : k - own)] = V[(long)i * W + k];
   for (int i = 0; i < W && prior_share; i++) {

@@ -130,16 +130,17 @@ typedef struct gathering {
   double *scratch, *Y, *value;
 } gathering;
 
-static void flush(gathering *g) {
+static void flush(gathering *g, int drive, int rest) {
   psdmp_factors *f = g->to;
-  for (int i = 0; i < g->run->n && g->block >= 0; i++)
-    for (int rest = 0; rest < 2; rest++) {
-      long *waiting = &g->waiting[2 * i + rest], at = ((long)i * f->blocks + g->block) * 2 + rest;
-      if (!*waiting) continue;
-      psdmp_factor_add(f->width[i], f->R[at], *waiting, g->chunk[2 * i + rest], g->scratch);
-      f->count[at] += (double)*waiting;
-      *waiting = 0;
-    }
+  long *waiting = &g->waiting[2 * drive + rest], at = ((long)drive * f->blocks + g->block) * 2 + rest;
+  if (!*waiting) return;
+  psdmp_factor_add(f->width[drive], f->R[at], *waiting, g->chunk[2 * drive + rest], g->scratch);
+  f->count[at] += (double)*waiting;
+  *waiting = 0;
+}
+
+static void flush_all(gathering *g) {
+  for (int i = 0; i < g->run->n && g->block >= 0; i++) flush(g, i, 0), flush(g, i, 1);
 }
 
 static psdm_status add_row(gathering *g, const psdmp_prepared *p, long k, bool used) {
@@ -161,6 +162,7 @@ static psdm_status add_row(gathering *g, const psdmp_prepared *p, long k, bool u
     memcpy(row + actives, g->value, (size_t)g->count[i] * sizeof *row);
     row[width - 2] = p->tau[k * n + i];
     row[width - 1] = p->wide[k * n + i];
+    if (g->waiting[2 * i + rest] == CHUNK) flush(g, i, rest);
   }
   return status;
 }
@@ -178,9 +180,7 @@ static psdm_status add_stretch(void *user, const psdmp_stretch *s, psdm_error *e
     if (at < s->lead || at >= s->rows - s->trail) continue;
     bool used = p.label[k] >= 0;
     int block = used ? p.label[k] * g->to->blocks / PSDMP_BLOCKS : g->block;
-    bool full = false;
-    for (int i = 0; i < 2 * r->n; i++) full |= g->waiting[i] == CHUNK;
-    if (full || block != g->block) flush(g);
+    if (block != g->block) flush_all(g);
     g->block = block;
     status = add_row(g, &p, k, used);
     if (status) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
@@ -282,7 +282,7 @@ psdm_status psdmp_gather_rows(psdmp_run *r, const psdmp_band *band, bool chosen,
   ok = ok && make_factors(r, g.actives, g.count, blocks, out) && make_gathering(&g);
   psdm_status status = ok ? psdmp_feed_each(r->feed, all, psdmp_band_margin(r, band), add_stretch, &g, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (status && g.stopped && all) status = PSDM_OK;
-  if (!status) flush(&g);
+  if (!status) flush_all(&g);
   if (!status && !widen(&g)) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   free_gathering(&g);
   if (status) psdmp_factors_free(r, out);

@@ -90,6 +90,8 @@ static bool check_time(psdm_log *log, double t, long line, bool *regular) {
     psdmp_log_fault_add(&log->faults, PSDM_FAULT_REPEATED, line, "t is %s, as in the row before", now);
     return false;
   }
+  *regular = fabs(interval - log->interval) <= JITTER_PART * log->interval && interval <= log->jump * log->interval;
+  if (*regular) return true;
   psdmp_format_short(log->interval, usual);
   if (interval < 0) {
     psdmp_format_short(t, now);
@@ -100,11 +102,9 @@ static bool check_time(psdm_log *log, double t, long line, bool *regular) {
     psdmp_format_short(interval, now);
     psdmp_log_fault_add(&log->faults, PSDM_FAULT_JUMP, line, "%s s since the row before; %s s is usual", now, usual);
     log->segment++;
-  } else if (fabs(interval - log->interval) > JITTER_PART * log->interval) {
+  } else {
     psdmp_format_short(interval, now);
     psdmp_log_fault_add(&log->faults, PSDM_FAULT_JITTER, line, "%s s since the row before; %s s is usual", now, usual);
-  } else {
-    *regular = true;
   }
   return true;
 }

@@ -49,6 +49,12 @@ int psdmp_standard_find(const psdm_robot *robot, const char *name) {
   return -1;
 }
 
+psdm_status psdm_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_error *error) {
+  psdm_robot bare = *robot;
+  bare.assumptions = 0;
+  return psdm_params_derive(&bare, NULL, allocator, model, NULL, error);
+}
+
 /* ---- from a calibration ---- */
 
 psdm_parameters *psdmp_parameters_new(const psdm_allocator *allocator) {
@@ -112,6 +118,15 @@ static bool copy_fit(psdmp_arena *arena, const psdm_part_fit *from, int n, psdm_
   return joint != NULL;
 }
 
+/* symmetric to the last bit, since a file has one triangle only */
+static bool copy_covariance(psdmp_arena *arena, const double *from, size_t wide, const double **to) {
+  double *V = psdmp_arena_alloc(arena, (wide * wide + 1) * sizeof *V);
+  for (size_t i = 0; i < wide && V; i++)
+    for (size_t j = 0; j <= i; j++) V[i * wide + j] = V[j * wide + i] = from[i * wide + j];
+  *to = V;
+  return V != NULL;
+}
+
 static int loaded_columns(const psdm_calibration *c, int *all) {
   int loaded = 0;
   *all = 0;
@@ -136,7 +151,7 @@ static bool copy_all(const psdm_calibration *c, bool covariance, psdm_parameters
          copy(arena, &p->theta_load, loaded ? c->theta_load : NULL, base) && copy(arena, &p->sigma, c->sigma, n) && copy(arena, &p->speed, c->speed, n) &&
          copy(arena, &p->load, c->load, n) && copy_fit(arena, &c->train[PSDM_FIT_MOVING], c->n, &p->train) &&
          copy_fit(arena, &c->heldout[PSDM_FIT_MOVING], c->n, &p->heldout) &&
-         copy(arena, &p->covariance, covariance && wide <= PSDMP_COVARIANCE_MOST ? c->covariance : NULL, wide * wide);
+         (!covariance || wide > PSDMP_COVARIANCE_MOST || copy_covariance(arena, c->covariance, wide, &p->covariance));
 }
 
 psdm_status psdm_parameters_from(const psdm_calibration *c, bool covariance, const psdm_allocator *allocator, psdm_parameters **out, psdm_error *error) {
@@ -202,15 +217,16 @@ void psdm_parameters_friction(const psdm_parameters *p, int drive, psdm_friction
 
 psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *r, const char *file, int line, psdm_error *error) {
   psdm_model *model;
-  psdm_status status = psdm_params_derive(r, NULL, r->arena.allocator, &model, NULL, error);
+  psdm_status status = psdm_parameters_model(r, r->arena.allocator, &model, error);
   if (status) return status;
   for (int j = 0; j < psdm_model_l(model) && !status; j++) {
     int k = 0;
     while (k < p->base && strcmp(p->theta[k].name, psdm_model_base_name(model, j)) != 0) k++;
-    if (k == p->base) status = psdmp_fail(error, PSDM_E_MISSING, file, line, 0, "base parameter '%s' of robot '%s' is not among the parameters", psdm_model_base_name(model, j), r->name);
+    if (k == p->base)
+      status = psdmp_fail(error, PSDM_E_MISSING, file, line, 0, "base parameter '%s' of robot '%s' is not among the parameters", psdm_model_base_name(model, j), r->name);
   }
   if (!status && psdm_model_l(model) != p->base)
-    status = psdmp_fail(error, PSDM_E_ROBOT, file, line, 0, "%d base parameters for a robot that has %d; gravity or assumptions are not those of the calibration", p->base, psdm_model_l(model));
+    status = psdmp_fail(error, PSDM_E_ROBOT, file, line, 0, "%d base parameters for a robot that has %d; gravity is not that of the calibration", p->base, psdm_model_l(model));
   psdm_model_free(model);
   return status;
 }

@@ -19,7 +19,7 @@ psdm_parameters *psdmp_parameters_new(const psdm_allocator *allocator);
 /* Index of a standard parameter by its name, -1 when there is none. */
 int psdmp_standard_find(const psdm_robot *robot, const char *name);
 
-/* Whether the base parameters are this robot's own, all of them: gravity in another direction or assumptions make others. */
+/* Whether the base parameters are this robot's own, all of them: gravity in another direction makes others. */
 psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line, psdm_error *error);
 
 #endif

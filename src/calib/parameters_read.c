@@ -123,13 +123,15 @@ static psdm_status read_estimator(const reader *r, const psdmp_node *node) {
 }
 
 static psdm_status read_estimate(const reader *r, const psdmp_node *node, psdm_estimate *e) {
-  static const char *const keys[] = {"value", "sd", "prior"};
+  static const char *const keys[] = {"value", "sd", "prior", "essential"};
   const psdmp_node *found[COUNT(keys)];
   psdm_status status = take(r, node, "a base parameter", keys, COUNT(keys), 1, found);
   e->sd = NAN;
   if (!status) status = finite(r, found[0], &e->value);
   if (!status && found[1]) status = number(r, found[1], &e->sd);
   if (!status && found[2]) status = number(r, found[2], &e->prior_share);
+  e->essential = !found[3] || found[3]->kind != PSDMP_SCALAR || strcmp(found[3]->text, "false") != 0;
+  if (!status && e->essential && found[3] && (found[3]->kind != PSDMP_SCALAR || strcmp(found[3]->text, "true") != 0)) status = expected(r, found[3], "true or false");
   return status;
 }
 

@@ -104,6 +104,7 @@ void psdm_parameters_write(const psdm_parameters *p, psdm_output *out) {
     put(out, "value: ", p->theta[j].value);
     put(out, ", sd: ", p->theta[j].sd);
     put(out, ", prior: ", p->theta[j].prior_share);
+    if (!p->theta[j].essential) psdm_output_text(out, ", essential: false");
     psdm_output_text(out, "}\n");
   }
   if (p->pi) write_full(p, out);

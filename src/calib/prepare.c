@@ -139,17 +139,18 @@ static void smooth(const psdmp_run *r, double cutoff, clock_rows *c, double *x) 
 }
 
 static void kinematics(const psdmp_run *r, const psdmp_band *b, const psdmp_stretch *s, const ticking *ticks, clock_rows *c) {
-  on_clock(r, s, s->q, ticks, 0, c->q);
+  double ago = -b->delay; /* the motion is moved to the torque: interpolation would take noise from the torque, and delays could not be compared any more */
+  on_clock(r, s, s->q, ticks, ago, c->q);
   if (b->kinematics == PSDM_KINEMATICS_POSITION || !s->qd) {
     smooth(r, b->cutoff, c, c->q);
     psdm_difference(c->rows, r->n, r->interval, c->q, c->qd);
     psdm_difference(c->rows, r->n, r->interval, c->qd, c->qdd);
     return;
   }
-  on_clock(r, s, s->qd, ticks, 0, c->qd);
+  on_clock(r, s, s->qd, ticks, ago, c->qd);
   smooth(r, b->cutoff, c, c->qd);
   if (b->kinematics == PSDM_KINEMATICS_ACCELERATION && s->qdd) {
-    on_clock(r, s, s->qdd, ticks, 0, c->qdd);
+    on_clock(r, s, s->qdd, ticks, ago, c->qdd);
     smooth(r, b->cutoff, c, c->qdd);
   } else {
     psdm_difference(c->rows, r->n, r->interval, c->qd, c->qdd);
@@ -158,7 +159,7 @@ static void kinematics(const psdmp_run *r, const psdmp_band *b, const psdmp_stre
 
 static void torques(const psdmp_run *r, const psdmp_band *b, const psdmp_stretch *s, const ticking *ticks, clock_rows *c) {
   size_t bytes = (size_t)c->rows * (size_t)r->n * sizeof(double);
-  on_clock(r, s, s->tau, ticks, b->delay, c->raw);
+  on_clock(r, s, s->tau, ticks, 0, c->raw);
   memcpy(c->tau, c->raw, bytes);
   memcpy(c->wide, c->raw, bytes);
   smooth(r, b->cutoff, c, c->tau);

@@ -1,7 +1,7 @@
 /* prior.c: inertias of a robot of which only the kinematics are known.
  *
- * Every link is a cylinder from its joint to the next, a quarter of its length thick, at least a twelfth of the reach long; masses taper with the reach that is
- * left; the total mass is the one that explains the torques best. */
+ * Every link is a cylinder from its joint to the next, or to the farthest frame on it where there is none, a quarter of its length thick, at least a twelfth
+ * of the reach long; masses taper with the reach that is left; the total mass is the one that explains the torques best. */
 #include <math.h>
 #include <string.h>
 
@@ -20,12 +20,25 @@ static void cylinder(const double a[3], const double b[3], double mass, double r
   psdmp_standard_from_body(mass, com, inertia, pi);
 }
 
-/* where a body's next joint stands in its frame: the child whose own reach is longest; the body's origin when it has none */
+/* the farthest frame that is fixed to a body: where a hand would be */
+static void far_end(const psdm_robot *r, int body, double at[3]) {
+  double most = -1;
+  for (int j = 0; j < r->joints; j++) {
+    const double *p = r->link[j].frame.p;
+    double length = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
+    if (r->link[j].body != body || !(length > most)) continue;
+    most = length;
+    for (int i = 0; i < 3; i++) at[i] = p[i];
+  }
+}
+
+/* where a body's next joint stands in its frame: the child whose own reach is longest; its far end when it has none */
 static void next_joint(const psdm_robot *r, int body, const double *reach, double at[3]) {
   int child = -1;
   for (int b = 0; b < r->bodies; b++)
     if (r->body[b].parent == body && (child < 0 || reach[b] > reach[child])) child = b;
-  for (int i = 0; i < 3; i++) at[i] = child < 0 ? 0 : r->body[child].joint.p[i];
+  if (child < 0) far_end(r, body, at);
+  for (int i = 0; i < 3 && child >= 0; i++) at[i] = r->body[child].joint.p[i];
 }
 
 static double length_of(const double x[3]) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }

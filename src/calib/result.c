@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calib/estimate.h"
+
 /* what an answer keeps */
 struct psdmp_calibration {
   psdmp_run *run;
@@ -14,6 +16,9 @@ struct psdmp_calibration {
   double *theta, *gain;           /* (l), (16 n) */
   psdm_estimate *estimate;
   double *pi, *covariance, *singular, *share, *load;
+  double *classical, *folds;      /* (W x W) correlations; (PSDMP_FOLDS x W) answers without each fold */
+  double *fold_rmse;              /* (PSDMP_FOLDS x n) */
+  bool *essential;                /* (l) */
   psdm_column **column;
   int *columns;
   psdm_joint_fit *fits;           /* (2 * PSDM_FIT_PARTS * n) */
@@ -181,8 +186,10 @@ static psdm_status set_doubt(fitting *g, psdm_estimator estimator, psdmp_calibra
   for (int b = 0; b < g->blocks; b++) block[b] = g->block[b].rows;
   bool pulled = estimator == PSDM_ESTIMATOR_CONSISTENT || estimator == PSDM_ESTIMATOR_RIDGE;
   const psdmp_fit_options o = {.sigma = estimator == PSDM_ESTIMATOR_OLS ? NULL : r->sigma, .prior = r->prior, .lambda = pulled ? r->lambda : 0,
-                               .nonnegative = (const bool *const *)g->nonnegative, .drives_nonnegative = true};
-  return psdmp_fit_sandwich(&g->whole.rows, g->blocks, block, &o, &g->fit, pulled, g->scratch, a->covariance, a->share);
+                               .nonnegative = (const bool *const *)g->nonnegative, .drives_nonnegative = true, .leave_out = true};
+  psdmp_fit at = g->fit;
+  if (estimator == PSDM_ESTIMATOR_RIDGE) at.pi = r->prior, at.gap = 0; /* its pull is the Hessian there, wherever the fit is */
+  return psdmp_fit_sandwich(&g->whole.rows, g->blocks, block, &o, &at, pulled, g->scratch, a->covariance, a->share);
 }
 
 /* singular values of the regressor, columns scaled to length one and rows by sigma; and what it hardly sees */
@@ -436,8 +443,9 @@ static psdm_calibration *new_answer(psdmp_run *r) {
   a->run = r;
   a->theta = NEW(r, r->l, double), a->gain = NEW(r, 16 * r->n, double), a->estimate = NEW(r, r->l, psdm_estimate), a->pi = NEW(r, r->S, double);
   a->covariance = NEW(r, (size_t)W * (size_t)W, double), a->singular = NEW(r, W, double), a->share = NEW(r, W, double), a->load = NEW(r, r->n, double);
+  a->classical = NEW(r, (size_t)W * (size_t)W, double), a->folds = NEW(r, PSDMP_FOLDS * W, double), a->fold_rmse = NEW(r, PSDMP_FOLDS * r->n, double), a->essential = NEW(r, r->l, bool);
   a->column = NEW(r, r->n, psdm_column *), a->columns = NEW(r, r->n, int), a->fits = NEW(r, 2 * PSDM_FIT_PARTS * r->n, psdm_joint_fit);
-  if (!a->theta || !a->gain || !a->estimate || !a->pi || !a->covariance || !a->singular || !a->share || !a->load || !a->column || !a->columns || !a->fits) return NULL;
+  if (!a->theta || !a->gain || !a->estimate || !a->pi || !a->covariance || !a->singular || !a->share || !a->load || !a->classical || !a->folds || !a->fold_rmse || !a->essential || !a->column || !a->columns || !a->fits) return NULL;
   for (int i = 0; i < r->n; i++)
     if (!(a->column[i] = NEW(r, r->choice[i].count + 1, psdm_column))) return NULL;
   return out;
@@ -451,7 +459,7 @@ static void fill_answer(const fitting *g, psdm_estimator estimator, psdm_calibra
   bool full = estimator == PSDM_ESTIMATOR_CONSISTENT || estimator == PSDM_ESTIMATOR_RIDGE;
   for (int j = 0; j < r->l; j++) {
     a->theta[j] = g->theta[j];
-    a->estimate[j] = (psdm_estimate){.name = psdm_model_base_name(r->model, j), .value = g->theta[j], .sd = sqrt(fmax(a->covariance[(long)j * W + j], 0)), .prior_share = a->share[j]};
+    a->estimate[j] = (psdm_estimate){.name = psdm_model_base_name(r->model, j), .value = g->theta[j], .sd = sqrt(fmax(a->covariance[(long)j * W + j], 0)), .prior_share = a->share[j], .essential = a->essential[j]};
   }
   for (int i = 0; i < r->n; i++) {
     a->columns[i] = r->choice[i].count;
@@ -466,7 +474,7 @@ static void fill_answer(const fitting *g, psdm_estimator estimator, psdm_calibra
                             .pi = full ? a->pi : NULL, .prior = full ? r->prior : NULL, .prior_from_kinematics = r->prior_kinematics, .prior_mass = r->prior_mass,
                             .columns = a->columns, .column = (const psdm_column *const *)a->column, .sigma = r->sigma, .speed = r->speed, .load = a->load, .theta_load = r->theta_load, .kinematics = r->band.kinematics,
                             .cutoff = r->band.cutoff, .delay = r->band.delay, .lambda = full ? r->lambda : 0, .rest = r->rest, .stride = psdmp_band_stride(r, &r->band),
-                            .rate = 1 / r->interval, .singular = a->singular, .rows = r->rows, .segments = psdmp_feed_segments(r->feed), .steps = g->fit.steps,
+                            .rate = 1 / r->interval, .singular = a->singular, .folds = PSDMP_FOLDS, .fold_rmse = a->fold_rmse, .rows = r->rows, .segments = psdmp_feed_segments(r->feed), .steps = g->fit.steps,
                             .stopped = r->stopped, .internal = a};
   for (int k = 0; k < r->reasons; k++) memcpy(out->reasons[k], r->reason[k], sizeof out->reasons[k]);
   psdmp_feed_faults(r->feed, out->faults);
@@ -494,16 +502,115 @@ static psdm_status set_cost_ratio(fitting *g, psdm_calibration *out) {
   return status;
 }
 
+/* ---- estimators that go through the rows once more ---- */
+
+typedef psdm_status (*walking_estimator)(psdmp_run *run, psdmp_estimated *e, psdm_error *error);
+
+static walking_estimator walking(psdm_estimator estimator) {
+  switch (estimator) {
+    case PSDM_ESTIMATOR_ROBUST: return psdmp_estimate_robust;
+    case PSDM_ESTIMATOR_IV: return psdmp_estimate_iv;
+    case PSDM_ESTIMATOR_DIDIM: return psdmp_estimate_didim;
+    case PSDM_ESTIMATOR_ENERGY: return psdmp_estimate_energy;
+    default: return NULL;
+  }
+}
+
+/* sigma of each drive: of what the fit leaves of its torque */
+static void set_sigma(fitting *g) {
+  psdmp_run *r = g->run;
+  const double *phi = g->phi;
+  for (int i = 0; i < r->n; phi += r->choice[i++].count) {
+    double sum = residual(&g->whole.rows, i, g->theta, phi), free_rows = g->whole.count[i] - (double)r->l / r->n - r->choice[i].count;
+    if (sum > 0 && free_rows > 1) r->sigma[i] = sqrt(sum / free_rows);
+  }
+}
+
+/* begins at weighted least squares, or where a robot is simulated at one that can be */
+static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_calibration *a, psdm_error *error) {
+  psdmp_run *r = g->run;
+  int own = all_columns(r), W = r->l + own;
+  bool simulated = estimator == PSDM_ESTIMATOR_IV || estimator == PSDM_ESTIMATOR_DIDIM;
+  double *x = NEW(r, W, double);
+  if (!x) return no_memory(error);
+  g->fit = (psdmp_fit){.theta = g->theta, .pi = g->pi, .phi = g->phi, .cost = g->cost};
+  psdm_status status = run_fit(g, &g->whole.rows, simulated ? PSDM_ESTIMATOR_CONSISTENT : PSDM_ESTIMATOR_WLS, r->lambda, &g->fit);
+  if (status) return failed(r, status, error);
+  memcpy(x, g->theta, (size_t)r->l * sizeof *x);
+  memcpy(x + r->l, g->phi, (size_t)own * sizeof *x);
+  psdmp_estimated e = {.x = x, .covariance = a->covariance, .classical = a->classical, .folds = a->folds};
+  status = walking(estimator)(r, &e, error);
+  if (status) return status;
+  memcpy(g->theta, x, (size_t)r->l * sizeof *x);
+  memcpy(g->phi, x + r->l, (size_t)own * sizeof *x);
+  g->fit.steps = e.steps;
+  if (estimator != PSDM_ESTIMATOR_ROBUST) set_sigma(g); /* robust has a scale that outliers do not blow up */
+  return PSDM_OK;
+}
+
+/* ---- folds, and parameters that could be left out ---- */
+
+/* answers without each fold, where the estimator is one of compressed rows */
+static psdm_status fit_folds(fitting *g, psdm_estimator estimator, psdmp_calibration *a) {
+  psdmp_run *r = g->run;
+  long W = r->l + all_columns(r);
+  for (int fold = 0; fold < PSDMP_FOLDS; fold++) {
+    psdmp_selected train;
+    if (!psdmp_select(r, &g->factors, psdmp_blocks_without(fold), true, &train)) return PSDM_E_MEMORY;
+    psdmp_fit fit = {.theta = a->folds + fold * W, .phi = a->folds + fold * W + r->l};
+    psdm_status status = run_fit(g, &train.rows, estimator, r->lambda, &fit);
+    psdmp_selected_free(r, &train);
+    if (status) return status;
+  }
+  return PSDM_OK;
+}
+
+static psdm_status set_fold_rmse(fitting *g, psdmp_calibration *a) {
+  psdmp_run *r = g->run;
+  long W = r->l + all_columns(r);
+  for (int fold = 0; fold < PSDMP_FOLDS; fold++) {
+    psdmp_selected test;
+    if (!psdmp_select(r, &g->factors, ~psdmp_blocks_without(fold) & psdmp_blocks_all(), true, &test)) return PSDM_E_MEMORY;
+    const double *theta = a->folds + fold * W, *phi = theta + r->l;
+    for (int i = 0; i < r->n; phi += r->choice[i++].count) a->fold_rmse[fold * r->n + i] = test.count[i] > 0 ? sqrt(residual(&test.rows, i, theta, phi) / test.count[i]) : NAN;
+    psdmp_selected_free(r, &test);
+  }
+  return PSDM_OK;
+}
+
+static psdm_status set_essential(fitting *g, psdmp_calibration *a) {
+  psdmp_run *r = g->run;
+  int own = all_columns(r), W = r->l + own;
+  double *scratch = psdmp_alloc_raw(r->allocator, ((size_t)W * (size_t)W + 3 * (size_t)W) * sizeof *scratch);
+  if (!scratch) return PSDM_E_MEMORY;
+  double *x = scratch + (long)W * W + W, *sd = x + W;
+  memcpy(x, g->theta, (size_t)r->l * sizeof *x);
+  memcpy(x + r->l, g->phi, (size_t)own * sizeof *x);
+  for (int j = 0; j < W; j++) sd[j] = sqrt(fmax(a->covariance[(long)j * W + j], 0));
+  psdmp_essential(r->l, W, x, a->classical, sd, scratch, a->essential);
+  psdmp_free(r->allocator, scratch);
+  return PSDM_OK;
+}
+
+static psdm_status fit_rows(fitting *g, psdm_estimator estimator, psdmp_calibration *a, psdm_error *error) {
+  psdmp_run *r = g->run;
+  psdm_status status = choose_lambda(g, estimator);
+  g->fit = (psdmp_fit){.theta = g->theta, .pi = g->pi, .phi = g->phi, .cost = g->cost, .covariance = a->classical};
+  if (!status) status = run_fit(g, &g->whole.rows, estimator, r->lambda, &g->fit);
+  if (!status) status = set_doubt(g, estimator, a);
+  if (!status) status = fit_folds(g, estimator, a);
+  return status ? failed(r, status, error) : PSDM_OK;
+}
+
 static psdm_status fit_all(fitting *g, psdm_estimator estimator, psdm_calibration *out, psdm_error *error) {
   psdmp_run *r = g->run;
   psdmp_calibration *a = out->internal;
   psdmp_going_on(r, "fitting", 0);
-  psdm_status status = reweight(g, estimator);
-  if (!status) status = choose_lambda(g, estimator);
-  g->fit = (psdmp_fit){.theta = g->theta, .pi = g->pi, .phi = g->phi, .cost = g->cost};
-  if (!status) status = run_fit(g, &g->whole.rows, estimator, r->lambda, &g->fit);
-  if (!status) status = set_doubt(g, estimator, a);
+  psdm_status status = reweight(g, walking(estimator) ? PSDM_ESTIMATOR_WLS : estimator);
   if (status) return failed(r, status, error);
+  status = walking(estimator) ? fit_walking(g, estimator, a, error) : fit_rows(g, estimator, a, error);
+  if (status) return status;
+  if ((status = set_fold_rmse(g, a)) || (status = set_essential(g, a))) return failed(r, status, error);
   fill_answer(g, estimator, out);
   if (!set_singular(g, a, out)) return no_memory(error);
   status = set_cost_ratio(g, out);

@@ -49,6 +49,7 @@ bool simulate_given(const simulate_job *j, const char *name) {
       case SETTING_flag: return *(const setting_flag *)field;
       case SETTING_number: return tool_parse_number(s->fallback, &fallback) && *(const setting_number *)field != fallback;
       case SETTING_vector: return ((const setting_vector *)field)->given;
+      case SETTING_list: return ((const setting_list *)field)->count > 0;
     }
   }
   return false;

@@ -91,7 +91,9 @@ static int make_wrong(simulate_job *j) {
 
 static int load_model(simulate_job *j) {
   psdm_error error;
-  int code = tool_load("simulate", j->set.model, ROBOT_SETTINGS_OF(&j->set), &j->believed_file);
+  robot_settings set = *ROBOT_SETTINGS_OF(&j->set);
+  set.params = NULL; /* they are the robot's own */
+  int code = tool_load("simulate", j->set.model, &set, &j->believed_file);
   if (code >= 0) return code;
   j->model = j->believed_file;
   if (psdm_robot_n(j->model) != j->n)

@@ -16,6 +16,7 @@ static const struct command {
     {"reduce", cmd_reduce, "a smaller model, right to a stated error at a stated confidence"},
     {"linearize", cmd_linearize, "linear models, stability, sampling and LQR gains at equilibria or along a motion"},
     {"simulate", cmd_simulate, "a robot in motion: friction, springs, loads, controllers, and where the energy went"},
+    {"calibrate", cmd_calibrate, "inertias and friction from measured logs, with what they are worth"},
     {"bench", cmd_bench, "operations and time of generated code beside the recursions"},
     {"inspect", cmd_inspect, "show what was understood of a robot file"},
     {"convert", cmd_convert, "write a robot as YAML or URDF; import MATLAB tables"},

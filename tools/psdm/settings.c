@@ -30,6 +30,12 @@ static bool parse_vector(const char *text, setting_vector *vector) {
   return vector->given = true;
 }
 
+static bool add_to_list(const char *text, setting_list *list) {
+  if (list->count == SETTING_LIST_MOST) return false;
+  list->value[list->count++] = text;
+  return true;
+}
+
 static bool assign(const setting *s, void *values, const char *text) {
   void *field = (char *)values + s->offset;
   switch (s->kind) {
@@ -37,6 +43,7 @@ static bool assign(const setting *s, void *values, const char *text) {
     case SETTING_flag: *(setting_flag *)field = true; return true;
     case SETTING_number: return tool_parse_number(text, field);
     case SETTING_vector: return parse_vector(text, field);
+    case SETTING_list: return add_to_list(text, field);
   }
   return false;
 }
@@ -50,6 +57,7 @@ void settings_default(const command_line *line, void *values) {
       case SETTING_flag: *(setting_flag *)field = false; break;
       case SETTING_number: tool_parse_number(s->fallback, field); break;
       case SETTING_vector: *(setting_vector *)field = (setting_vector){false, {0, 0, 0}}; break;
+      case SETTING_list: ((setting_list *)field)->count = 0; break;
     }
   }
 }
@@ -96,8 +104,8 @@ static int unknown_option(const command_line *line, const char *name, size_t len
   return tool_usage(line->command, "unknown option '--%s'%s%s%s", text, near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
 }
 
-/* one "--name value" or "--name=value"; *index moves past what it took */
-static int take_option(const command_line *line, int argc, char **argv, int *index, void *values) {
+/* one "--name value" or "--name=value", or "--name value value ..." for a list once nothing else can be meant; *index moves past what it took */
+static int take_option(const command_line *line, int argc, char **argv, int *index, bool greedy, void *values) {
   const char *name = argv[*index] + 2, *equals = strchr(name, '=');
   size_t length = equals ? (size_t)(equals - name) : strlen(name);
   const setting *s = find(line, name, length);
@@ -110,6 +118,8 @@ static int take_option(const command_line *line, int argc, char **argv, int *ind
     text = argv[++*index];
   }
   if (!assign(s, values, text)) return tool_usage(line->command, "option '--%.*s': '%s' is not %s", (int)length, name, text, s->argument);
+  while (s->kind == SETTING_list && greedy && !equals && *index + 1 < argc && (argv[*index + 1][0] != '-' || !argv[*index + 1][1]))
+    if (!assign(s, values, argv[++*index])) return tool_usage(line->command, "option '--%.*s': at most %d values", (int)length, name, SETTING_LIST_MOST);
   return -1;
 }
 
@@ -123,7 +133,7 @@ int settings_parse(const command_line *line, int argc, char **argv, void *values
     if (!words_only && strcmp(argv[i], "--") == 0) {
       words_only = true;
     } else if (!words_only && strncmp(argv[i], "--", 2) == 0) {
-      int code = take_option(line, argc, argv, &i, values);
+      int code = take_option(line, argc, argv, &i, found == wanted, values);
       if (code >= 0) return code;
     } else if (!words_only && argv[i][0] == '-' && argv[i][1]) {
       return tool_usage(line->command, "unknown option '%s'; options begin with two dashes", argv[i]);
@@ -135,6 +145,13 @@ int settings_parse(const command_line *line, int argc, char **argv, void *values
   }
   if (found < wanted) return tool_usage(line->command, "%s is missing", line->positional[found]);
   return -1;
+}
+
+static void list_json(const char *name, const setting_list *list, psdm_output *out) {
+  if (!list->count) return;
+  psdm_json_array(out, name);
+  for (int i = 0; i < list->count; i++) psdm_json_string(out, NULL, list->value[i]);
+  psdm_json_close(out);
 }
 
 void settings_json(const command_line *line, const void *values, psdm_output *out) {
@@ -150,6 +167,7 @@ void settings_json(const command_line *line, const void *values, psdm_output *ou
     if (s->kind == SETTING_number && *(const double *)field != fallback) psdm_json_number(out, s->name, *(const double *)field);
     if (s->kind == SETTING_vector && ((const setting_vector *)field)->given)
       psdm_json_numbers(out, s->name, ((const setting_vector *)field)->value, 3);
+    if (s->kind == SETTING_list) list_json(s->name, field, out);
   }
   psdm_json_close(out);
 }

@@ -3,8 +3,8 @@
  *   #define EVAL_SETTINGS(X) \
  *     X(text, in, "-", "FILE", "state CSV to read; - is standard input")
  *
- * kinds: text (const char *), flag (bool), number (double), vector (three numbers a,b,c; .given). A name's underscores
- * are dashes on the command line. */
+ * kinds: text (const char *), flag (bool), number (double), vector (three numbers a,b,c; .given), list (texts: the option may be given
+ * several times, and takes several words once all positional arguments are there). A name's underscores are dashes on the command line. */
 #ifndef SETTINGS_H
 #define SETTINGS_H
 
@@ -20,14 +20,19 @@ typedef struct setting_vector {
   bool given;
   double value[3];
 } setting_vector;
+enum { SETTING_LIST_MOST = 256 };
+typedef struct setting_list {
+  int count;
+  const char *value[SETTING_LIST_MOST];
+} setting_list;
 
-typedef enum setting_kind { SETTING_text, SETTING_flag, SETTING_number, SETTING_vector } setting_kind;
+typedef enum setting_kind { SETTING_text, SETTING_flag, SETTING_number, SETTING_vector, SETTING_list } setting_kind;
 
 typedef struct setting {
   const char *name; /* with underscores */
   setting_kind kind;
   size_t offset;
-  const char *fallback; /* default as text; "" for an absent text or vector, flags are off */
+  const char *fallback; /* default as text; "" for an absent text or vector, flags are off, lists empty */
   const char *argument; /* what --help calls the value */
   const char *help;
 } setting;
@@ -42,7 +47,8 @@ typedef struct setting {
   X(flag, no_snap, "", "", "keep angles that are nearly multiples of 15 degrees as they are") \
   X(text, root, "", "LINK", "take this link for the base, leave out what does not hang on it") \
   X(text, tip, "", "LINK", "keep only the joints that move this link")                         \
-  X(text, lock, "", "JOINT=VALUE,...", "hold joints at positions (rad, m)")
+  X(text, lock, "", "JOINT=VALUE,...", "hold joints at positions (rad, m)")                         \
+  X(text, params, "", "FILE.yaml", "inertias and friction that psdm calibrate found for this robot")
 
 /* A command's words: where its settings go, what its positional arguments are called. */
 typedef struct command_line {

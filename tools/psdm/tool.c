@@ -78,6 +78,28 @@ static int parse_locks(const char *command, char *text, psdm_lock *locks, int *c
   return -1;
 }
 
+/* what the robot cannot hold of its calibrated friction is told, and that base parameters alone say nothing about single links */
+static void tell_parameters(const char *path, const psdm_parameters *p) {
+  double most = 0, left_out;
+  for (int i = 0; i < p->n; i++) {
+    psdm_friction friction;
+    psdm_parameters_friction(p, i, &friction, &left_out);
+    if (left_out > most) most = left_out;
+  }
+  if (!p->pi) fprintf(stderr, "psdm: note: %s has base parameters only: torques are right, single links' inertias mean nothing\n", path);
+  if (most > 0) fprintf(stderr, "psdm: note: %s: friction is the nearest Coulomb and viscous curve, at most %.2g off at a steady speed\n", path, most);
+}
+
+static int take_parameters(const char *path, psdm_robot *robot) {
+  psdm_parameters *parameters;
+  psdm_error error;
+  if (psdm_parameters_load(path, robot, NULL, &parameters, &error)) return tool_fail(&error);
+  psdm_status status = psdm_parameters_apply(parameters, robot, &error);
+  if (!status) tell_parameters(path, parameters);
+  psdm_parameters_free(parameters);
+  return status ? tool_fail(&error) : -1;
+}
+
 /* reads a robot file, or tables when dh is set, and tells what was noticed */
 static int load(const char *command, const char *path, bool tables, const char *x_path, const robot_settings *set, psdm_robot **robot) {
   psdm_error error;
@@ -94,7 +116,7 @@ static int load(const char *command, const char *path, bool tables, const char *
   if (status) return tool_fail(&error);
   for (int i = 0; i < psdm_robot_notes(*robot); i++) fprintf(stderr, "psdm: note: %s\n", psdm_robot_note(*robot, i));
   for (int i = 0; i < psdm_robot_warnings(*robot); i++) tool_warn("%s", psdm_robot_warning(*robot, i));
-  return -1;
+  return set->params ? take_parameters(set->params, *robot) : -1;
 }
 
 int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot) {
@@ -185,6 +207,18 @@ void progress_show(progress *p, long long done, long long rows, const char *unit
   } else {
     fprintf(stderr, "\r  %lld %s, %.0f per second \033[K", rows, unit, (double)rows / spent);
   }
+  fflush(stderr);
+}
+
+void progress_words(progress *p, const char *doing, double share) {
+  if (!p->on) return;
+  double t = now();
+  if (t - p->started < 2 || t - p->last < 0.2) return;
+  p->last = t;
+  p->shown = true;
+  fprintf(stderr, "\r  %.0f s: %s", t - p->started, doing);
+  if (share >= 0) fprintf(stderr, ", %.0f %%", 100 * share);
+  fprintf(stderr, " \033[K");
   fflush(stderr);
 }
 

@@ -20,6 +20,7 @@ int cmd_codegen(int argc, char **argv);
 int cmd_reduce(int argc, char **argv);
 int cmd_linearize(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
+int cmd_calibrate(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
@@ -43,9 +44,9 @@ typedef struct robot_settings {
 } robot_settings;
 
 #define ROBOT_SETTINGS_OF(set) \
-  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock})
+  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock, .params = (set)->params})
 
-/* Loads a robot; notes and warnings go to stderr. Returns -1 to go on, else an exit code. */
+/* Loads a robot, with calibrated parameters where --params asks for them; notes and warnings go to stderr. Returns -1 to go on, else an exit code. */
 int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot);
 
 /* The same from the MATLAB toolbox's tables; x_path may be NULL. */
@@ -73,6 +74,7 @@ typedef struct progress {
 
 progress progress_start(long long total);
 void progress_show(progress *p, long long done, long long rows, const char *unit);
+void progress_words(progress *p, const char *doing, double share); /* share below 0: unknown */
 void progress_end(progress *p);
 
 /* Escapes control characters of a name for a terminal, in one of a few rotating buffers. */

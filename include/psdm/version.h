@@ -1,7 +1,0 @@
-#ifndef PSDM_VERSION_H
-#define PSDM_VERSION_H
-#define PSDM_VERSION "0.1.0"
-#define PSDM_VERSION_MAJOR 0
-#define PSDM_VERSION_MINOR 1
-#define PSDM_VERSION_PATCH 0
-#endif

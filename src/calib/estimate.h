@@ -1,0 +1,147 @@
+/* estimate.h: estimators that need the rows themselves, not only their factors. Private to the library.
+ *
+ *   estimate_blocks.c    triangles of weighted rows per block of time, and least squares on them
+ *   estimate_walk.c      every row once more, with its columns and those of an auxiliary motion
+ *   estimate_robust.c    outliers count less
+ *   estimate_simulate.c  the auxiliary motion: the robot of the present estimate follows what was measured
+ *   estimate_didim.c     its torques against the measured ones
+ *   estimate_iv.c        its regressor as instruments
+ *   estimate_instruments.c  equations with instruments, solved by QR
+ *   estimate_energy.c    energy and work
+ *   estimate_essential.c parameters that could as well be zero
+ *
+ * Unknowns stand in the order theta, then the gains of the chosen columns drive by drive: W = l + all columns. */
+#ifndef PSDMP_ESTIMATE_H
+#define PSDMP_ESTIMATE_H
+
+#include "calib/calib_priv.h"
+
+/* All arrays are the caller's. */
+typedef struct psdmp_estimated {
+  double *x;          /* (W) in: a least-squares fit to begin with; out: the answer */
+  double *covariance; /* (W x W) sandwich over blocks of time */
+  double *classical;  /* (W x W) as if residuals were white: how the unknowns hang together */
+  double *folds;      /* (PSDMP_FOLDS x W) the answer without each fold */
+  int steps;          /* passes over the rows */
+} psdmp_estimated;
+
+int psdmp_estimate_width(const psdmp_run *run); /* W */
+
+/* Each begins at x, with the weights run->sigma. robust leaves the outlier-proof scale of each drive there. */
+psdm_status psdmp_estimate_robust(psdmp_run *run, psdmp_estimated *e, psdm_error *error);
+psdm_status psdmp_estimate_didim(psdmp_run *run, psdmp_estimated *e, psdm_error *error); /* x: of a robot that can be simulated */
+psdm_status psdmp_estimate_iv(psdmp_run *run, psdmp_estimated *e, psdm_error *error);    /* the same */
+psdm_status psdmp_estimate_energy(psdmp_run *run, psdmp_estimated *e, psdm_error *error);
+
+/* Backward elimination: base parameters whose loss changes the fit by less than its noise. sd (W); scratch: (W x W + W). */
+void psdmp_essential(int base, int W, const double *x, const double *classical, const double *sd, double *scratch, bool *essential);
+
+/* ---- blocks ---- */
+
+/* Triangles of rows [columns tau] per equation (drive, or one for all) and block of time. */
+typedef struct psdmp_blocks {
+  psdmp_arena arena;
+  int n;
+  int *width;       /* (n) */
+  double **R;       /* (n x PSDMP_BLOCKS) each (width^2), upper triangular */
+  double *count;    /* (n x PSDMP_BLOCKS) */
+  double **chunk;   /* (n) rows that wait, */
+  int *waiting, *block; /* (n) how many, and of which block */
+  double *scratch;
+} psdmp_blocks;
+
+bool psdmp_blocks_new(const psdm_allocator *allocator, int n, const int *width, psdmp_blocks *blocks); /* false: out of memory, and nothing is left */
+void psdmp_blocks_free(psdmp_blocks *blocks);
+void psdmp_blocks_clear(psdmp_blocks *blocks);
+double *psdmp_blocks_row(psdmp_blocks *blocks, int equation, int block); /* the next row (width), to be filled before the next call */
+void psdmp_blocks_flush(psdmp_blocks *blocks);
+
+unsigned psdmp_blocks_all(void);
+unsigned psdmp_blocks_without(int fold);
+
+/* One equation's rows of some blocks: R (width^2). Returns how many. scratch: psdmp_blocks' own. */
+double psdmp_blocks_stack(psdmp_blocks *blocks, int equation, unsigned mask, double *R);
+
+/* Least squares over some blocks, columns theta and an equation's own (all columns when there is one equation): x (W), covariance (W x W, classical) nullable. */
+psdm_status psdmp_blocks_fit(psdmp_run *run, psdmp_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance);
+
+/* The answer with its doubt, and without each fold. */
+psdm_status psdmp_blocks_finish(psdmp_run *run, psdmp_blocks *blocks, const double *sigma, psdmp_estimated *e);
+
+/* covariance: by the jackknife over blocks, each left out once (Efron, Stein 1981): larger than the sandwich where unknowns are many for what the blocks hold. */
+psdm_status psdmp_blocks_jackknife(psdmp_run *run, psdmp_blocks *blocks, const double *sigma, const double *x, double *covariance);
+
+/* largest change of x in units of the classical standard deviations */
+double psdmp_estimate_change(int W, const double *before, const double *x, const double *classical);
+
+/* ---- rows ---- */
+
+typedef struct psdmp_walk_row {
+  int block;
+  const bool *fitted;          /* (n) whether a drive's row counts */
+  const double *Y, *F, *tau;   /* (n x l), (n x 16), (n) */
+  const double *Y_auxiliary, *F_auxiliary; /* the same along the auxiliary motion; NULL: none */
+} psdmp_walk_row;
+
+typedef psdm_status (*psdmp_use_row)(void *user, const psdmp_walk_row *row);
+
+/* The motion of a stretch's rows otherwise than it was measured: q, qd, qdd (rows x n); ready (rows): whether it is known. */
+typedef psdm_status (*psdmp_auxiliary_motion)(void *user, const psdmp_stretch *stretch, const psdmp_prepared *p, double *q, double *qd, double *qdd, bool *ready,
+                                              psdm_error *error);
+
+/* Calls use for every training row; all: also those that are not in memory. auxiliary (nullable): only rows of which it is known; it sees as many neighbours as
+ * the filter of its band (nullable) needs. */
+psdm_status psdmp_walk(psdmp_run *run, bool all, const psdmp_band *band, psdmp_auxiliary_motion auxiliary, void *auxiliary_user, psdmp_use_row use, void *user, psdm_error *error);
+
+/* The chosen columns of a drive. Returns how many. */
+int psdmp_chosen_columns(const psdmp_run *run, int drive, psdmp_column *column);
+
+/* ---- the auxiliary motion ---- */
+
+typedef struct psdmp_simulation psdmp_simulation;
+
+/* Chooses the reference, and says in run's reasons what is simulated. */
+psdm_status psdmp_simulation_new(psdmp_run *run, psdmp_simulation **simulation, psdm_error *error);
+void psdmp_simulation_free(psdmp_simulation *simulation); /* accepts NULL */
+psdmp_band psdmp_simulation_band(const psdmp_simulation *simulation, double *bandwidth); /* of the reference; rad/s of the controller */
+void psdmp_simulation_set(psdmp_simulation *simulation, const double *model, const double *robot); /* theta (l) of the controller, and of what it controls */
+psdm_status psdmp_simulate(void *simulation, const psdmp_stretch *stretch, const psdmp_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error);
+
+/* A pass with the robot of x under the controller of `before`; where x has no positive definite mass matrix, of what lies half way back. */
+psdm_status psdmp_simulation_walk(psdmp_simulation *simulation, psdmp_blocks *blocks, const double *before, double *x, psdmp_use_row use, void *user, psdm_error *error);
+
+/* Says that the last round still changed x so much. */
+void psdmp_estimate_unsettled(psdmp_run *run, double change);
+
+/* ---- instruments ---- */
+
+/* Triangles of [Z W tau] of every drive, and what it takes to solve with them. */
+typedef struct psdmp_instruments {
+  psdmp_run *run;
+  psdmp_blocks blocks;
+  psdmp_arena arena;
+  int W, widest;
+  double *gradient;        /* (3 W) */
+  double *stacked;         /* (widest^2) */
+  double *X, *T, *scratch; /* (widest x G), (G x G), G = 2 W + 1: columns Z W tau */
+  double *A, *B, *solved, *LU, *residual, *length; /* (W x W), (W x W+1) twice, (W x W), (W x W+1), (W) column-major */
+  long double *sum;
+  int *pivot;
+} psdmp_instruments;
+
+bool psdmp_instruments_new(psdmp_run *run, psdmp_instruments *v); /* false: out of memory, and nothing is left */
+void psdmp_instruments_free(psdmp_instruments *v);
+
+/* Z^T W x = Z^T tau over some blocks, weights 1 / sigma^2; rows: how many. False when the instruments do not reach every unknown. */
+bool psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, double *rows);
+
+/* After solving with all blocks: s^2 (Z^T W)^-1 Z^T Z (Z^T W)^-T, and the sandwich over blocks (nullable). */
+void psdmp_instruments_doubt(psdmp_instruments *v, double rows, const double *x, double *classical, double *covariance);
+
+/* ---- energy ---- */
+
+/* h (l) with kinetic + potential energy = h theta + a constant. scratch: (2 n S + 2 n + 12 joints). */
+size_t psdmp_energy_scratch(const psdmp_run *run);
+psdm_status psdmp_energy_columns(psdmp_run *run, const double *q, const double *qd, double *scratch, double *h);
+
+#endif

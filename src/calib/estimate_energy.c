@@ -1,0 +1,152 @@
+/* estimate_energy.c: what the motors supply between two moments is energy of the robot (Gautier 1991, eq. 11) or lost to friction:
+ *   (h(t + d) - h(t)) theta + integral of F phi v dt = integral of tau v dt.
+ * h are the energies of unit parameters, functions of q and qd: no acceleration is needed. A window d ends at every row; windows that overlap hang together,
+ * which the doubt over blocks of time takes into account. */
+#include <math.h>
+#include <string.h>
+
+#include "calib/estimate.h"
+
+/* ---- energies of unit parameters ---- */
+
+size_t psdmp_energy_scratch(const psdmp_run *r) { return 2 * (size_t)r->n * (size_t)r->S + 2 * (size_t)r->n + 12 * (size_t)psdm_robot_joints(r->robot) + (size_t)r->S; }
+
+/* potentials of a link's mass and first moments: U = -g . (m p + R h) */
+static void add_potential(const psdm_robot *robot, const double *poses, double *h) {
+  const double *g = psdm_robot_gravity(robot);
+  for (int j = 0; j < psdm_robot_joints(robot); j++) {
+    const double *p = poses + 12L * j, *R = p + 3;
+    int link = psdm_robot_joint(robot, j)->link;
+    if (link < 0) continue;
+    for (int c = 0; c < 3; c++) {
+      h[10L * link] -= g[c] * p[c];
+      for (int a = 0; a < 3; a++) h[10L * link + 1 + a] -= g[c] * R[3 * c + a];
+    }
+  }
+}
+
+psdm_status psdmp_energy_columns(psdmp_run *r, const double *q, const double *qd, double *scratch, double *h) {
+  int n = r->n, S = r->S;
+  double *moving = scratch, *still = moving + (long)n * S, *zero = still + (long)n * S, *poses = zero + 2 * n, *standard = poses + 12L * psdm_robot_joints(r->robot);
+  memset(zero, 0, (size_t)n * sizeof *zero);
+  /* M of a unit parameter times qd is the torque of acceleration qd at rest, less that of none */
+  psdm_status status = psdm_regressor_standard(r->robot, r->work, q, zero, qd, moving);
+  if (!status) status = psdm_regressor_standard(r->robot, r->work, q, zero, zero, still);
+  if (!status) status = psdm_poses(r->robot, r->work, q, poses);
+  if (status) return status;
+  for (int j = 0; j < S; j++) {
+    standard[j] = 0;
+    for (int i = 0; i < n; i++) standard[j] += qd[i] * (moving[(long)i * S + j] - still[(long)i * S + j]) / 2;
+  }
+  add_potential(r->robot, poses, standard);
+  for (int j = 0; j < r->l; j++) h[j] = standard[r->kept[j]];
+  return PSDM_OK;
+}
+
+/* ---- rows ---- */
+
+typedef struct energies {
+  psdmp_run *run;
+  psdmp_blocks blocks;       /* one equation */
+  int W;
+  psdmp_column (*column)[16];
+  int *count;
+  psdmp_column_state *state;
+  double *scratch, *Y;
+  bool loads;                /* some column needs the rigid torque */
+} energies;
+
+/* value (W + 1): h of theta, then the power of each column at unit gain, then of the motors */
+static psdm_status fill(energies *e, const psdmp_prepared *p, long k, double *value) {
+  psdmp_run *r = e->run;
+  int n = r->n, l = r->l;
+  const double *q = p->q + k * n, *qd = p->qd + k * n, *v = p->v + k * n;
+  psdm_status status = psdmp_energy_columns(r, q, qd, e->scratch, value);
+  if (!status && e->loads) status = psdmp_run_regressor(r, q, qd, p->qdd + k * n, e->scratch, e->Y);
+  double *to = value + l, power = 0;
+  for (int i = 0; i < n; to += e->count[i++]) {
+    double load = 0;
+    for (int j = 0; j < l && e->loads; j++) load += e->Y[(long)i * l + j] * r->theta_load[j];
+    psdmp_columns_at(e->column[i], e->count[i], p->x[k * n + i], v[i], fabs(load), &e->state[i], to);
+    for (int c = 0; c < e->count[i]; c++) to[c] *= v[i];
+    power += p->tau[k * n + i] * v[i];
+  }
+  *to = power;
+  return status;
+}
+
+/* powers become work since the first row: between two rows the integral of the cubic through four; straight lines at the ends */
+static void integrate(long rows, int width, int first, double interval, double *value) {
+  for (int c = first; c < width; c++) {
+    double work = 0, before = 0, now = value[c];
+    for (long k = 0; k < rows; k++) {
+      double next = k + 1 < rows ? value[(k + 1) * width + c] : 0, later = k + 2 < rows ? value[(k + 2) * width + c] : 0;
+      value[k * width + c] = work;
+      work += k > 0 && k + 2 < rows ? interval * (13 * (now + next) - before - later) / 24 : interval * (now + next) / 2;
+      before = now, now = next;
+    }
+  }
+}
+
+/* rows between two moments; all that lies between them must be good */
+static void add_windows(energies *e, const psdmp_prepared *p, const double *value) {
+  psdmp_run *r = e->run;
+  int width = e->W + 1, n = r->n;
+  double interval = p->t[1] - p->t[0];
+  long span = (long)fmax(2, round(0.25 / fmax(r->tempo, 1e-3) / interval)), good = 0; /* a quarter of the mean period */
+  for (long k = 0; k < p->rows; k++) {
+    bool bad = p->label[k] < 0;
+    for (int i = 0; i < n; i++) bad |= p->bad[k * n + i] != 0;
+    good = bad ? 0 : good + 1;
+    if (good <= span) continue;
+    double *to = psdmp_blocks_row(&e->blocks, 0, p->label[k]);
+    for (int c = 0; c < width; c++) to[c] = value[k * width + c] - value[(k - span) * width + c];
+  }
+}
+
+static psdm_status add_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
+  energies *e = user;
+  psdmp_run *r = e->run;
+  psdmp_prepared p;
+  psdm_status status = psdmp_run_prepare(r, &r->band, s, &p, error);
+  if (status) return status;
+  long width = e->W + 1;
+  double *value = p.rows > 1 ? psdmp_alloc_raw(r->allocator, (size_t)p.rows * (size_t)width * sizeof *value) : NULL;
+  if (p.rows > 1 && !value) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  memset(e->state, 0, (size_t)r->n * sizeof *e->state);
+  for (long k = 0; k < p.rows && value && !status; k++)
+    if ((status = fill(e, &p, k, value + k * width))) psdmp_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
+  if (!status && value) {
+    integrate(p.rows, (int)width, r->l, p.t[1] - p.t[0], value);
+    add_windows(e, &p, value);
+  }
+  psdmp_free(r->allocator, value);
+  psdmp_prepared_free(&p, r->allocator);
+  return status;
+}
+
+psdm_status psdmp_estimate_energy(psdmp_run *r, psdmp_estimated *out, psdm_error *error) {
+  psdmp_arena arena = {.allocator = r->allocator};
+  size_t n = (size_t)r->n;
+  energies e = {.run = r, .W = psdmp_estimate_width(r)};
+  const int width = e.W + 1;
+  size_t own = n * (size_t)(r->S + r->l), scratch = psdmp_energy_scratch(r);
+#define PART(field, number) (e.field = psdmp_arena_alloc(&arena, (size_t)(number) * sizeof *e.field))
+  bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(scratch, scratch > own ? scratch : own) && PART(Y, n * (size_t)r->l) &&
+            psdmp_blocks_new(r->allocator, 1, &width, &e.blocks);
+#undef PART
+  for (int i = 0; i < r->n && ok; i++) {
+    e.count[i] = psdmp_chosen_columns(r, i, e.column[i]);
+    for (int k = 0; k < e.count[i]; k++) e.loads |= r->theta_load && e.column[i][k].load;
+  }
+  psdm_status status = ok ? psdmp_feed_each(r->feed, !r->stopped, psdmp_band_margin(r, &r->band), add_stretch, &e, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  const double one = 1;
+  if (!status) psdmp_blocks_flush(&e.blocks);
+  /* one equation for all drives: unknowns are many for what a block holds */
+  if (!status && ((status = psdmp_blocks_finish(r, &e.blocks, &one, out)) || (status = psdmp_blocks_jackknife(r, &e.blocks, &one, out->x, out->covariance))))
+    psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  out->steps = 1;
+  psdmp_blocks_free(&e.blocks);
+  psdmp_arena_free(&arena);
+  return status;
+}

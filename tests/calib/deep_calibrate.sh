@@ -1,0 +1,23 @@
+# The truth within three standard deviations: KR6 and Denso, 200 noise seeds each, without and with a cable at the wrist that no model knows.
+set -u
+: "${SOURCE:?the source tree}" "${BUILD:?the build folder}" "${CC:=cc}"
+seeds=${SEEDS:-200} rows=5000
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+. "$SOURCE/tests/calib/build_program.sh"
+build_program coverage
+wrong=0
+# robot, estimator, seeds, cable, whatever else
+try() {
+  "$work/coverage" "$1" "$2" "$3" "$rows" "$4" "${@:5}" > "$work/table" 2> "$work/words" || { cat "$work/words"; echo "WRONG: $*"; wrong=1; }
+  grep -v '^\[' "$work/table"
+}
+try kr6 wls "$seeds" 0
+try kr6 consistent "$seeds" 0
+try denso wls "$seeds" 0
+try kr6 wls "$seeds" 0.01
+try kr6 consistent "$seeds" 0.01
+try denso wls "$seeds" 0.01
+# everything left to the recipe is slower: a tenth of the seeds
+try kr6 consistent $(((seeds + 9) / 10)) 0 recipe
+exit $wrong

@@ -1,0 +1,291 @@
+/* test_calibrate_odd.c: logs that have little to say, refusals, calibrations that are stopped or run out of memory. */
+#include "test_calibrate_log.h"
+
+#include "psdm/calibrate.h"
+
+static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate_options *o) {
+  psdm_calibration *c = NULL;
+  psdm_error error = {0};
+  if (psdm_calibrate(robot, o, NULL, &c, &error)) fail_msg("%s: %s", error.file, error.text);
+  assert_all_finite(c);
+  return c;
+}
+
+static const char two_links[] =
+    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\n"
+    "joints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, type: revolute, a: 0.3, drive_inertia: 0.1}\n"
+    "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
+    "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
+
+/* ---- logs that have little to say ---- */
+
+static void a_joint_that_never_moves(void **state) {
+  (void)state;
+  rng g = rng_start("a_joint_that_never_moves");
+  char path[64];
+  const char *name = log_path(path);
+  psdm_robot *robot = load_shipped("puma560");
+  for (int still = 1; still <= 6; still += 5) {
+    truth w = {.robot = robot, .rows = 1000, .dt = 0.01, .viscous = 2, .coulomb = 1, .smooth = 0.05, .noise = still == 1 ? 0 : 0.01, .still = still};
+    write_log(path, &w, &g);
+    for (int estimator = PSDM_ESTIMATOR_CONSISTENT; estimator <= PSDM_ESTIMATOR_WLS; estimator++) {
+      psdm_calibrate_options o = {.files = 1,
+                                  .path = &name,
+                                  .estimator = (psdm_estimator)estimator,
+                                  .holdout = 0.25,
+                                  .prior_kinematics = true,
+                                  .plain_friction = estimator > 0,
+                                  .delay_given = true};
+      psdm_calibration *c = calibrate(robot, &o);
+      if (c->pi) assert_true(physically_possible(c->pi, 6));
+      psdm_calibration_free(c);
+    }
+  }
+  psdm_robot_free(robot);
+  unlink(path);
+}
+
+/* every outcome is an answer of finite numbers, or a sentence */
+static psdm_status any_outcome(const psdm_robot *robot, const psdm_calibrate_options *o, char sentence[512]) {
+  psdm_calibration *c = NULL;
+  psdm_error error = {0};
+  psdm_status status = psdm_calibrate(robot, o, NULL, &c, &error);
+  if (status) {
+    assert_null(c);
+    assert_true(error.text[0] != 0);
+    if (sentence) strcpy(sentence, error.text);
+    return status;
+  }
+  assert_all_finite(c);
+  psdm_calibration_free(c);
+  return PSDM_OK;
+}
+
+static void short_logs(void **state) {
+  (void)state;
+  rng g = rng_start("short_logs");
+  char path[64], sentence[512];
+  const char *name = log_path(path);
+  psdm_robot *robot = parse_robot(two_links);
+  static const long rows[] = {1, 2, 3, 10, 29, 30, 31, 40, 60, 100, 200, 500};
+  int answers = 0;
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+    for (int hold = 0; hold < 3; hold++) {
+      truth w = {.robot = robot, .rows = rows[k], .dt = 0.001, .viscous = 2, .noise = 0.01};
+      write_log(path, &w, &g);
+      psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = hold == 1 ? 0.3 : 0, .holdout_block = hold == 2 ? 0.05 : 0, .holdout_every = 2};
+      answers += any_outcome(robot, &o, sentence) == PSDM_OK;
+    }
+  print_message("%d of 36 short logs are answered; last refusal: %s\n", answers, sentence);
+  assert_true(answers > 3 && answers < 36);
+  /* a log of two samples a second is not filtered */
+  truth slow = {.robot = robot, .rows = 400, .dt = 0.5, .viscous = 2, .rates = true, .accelerations = true};
+  write_log(path, &slow, &g);
+  psdm_calibrate_options o = {.files = 1, .path = &name, .kinematics = PSDM_KINEMATICS_ACCELERATION};
+  psdm_calibration *c = calibrate(robot, &o);
+  assert_true(isinf(c->cutoff));
+  psdm_calibration_free(c);
+  psdm_robot_free(robot);
+  unlink(path);
+}
+
+/* one segment of twenty rows among others, and two files */
+static void short_segments(void **state) {
+  (void)state;
+  rng g = rng_start("short_segments");
+  char path[64], second[64];
+  const char *names[] = {log_path(path), log_path(second)};
+  psdm_robot *robot = parse_robot(two_links);
+  truth w = {.robot = robot, .rows = 1200, .dt = 0.005, .viscous = 2, .coulomb = 1, .smooth = 0.05, .rates = true, .accelerations = true};
+  tones m = tones_of(&g, &w);
+  FILE *file = fopen(path, "w");
+  write_rows(file, &w, &g, &m, true, 0);
+  w.rows = 20;
+  write_rows(file, &w, &g, &m, false, 10);
+  w.rows = 1500;
+  write_rows(file, &w, &g, &m, false, 20);
+  assert_int_equal(fclose(file), 0);
+  write_log(second, &w, &g);
+  psdm_calibrate_options o = {.files = 2,
+                              .path = names,
+                              .estimator = PSDM_ESTIMATOR_WLS,
+                              .kinematics = PSDM_KINEMATICS_ACCELERATION,
+                              .cutoff = INFINITY,
+                              .delay_given = true,
+                              .holdout = 0.2};
+  psdm_calibration *c = calibrate(robot, &o);
+  assert_int_equal(c->segments, 4);
+  assert_int_equal(c->rows, 1200 + 20 + 1500 + 1500);
+  assert_int_equal(c->faults[PSDM_FAULT_JUMP], 2);
+  assert_non_null(psdm_calibration_fault(c, 0));
+  assert_true(c->heldout[PSDM_FIT_ALL].global_rel < 0.01);
+  psdm_calibration_free(c);
+  psdm_robot_free(robot);
+  unlink(path);
+  unlink(second);
+}
+
+/* torques that are frozen from the first row to the last while joints move: nothing is left to fit */
+static void all_rows_bad(void **state) {
+  (void)state;
+  rng g = rng_start("all_rows_bad");
+  char path[64], sentence[512];
+  const char *name = log_path(path);
+  psdm_robot *robot = parse_robot(two_links);
+  FILE *file = fopen(path, "w");
+  fputs("t,q1,q2,tau1,tau2\n", file);
+  for (int k = 0; k < 2000; k++)
+    fprintf(file, "%.3f,%.9f,%.9f,%d,%d\n", 0.002 * k, sin(0.01 * k), cos(0.007 * k), k % 400 < 2 ? k % 2 : 5, k % 400 < 2 ? k % 2 : 7);
+  assert_int_equal(fclose(file), 0);
+  psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.3};
+  psdm_status status = any_outcome(robot, &o, sentence);
+  if (status) print_message("refused: %s\n", sentence);
+  file = fopen(path, "w");
+  fputs("t,q1,q2,tau1,tau2\nnothing here\n", file);
+  assert_int_equal(fclose(file), 0);
+  assert_int_not_equal(any_outcome(robot, &o, sentence), PSDM_OK);
+  (void)g;
+  psdm_robot_free(robot);
+  unlink(path);
+}
+
+/* ---- refusals ---- */
+
+static void refusals(void **state) {
+  (void)state;
+  rng g = rng_start("refusals");
+  char path[64], sentence[512];
+  const char *name = log_path(path);
+  psdm_robot *robot = parse_robot(two_links);
+  truth w = {.robot = robot, .rows = 500, .dt = 0.01};
+  write_log(path, &w, &g);
+  static const double bad_prior[64] = {0};
+  const psdm_calibrate_options good = {.files = 1, .path = &name, .holdout = 0.2};
+  psdm_calibrate_options o;
+  struct {
+    psdm_calibrate_options o;
+    const char *word;
+  } cases[12];
+  int count = 0;
+#define CASE(change, text) (o = good, o.change, cases[count].o = o, cases[count++].word = text)
+  CASE(files = 0, "at least one log");
+  CASE(estimator = PSDM_ESTIMATORS, "out of its range");
+  CASE(kinematics = PSDM_KINEMATICS_KINDS, "out of its range");
+  CASE(holdout = 0.99, "held out");
+  CASE(holdout = NAN, "held out");
+  CASE(holdout_block = -1, "held-out blocks");
+  CASE(cutoff = -1, "cutoff");
+  CASE(columns = 17, "columns");
+  CASE(prior = bad_prior, "prior");
+  CASE(kinematics = PSDM_KINEMATICS_ACCELERATION, "has no qdd");
+  CASE(kinematics = PSDM_KINEMATICS_VELOCITY, "has no qd");
+#undef CASE
+  for (int k = 0; k < count; k++) {
+    assert_int_not_equal(any_outcome(robot, &cases[k].o, sentence), PSDM_OK);
+    if (!strstr(sentence, cases[k].word)) fail_msg("case %d: '%s' has no '%s'", k, sentence, cases[k].word);
+  }
+  psdm_robot_free(robot);
+  /* more joints than are calibrated at once */
+  char *text = malloc(40000), *at = text;
+  at += sprintf(at, "convention: dh\njoints:\n");
+  for (int j = 0; j < PSDM_CALIBRATE_JOINTS + 1; j++) at += sprintf(at, "  - {name: j%d, type: revolute, a: 0.1, alpha: pi/2}\n", j);
+  robot = parse_robot(text);
+  assert_int_equal(any_outcome(robot, &good, sentence), PSDM_E_LIMIT);
+  psdm_robot_free(robot);
+  free(text);
+  robot = load_shipped("five_bar");
+  assert_int_equal(any_outcome(robot, &good, sentence), PSDM_E_ROBOT);
+  psdm_robot_free(robot);
+  unlink(path);
+}
+
+/* ---- stopping ---- */
+
+typedef struct stopper {
+  long calls, stop_at;
+} stopper;
+
+static bool stop_once(void *user, const char *doing, double share) {
+  stopper *s = user;
+  assert_non_null(doing);
+  assert_true(share <= 1 + 1e-9);
+  return ++s->calls < s->stop_at;
+}
+
+static void stops_anywhere(void **state) {
+  (void)state;
+  rng g = rng_start("stops_anywhere");
+  char path[64], sentence[512] = "";
+  const char *name = log_path(path);
+  psdm_robot *robot = parse_robot(two_links);
+  truth w = {.robot = robot, .rows = 2500, .dt = 0.005, .viscous = 2, .coulomb = 1, .smooth = 0.05, .noise = 0.01};
+  write_log(path, &w, &g);
+  stopper s = {.stop_at = 1000000};
+  psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.2, .going_on = stop_once, .going_on_user = &s};
+  psdm_calibration *c = calibrate(robot, &o);
+  long calls = s.calls;
+  double best = c->heldout[PSDM_FIT_ALL].global_rel, most = 0;
+  assert_false(c->stopped);
+  psdm_calibration_free(c);
+  for (long at = 1; at <= calls; at += at < 6 ? 1 : calls / 8) {
+    s = (stopper){.stop_at = at};
+    psdm_error error = {0};
+    psdm_status status = psdm_calibrate(robot, &o, NULL, &c, &error);
+    if (status) {
+      assert_int_equal(status, PSDM_E_ARGUMENT);
+      assert_non_null(strstr(error.text, "stopped while the logs were read"));
+      strcpy(sentence, error.text);
+      continue;
+    }
+    assert_true(c->stopped);
+    assert_all_finite(c);
+    assert_true(physically_possible(c->pi, 2));
+    assert_true(c->heldout[PSDM_FIT_ALL].rows > 0);
+    most = fmax(most, c->heldout[PSDM_FIT_ALL].global_rel);
+    psdm_calibration_free(c);
+  }
+  print_message("%ld questions; held out %.3g to the end, at worst %.3g when stopped\n", calls, best, most);
+  assert_true(most < 0.5 && sentence[0]);
+  psdm_robot_free(robot);
+  unlink(path);
+}
+
+/* ---- memory ---- */
+
+static void memory_runs_out(void **state) {
+  (void)state;
+  rng g = rng_start("memory_runs_out");
+  char path[64];
+  const char *name = log_path(path);
+  psdm_robot *robot = parse_robot("name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n");
+  const double pi[10] = {2, 0.4, 0.1, 0, 0.1, 0, 0, 0.1, 0, 0.2};
+  truth w = {.robot = robot, .pi = pi, .rows = 400, .dt = 0.01, .viscous = 2, .noise = 0.01};
+  write_log(path, &w, &g);
+  psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.2, .delay_given = true, .cutoff = 10};
+  long failures = 0;
+  for (long fail_at = 1;; fail_at += 1 + fail_at / 20) {
+    counting memory;
+    psdm_calibration *c = NULL;
+    psdm_error error = {0};
+    counting_init(&memory, fail_at);
+    psdm_status status = psdm_calibrate(robot, &o, &memory.allocator, &c, &error);
+    bool done = memory.calls < fail_at;
+    if (done) assert_int_equal(status, PSDM_OK);
+    else if (status) assert_int_equal(status, PSDM_E_MEMORY), failures++;
+    psdm_calibration_free(c);
+    if (memory.live != 0) fail_msg("%ld allocations are left after failure %ld", memory.live, fail_at);
+    if (done) break;
+  }
+  print_message("%ld failures\n", failures);
+  assert_true(failures > 40);
+  psdm_robot_free(robot);
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_joint_that_never_moves), cmocka_unit_test(short_logs), cmocka_unit_test(short_segments), cmocka_unit_test(all_rows_bad),
+      cmocka_unit_test(refusals), cmocka_unit_test(stops_anywhere), cmocka_unit_test(memory_runs_out),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

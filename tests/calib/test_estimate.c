@@ -1,0 +1,285 @@
+/* test_estimate.c: the parts that estimators are made of, against plain twins. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calib/estimate.h"
+#include "linalg/solve.h"
+#include "psdm/params.h"
+#include "support.h"
+
+static double *numbers(size_t count) {
+  double *memory = calloc(count ? count : 1, sizeof *memory);
+  assert_non_null(memory);
+  return memory;
+}
+
+static double noise(rng *g) {
+  double sum = 0;
+  for (int i = 0; i < 12; i++) sum += rng_uniform(g, -0.5, 0.5);
+  return sum;
+}
+
+/* ---- energy ---- */
+
+/* h theta is the energy of psdm_energy but for a constant, on trees with every kind of joint */
+static void test_energy(void **unused) {
+  (void)unused;
+  rng g = rng_start("test_energy");
+  char text[16384];
+  double worst = 0;
+  for (int round = 0; round < 80; round++) {
+    const random_options kinds = {.n_min = 1, .n_max = 6, .coupled = round % 3 == 1, .trees = round % 2 == 1, .prismatic = round % 4 > 1, .drives = round % 5 != 0};
+    psdm_robot *robot = parse_robot(random_robot_text(&g, &kinds, text, sizeof text));
+    psdmp_run r = {.robot = robot, .n = psdm_robot_n(robot), .S = psdm_robot_parameter_count(robot)};
+    assert_int_equal(psdm_params_derive(robot, NULL, NULL, &r.model, NULL, NULL), PSDM_OK);
+    assert_int_equal(psdm_work_new(robot, NULL, &r.work), PSDM_OK);
+    r.l = psdm_model_l(r.model);
+    r.kept = calloc((size_t)r.l + 1, sizeof *r.kept);
+    double *pi = numbers((size_t)r.S), *theta = numbers((size_t)r.l), *h = numbers((size_t)r.l), *scratch = numbers(psdmp_energy_scratch(&r)), first = 0, size = 1;
+    psdm_robot_parameters(robot, pi);
+    psdm_model_theta(r.model, pi, theta);
+    for (int j = 0; j < r.l; j++) psdm_model_base_term(r.model, j, 0, &r.kept[j]);
+    for (int state = 0; state < 6; state++) {
+      double q[32], qd[32], kinetic, potential, sum = 0;
+      for (int i = 0; i < r.n; i++) q[i] = rng_uniform(&g, -2, 2), qd[i] = rng_uniform(&g, -3, 3);
+      assert_int_equal(psdmp_energy_columns(&r, q, qd, scratch, h), PSDM_OK);
+      assert_int_equal(psdm_energy(robot, r.work, q, qd, &kinetic, &potential), PSDM_OK);
+      for (int j = 0; j < r.l; j++) sum += h[j] * theta[j], size = fmax(size, fabs(h[j] * theta[j]));
+      if (state == 0) first = sum - kinetic - potential;
+      worst = fmax(worst, fabs(sum - kinetic - potential - first) / size);
+    }
+    psdm_work_free(r.work, NULL);
+    psdm_model_free(r.model);
+    free(r.kept), free(pi), free(theta), free(h), free(scratch);
+    psdm_robot_free(robot);
+  }
+  printf("energies: largest difference %.1e of the largest term\n", worst);
+  assert_true(worst < 1e-12); /* some thousand roundings of 1.1e-16 */
+}
+
+/* ---- least squares over blocks ---- */
+
+/* two equations with shared and own unknowns, their rows spread over blocks, against one matrix of all */
+static void test_blocks(void **unused) {
+  (void)unused;
+  rng g = rng_start("test_blocks");
+  double worst = 0, worst_covariance = 0;
+  for (int round = 0; round < 20; round++) {
+    int n = 2, l = rng_int(&g, 1, 5), own[2] = {rng_int(&g, 1, 3), rng_int(&g, 1, 3)}, W = l + own[0] + own[1], samples = 700, rows = n * samples, width[2];
+    unsigned mask = round % 2 ? psdmp_blocks_all() : psdmp_blocks_without(round % PSDMP_FOLDS);
+    const double sigma[2] = {0.5, 2};
+    psdmp_choice choice[2] = {{.count = own[0]}, {.count = own[1]}};
+    double *K = numbers((size_t)l);
+    psdmp_run r = {.n = n, .l = l, .S = l, .K = K, .choice = choice};
+    psdmp_blocks b;
+    for (int i = 0; i < n; i++) width[i] = l + own[i] + 1;
+    assert_true(psdmp_blocks_new(NULL, n, width, &b));
+    long words = psdmp_least_squares_work(rows, W, 1);
+    double *A = numbers((size_t)(rows * W)), *B = numbers((size_t)rows), *work = numbers((size_t)words), x[16], covariance[256];
+    int at = 0;
+    for (int k = 0; k < samples; k++)
+      for (int i = 0; i < n; i++) {
+        int block = k * PSDMP_BLOCKS / samples, first = i ? l + own[0] : l;
+        double *row = psdmp_blocks_row(&b, i, block), tau = noise(&g);
+        for (int j = 0; j < l + own[i]; j++) row[j] = rng_uniform(&g, -1, 1), tau += row[j];
+        row[l + own[i]] = tau;
+        if (!(mask >> block & 1)) continue;
+        for (int j = 0; j < l + own[i]; j++) A[(long)(j < l ? j : first + j - l) * rows + at] = row[j] / sigma[i];
+        B[at++] = tau / sigma[i];
+      }
+    psdmp_blocks_flush(&b);
+    assert_int_equal(psdmp_blocks_fit(&r, &b, mask, sigma, x, covariance), PSDM_OK);
+    double *copy = numbers((size_t)(rows * W)), square = 0;
+    memcpy(copy, A, sizeof *A * (size_t)(rows * W));
+    assert_true(psdmp_least_squares(rows, W, 1, A, B, work, words));
+    for (int j = 0; j < W; j++) worst = fmax(worst, fabs(x[j] - B[j]));
+    /* covariance times W^T W is s^2 1: the residual is what is left of B */
+    for (int k = W; k < rows; k++) square += B[k] * B[k];
+    square /= at - W;
+    for (int i = 0; i < W; i++)
+      for (int j = 0; j < W; j++) {
+        double sum = 0;
+        for (int k = 0; k < W; k++) {
+          double entry = 0;
+          for (int row = 0; row < rows; row++) entry += copy[(long)k * rows + row] * copy[(long)j * rows + row];
+          sum += covariance[i * W + k] * entry;
+        }
+        worst_covariance = fmax(worst_covariance, fabs(sum / square - (i == j)));
+      }
+    psdmp_blocks_free(&b);
+    free(K), free(A), free(B), free(work), free(copy);
+  }
+  printf("blocks: %.1e in x, %.1e in covariance\n", worst, worst_covariance);
+  assert_true(worst < 1e-12 && worst_covariance < 1e-10);
+}
+
+/* ---- instruments ---- */
+
+/* (Z^T W)^-1 Z^T tau by the normal equations, their sandwich block by block; two drives, weights, own columns */
+static void test_instruments(void **unused) {
+  (void)unused;
+  rng g = rng_start("test_instruments");
+  double worst = 0, worst_covariance = 0, worst_classical = 0;
+  for (int round = 0; round < 20; round++) {
+    enum { N = 2, MANY = 16 };
+    int l = rng_int(&g, 1, 5), own[N] = {rng_int(&g, 1, 3), rng_int(&g, 1, 3)}, W = l + own[0] + own[1], samples = 600, pivot[MANY];
+    double sigma[N] = {0.5, 2}, x[MANY], classical[MANY * MANY], covariance[MANY * MANY], rows;
+    psdmp_choice choice[N] = {{.count = own[0]}, {.count = own[1]}};
+    psdmp_run r = {.n = N, .l = l, .choice = choice, .sigma = sigma};
+    psdmp_instruments v;
+    assert_true(psdmp_instruments_new(&r, &v));
+    double *Z = numbers((size_t)(N * samples * W)), *X = numbers((size_t)(N * samples * W)), *tau = numbers((size_t)(N * samples));
+    for (int k = 0; k < samples; k++)
+      for (int i = 0; i < N; i++) {
+        int half = l + own[i], first = i ? l + own[0] : l;
+        double *row = psdmp_blocks_row(&v.blocks, i, k * PSDMP_BLOCKS / samples), *z = Z + (long)(N * k + i) * W, *w = X + (long)(N * k + i) * W;
+        for (int j = 0; j < half; j++) {
+          int at = j < l ? j : first + j - l;
+          row[j] = rng_uniform(&g, -1, 1);
+          row[half + j] = row[j] + 0.3 * noise(&g);
+          z[at] = row[j] / sigma[i], w[at] = row[half + j] / sigma[i];
+        }
+        row[2 * half] = noise(&g);
+        for (int j = 0; j < half; j++) row[2 * half] += row[j];
+        tau[N * k + i] = row[2 * half] / sigma[i];
+      }
+    psdmp_blocks_flush(&v.blocks);
+    assert_true(psdmp_instruments_solve(&v, psdmp_blocks_all(), x, &rows));
+    assert_true(rows == N * samples);
+    psdmp_instruments_doubt(&v, rows, x, classical, covariance);
+    /* the normal equations, column-major */
+    double A[MANY * MANY] = {0}, ZZ[MANY * MANY] = {0}, B[MANY * (MANY + 1)] = {0}, S[MANY * (MANY + 1)], LU[MANY * MANY], residual[MANY * (MANY + 1)], square = 0;
+    long double sum[MANY];
+    double G[PSDMP_BLOCKS][MANY] = {{0}}, mean[MANY] = {0};
+    for (int k = 0; k < N * samples; k++)
+      for (int i = 0; i < W; i++) {
+        for (int j = 0; j < W; j++) A[j * W + i] += Z[(long)k * W + i] * X[(long)k * W + j], ZZ[j * W + i] += Z[(long)k * W + i] * Z[(long)k * W + j];
+        B[i] += Z[(long)k * W + i] * tau[k];
+        B[(i + 1) * W + i] = 1;
+      }
+    assert_true(psdmp_solve_refined(W, W + 1, A, B, S, LU, pivot, residual, sum));
+    for (int j = 0; j < W; j++) worst = fmax(worst, fabs(x[j] - S[j]));
+    for (int k = 0; k < N * samples; k++) {
+      double e = -tau[k];
+      for (int j = 0; j < W; j++) e += X[(long)k * W + j] * S[j];
+      square += e * e / (N * samples - W);
+      for (int j = 0; j < W; j++) G[k / N * PSDMP_BLOCKS / samples][j] += Z[(long)k * W + j] * e;
+    }
+    for (int j = 0; j < W; j++)
+      for (int b = 0; b < PSDMP_BLOCKS; b++) mean[j] += G[b][j] / PSDMP_BLOCKS;
+    for (int i = 0; i < W; i++)
+      for (int j = 0; j < W; j++) {
+        double white = 0, sandwich = 0;
+        for (int a = 0; a < W; a++)
+          for (int b = 0; b < W; b++) white += square * S[(a + 1) * W + i] * ZZ[b * W + a] * S[(b + 1) * W + j];
+        for (int b = 0; b < PSDMP_BLOCKS; b++) {
+          double left = 0, right = 0;
+          for (int a = 0; a < W; a++) left += S[(a + 1) * W + i] * (G[b][a] - mean[a]), right += S[(a + 1) * W + j] * (G[b][a] - mean[a]);
+          sandwich += PSDMP_BLOCKS / (PSDMP_BLOCKS - 1.0) * left * right;
+        }
+        worst_classical = fmax(worst_classical, fabs(white - classical[i * W + j]) / square);
+        worst_covariance = fmax(worst_covariance, fabs(sandwich - covariance[i * W + j]) / square);
+      }
+    psdmp_instruments_free(&v);
+    free(Z), free(X), free(tau);
+  }
+  printf("instruments: %.1e in x, %.1e in the covariance, %.1e in the classical one\n", worst, worst_covariance, worst_classical);
+  assert_true(worst < 1e-11 && worst_covariance < 1e-11 && worst_classical < 1e-11); /* some thousand roundings, condition below a hundred */
+}
+
+/* ---- essential parameters ---- */
+
+/* x, variances of least squares with some columns only, by a fresh QR */
+static void refit(int rows, int W, const double *A, const double *b, const bool *in, double variance, double *x, double *variances) {
+  int take[16], m = 0;
+  for (int j = 0; j < W; j++)
+    if (in[j]) take[m++] = j;
+  long words = psdmp_least_squares_work(rows, m, 1);
+  double *copy = numbers((size_t)(rows * m)), *B = numbers((size_t)rows), *work = numbers((size_t)words), *R = numbers((size_t)(m * m)), *reflectors = numbers((size_t)m);
+  for (int k = 0; k < m; k++) memcpy(copy + (long)k * rows, A + (long)take[k] * rows, sizeof *A * (size_t)rows);
+  memcpy(B, b, sizeof *B * (size_t)rows);
+  assert_true(psdmp_least_squares(rows, m, 1, copy, B, work, words));
+  for (int k = 0; k < m; k++) memcpy(copy + (long)k * rows, A + (long)take[k] * rows, sizeof *A * (size_t)rows);
+  assert_true(psdmp_triangle(rows, m, copy, R, reflectors, work, words));
+  for (int k = 0; k < m; k++) {
+    double y[16] = {0}, sum = 0;
+    y[k] = 1;
+    for (int i = 0; i < m; i++) { /* R^T y = e_k, R column-major */
+      for (int j = 0; j < i; j++) y[i] -= R[(long)i * m + j] * y[j];
+      y[i] /= R[(long)i * m + i];
+      sum += y[i] * y[i];
+    }
+    x[take[k]] = B[k];
+    variances[take[k]] = variance * sum;
+  }
+  free(copy), free(B), free(work), free(R), free(reflectors);
+}
+
+/* letting go by the covariance is letting go by a new fit each time */
+static void test_essential(void **unused) {
+  (void)unused;
+  rng g = rng_start("test_essential");
+  int dropped = 0, kept = 0, close = 0;
+  for (int round = 0; round < 40; round++) {
+    int base = rng_int(&g, 2, 8), W = base + rng_int(&g, 0, 3), rows = 200;
+    double *A = numbers((size_t)(rows * W)), *b = numbers((size_t)rows), *scratch = numbers((size_t)(W * W + W)), classical[256], sd[16], x[16], variances[16];
+    bool in[16], essential[16];
+    for (int j = 0; j < W; j++) in[j] = true;
+    for (int k = 0; k < rows; k++) {
+      double common = rng_uniform(&g, -1, 1);
+      b[k] = noise(&g);
+      for (int j = 0; j < W; j++) {
+        A[(long)j * rows + k] = rng_uniform(&g, -1, 1) + 0.5 * common;
+        if (j % 2 || j >= base) b[k] += A[(long)j * rows + k] * (j % 3 ? 1 : 0.1);
+      }
+    }
+    const double variance = 1;
+    refit(rows, W, A, b, in, variance, x, variances);
+    /* classical: (A^T A)^-1 by solving with the normal matrix, well conditioned here */
+    double N[256], unit[256] = {0}, LU[256], residual[256];
+    long double sum[16];
+    int pivot[16];
+    for (int i = 0; i < W; i++)
+      for (int j = 0; j < W; j++) {
+        N[i * W + j] = 0;
+        for (int k = 0; k < rows; k++) N[i * W + j] += A[(long)i * rows + k] * A[(long)j * rows + k];
+        unit[i * W + j] = i == j;
+      }
+    assert_true(psdmp_solve_refined(W, W, N, unit, classical, LU, pivot, residual, sum));
+    for (int j = 0; j < W; j++) {
+      sd[j] = sqrt(classical[j * W + j]);
+      assert_true(fabs(sd[j] * sd[j] - variances[j]) < 1e-12);
+    }
+    psdmp_essential(base, W, x, classical, sd, scratch, essential);
+    /* the plain twin; 95 % of chi squared from a table */
+    static const double table[] = {0, 3.841459, 5.991465, 7.814728, 9.487729, 11.070498, 12.591587, 14.067140, 15.507313};
+    double total = 0;
+    bool near = false; /* the approximation of chi squared may decide otherwise */
+    for (int gone = 1; gone <= base; gone++) {
+      int least = -1;
+      refit(rows, W, A, b, in, variance, x, variances);
+      for (int j = 0; j < base; j++)
+        if (in[j] && (least < 0 || x[j] * x[j] / variances[j] < x[least] * x[least] / variances[least])) least = j;
+      double t2 = x[least] * x[least] / variances[least];
+      near |= fabs(total + t2 - table[gone]) < 0.01 * table[gone];
+      if (t2 > table[1] || (total += t2) > table[gone]) break;
+      in[least] = false;
+    }
+    close += near;
+    for (int j = 0; j < base; j++) {
+      if (!near) assert_int_equal(essential[j], in[j]);
+      if (j % 2 && j % 3) assert_true(essential[j]); /* some eight standard deviations from zero */
+      dropped += !essential[j], kept += essential[j];
+    }
+    free(A), free(b), free(scratch);
+  }
+  printf("essential: %d, not: %d\n", kept, dropped);
+  assert_true(dropped > 40 && kept > 40 && close < 5);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy), cmocka_unit_test(test_blocks), cmocka_unit_test(test_instruments), cmocka_unit_test(test_essential)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,46 @@
+/* test_estimate_memory.c: estimators that go through the rows once more when memory runs out. */
+#include "test_estimate_log.h"
+
+static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM, PSDM_ESTIMATOR_ENERGY};
+enum { WALKING = sizeof walking / sizeof *walking };
+
+/* every allocation of the last part fails once, and of the rest some */
+static void out_of_memory(void **unused) {
+  (void)unused;
+  rng g = rng_start("out_of_memory");
+  psdm_robot *robot = load_shipped("two_link");
+  truth w = {.robot = robot, .rows = 400, .dt = 0.005, .viscous = 3, .coulomb = 2, .offset = 0.5, .noise = 0.01};
+  const damage d = {.accelerations = true};
+  char path[64];
+  const char *name = log_path(path);
+  write_damaged(path, &w, &d, &g, &g);
+  for (int e = 0; e < WALKING; e++) {
+    const psdm_calibrate_options o = {.files = 1, .path = &name, .estimator = walking[e], .kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .delay_given = true,
+                                      .plain_friction = true};
+    counting c;
+    psdm_calibration *answer = NULL;
+    counting_init(&c, 0);
+    assert_int_equal(psdm_calibrate(robot, &o, &c.allocator, &answer, NULL), PSDM_OK);
+    psdm_calibration_free(answer);
+    assert_int_equal(c.live, 0);
+    long calls = c.calls, failed = 0;
+    for (long at = 1 + e; at <= calls; at += at + 67 < calls - 60 ? 67 : 1) {
+      psdm_error error = {0};
+      counting_init(&c, at);
+      psdm_status status = psdm_calibrate(robot, &o, &c.allocator, &answer, &error);
+      if (status == PSDM_OK) fail_msg("%s: allocation %ld of %ld failed and was not missed", psdm_estimator_name(walking[e]), at, calls);
+      assert_int_equal(status, PSDM_E_MEMORY);
+      assert_true(error.text[0] != 0);
+      assert_int_equal(c.live, 0);
+      failed++;
+    }
+    printf("%s: %ld of %ld allocations failed\n", psdm_estimator_name(walking[e]), failed, calls);
+  }
+  unlink(path);
+  psdm_robot_free(robot);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(out_of_memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+#define _POSIX_C_SOURCE 200809L /* sigaction */
+/* cmd_calibrate.c: psdm calibrate: a log goes in, a model that one can trust comes out. */
+#include "cmd_calibrate.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTINGS_STRUCT calibrate_settings
+static const setting settings[] = {CALIBRATE_SETTINGS(SETTINGS_ROW)};
+
+static const char *const positional[] = {"ROBOT", NULL};
+
+#define WORD_HELP(id, name, text) "  " name "\t" text "\n"
+static const char help[] =
+    "Finds a robot's base parameters and the friction of its drives from logs: tau = Y(q, qd, qdd) theta + friction. The robot file needs no inertias.\n"
+    "Filter, delay of the torques, friction columns and the weight of the prior are chosen by cross-validation on the training part; what is held out\n"
+    "is only looked at in the end. The main figures are those of the rows in which a joint moves. Exit 1 when a threshold is not met, or after an\n"
+    "interrupt, which keeps the best so far.\n\n"
+    "estimators:\n" PSDM_ESTIMATOR_LIST(WORD_HELP)
+    "\nlogs: CSV (a header with t, q1.., optionally qd1.., qdd1.., and tau1.. or i1..; motor side qm1.., taum1..), its gzip, .mat, HDF5\n"
+    "\nexamples:\n"
+    "  psdm calibrate robots/kuka_kr6.yaml --log run.csv --holdout 0.3 --out kr6_params.yaml\n"
+    "  psdm calibrate arm.yaml --log monday.csv tuesday.csv.gz --holdout blocks:0.5/4 --json\n"
+    "  psdm calibrate arm.yaml --log run.csv --columns t=1,q=2:7,tau=8:13 --degrees --estimator wls --plain-friction\n"
+    "  psdm calibrate arm.yaml --log run.csv --predict rows.csv --urdf arm_identified.urdf --codegen arm_c --max-rel 0.05\n"
+    "  psdm calibrate arm.yaml --log today.csv --compare arm_params.yaml\n"
+    "  psdm eval arm.yaml inverse --params arm_params.yaml --friction --in states.csv\n";
+#undef WORD_HELP
+
+const command_line calibrate_line = {"calibrate", settings, sizeof settings / sizeof *settings, positional, help};
+
+/* ---- small things for all files ---- */
+
+int calibrate_memory(void) { return tool_usage("calibrate", "out of memory"); }
+
+static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
+
+bool calibrate_words_wanted(const calibrate_job *j) {
+  return !j->set.json && !j->set.quiet && !is_standard(j->set.out) && !is_standard(j->set.predict) && !is_standard(j->set.urdf);
+}
+
+const char *calibrate_joint_name(const calibrate_job *j, int q) {
+  for (int k = 0; k < psdm_robot_joints(j->robot); k++)
+    if (psdm_robot_joint(j->robot, k)->q == q) return psdm_robot_joint(j->robot, k)->name;
+  return "";
+}
+
+static void calibrate_free(calibrate_job *j) {
+  psdm_parameters_free(j->compared.other);
+  psdm_parameters_free(j->parameters);
+  psdm_model_free(j->model);
+  psdm_calibration_free(j->result);
+  psdm_robot_free(j->robot);
+  free(j->sign);
+  free(j->offset);
+  free(j->max_rmse);
+  free(j->prior);
+  free(j->compared.own);
+}
+
+/* ---- the run: the first interrupt ends it with the best so far, the second the program ---- */
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number) {
+  caught = 1;
+  signal(number, SIG_DFL);
+}
+
+static bool going_on(void *user, const char *doing, double share) {
+  progress_words(user, doing, share);
+  return !caught;
+}
+
+static int run(calibrate_job *j) {
+  psdm_error error;
+  progress bar = progress_start(0);
+  struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGINT, &action, NULL);
+  j->options.going_on = going_on;
+  j->options.going_on_user = &bar;
+  psdm_status status = psdm_calibrate(j->robot, &j->options, NULL, &j->result, &error);
+  progress_end(&bar);
+  if (status) return tool_fail(&error);
+  if (j->result->stopped) tool_warn("interrupted while choosing: this is the best so far, with what was chosen until then");
+  if (psdm_parameters_from(j->result, j->set.covariance, NULL, &j->parameters, &error)) return tool_fail(&error);
+  if (j->set.covariance && !j->parameters->covariance) tool_warn("--covariance: there are too many parameters; it is left out");
+  return psdm_parameters_model(j->robot, NULL, &j->model, &error) ? tool_fail(&error) : -1;
+}
+
+/* ---- thresholds ---- */
+
+static void fail_threshold(calibrate_job *j, const char *text) {
+  if (j->failures < (int)(sizeof j->failure / sizeof *j->failure)) snprintf(j->failure[j->failures++], sizeof j->failure[0], "%s", text);
+}
+
+void calibrate_judge(calibrate_job *j) {
+  const psdm_calibration *c = j->result;
+  char text[160];
+  const char *part = c->heldout[PSDM_FIT_MOVING].rows ? "held out" : "training";
+  j->judged = c->heldout[PSDM_FIT_MOVING].rows ? &c->heldout[PSDM_FIT_MOVING] : &c->train[PSDM_FIT_MOVING];
+  if (j->set.max_rel > 0 && !(j->judged->global_rel <= j->set.max_rel)) {
+    snprintf(text, sizeof text, "global relative error %.4g (%s) is above %.4g", j->judged->global_rel, part, j->set.max_rel);
+    fail_threshold(j, text);
+  }
+  for (int i = 0; i < j->n && j->max_rmse; i++)
+    if (!(j->judged->joint[i].rmse <= j->max_rmse[i])) {
+      snprintf(text, sizeof text, "RMSE %.4g (%s) of joint %.60s is above %.4g", j->judged->joint[i].rmse, part, tool_safe(calibrate_joint_name(j, i)), j->max_rmse[i]);
+      fail_threshold(j, text);
+    }
+}
+
+static int report(calibrate_job *j) {
+  int code = EXIT_OK;
+  if (j->set.json && !j->set.quiet) code = calibrate_json(j);
+  if (calibrate_words_wanted(j)) calibrate_print(j);
+  if (!calibrate_words_wanted(j) && !j->set.json)
+    for (int k = 0; k < j->failures; k++) tool_warn("%s", j->failure[k]);
+  return code == EXIT_OK && (j->failures || j->result->stopped) ? EXIT_QUALITY : code;
+}
+
+int cmd_calibrate(int argc, char **argv) {
+  calibrate_job *j = calloc(1, sizeof *j);
+  if (!j) return calibrate_memory();
+  int code = settings_parse(&calibrate_line, argc, argv, &j->set, &j->path);
+  if (code < 0) code = calibrate_words(j);
+  if (code < 0) code = tool_load("calibrate", j->path, ROBOT_SETTINGS_OF(&j->set), &j->robot);
+  if (code < 0) code = calibrate_numbers(j);
+  if (code < 0) code = run(j);
+  if (code < 0) code = calibrate_compare(j);
+  if (code < 0) calibrate_judge(j);
+  if (code < 0) code = calibrate_files(j);
+  if (code < 0) code = report(j);
+  calibrate_free(j);
+  free(j);
+  return code;
+}

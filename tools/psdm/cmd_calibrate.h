@@ -1,0 +1,95 @@
+/* cmd_calibrate.h: what the files of psdm calibrate share: settings, one run's belongings, its steps. */
+#ifndef CMD_CALIBRATE_H
+#define CMD_CALIBRATE_H
+
+#include "tool.h"
+
+#define CALIBRATE_SETTINGS(X)                                                                                                                  \
+  X(list, log, "", "FILE ...", "measured logs; may be given several times")                                                                    \
+  X(text, route, "oneshot", "oneshot|steps", "everything from one kind of log, or step by step (not there yet)")                               \
+  X(text, estimator, "consistent", "NAME", "how parameters are found, see above")                                                              \
+  X(text, holdout, "", "SHARE|blocks:SECONDS/K", "hold out the last share of the rows, or every K-th block of so many seconds; only looked at in the end") \
+  X(text, columns, "", "t=1,q=2:7,tau=8:13", "where channels stand in logs without a header, counted from 1")                                  \
+  X(text, out, "", "PARAMS.yaml", "parameter file, for --params of every command")                                                             \
+  X(flag, covariance, "", "", "keep the covariance of all parameters in --out")                                                                \
+  X(flag, json, "", "", "write one JSON object")                                                                                               \
+  X(flag, quiet, "", "", "no report; files and exit code only")                                                                                \
+  X(flag, degrees, "", "", "positions of the log, and their rates, are in degrees")                                                            \
+  X(text, offset, "", "RAD,...", "added to the log's positions, one number per joint")                                                         \
+  X(text, sign, "", "1,-1,...", "the log's direction of each joint, positions and torques, before --offset")                                   \
+  X(number, rate, "0", "HZ", "of logs without t")                                                                                              \
+  X(flag, ignore_extra, "", "", "pass over columns of logs that are no channel")                                                               \
+  X(text, kinematics, "auto", "auto|q|qd|qdd", "logged channel that velocities and accelerations come from")                                   \
+  X(text, cutoff, "", "HZ|none", "of the zero-phase filter (default: chosen by cross-validation)")                                             \
+  X(text, delay, "", "SECONDS", "by which torques are late (default: chosen by cross-validation)")                                             \
+  X(number, lambda, "0", "NATS", "consistent, ridge: weight of the prior; 0 is chosen by cross-validation")                                    \
+  X(text, prior, "", "FILE|kinematics", "what the consistent estimator is pulled to: a parameter or robot file, or cylinders (default: the robot's inertias)") \
+  X(flag, plain_friction, "", "", "viscous, Coulomb and offset only, no dictionary of friction")                                               \
+  X(number, friction_columns, "6", "COUNT", "friction columns of a drive at most, up to 16")                                                   \
+  X(text, rest, "", "SHARE|none", "leave out rows slower than this share of a joint's speed (default: 0.01)")                                  \
+  X(text, predict, "", "FILE.csv", "every row again: t, segment, heldout, q*, qd*, qdd*, tau*, raw*, predicted*, band*, friction*")             \
+  X(text, urdf, "", "FILE.urdf", "the robot with its identified inertias and friction (consistent only)")                                      \
+  X(text, codegen, "", "DIR", "C code of the calibrated robot, as psdm codegen writes it")                                                     \
+  X(text, compare, "", "PARAMS.yaml", "an earlier result beside this one: differences, and both errors on the same rows")                      \
+  X(number, max_rel, "0", "SHARE", "exit 1 when the global relative error, held out where something is, lies above; 0 is never")               \
+  X(text, max_rmse, "", "NM,...", "the same for each joint's RMSE: one number or one per joint")                                               \
+  ROBOT_SETTINGS(X)
+
+typedef struct calibrate_settings {
+  CALIBRATE_SETTINGS(SETTINGS_FIELD)
+} calibrate_settings;
+
+/* An earlier result on the rows of this one. */
+typedef struct comparison {
+  psdm_parameters *other;
+  bool heldout;             /* over the held-out rows; else over the training rows, as none are held out */
+  long rows;
+  double *own, *others, *square; /* (n) sums of squares: errors of both, torque */
+} comparison;
+
+/* Everything one run holds; calibrate_free releases it. */
+typedef struct calibrate_job {
+  calibrate_settings set;
+  const char *path;
+  psdm_robot *robot;
+  int n;
+  psdm_calibrate_options options;
+  double *sign, *offset, *max_rmse; /* (n), NULL where not given */
+  double *prior;                    /* (standard), NULL where not given */
+  psdm_calibration *result;
+  psdm_parameters *parameters;      /* the same as a file has it */
+  psdm_model *model;                /* for formulas */
+  comparison compared;
+  const psdm_part_fit *judged;      /* the part that thresholds look at */
+  char failure[64][160];            /* thresholds that were not met, a sentence each */
+  int failures;
+} calibrate_job;
+
+extern const command_line calibrate_line;
+int calibrate_memory(void);                           /* "out of memory" */
+bool calibrate_words_wanted(const calibrate_job *j);  /* standard output is free for a report */
+const char *calibrate_joint_name(const calibrate_job *j, int q);
+
+/* ---- the steps: -1 to go on, else an exit code ---- */
+
+int calibrate_words(calibrate_job *j);   /* cmd_calibrate_words.c: options that need no robot */
+int calibrate_numbers(calibrate_job *j); /* those that do: one number per joint, the prior */
+int calibrate_files(calibrate_job *j);   /* cmd_calibrate_files.c: --out, --predict, --urdf, --codegen */
+int calibrate_compare(calibrate_job *j); /* cmd_calibrate_compare.c */
+void calibrate_judge(calibrate_job *j);  /* cmd_calibrate.c: thresholds */
+
+/* ---- reports ---- */
+
+void calibrate_print(const calibrate_job *j); /* cmd_calibrate_print.c */
+int calibrate_json(calibrate_job *j);         /* cmd_calibrate_json.c: exit code */
+
+/* "tanh(v/0.02) |f|": a friction column with its numbers. Returns buf. */
+char *calibrate_column_text(const psdm_column *column, char *buf, size_t size);
+
+/* What should make one careful, the index-th; NULL behind the last. */
+const char *calibrate_doubt(const calibrate_job *j, int index, char *buf, size_t size);
+
+/* Difference of a base parameter to the compared result in standard deviations of both; NAN when it is not there. */
+double calibrate_apart(const calibrate_job *j, int parameter, double *other);
+
+#endif

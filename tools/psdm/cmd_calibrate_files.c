@@ -1,0 +1,123 @@
+/* cmd_calibrate_files.c: what a calibration leaves behind: parameters, predicted rows, a URDF, C code. */
+#include <string.h>
+
+#include "cmd_calibrate.h"
+
+static int write_parameters(const calibrate_job *j) {
+  psdm_output *out;
+  int code = tool_open(j->set.out, &out);
+  if (code >= 0) return code;
+  psdm_parameters_write(j->parameters, out);
+  code = tool_commit(&out);
+  return code == EXIT_OK ? -1 : code;
+}
+
+/* ---- predicted rows ---- */
+
+enum { GROUPS = 8 };
+static const char *const group_names[GROUPS] = {"q", "qd", "qdd", "tau", "raw", "predicted", "band", "friction"};
+
+typedef struct rows_out {
+  psdm_output *out;
+  int n;
+} rows_out;
+
+static bool write_row(void *user, const psdm_predicted_row *row) {
+  const rows_out *w = user;
+  const double *const group[GROUPS] = {row->q, row->qd, row->qdd, row->tau, row->raw, row->predicted, row->band, row->friction};
+  psdm_output_number(w->out, row->t);
+  psdm_output_print(w->out, ",%d,%d", row->segment, row->heldout);
+  for (int g = 0; g < GROUPS; g++)
+    for (int i = 0; i < w->n; i++) {
+      psdm_output_text(w->out, ",");
+      psdm_output_number(w->out, group[g][i]);
+    }
+  psdm_output_text(w->out, "\n");
+  return !psdm_output_failed(w->out);
+}
+
+static int write_predictions(const calibrate_job *j) {
+  rows_out w = {.n = j->n};
+  psdm_error error;
+  int code = tool_open(j->set.predict, &w.out);
+  if (code >= 0) return code;
+  psdm_output_text(w.out, "t,segment,heldout");
+  for (int g = 0; g < GROUPS; g++)
+    for (int i = 0; i < j->n; i++) psdm_output_print(w.out, ",%s%d", group_names[g], i + 1);
+  psdm_output_text(w.out, "\n");
+  if (psdm_calibration_predict(j->result, write_row, &w, &error)) {
+    tool_abort(&w.out);
+    return tool_fail(&error);
+  }
+  code = tool_commit(&w.out);
+  return code == EXIT_OK ? -1 : code;
+}
+
+/* ---- the calibrated robot ---- */
+
+static void tell_losses(const calibrate_job *j, const psdm_robot *robot) {
+  char text[256];
+  for (int k = 0; psdm_robot_loss(robot, PSDM_FORMAT_URDF, k, text, sizeof text); k++) tool_warn("--urdf leaves out: %s", text);
+  for (int i = 0; i < j->n; i++) {
+    psdm_friction friction;
+    double left_out;
+    psdm_parameters_friction(j->parameters, i, &friction, &left_out);
+    if (!(left_out > 0)) continue;
+    tool_warn("--urdf: friction of joint %s is %.3g Coulomb and %.3g viscous; the found curve differs by up to %.2g", tool_safe(calibrate_joint_name(j, i)),
+              friction.coulomb, friction.viscous, left_out);
+  }
+}
+
+/* URDF has no place for what a rotor adds at its joint; a comment has */
+static void write_armature(const calibrate_job *j, const psdm_robot *robot, psdm_output *out) {
+  int first = 10 * psdm_robot_links(robot);
+  if (!psdm_robot_drives(robot)) return;
+  psdm_output_text(out, "<!-- armature of the drives, kg m^2 at the joint:");
+  for (int q = 0; q < j->n; q++)
+    for (int k = 0; k < psdm_robot_joints(robot); k++) {
+      const psdm_joint *joint = psdm_robot_joint(robot, k);
+      if (joint->q != q || joint->drive < 0) continue;
+      psdm_output_print(out, " q%d ", q + 1);
+      psdm_output_number(out, j->parameters->pi[first + joint->drive]);
+    }
+  psdm_output_text(out, " -->\n");
+}
+
+static int write_urdf(const calibrate_job *j, const psdm_robot *robot) {
+  psdm_output *out;
+  int code = tool_open(j->set.urdf, &out);
+  if (code >= 0) return code;
+  psdm_robot_write(robot, PSDM_FORMAT_URDF, out);
+  write_armature(j, robot, out);
+  code = tool_commit(&out);
+  if (code != EXIT_OK) return code;
+  tell_losses(j, robot);
+  return -1;
+}
+
+static int write_code(const calibrate_job *j, const psdm_robot *robot) {
+  psdm_code *code;
+  psdm_error error;
+  const psdm_code_options options = {.command = "psdm calibrate --codegen"};
+  if (psdm_code_build(robot, &options, NULL, &code, &error)) return tool_fail(&error);
+  psdm_status status = psdm_code_write(code, j->set.codegen, &error);
+  psdm_code_free(code);
+  return status ? tool_fail(&error) : -1;
+}
+
+static int write_robot(const calibrate_job *j) {
+  psdm_robot *robot;
+  psdm_error error;
+  if (psdm_robot_clone(j->robot, NULL, &robot)) return calibrate_memory();
+  int code = psdm_parameters_apply(j->parameters, robot, &error) ? tool_fail(&error) : -1;
+  if (code < 0 && j->set.urdf) code = write_urdf(j, robot);
+  if (code < 0 && j->set.codegen) code = write_code(j, robot);
+  psdm_robot_free(robot);
+  return code;
+}
+
+int calibrate_files(calibrate_job *j) {
+  int code = j->set.out ? write_parameters(j) : -1;
+  if (code < 0 && j->set.predict) code = write_predictions(j);
+  return code < 0 && (j->set.urdf || j->set.codegen) ? write_robot(j) : code;
+}
