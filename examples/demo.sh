@@ -1,5 +1,5 @@
 #!/bin/sh
-# The main job, end to end: a robot file goes in, checked machine code of its dynamics comes out. usage: examples/demo.sh [PSDM]
+# The main job, end to end: a robot file goes in, checked machine code of its dynamics comes out; then motion, and a model from a log. usage: examples/demo.sh [PSDM]
 set -eu
 psdm=${1:-psdm}
 cd "$(dirname "$0")/.."
@@ -27,6 +27,10 @@ step "6. Compiled, and checked against the recursions, which share nothing with 
      "make -s -C $out/kr6 check"
 step "7. Timed beside the library's recursions and a textbook's" \
      "$psdm bench $robot --functions inverse,forward,mass,regressor --method auto --repeat 20 2>/dev/null"
-step "8. A mistake in a file is named, with its place" \
+step "8. It moves: ten seconds of free motion, and where the energy went" \
+     "$psdm simulate $robot --time 10 --out $out/motion.csv 2>/dev/null"
+step "9. From a log to a model: an arm is simulated with friction, encoders and noise, then calibrated from its kinematics alone" \
+     "sh examples/calibrate.sh $psdm $out/calibrate"
+step "10. A mistake in a file is named, with its place" \
      "sed 's/alpha: -pi\/2/alpa: -pi\/2/' $robot | $psdm inspect - ; test \$? = 3"
-printf '\nWritten: %s/torques.csv, %s/kr6.json, and the code in %s/kr6\n' "$out" "$out" "$out"
+printf '\nWritten: %s/torques.csv, %s/kr6.json, %s/motion.csv, the code in %s/kr6, a calibration in %s/calibrate\n' "$out" "$out" "$out" "$out" "$out"
