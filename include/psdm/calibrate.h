@@ -182,7 +182,7 @@ PSDM_API void psdm_calibration_free(psdm_calibration *calibration); /* accepts N
 
 /* One row of a log as the calibration sees it. */
 typedef struct psdm_predicted_row {
-  double t;
+  double t;                          /* s, of the torque; the motion is that of t - delay */
   int segment;
   bool heldout;
   const double *q, *qd, *qdd;        /* (n) filtered */

@@ -107,11 +107,11 @@ psdmp_band psdmp_simulation_band(const psdmp_simulation *simulation, double *ban
 void psdmp_simulation_set(psdmp_simulation *simulation, const double *model, const double *robot); /* theta (l) of the controller, and of what it controls */
 psdm_status psdmp_simulate(void *simulation, const psdmp_stretch *stretch, const psdmp_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error);
 
-/* A pass with the robot of x under the controller of `before`; where x has no positive definite mass matrix, of what lies half way back. */
-psdm_status psdmp_simulation_walk(psdmp_simulation *simulation, psdmp_blocks *blocks, const double *before, double *x, psdmp_use_row use, void *user, psdm_error *error);
+/* A pass with the robot of x under the controller of the last pass's; where x has no positive definite mass matrix, of what lies half way back, and so on. */
+psdm_status psdmp_simulation_walk(psdmp_simulation *simulation, psdmp_blocks *blocks, const double *x, psdmp_use_row use, void *user, psdm_error *error);
 
-/* Says that the last round still changed x so much. */
-void psdmp_estimate_unsettled(psdmp_run *run, double change);
+/* Says in run's reasons when the answer itself could not move, or the last round still changed it so much (0: settled). */
+void psdmp_simulation_say(const psdmp_simulation *simulation, double change);
 
 /* ---- instruments ---- */
 

@@ -34,16 +34,15 @@ static psdm_status iterate(didim *d, psdmp_simulation *s, psdmp_estimated *e, do
   int W = psdmp_estimate_width(r);
   double change = INFINITY;
   psdm_status status = PSDM_OK;
-  memcpy(before, e->x, (size_t)W * sizeof *before);
   for (e->steps = 0; e->steps < ROUNDS && change > settled && (e->steps == 0 || !r->stopped);) {
-    status = psdmp_simulation_walk(s, &d->blocks, before, e->x, add, d, error);
+    status = psdmp_simulation_walk(s, &d->blocks, e->x, add, d, error);
     if (status) return status;
     memcpy(before, e->x, (size_t)W * sizeof *before);
     if ((status = psdmp_blocks_fit(r, &d->blocks, psdmp_blocks_all(), r->sigma, e->x, e->classical))) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
     change = psdmp_estimate_change(W, before, e->x, e->classical);
     psdmp_going_on(r, "simulating", (double)++e->steps / ROUNDS);
   }
-  if (change > settled) psdmp_estimate_unsettled(r, change);
+  psdmp_simulation_say(s, change > settled ? change : 0);
   return status;
 }
 

@@ -33,9 +33,8 @@ static psdm_status iterate(psdmp_instruments *v, psdmp_simulation *s, psdmp_esti
   psdmp_run *r = v->run;
   size_t bytes = (size_t)v->W * sizeof *before;
   double rows = 0, change = INFINITY;
-  memcpy(before, e->x, bytes);
   for (e->steps = 0; e->steps < ROUNDS && change > settled && (e->steps == 0 || !r->stopped);) {
-    psdm_status status = psdmp_simulation_walk(s, &v->blocks, before, e->x, add, v, error);
+    psdm_status status = psdmp_simulation_walk(s, &v->blocks, e->x, add, v, error);
     if (status) return status;
     memcpy(before, e->x, bytes);
     if (!psdmp_instruments_solve(v, psdmp_blocks_all(), e->x, &rows)) return unseen(r, error);
@@ -43,7 +42,7 @@ static psdm_status iterate(psdmp_instruments *v, psdmp_simulation *s, psdmp_esti
     change = psdmp_estimate_change(v->W, before, e->x, e->classical);
     psdmp_going_on(r, "simulating", (double)++e->steps / ROUNDS);
   }
-  if (change > settled) psdmp_estimate_unsettled(r, change);
+  psdmp_simulation_say(s, change > settled ? change : 0);
   psdmp_instruments_doubt(v, rows, e->x, e->classical, e->covariance);
   for (int fold = 0; fold < PSDMP_FOLDS; fold++)
     if (!psdmp_instruments_solve(v, psdmp_blocks_without(fold), e->folds + (long)fold * v->W, &rows)) return unseen(r, error);

@@ -20,6 +20,7 @@ typedef struct robust {
   double *scale;     /* (n) */
   long *seen;        /* (n x BINS) */
   weighing stage;
+  bool settled;
   double weights, slopes, rows, out; /* sums of w and of d(w u)/du; how many rows; how many hardly count */
 } robust;
 
@@ -91,13 +92,12 @@ static psdm_status reweight(robust *b, psdmp_estimated *e, double *before, psdm_
   int W = psdmp_estimate_width(r);
   psdm_status status = pass(b, error);
   b->stage = HUBER;
-  bool settled = false;
-  for (e->steps = 1; e->steps < ROUNDS && !settled && !status && (e->steps == 1 || !r->stopped); e->steps++) {
+  for (e->steps = 1; e->steps < ROUNDS && !b->settled && !status && (e->steps == 1 || !r->stopped); e->steps++) {
     memcpy(before, e->x, (size_t)W * sizeof *before);
     status = pass(b, error);
     if (!status && (status = psdmp_blocks_fit(r, &b->blocks, psdmp_blocks_all(), b->scale, e->x, e->classical))) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
     bool still = !status && psdmp_estimate_change(W, before, e->x, e->classical) < 0.05;
-    settled = still && b->stage == TUKEY;
+    b->settled = still && b->stage == TUKEY;
     if (still || e->steps == ROUNDS / 2) b->stage = TUKEY;
     psdmp_going_on(r, "weighing outliers", (double)e->steps / ROUNDS);
   }
@@ -118,7 +118,8 @@ psdm_status psdmp_estimate_robust(psdmp_run *r, psdmp_estimated *e, psdm_error *
   double bread = b.slopes > 0 ? b.weights / b.slopes : 1;
   for (long k = 0; k < (long)W * W && !status; k++) e->covariance[k] *= bread * bread;
   if (!status && r->reasons < 8)
-    snprintf(r->reason[r->reasons++], sizeof r->reason[0], "robust: %.2g %% of the torques are outliers that hardly count", 100 * b.out / fmax(b.rows, 1));
+    snprintf(r->reason[r->reasons++], sizeof r->reason[0], "robust: %.2g %% of the torques are outliers that hardly count%s", 100 * b.out / fmax(b.rows, 1),
+             b.settled ? "" : "; weights have not settled");
   psdmp_blocks_free(&b.blocks);
   psdmp_arena_free(&arena);
   return status;

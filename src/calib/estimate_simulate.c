@@ -23,6 +23,8 @@ struct psdmp_simulation {
   psdm_robot *model, *plant;
   psdm_work *model_work, *plant_work;
   double *pi;                     /* (S) */
+  double *last, *now;             /* (l) of the last pass, which is the next one's model, and of the present one */
+  bool any, moved;                /* there was a pass; it was with the robot that was asked for */
   psdmp_band band;                /* of the reference */
   double bandwidth;               /* w, rad/s */
   double share;                   /* of each block's rows that are simulated */
@@ -156,22 +158,31 @@ void psdmp_simulation_set(psdmp_simulation *s, const double *model, const double
   set_robot(s, s->plant, robot);
 }
 
-psdm_status psdmp_simulation_walk(psdmp_simulation *s, psdmp_blocks *blocks, const double *before, double *x, psdmp_use_row use, void *user, psdm_error *error) {
-  int W = psdmp_estimate_width(s->run);
+psdm_status psdmp_simulation_walk(psdmp_simulation *s, psdmp_blocks *blocks, const double *x, psdmp_use_row use, void *user, psdm_error *error) {
+  int l = s->run->l;
+  size_t bytes = (size_t)l * sizeof *x;
   psdm_status status = PSDM_OK;
+  if (!s->any) memcpy(s->last, x, bytes);
+  memcpy(s->now, x, bytes);
   for (int k = 0; k <= HALVINGS; k++) {
     psdmp_blocks_clear(blocks);
-    psdmp_simulation_set(s, before, x);
+    psdmp_simulation_set(s, s->last, s->now);
     status = psdmp_walk(s->run, false, &s->band, psdmp_simulate, s, use, user, error);
-    if (status != PSDM_E_SINGULAR) break;
-    for (int j = 0; j < W; j++) x[j] = (x[j] + before[j]) / 2;
+    s->moved = k == 0;
+    if (status != PSDM_E_SINGULAR || !s->any) break;
+    for (int j = 0; j < l; j++) s->now[j] = k + 1 < HALVINGS ? (s->now[j] + s->last[j]) / 2 : s->last[j];
   }
+  s->any = true;
+  memcpy(s->last, s->now, bytes);
   psdmp_blocks_flush(blocks);
   return status;
 }
 
-void psdmp_estimate_unsettled(psdmp_run *r, double change) {
-  if (r->reasons < 8) snprintf(r->reason[r->reasons++], sizeof r->reason[0], "not settled: the last round changed a parameter by %.2g of its standard deviation", change);
+void psdmp_simulation_say(const psdmp_simulation *s, double change) {
+  psdmp_run *r = s->run;
+  if (!s->moved && r->reasons < 8) snprintf(r->reason[r->reasons++], sizeof r->reason[0], "simulated: the last robot that can move; the estimate has no positive definite mass matrix");
+  if (s->moved && change > 0 && r->reasons < 8)
+    snprintf(r->reason[r->reasons++], sizeof r->reason[0], "simulated: not settled, the last round changed a parameter by %.2g of its standard deviation", change);
 }
 
 psdmp_band psdmp_simulation_band(const psdmp_simulation *s, double *bandwidth) {
@@ -192,8 +203,9 @@ void psdmp_simulation_free(psdmp_simulation *s) {
 
 static bool make(psdmp_simulation *s) {
   psdmp_run *r = s->run;
-  s->pi = psdmp_arena_alloc(&s->arena, (size_t)r->S * sizeof *s->pi);
-  return s->pi && !psdm_robot_clone(r->robot, r->allocator, &s->model) && !psdm_robot_clone(r->robot, r->allocator, &s->plant) &&
+  size_t bytes = (size_t)r->l * sizeof *s->last;
+  s->pi = psdmp_arena_alloc(&s->arena, (size_t)r->S * sizeof *s->pi), s->last = psdmp_arena_alloc(&s->arena, bytes), s->now = psdmp_arena_alloc(&s->arena, bytes);
+  return s->pi && s->last && s->now && !psdm_robot_clone(r->robot, r->allocator, &s->model) && !psdm_robot_clone(r->robot, r->allocator, &s->plant) &&
          !psdm_work_new(s->model, r->allocator, &s->model_work) && !psdm_work_new(s->plant, r->allocator, &s->plant_work);
 }
 

@@ -45,13 +45,14 @@ static int block_of(const psdmp_run *r, long index) {
   return block < 0 ? 0 : block >= PSDMP_BLOCKS ? PSDMP_BLOCKS - 1 : block;
 }
 
-/* training rows nearer to a held-out one than the filter looks are not used */
-static void set_labels(const psdmp_run *r, const psdmp_band *b, const psdmp_stretch *s, psdmp_prepared *p) {
+/* training rows nearer to a held-out one than the filter looks are not used, nor are those next to the ends of a segment's clock of so many rows */
+static void set_labels(const psdmp_run *r, const psdmp_band *b, const psdmp_stretch *s, long clock_rows, long skip, int stride, psdmp_prepared *p) {
   long gap = filters(r, b->cutoff) ? (long)ceil(0.35 / b->cutoff * rate_of(r)) : 2;
   for (long k = 0; k < p->rows; k++) {
     long at = p->index[k] - s->first;
     double t = p->t[k];
-    bool edge = (s->begins && at < EDGE) || (s->ends && at >= s->rows - EDGE);
+    long row = skip + k * stride;
+    bool edge = (s->begins && row < EDGE) || (s->ends && row >= clock_rows - EDGE);
     bool margin = at < s->lead || at >= s->rows - s->trail;
     bool here = held_out(r, p->index[k], t, s->origin);
     p->label[k] = (signed char)(edge || margin ? PSDMP_UNUSED : here ? PSDMP_HELDOUT : block_of(r, p->index[k]));
@@ -112,22 +113,29 @@ typedef struct ticking {
   double start;  /* time of row 0, and */
   long tick;     /* its number */
   long rows;
+  long logged;   /* row of the log that row 0 is, where */
   bool uniform;  /* the log has this clock already */
 } ticking;
 
-static ticking ticks_of(const psdmp_run *r, const psdmp_stretch *s) {
+/* from the first tick on that has torque and, the delay earlier, motion, to the last one */
+static ticking ticks_of(const psdmp_run *r, const psdmp_stretch *s, double delay) {
   double since = (s->t[0] - s->begin) / r->interval, nearest = floor(since + 0.5);
   ticking c = {.tick = (long)(fabs(since - nearest) <= 0.02 ? nearest : ceil(since)), .uniform = true};
   c.start = s->begin + (double)c.tick * r->interval;
   for (long k = 0; k < s->rows && c.uniform; k++) c.uniform = fabs(s->t[k] - c.start - (double)k * r->interval) <= 0.02 * r->interval;
   c.rows = c.uniform ? s->rows : (long)floor((s->t[s->rows - 1] - c.start) / r->interval + 1e-6) + 1;
+  long apart = (long)ceil(fabs(delay) / r->interval - 1e-6);
+  c.logged = delay > 0 ? apart : 0;
+  c.tick += c.logged;
+  c.start = s->begin + (double)c.tick * r->interval;
+  c.rows -= apart;
   return c;
 }
 
 /* a channel on the clock, so much later; copied where the log has that clock already */
 static void on_clock(const psdmp_run *r, const psdmp_stretch *s, const double *x, const ticking *c, double later, double *out) {
   if (c->uniform && later == 0)
-    memcpy(out, x, (size_t)c->rows * (size_t)r->n * sizeof *out);
+    memcpy(out, x + c->logged * r->n, (size_t)c->rows * (size_t)r->n * sizeof *out);
   else
     psdm_resample(s->rows, r->n, s->t, x, c->start + later, r->interval, c->rows, out);
 }
@@ -216,7 +224,7 @@ psdm_status psdmp_run_prepare(psdmp_run *r, const psdmp_band *b, const psdmp_str
   *p = (psdmp_prepared){.begins = s->begins && s->lead == 0, .segment = s->segment, .file = s->file};
   if (s->rows < 3 * EDGE) return PSDM_OK;
   int stride = psdmp_band_stride(r, b);
-  ticking ticks = ticks_of(r, s);
+  ticking ticks = ticks_of(r, s, b->delay);
   if (ticks.rows < 3) return PSDM_OK; /* what differences need */
   long skip = (stride - ticks.tick % stride) % stride; /* every tick that is a multiple of the stride */
   size_t narrow = scratch_for(r, b->cutoff, ticks.rows), wide = scratch_for(r, b->wide, ticks.rows);
@@ -232,7 +240,7 @@ psdm_status psdmp_run_prepare(psdmp_run *r, const psdmp_band *b, const psdmp_str
     psdmp_prepared_free(p, r->allocator);
     return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   }
-  set_labels(r, b, s, p);
+  set_labels(r, b, s, ticks.rows, skip, stride, p);
   spread_bad(r, p);
   return PSDM_OK;
 }

@@ -127,12 +127,13 @@ static psdm_status choose_lambda(fitting *g, psdm_estimator estimator) {
   return PSDM_OK;
 }
 
-/* weights of the drives from their own residuals */
+/* weights of the drives from their own residuals; a poor prior must not make room for itself, so without its pull */
 static psdm_status reweight(fitting *g, psdm_estimator estimator) {
   psdmp_run *r = g->run;
+  bool pulled = estimator == PSDM_ESTIMATOR_CONSISTENT || estimator == PSDM_ESTIMATOR_RIDGE;
   for (int round = 0; round < 3; round++) {
     psdmp_fit fit = {.theta = g->theta, .pi = g->pi, .phi = g->phi};
-    psdm_status status = run_fit(g, &g->whole.rows, estimator, r->lambda, &fit);
+    psdm_status status = run_fit(g, &g->whole.rows, pulled ? PSDM_ESTIMATOR_WLS : estimator, r->lambda, &fit);
     if (status) return status;
     const double *phi = g->phi;
     for (int i = 0; i < r->n; i++) {
@@ -526,13 +527,22 @@ static void set_sigma(fitting *g) {
   }
 }
 
+/* says so when torques are met much worse than by the least squares that it began with */
+static void say_worse(psdmp_run *r, psdm_estimator estimator, const double *before) {
+  double most = 0;
+  for (int i = 0; i < r->n; i++) most = fmax(most, r->sigma[i] / before[i]);
+  if (most > 1.5 && r->reasons < 8)
+    snprintf(r->reason[r->reasons++], sizeof r->reason[0], "%s: torques of a drive are %.1f times further off than by weighted least squares", psdm_estimator_name(estimator), most);
+}
+
 /* begins at weighted least squares, or where a robot is simulated at one that can be */
 static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_calibration *a, psdm_error *error) {
   psdmp_run *r = g->run;
   int own = all_columns(r), W = r->l + own;
   bool simulated = estimator == PSDM_ESTIMATOR_IV || estimator == PSDM_ESTIMATOR_DIDIM;
-  double *x = NEW(r, W, double);
-  if (!x) return no_memory(error);
+  double *x = NEW(r, W, double), *before = NEW(r, r->n, double);
+  if (!x || !before) return no_memory(error);
+  memcpy(before, r->sigma, (size_t)r->n * sizeof *before);
   g->fit = (psdmp_fit){.theta = g->theta, .pi = g->pi, .phi = g->phi, .cost = g->cost};
   psdm_status status = run_fit(g, &g->whole.rows, simulated ? PSDM_ESTIMATOR_CONSISTENT : PSDM_ESTIMATOR_WLS, r->lambda, &g->fit);
   if (status) return failed(r, status, error);
@@ -544,7 +554,9 @@ static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_calib
   memcpy(g->theta, x, (size_t)r->l * sizeof *x);
   memcpy(g->phi, x + r->l, (size_t)own * sizeof *x);
   g->fit.steps = e.steps;
-  if (estimator != PSDM_ESTIMATOR_ROBUST) set_sigma(g); /* robust has a scale that outliers do not blow up */
+  if (estimator == PSDM_ESTIMATOR_ROBUST) return PSDM_OK; /* its scale is one that outliers do not blow up */
+  set_sigma(g);
+  say_worse(r, estimator, before);
   return PSDM_OK;
 }
 

@@ -28,7 +28,7 @@ static void a_joint_that_never_moves(void **state) {
   for (int still = 1; still <= 6; still += 5) {
     truth w = {.robot = robot, .rows = 1000, .dt = 0.01, .viscous = 2, .coulomb = 1, .smooth = 0.05, .noise = still == 1 ? 0 : 0.01, .still = still};
     write_log(path, &w, &g);
-    for (int estimator = PSDM_ESTIMATOR_CONSISTENT; estimator <= PSDM_ESTIMATOR_WLS; estimator++) {
+    for (int estimator = PSDM_ESTIMATOR_CONSISTENT; estimator <= PSDM_ESTIMATOR_WLS; estimator += 2) {
       psdm_calibrate_options o = {.files = 1,
                                   .path = &name,
                                   .estimator = (psdm_estimator)estimator,
@@ -227,7 +227,7 @@ static void stops_anywhere(void **state) {
   double best = c->heldout[PSDM_FIT_ALL].global_rel, most = 0;
   assert_false(c->stopped);
   psdm_calibration_free(c);
-  for (long at = 1; at <= calls; at += at < 6 ? 1 : calls / 8) {
+  for (long at = 1; at <= calls; at += at < 6 ? 1 : calls / 6) {
     s = (stopper){.stop_at = at};
     psdm_error error = {0};
     psdm_status status = psdm_calibrate(robot, &o, NULL, &c, &error);

@@ -93,7 +93,7 @@ static void exact_logs(void **unused) {
   snprintf(coupled, sizeof coupled, "%stransmission: [[1, 0], [-1, 1]]\n", possible);
   for (int kind = 0; kind < 3; kind++) {
     psdm_robot *robot = kind == 0 ? load_shipped("two_link") : kind == 1 ? load_shipped("kuka_kr6") : parse_robot(coupled);
-    truth w = {.robot = robot, .rows = 2000, .dt = 0.005, .viscous = kind == 2 ? 0 : 3};
+    truth w = {.robot = robot, .rows = kind == 1 ? 1400 : 2000, .dt = 0.005, .viscous = kind == 2 ? 0 : 3};
     const damage none = {.accelerations = true};
     write_damaged(path, &w, &none, &g, &g);
     psdm_robot_parameters(robot, pi);
@@ -120,9 +120,9 @@ static void torque_noise(void **unused) {
   truth w = rough(robot);
   const damage none = {.accelerations = true};
   tally t[WALKING];
-  many("torque_noise", &w, &none, PSDM_KINEMATICS_ACCELERATION, INFINITY, 8, WALKING, walking, t);
+  many("torque_noise", &w, &none, PSDM_KINEMATICS_ACCELERATION, INFINITY, 6, WALKING, walking, t);
   for (int e = 0; e < WALKING; e++) {
-    assert_true(t[e].inside >= 0.93 * t[e].all); /* forty-eight cases, of which 0.3 % to 2 % (t with 19 degrees, 20 blocks) are outside */
+    assert_true(t[e].inside >= 0.93 * t[e].all); /* thirty-six cases, of which 0.3 % to 2 % (t with 19 degrees, 20 blocks) are outside */
     assert_true(bias(&t[e]) < 4);
     assert_true(t[e].relative / t[e].logs < 0.03);
   }
@@ -218,7 +218,7 @@ static void noisy_velocities(void **unused) {
   truth w = rough(robot);
   const damage d = {.position = 1e-4, .rate = 0.02};
   tally t[4];
-  many("noisy_velocities", &w, &d, PSDM_KINEMATICS_VELOCITY, 40, 6, 4, four, t);
+  many("noisy_velocities", &w, &d, PSDM_KINEMATICS_VELOCITY, 40, 5, 4, four, t);
   for (int e = 0; e < 4; e++)
     if (e < 2)
       assert_true(bias(&t[e]) > 6 && t[e].relative / t[e].logs > 0.05);
@@ -295,7 +295,7 @@ static void essentials(void **unused) {
   log_path(path);
   psdm_robot_parameters(robot, pi);
   true_theta(robot, pi, theta);
-  for (int log = 0; log < 3; log++) {
+  for (int log = 0; log < 2; log++) {
     write_damaged(path, &w, &none, &g, &g);
     for (size_t e = 0; e < sizeof all / sizeof *all; e++) {
       psdm_calibration *c = calibrate(robot, path, all[e], PSDM_KINEMATICS_ACCELERATION, INFINITY);
@@ -308,8 +308,8 @@ static void essentials(void **unused) {
     }
   }
   printf("%d of %d zeros are found not to be needed\n", found, zeros);
-  assert_int_equal(zeros, 3 * 6 * 2);
-  assert_true(found >= 0.6 * zeros); /* the six see the same noise */
+  assert_int_equal(zeros, 2 * 6 * 2);
+  assert_true(found >= 0.5 * zeros); /* the six see the same noise */
   unlink(path);
   psdm_robot_free(robot);
 }

@@ -24,7 +24,7 @@ static void out_of_memory(void **unused) {
     psdm_calibration_free(answer);
     assert_int_equal(c.live, 0);
     long calls = c.calls, failed = 0;
-    for (long at = 1 + e; at <= calls; at += at + 67 < calls - 60 ? 67 : 1) {
+    for (long at = 1 + e; at <= calls; at += at + 97 < calls - 40 ? 97 : 1) {
       psdm_error error = {0};
       counting_init(&c, at);
       psdm_status status = psdm_calibrate(robot, &o, &c.allocator, &answer, &error);
