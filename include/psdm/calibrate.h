@@ -74,6 +74,9 @@ typedef struct psdm_calibrate_options {
   double lambda;              /* consistent, ridge: weight of the prior; 0: chosen */
   bool plain_friction;        /* viscous, Coulomb (sign) and offset only: no dictionary */
   int columns;                /* most friction columns of a drive, 16 at most; 0: 6; three are always there */
+  bool springs;               /* x, and of joints that turn sin x and cos x, are columns of every drive whatever is chosen; they come on top of columns */
+  int decimate;               /* K > 1: regressor, friction and torque of all rows go through one psdm_decimator, and every K-th is fitted and judged; 0, 1: rows
+                                 are thinned to what the filter's cutoff leaves room for. Not for robust, iv, didim, energy. */
   double rest;                /* rows slower than this share of a joint's speed are not fitted; 0: chosen (none or 0.01); negative: none */
   const double *prior;        /* standard parameters (psdm_robot_parameter_count) to pull to; NULL: the robot's, or from its kinematics */
   bool prior_kinematics;      /* ignore the robot's own inertias as a prior */

@@ -3,6 +3,7 @@
  *   feed.c        logs as stretches of rows, from memory or read again
  *   prepare.c     one clock, filters, derivatives: rows that a regressor can be made of
  *   columns.c     the dictionary of friction columns
+ *   decimate.c    every so many-th row, as a weighted mean of its neighbours
  *   gather.c      triangular factors of [Y F tau] per drive and block of time
  *   prior.c       inertias from kinematics alone
  *   choose.c      friction columns by cross-validation on the factors
@@ -22,7 +23,7 @@
 #include "psdm/rigid.h"
 
 enum { PSDMP_FOLDS = 5, PSDMP_BLOCKS = 20, PSDMP_MOST_COLUMNS = 128 };
-enum { PSDMP_HELDOUT = -1, PSDMP_UNUSED = -2 }; /* labels of rows; others are blocks of time 0 .. PSDMP_BLOCKS - 1 */
+enum { PSDMP_HELDOUT = -1, PSDMP_UNUSED = -2, PSDMP_EDGE = -3 }; /* labels of rows, EDGE: a segment's first and last; others are blocks of time 0 .. PSDMP_BLOCKS - 1 */
 
 /* ---- feed.c ---- */
 
@@ -67,6 +68,7 @@ typedef struct psdmp_band {
 /* Rows on one clock, drives' side. */
 typedef struct psdmp_prepared {
   long rows;
+  long tick;                     /* of row 0, since its segment began */
   long *index;                   /* (rows) nearest logged row among all */
   double *t;                     /* (rows) */
   double *q, *qd, *qdd;          /* (rows x n) joints */
@@ -150,6 +152,39 @@ long psdmp_band_margin(const psdmp_run *run, const psdmp_band *band);
 /* Speeds and spans of the drives over the training part. */
 psdm_status psdmp_run_ranges(psdmp_run *run, const psdmp_band *band, psdm_error *error);
 
+/* ---- decimate.c ---- */
+
+/* A row that goes on: means of the rows around its middle. */
+typedef struct psdmp_kept {
+  long tick;                 /* of the middle */
+  int label;                 /* the middle's; UNUSED where it would train, and a tap lies on a row that does not */
+  unsigned bad;              /* bits: a tap lies on a row that is bad of a drive */
+  bool middle, mixed;        /* the middle has come; a tap lies on a row that does not train */
+  long rows;                 /* with a tap in it, and the sum of those */
+  double weight;
+  double *value, *aside;     /* (columns) means; (aside) the middle's own */
+} psdmp_kept;
+
+typedef struct psdmp_sieve {
+  psdm_decimator filter;
+  long columns, aside;
+  int slots;                 /* rows that are under way at once */
+  psdmp_kept *slot;          /* (slots) */
+  double *numbers;           /* of all of them */
+  long out, last;            /* tick of the next one that goes on, of the row that came last; -1: none */
+} psdmp_sieve;
+
+unsigned psdmp_bad_bits(int n, const unsigned char *bad);
+psdm_status psdmp_sieve_new(const psdm_allocator *allocator, int factor, long columns, long aside, psdmp_sieve *sieve);
+void psdmp_sieve_free(psdmp_sieve *sieve, const psdm_allocator *allocator);
+void psdmp_sieve_restart(psdmp_sieve *sieve);
+
+/* One row, ticks ascending. Rows of the label EDGE count as missing. value NULL: no mean that trains has a tap here, and no other is asked for. */
+void psdmp_sieve_row(psdmp_sieve *sieve, long tick, int label, unsigned bad, const double *value, const double *aside);
+
+/* The next row that no further one has a tap in, or that is left at the end; NULL: none. Valid until the next row comes. */
+const psdmp_kept *psdmp_sieve_next(psdmp_sieve *sieve, bool end);
+
 /* Memory of stop operators of one drive's columns between rows. */
 typedef struct psdmp_column_state {
   double last, z[PSDMP_MOST_COLUMNS];
@@ -158,6 +193,7 @@ typedef struct psdmp_column_state {
 
 /* Values of columns at one row; load: |rigid torque| of the drive. */
 void psdmp_columns_at(const psdmp_column *column, int count, double x, double v, double load, psdmp_column_state *state, double *value);
+int psdmp_columns_always(const psdmp_run *run, int drive); /* so many of a dictionary's first are always taken */
 void psdmp_dictionary_fill(const psdmp_run *run, int drive, bool basic, bool loads, psdmp_dictionary *d);
 
 /* Y of the base parameters on the drives' side, (n x l). scratch: (n x S + n x l) */

@@ -76,6 +76,9 @@ static psdm_status check(const psdm_robot *robot, const psdm_calibrate_options *
   if (o->holdout_block != 0 && (!(o->holdout_block > 0) || o->holdout_every < 2)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "held-out blocks need a length above zero, and at most every second one");
   if (o->cutoff < 0 || o->lambda < 0 || o->columns < 0 || o->columns > 16) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "cutoff, lambda and columns must not be negative, and columns at most 16");
   if (psdm_robot_n(robot) > PSDM_CALIBRATE_JOINTS) return psdmp_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are calibrated at once", psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
+  if (o->decimate < 0 || o->decimate > 1 << 20) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "rows are decimated by a factor from 1 to %d", 1 << 20);
+  if (o->decimate > 1 && psdmp_result_walks(o->estimator))
+    return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the estimator '%s' goes through the rows of the log one by one and cannot have them decimated", psdm_estimator_name(o->estimator));
   if (o->delay_given && !(fabs(o->delay) <= 1)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the torques' delay must be at most a second either way");
   if (robot->closure) return psdmp_fail(error, PSDM_E_ROBOT, file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
   return PSDM_OK;
@@ -150,7 +153,7 @@ static bool allocate(psdmp_run *r) {
 
 static void forget_choice(psdmp_run *r) {
   for (int i = 0; i < r->n; i++) {
-    r->choice[i] = (psdmp_choice){.count = 3, .take = {0, 1, 2}};
+    r->choice[i] = (psdmp_choice){.count = psdmp_columns_always(r, i), .take = {0, 1, 2, 3, 4, 5}};
     r->sigma[i] = 1;
   }
 }
@@ -325,7 +328,7 @@ static psdm_status choose_friction(psdmp_run *r, psdm_error *error) {
     r->doing = "choosing friction";
     fill_dictionaries(r, r->options->plain_friction, loads);
     if (pass == 0) forget_choice(r);
-    for (int i = 0; i < r->n && pass > 0; i++) r->choice[i].count = 3; /* the loads stand behind what both dictionaries begin with */
+    for (int i = 0; i < r->n && pass > 0; i++) r->choice[i].count = psdmp_columns_always(r, i); /* the loads stand behind what both dictionaries begin with */
     status = gather(r, &r->band, false, &f, error);
     if (status || r->stopped) return status;
     bool ok = psdmp_reweight(r, &f) && psdmp_choose(r, &f, most, false) && psdmp_reweight(r, &f);
@@ -400,6 +403,9 @@ static void say_why(psdmp_run *r) {
     because(r, "filter: %s, as asked", cutoff);
   else
     because(r, "filter: %s, the lowest that explains the torque within 0.5 %% of the best, derivatives from %s", cutoff, psdm_kinematics_name(r->band.kinematics));
+  if (r->options->decimate > 1)
+    because(r, "decimation: regressor, friction and torque of all rows by one low pass, then every %d-th, %g Hz, as asked", r->options->decimate, 1 / r->interval / r->options->decimate);
+  if (r->options->springs) because(r, "springs: x, and sin x, cos x of joints that turn, are columns of every drive, as asked");
   if (r->options->rest == 0) because(r, "rest: rows slower than %g %% of a joint's speed are %s", 100 * r->still, r->rest > 0 ? "not fitted" : "fitted as well: motion is met better by over 0.5 %");
   if (r->band.delay != 0 && !r->options->delay_given) because(r, "delay: torques are %g ms late; cross-validated error falls by over 1 %% when they are moved", 1e3 * r->band.delay);
 }

@@ -430,8 +430,8 @@ static bool add_column(const psdmp_run *r, const table *t, int drive, psdmp_choi
 }
 
 /* a column whose loss is not felt goes again */
-static void drop_columns(const table *t, psdmp_choice *choice, double errors[PSDMP_FOLDS]) {
-  for (int k = choice->count - 1; k >= 3; k--) {
+static void drop_columns(const table *t, int always, psdmp_choice *choice, double errors[PSDMP_FOLDS]) {
+  for (int k = choice->count - 1; k >= always; k--) {
     psdmp_choice less = *choice;
     double now[PSDMP_FOLDS];
     memmove(less.take + k, less.take + k + 1, (size_t)(less.count - k - 1) * sizeof *less.take);
@@ -449,7 +449,8 @@ bool psdmp_choose(psdmp_run *r, const psdmp_factors *f, int most, bool swap_only
   for (int i = 0; i < r->n && ok; i++)
     for (int fold = 0; fold < PSDMP_FOLDS; fold++) set_left(&c, i, fold);
   for (int i = 0; i < r->n && ok && !r->options->plain_friction; i++) {
-    int d = f->width[i] - r->l - 2;
+    int d = f->width[i] - r->l - 2, room = most + psdmp_columns_always(r, i) - 3; /* springs come on top */
+    if (room > 16) room = 16;
     table t;
     double errors[PSDMP_FOLDS];
     for (int fold = 0; fold < PSDMP_FOLDS && ok; fold++) {
@@ -460,8 +461,8 @@ bool psdmp_choose(psdmp_run *r, const psdmp_factors *f, int most, bool swap_only
     if (!ok || !(ok = set_table(&c, i, &t))) break;
     try_columns(&t, r->choice[i].count, r->choice[i].take, errors);
     swap_coulomb(r, &t, i, &r->choice[i], errors);
-    while (!swap_only && r->choice[i].count < most && add_column(r, &t, i, &r->choice[i], errors)) continue;
-    if (!swap_only) drop_columns(&t, &r->choice[i], errors);
+    while (!swap_only && r->choice[i].count < room && add_column(r, &t, i, &r->choice[i], errors)) continue;
+    if (!swap_only) drop_columns(&t, psdmp_columns_always(r, i), &r->choice[i], errors);
     for (int fold = 0; fold < PSDMP_FOLDS; fold++) set_left(&c, i, fold);
   }
   psdmp_arena_free(&c.arena);

@@ -54,7 +54,18 @@ static bool turns(const psdmp_run *r, int drive) {
   return false;
 }
 
-/* the first three are where every choice begins: v, one Coulomb element, 1 */
+/* v, one Coulomb element, 1, and springs where they are asked for: x, and of joints that turn sin x, cos x */
+int psdmp_columns_always(const psdmp_run *r, int drive) { return !r->options->springs ? 3 : turns(r, drive) ? 6 : 4; }
+
+static void add_springs(const psdmp_run *r, int drive, psdmp_dictionary *d) {
+  if (!r->options->springs) return;
+  add(d, PSDM_COLUMN_LINEAR, 0, 0);
+  if (!turns(r, drive)) return;
+  add(d, PSDM_COLUMN_SINE, 1, 0);
+  add(d, PSDM_COLUMN_COSINE, 1, 0);
+}
+
+/* what is always there comes first: every choice begins with it */
 void psdmp_dictionary_fill(const psdmp_run *r, int drive, bool basic, bool loads, psdmp_dictionary *d) {
   double speed = fmax(r->speed[drive], 1e-9), span = fmax(r->span[drive], 1e-9);
   d->count = 0;
@@ -62,10 +73,12 @@ void psdmp_dictionary_fill(const psdmp_run *r, int drive, bool basic, bool loads
   if (r->options->plain_friction) {
     add(d, PSDM_COLUMN_SIGN, 0, 0);
     add(d, PSDM_COLUMN_OFFSET, 0, 0);
+    add_springs(r, drive, d);
     return;
   }
   add(d, PSDM_COLUMN_TANH, 0.02154434690031884 * speed, 0);
   add(d, PSDM_COLUMN_OFFSET, 0, 0);
+  add_springs(r, drive, d);
   for (int k = 0; k < 10; k++) {
     double share = pow(10, -3 + k / 3.0);
     if (k != 4) add(d, PSDM_COLUMN_TANH, share * speed, 0);
@@ -83,6 +96,6 @@ void psdmp_dictionary_fill(const psdmp_run *r, int drive, bool basic, bool loads
   for (int k = 0; k < 5; k++) add(d, PSDM_COLUMN_POWER, power[k], 0);
   add(d, PSDM_COLUMN_ABSOLUTE, 0, 0);
   if (r->span[drive] <= 2 || !turns(r, drive)) return;
-  add(d, PSDM_COLUMN_LINEAR, 0, 0);
-  for (int k = 1; k <= 2; k++) add(d, PSDM_COLUMN_SINE, k, 0), add(d, PSDM_COLUMN_COSINE, k, 0);
+  if (!r->options->springs) add(d, PSDM_COLUMN_LINEAR, 0, 0);
+  for (int k = r->options->springs ? 2 : 1; k <= 2; k++) add(d, PSDM_COLUMN_SINE, k, 0), add(d, PSDM_COLUMN_COSINE, k, 0);
 }

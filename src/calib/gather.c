@@ -127,7 +127,10 @@ typedef struct gathering {
   long *waiting;                               /* (2 n) */
   int block;
   bool all, stopped;
-  double *scratch, *Y, *value;
+  double *scratch, *Y;
+  double *row;                                 /* all drives' rows side by side, */
+  long *place;                                 /* (n + 1) where each begins */
+  psdmp_sieve *sieve;                          /* they go through it together; NULL: as they are */
 } gathering;
 
 static void flush(gathering *g, int drive, int rest) {
@@ -143,28 +146,73 @@ static void flush_all(gathering *g) {
   for (int i = 0; i < g->run->n && g->block >= 0; i++) flush(g, i, 0), flush(g, i, 1);
 }
 
-static psdm_status add_row(gathering *g, const psdmp_prepared *p, long k, bool used) {
+/* rows wait until there are some, and go in before those of another block come */
+static void enter_block(gathering *g, int label) {
+  int block = label * g->to->blocks / PSDMP_BLOCKS;
+  if (block != g->block) flush_all(g);
+  g->block = block;
+}
+
+static void put_row(gathering *g, int drive, double v, const double *row) {
+  psdmp_run *r = g->run;
+  int rest = fabs(v) <= r->still * r->speed[drive], width = g->to->width[drive];
+  memcpy(g->chunk[2 * drive + rest] + g->waiting[2 * drive + rest]++ * width, row, (size_t)width * sizeof *row);
+  if (g->waiting[2 * drive + rest] == CHUNK) flush(g, drive, rest);
+}
+
+/* [Y F tau wide] of every drive; of a row that is not used only what columns remember */
+static psdm_status fill_row(gathering *g, const psdmp_prepared *p, long k, bool used) {
   psdmp_run *r = g->run;
   int n = r->n, l = r->l;
   psdm_status status = PSDM_OK;
   if (used) status = psdmp_run_regressor(r, p->q + k * n, p->qd + k * n, p->qdd + k * n, g->scratch, g->Y);
   for (int i = 0; i < n && !status; i++) {
-    double load = 0, v = p->v[k * n + i];
+    double load = 0, *row = g->row + g->place[i];
     const double *Y = g->Y + (long)i * l;
     const int *active = g->active + (long)i * l;
-    int actives = g->actives[i];
+    int actives = g->actives[i], width = g->to->width[i];
     for (int j = 0; j < actives && r->theta_load && used; j++) load += Y[active[j]] * r->theta_load[active[j]];
-    psdmp_columns_at(g->column[i], g->count[i], p->x[k * n + i], v, fabs(load), &g->state[i], g->value);
-    if (!used || p->bad[k * n + i]) continue;
-    int rest = fabs(v) <= r->still * r->speed[i], width = g->to->width[i];
-    double *row = g->chunk[2 * i + rest] + g->waiting[2 * i + rest]++ * width;
+    psdmp_columns_at(g->column[i], g->count[i], p->x[k * n + i], p->v[k * n + i], fabs(load), &g->state[i], row + actives);
+    if (!used) continue;
     for (int j = 0; j < actives; j++) row[j] = Y[active[j]];
-    memcpy(row + actives, g->value, (size_t)g->count[i] * sizeof *row);
     row[width - 2] = p->tau[k * n + i];
     row[width - 1] = p->wide[k * n + i];
-    if (g->waiting[2 * i + rest] == CHUNK) flush(g, i, rest);
   }
   return status;
+}
+
+/* rows that the sieve is done with */
+static void take_kept(gathering *g, bool end) {
+  const psdmp_kept *m;
+  while (g->sieve && (m = psdmp_sieve_next(g->sieve, end))) {
+    if (m->label < 0) continue;
+    enter_block(g, m->label);
+    for (int i = 0; i < g->run->n; i++)
+      if (!(m->bad >> i & 1)) put_row(g, i, m->aside[i], m->value + g->place[i]);
+  }
+}
+
+static psdm_status add_row(gathering *g, const psdmp_prepared *p, long k) {
+  int n = g->run->n;
+  bool used = p->label[k] >= 0;
+  psdm_status status = fill_row(g, p, k, used);
+  if (status) return status;
+  if (g->sieve) {
+    psdmp_sieve_row(g->sieve, p->tick + k, p->label[k], psdmp_bad_bits(n, p->bad + k * n), used ? g->row : NULL, p->v + k * n);
+    take_kept(g, false);
+    return PSDM_OK;
+  }
+  if (!used) return PSDM_OK;
+  enter_block(g, p->label[k]);
+  for (int i = 0; i < n; i++)
+    if (!p->bad[k * n + i]) put_row(g, i, p->v[k * n + i], g->row + g->place[i]);
+  return PSDM_OK;
+}
+
+static void begin_segment(gathering *g) {
+  take_kept(g, true);
+  if (g->sieve) psdmp_sieve_restart(g->sieve);
+  for (int i = 0; i < g->run->n; i++) memset(&g->state[i], 0, sizeof *g->state);
 }
 
 static psdm_status add_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
@@ -173,16 +221,11 @@ static psdm_status add_stretch(void *user, const psdmp_stretch *s, psdm_error *e
   psdmp_prepared p;
   psdm_status status = psdmp_run_prepare(r, g->band, s, &p, error);
   if (status) return status;
-  if (p.begins || s->lead == 0)
-    for (int i = 0; i < r->n; i++) memset(&g->state[i], 0, sizeof *g->state);
+  if (p.begins || s->lead == 0) begin_segment(g);
   for (long k = 0; k < p.rows && !status; k++) {
     long at = p.index[k] - s->first;
     if (at < s->lead || at >= s->rows - s->trail) continue;
-    bool used = p.label[k] >= 0;
-    int block = used ? p.label[k] * g->to->blocks / PSDMP_BLOCKS : g->block;
-    if (block != g->block) flush_all(g);
-    g->block = block;
-    status = add_row(g, &p, k, used);
+    status = add_row(g, &p, k);
     if (status) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   }
   psdmp_prepared_free(&p, r->allocator);
@@ -249,8 +292,11 @@ static bool make_gathering(gathering *g) {
   g->waiting = psdmp_alloc(a, 2 * n * sizeof *g->waiting);
   g->scratch = psdmp_alloc_raw(a, (scratch > own ? scratch : own) * sizeof *g->scratch);
   g->Y = psdmp_alloc_raw(a, n * (size_t)r->l * sizeof *g->Y);
-  g->value = psdmp_alloc_raw(a, PSDMP_MOST_COLUMNS * sizeof *g->value);
-  if (!g->state || !g->chunk || !g->waiting || !g->scratch || !g->Y || !g->value) return false;
+  g->place = psdmp_alloc(a, (n + 1) * sizeof *g->place);
+  if (!g->state || !g->chunk || !g->waiting || !g->scratch || !g->Y || !g->place) return false;
+  for (size_t i = 0; i < n; i++) g->place[i + 1] = g->place[i] + g->to->width[i];
+  if (!(g->row = psdmp_alloc_raw(a, (size_t)g->place[n] * sizeof *g->row))) return false;
+  if (g->sieve && psdmp_sieve_new(a, r->options->decimate, g->place[n], r->n, g->sieve)) return false;
   for (size_t i = 0; i < 2 * n; i++)
     if (!(g->chunk[i] = psdmp_alloc_raw(a, (size_t)CHUNK * (size_t)g->to->width[i / 2] * sizeof(double)))) return false;
   return true;
@@ -259,12 +305,14 @@ static bool make_gathering(gathering *g) {
 static void free_gathering(gathering *g) {
   const psdm_allocator *a = g->run->allocator;
   for (int i = 0; g->chunk && i < 2 * g->run->n; i++) psdmp_free(a, g->chunk[i]);
-  void *const parts[] = {g->column, g->count, g->active, g->actives, g->state, g->chunk, g->waiting, g->scratch, g->Y, g->value};
+  void *const parts[] = {g->column, g->count, g->active, g->actives, g->state, g->chunk, g->waiting, g->scratch, g->Y, g->row, g->place};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(a, parts[k]);
+  if (g->sieve) psdmp_sieve_free(g->sieve, a);
 }
 
 psdm_status psdmp_gather_rows(psdmp_run *r, const psdmp_band *band, bool chosen, int blocks, bool all, psdmp_factors *out, psdm_error *error) {
-  gathering g = {.run = r, .band = band, .to = out, .block = -1, .all = all};
+  psdmp_sieve sieve = {0};
+  gathering g = {.run = r, .band = band, .to = out, .block = -1, .all = all, .sieve = r->options->decimate > 1 ? &sieve : NULL};
   *out = (psdmp_factors){0};
   g.column = psdmp_alloc(r->allocator, (size_t)r->n * sizeof *g.column);
   g.count = psdmp_alloc(r->allocator, (size_t)r->n * sizeof *g.count);
@@ -282,7 +330,7 @@ psdm_status psdmp_gather_rows(psdmp_run *r, const psdmp_band *band, bool chosen,
   ok = ok && make_factors(r, g.actives, g.count, blocks, out) && make_gathering(&g);
   psdm_status status = ok ? psdmp_feed_each(r->feed, all, psdmp_band_margin(r, band), add_stretch, &g, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (status && g.stopped && all) status = PSDM_OK;
-  if (!status) flush_all(&g);
+  if (!status) take_kept(&g, true), flush_all(&g);
   if (!status && !widen(&g)) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   free_gathering(&g);
   if (status) psdmp_factors_free(r, out);

@@ -12,7 +12,9 @@ static double rate_of(const psdmp_run *r) { return 1 / r->interval; }
 
 static bool filters(const psdmp_run *r, double cutoff) { return isfinite(cutoff) && cutoff < usable * rate_of(r); }
 
+/* rows that are decimated later are all kept here */
 int psdmp_band_stride(const psdmp_run *r, const psdmp_band *b) {
+  if (r->options->decimate > 1) return 1;
   double stride = filters(r, b->cutoff) ? floor(rate_of(r) / (oversampling * b->cutoff)) : 1;
   return stride > 1 ? (int)stride : 1;
 }
@@ -55,7 +57,7 @@ static void set_labels(const psdmp_run *r, const psdmp_band *b, const psdmp_stre
     bool edge = (s->begins && row < EDGE) || (s->ends && row >= clock_rows - EDGE);
     bool margin = at < s->lead || at >= s->rows - s->trail;
     bool here = held_out(r, p->index[k], t, s->origin);
-    p->label[k] = (signed char)(edge || margin ? PSDMP_UNUSED : here ? PSDMP_HELDOUT : block_of(r, p->index[k]));
+    p->label[k] = (signed char)(edge ? PSDMP_EDGE : margin ? PSDMP_UNUSED : here ? PSDMP_HELDOUT : block_of(r, p->index[k]));
     if (p->label[k] < 0) continue;
     double before = t - (double)gap * r->interval, after = t + (double)gap * r->interval;
     if (held_out(r, p->index[k] - gap, before, s->origin) || held_out(r, p->index[k] + gap, after, s->origin)) p->label[k] = PSDMP_UNUSED;
@@ -227,6 +229,7 @@ psdm_status psdmp_run_prepare(psdmp_run *r, const psdmp_band *b, const psdmp_str
   ticking ticks = ticks_of(r, s, b->delay);
   if (ticks.rows < 3) return PSDM_OK; /* what differences need */
   long skip = (stride - ticks.tick % stride) % stride; /* every tick that is a multiple of the stride */
+  p->tick = ticks.tick + skip;
   size_t narrow = scratch_for(r, b->cutoff, ticks.rows), wide = scratch_for(r, b->wide, ticks.rows);
   clock_rows c = {0};
   bool ok = make_clock(&c, r->allocator, ticks.rows, r->n, narrow > wide ? narrow : wide);

@@ -247,7 +247,11 @@ typedef struct evaluation {
   bool stopped;
   psdmp_column (*column)[16];
   psdmp_column_state *state;
-  double *scratch, *Y, *value, *drive, *friction, *raw, *tau, *band;
+  double *scratch, *drive, *friction, *band;
+  double *row;                /* Y (n x l), friction columns (n x 16), |f|, tau, raw (n) of one row of the clock */
+  double *aside;              /* t, q, qd, qdd, v of it */
+  psdmp_sieve *sieve;         /* through which both go; NULL: as they are */
+  int segment;
   sums *sum;                  /* ((2 * PSDM_FIT_PARTS) * n) */
   double *load;               /* (n) sums of |f| over training rows, and how many */
   long loads;
@@ -276,35 +280,70 @@ static void bands_from_drives(const psdmp_run *r, const double *drive, double *j
   }
 }
 
-/* drives' torques of one row; variance of each where a covariance is there */
-static psdm_status predict(evaluation *e, const psdmp_prepared *p, long k) {
+/* One row that is looked at: of the clock, or after decimation. */
+typedef struct looked {
+  int label;
+  unsigned bad;                                /* bits of the drives */
+  double t;
+  const double *q, *qd, *qdd, *v;              /* (n) */
+  const double *Y, *value, *load, *tau, *raw;  /* (n x l), (n x 16), (n) */
+} looked;
+
+static looked look(const psdmp_run *r, int label, unsigned bad, const double *row, const double *aside) {
+  long n = r->n, values = n * r->l, loads = values + 16 * n;
+  return (looked){.label = label, .bad = bad, .t = aside[0], .q = aside + 1, .qd = aside + 1 + n, .qdd = aside + 1 + 2 * n, .v = aside + 1 + 3 * n,
+                  .Y = row, .value = row + values, .load = row + loads, .tau = row + loads + n, .raw = row + loads + 2 * n};
+}
+
+/* what the torques of a row of the clock are made of */
+static psdm_status fill_row(evaluation *e, const psdmp_prepared *p, long k) {
+  psdmp_run *r = e->run;
+  long n = r->n, l = r->l;
+  size_t bytes = (size_t)n * sizeof(double);
+  double *value = e->row + n * l, *loads = value + 16 * n;
+  psdm_status status = psdmp_run_regressor(r, p->q + k * n, p->qd + k * n, p->qdd + k * n, e->scratch, e->row);
+  for (int i = 0; i < n && !status; i++) {
+    double load = 0;
+    const double *Y = e->row + i * l;
+    for (int j = 0; j < l && r->theta_load; j++) load += Y[j] * r->theta_load[j];
+    loads[i] = fabs(load);
+    psdmp_columns_at(e->column[i], r->choice[i].count, p->x[k * n + i], p->v[k * n + i], loads[i], &e->state[i], value + 16 * i);
+  }
+  memcpy(loads + n, p->tau + k * n, bytes);
+  memcpy(loads + 2 * n, p->raw + k * n, bytes);
+  e->aside[0] = p->t[k];
+  memcpy(e->aside + 1, p->q + k * n, bytes);
+  memcpy(e->aside + 1 + n, p->qd + k * n, bytes);
+  memcpy(e->aside + 1 + 2 * n, p->qdd + k * n, bytes);
+  memcpy(e->aside + 1 + 3 * n, p->v + k * n, bytes);
+  return status;
+}
+
+/* drives' torques of one row; variance of each where it is asked for */
+static void predict(evaluation *e, const looked *row) {
   psdmp_run *r = e->run;
   const psdmp_calibration *a = e->a;
   int n = r->n, l = r->l, at = l, W = l + all_columns(r);
-  psdm_status status = psdmp_run_regressor(r, p->q + k * n, p->qd + k * n, p->qdd + k * n, e->scratch, e->Y);
-  for (int i = 0; i < n && !status; i++) {
-    double rigid = 0, load = 0, friction = 0, variance = r->sigma[i] * r->sigma[i];
-    const double *Y = e->Y + (long)i * l;
+  for (int i = 0; i < n; i++) {
+    double rigid = 0, friction = 0, variance = r->sigma[i] * r->sigma[i];
+    const double *Y = row->Y + (long)i * l, *value = row->value + 16L * i;
     int count = r->choice[i].count;
     for (int j = 0; j < l; j++) rigid += Y[j] * a->theta[j];
-    for (int j = 0; j < l && r->theta_load; j++) load += Y[j] * r->theta_load[j];
-    psdmp_columns_at(e->column[i], count, p->x[k * n + i], p->v[k * n + i], fabs(load), &e->state[i], e->value);
-    for (int c = 0; c < count; c++) friction += e->value[c] * a->gain[16 * i + c];
+    for (int c = 0; c < count; c++) friction += value[c] * a->gain[16 * i + c];
     for (int u = 0; u < l + count && e->write; u++) {
-      double xu = u < l ? Y[u] : e->value[u - l], part = 0;
-      int row = u < l ? u : at + u - l;
+      double xu = u < l ? Y[u] : value[u - l], part = 0;
+      int line = u < l ? u : at + u - l;
       if (xu == 0) continue;
-      for (int v = 0; v < l + count; v++) part += a->covariance[(long)row * W + (v < l ? v : at + v - l)] * (v < l ? Y[v] : e->value[v - l]);
+      for (int v = 0; v < l + count; v++) part += a->covariance[(long)line * W + (v < l ? v : at + v - l)] * (v < l ? Y[v] : value[v - l]);
       variance += xu * part;
     }
     e->drive[i] = rigid + friction;
     e->friction[i] = friction;
-    if (p->label[k] >= 0) e->load[i] += fabs(load);
+    if (row->label >= 0) e->load[i] += row->load[i];
     e->band[i] = sqrt(fmax(variance, 0));
     at += count;
   }
-  e->loads += p->label[k] >= 0;
-  return status;
+  e->loads += row->label >= 0;
 }
 
 static void add_to(sums *s, double tau, double error) {
@@ -317,16 +356,16 @@ static void add_to(sums *s, double tau, double error) {
   s->high = fmax(s->high, tau);
 }
 
-static void add_sums(evaluation *e, const psdmp_prepared *p, long k, const double *joint, const double *tau, const double *raw) {
+static void add_sums(evaluation *e, const looked *row, const double *joint, const double *tau, const double *raw) {
   psdmp_run *r = e->run;
-  int n = r->n, held = p->label[k] == PSDMP_HELDOUT;
+  int n = r->n, held = row->label == PSDMP_HELDOUT;
   for (int i = 0; i < n; i++) {
     double *past = e->history + (long)i * LAGS;
-    if (p->bad[k * n + i]) {
+    if (row->bad >> i & 1) {
       if (!held) past[e->seen % LAGS] = 0;
       continue;
     }
-    bool rest = fabs(p->v[k * n + i]) <= moving * r->speed[i];
+    bool rest = fabs(row->v[i]) <= moving * r->speed[i];
     sums *s = e->sum + (long)held * PSDM_FIT_PARTS * n;
     double error = tau[i] - joint[i];
     add_to(&s[PSDM_FIT_ALL * n + i], tau[i], error);
@@ -343,30 +382,55 @@ static void add_sums(evaluation *e, const psdmp_prepared *p, long k, const doubl
   if (!held) e->seen++;
 }
 
+static void use_row(evaluation *e, const looked *row) {
+  psdmp_run *r = e->run;
+  double joint[PSDM_CALIBRATE_JOINTS], friction[PSDM_CALIBRATE_JOINTS], tau[PSDM_CALIBRATE_JOINTS], raw[PSDM_CALIBRATE_JOINTS], band[PSDM_CALIBRATE_JOINTS];
+  if (row->label <= PSDMP_UNUSED) return;
+  predict(e, row);
+  joints_from_drives(r, e->drive, joint);
+  joints_from_drives(r, row->tau, tau);
+  joints_from_drives(r, row->raw, raw);
+  add_sums(e, row, joint, tau, raw);
+  if (!e->write) return;
+  joints_from_drives(r, e->friction, friction);
+  bands_from_drives(r, e->band, band);
+  const psdm_predicted_row out = {.t = row->t, .segment = e->segment, .heldout = row->label == PSDMP_HELDOUT, .q = row->q, .qd = row->qd, .qdd = row->qdd,
+                                  .tau = tau, .raw = raw, .predicted = joint, .band = band, .friction = friction};
+  e->stopped = !e->write(e->user, &out);
+}
+
+/* rows that the sieve is done with */
+static void use_kept(evaluation *e, bool end) {
+  const psdmp_kept *m;
+  while (e->sieve && !e->stopped && (m = psdmp_sieve_next(e->sieve, end))) {
+    looked row = look(e->run, m->label, m->bad, m->value, m->aside);
+    use_row(e, &row);
+  }
+}
+
+static void begin_segment(evaluation *e, int segment) {
+  use_kept(e, true);
+  if (e->sieve) psdmp_sieve_restart(e->sieve);
+  memset(e->state, 0, (size_t)e->run->n * sizeof *e->state);
+  e->segment = segment;
+}
+
 static psdm_status evaluate_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
   evaluation *e = user;
   psdmp_run *r = e->run;
   int n = r->n;
   psdmp_prepared p;
-  double joint[PSDM_CALIBRATE_JOINTS], friction[PSDM_CALIBRATE_JOINTS], tau[PSDM_CALIBRATE_JOINTS], raw[PSDM_CALIBRATE_JOINTS], band[PSDM_CALIBRATE_JOINTS];
   psdm_status status = psdmp_run_prepare(r, &r->band, s, &p, error);
   if (status) return status;
-  if (p.begins || s->lead == 0) memset(e->state, 0, (size_t)n * sizeof *e->state);
+  if (p.begins || s->lead == 0) begin_segment(e, p.segment);
   for (long k = 0; k < p.rows && !status && !e->stopped; k++) {
     long at = p.index[k] - s->first;
     if (at < s->lead || at >= s->rows - s->trail) continue;
-    status = predict(e, &p, k);
-    if (status || p.label[k] == PSDMP_UNUSED) continue;
-    joints_from_drives(r, e->drive, joint);
-    joints_from_drives(r, p.tau + k * n, tau);
-    joints_from_drives(r, p.raw + k * n, raw);
-    add_sums(e, &p, k, joint, tau, raw);
-    if (!e->write) continue;
-    joints_from_drives(r, e->friction, friction);
-    bands_from_drives(r, e->band, band);
-    const psdm_predicted_row row = {.t = p.t[k], .segment = p.segment, .heldout = p.label[k] == PSDMP_HELDOUT, .q = p.q + k * n, .qd = p.qd + k * n,
-                                    .qdd = p.qdd + k * n, .tau = tau, .raw = raw, .predicted = joint, .band = band, .friction = friction};
-    e->stopped = !e->write(e->user, &row);
+    status = fill_row(e, &p, k);
+    if (status) continue;
+    looked row = look(r, p.label[k], psdmp_bad_bits(n, p.bad + k * n), e->row, e->aside);
+    if (e->sieve) psdmp_sieve_row(e->sieve, p.tick + k, row.label, row.bad, e->row, e->aside), use_kept(e, false);
+    else use_row(e, &row);
   }
   psdmp_prepared_free(&p, r->allocator);
   if (status) return failed(r, status, error);
@@ -376,16 +440,23 @@ static psdm_status evaluate_stretch(void *user, const psdmp_stretch *s, psdm_err
 
 static psdm_status evaluate(const psdmp_calibration *a, bool all, psdm_predicted_write write, void *user, evaluation *e, psdmp_arena *arena, psdm_error *error) {
   psdmp_run *r = a->run;
-  size_t n = (size_t)r->n;
+  size_t n = (size_t)r->n, columns = n * (size_t)(r->l + 16 + 3), aside = 1 + 4 * n;
+  psdmp_sieve sieve;
   *e = (evaluation){.a = a, .run = r, .write = write, .user = user};
 #define PART(field, count) (e->field = psdmp_arena_alloc(arena, (size_t)(count) * sizeof *e->field))
-  if (!PART(column, n) || !PART(state, n) || !PART(scratch, n * (size_t)(r->S + r->l)) || !PART(Y, n * (size_t)r->l) || !PART(value, 16) || !PART(drive, n) ||
+  if (!PART(column, n) || !PART(state, n) || !PART(scratch, n * (size_t)(r->S + r->l)) || !PART(row, columns) || !PART(aside, aside) || !PART(drive, n) ||
       !PART(friction, n) || !PART(load, n) || !PART(band, n) || !PART(sum, 2 * PSDM_FIT_PARTS * n) || !PART(product, n) || !PART(lags, n * LAGS) || !PART(history, n * LAGS))
     return no_memory(error);
 #undef PART
   for (int i = 0; i < r->n; i++)
     for (int k = 0; k < r->choice[i].count; k++) e->column[i][k] = r->dictionary[i].column[r->choice[i].take[k]];
+  if (r->options->decimate > 1) {
+    if (psdmp_sieve_new(r->allocator, r->options->decimate, (long)columns, (long)aside, &sieve)) return no_memory(error);
+    e->sieve = &sieve;
+  }
   psdm_status status = psdmp_feed_each(r->feed, all, psdmp_band_margin(r, &r->band), evaluate_stretch, e, error);
+  if (!status) use_kept(e, true);
+  if (e->sieve) psdmp_sieve_free(e->sieve, r->allocator), e->sieve = NULL;
   return e->stopped ? PSDM_OK : status;
 }
 
@@ -474,7 +545,7 @@ static void fill_answer(const fitting *g, psdm_estimator estimator, psdm_calibra
   *out = (psdm_calibration){.robot = r->robot, .estimator = estimator, .n = r->n, .base = r->l, .standard = r->S, .theta = a->estimate, .covariance = a->covariance,
                             .pi = full ? a->pi : NULL, .prior = full ? r->prior : NULL, .prior_from_kinematics = r->prior_kinematics, .prior_mass = r->prior_mass,
                             .columns = a->columns, .column = (const psdm_column *const *)a->column, .sigma = r->sigma, .speed = r->speed, .load = a->load, .theta_load = r->theta_load, .kinematics = r->band.kinematics,
-                            .cutoff = r->band.cutoff, .delay = r->band.delay, .lambda = full ? r->lambda : 0, .rest = r->rest, .stride = psdmp_band_stride(r, &r->band),
+                            .cutoff = r->band.cutoff, .delay = r->band.delay, .lambda = full ? r->lambda : 0, .rest = r->rest, .stride = r->options->decimate > 1 ? r->options->decimate : psdmp_band_stride(r, &r->band),
                             .rate = 1 / r->interval, .singular = a->singular, .folds = PSDMP_FOLDS, .fold_rmse = a->fold_rmse, .rows = r->rows, .segments = psdmp_feed_segments(r->feed), .steps = g->fit.steps,
                             .stopped = r->stopped, .internal = a};
   for (int k = 0; k < r->reasons; k++) memcpy(out->reasons[k], r->reason[k], sizeof out->reasons[k]);
@@ -516,6 +587,8 @@ static walking_estimator walking(psdm_estimator estimator) {
     default: return NULL;
   }
 }
+
+bool psdmp_result_walks(psdm_estimator estimator) { return walking(estimator) != NULL; }
 
 /* sigma of each drive: of what the fit leaves of its torque */
 static void set_sigma(fitting *g) {

@@ -24,7 +24,7 @@ PY
 # ---- words ----
 run calibrate --help
 expect_code 0 "calibrate --help"
-for word in examples: --log --route --estimator --holdout --columns --out --json --prior --predict --urdf --codegen --compare --max-rel consistent didim energy; do expect_in out "$word"; done
+for word in examples: --log --route --estimator --holdout --columns --out --json --prior --decimate --springs --predict --urdf --codegen --compare --max-rel consistent didim energy; do expect_in out "$word"; done
 refuse() { # CODE SENTENCE WORDS...
   want=$1 sentence=$2
   shift 2
@@ -56,6 +56,10 @@ refuse 2 "only one of --json, --out, --predict and --urdf can go to standard out
 refuse 2 "--urdf needs --estimator consistent" "$two" --log a.csv --estimator ols --urdf a.urdf
 refuse 2 "--prior needs --estimator consistent or ridge; 'ols' has none" "$two" --log a.csv --estimator ols --prior kinematics
 refuse 2 "--covariance needs --out" "$two" --log a.csv --covariance
+refuse 2 "--decimate: a whole number from 1 to 1048576 was expected" "$two" --log a.csv --decimate 2.5
+refuse 2 "--decimate: a whole number from 1 to 1048576 was expected" "$two" --log a.csv --decimate -1
+refuse 2 "--compare predicts at single rows" "$two" --log a.csv --decimate 5 --compare a.yaml
+for name in robust iv didim energy; do refuse 2 "the estimator '$name' goes through the rows of the log one by one and cannot have them decimated" "$two" --log a.csv --decimate 5 --estimator $name; done
 refuse 2 "--offset '1': 2 numbers were expected, one per joint" "$two" --log a.csv --offset 1
 refuse 2 "--offset '1,x': 2 numbers were expected, one per joint" "$two" --log a.csv --offset 1,x
 refuse 2 "--sign: 2 is neither 1 nor -1" "$two" --log a.csv --sign 1,2
@@ -298,6 +302,14 @@ YAML
   real ur10 ur10/ur10_exciting.csv 0.3 0.0342
   real tx40 tx40/tx40_motor_5khz.csv blocks:0.5/4 0.0386
   real panda panda/panda_exciting.csv 0.3 0.0190
+  # FIGAROH's protocol, whose 5.49 % has every row's neighbours: here rows that train do not see what is held out, and are fewer; as the whole log trains they are the same
+  for held in blocks:0.5/4 0; do
+    run calibrate tx40.yaml --log "$data/tx40/tx40_motor_5khz.csv" --holdout $held --decimate 100 --cutoff 100 --plain-friction --estimator ols --json
+    expect_code 0 "decimated"
+    ask out "j['choices']['stride'] == 100 and any('decimation' in x for x in j['reasons'])"
+    ask out "j['train']['global_rel'] < 0.056 and ('$held' == '0' or j['heldout']['global_rel'] < 0.075)"
+    echo "tx40, ols, decimated by 100: training $(python3 -c 'import json; j = json.load(open("out")); print("%.4f" % j["train"]["global_rel"], "held out", j["heldout"].get("global_rel"))')"
+  done
   run inspect tx40.yaml --params tx40_p.yaml
   expect_code 0 "--params of a real robot"
 else

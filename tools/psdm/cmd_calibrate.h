@@ -26,6 +26,8 @@
   X(text, prior, "", "FILE|kinematics", "what the consistent estimator is pulled to: a parameter or robot file, or cylinders (default: the robot's inertias)") \
   X(flag, plain_friction, "", "", "viscous, Coulomb and offset only, no dictionary of friction")                                               \
   X(number, friction_columns, "6", "COUNT", "friction columns of a drive at most, up to 16")                                                   \
+  X(flag, springs, "", "", "x, sin x and cos x of each drive are columns too, whatever is chosen: springs, counterbalances")                     \
+  X(number, decimate, "0", "K", "regressor and torque of all rows through one low pass, then every K-th; not for robust, iv, didim, energy")   \
   X(text, rest, "", "SHARE|none", "leave out rows slower than this share of a joint's speed (default: 0.01)")                                  \
   X(text, predict, "", "FILE.csv", "every row again: t, segment, heldout, q*, qd*, qdd*, tau*, raw*, predicted*, band*, friction*")             \
   X(text, urdf, "", "FILE.urdf", "the robot with its identified inertias and friction (consistent only)")                                      \

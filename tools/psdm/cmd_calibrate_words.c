@@ -91,6 +91,11 @@ static int choose_numbers(calibrate_job *j) {
   if (!(s->lambda >= 0) || !(s->rate >= 0) || !(s->max_rel >= 0)) return tool_usage("calibrate", "--lambda, --rate and --max-rel must not be negative");
   if (!(s->friction_columns >= 3 && s->friction_columns <= 16 && s->friction_columns == floor(s->friction_columns)))
     return tool_usage("calibrate", "--friction-columns: a whole number from 3 to 16 was expected");
+  if (!(s->decimate >= 0 && s->decimate <= 1 << 20 && s->decimate == floor(s->decimate)))
+    return tool_usage("calibrate", "--decimate: a whole number from 1 to %d was expected", 1 << 20);
+  if (s->decimate > 1 && s->compare) return tool_usage("calibrate", "--compare predicts at single rows, which --decimate leaves none of; compare without it");
+  o->decimate = (int)s->decimate;
+  o->springs = s->springs;
   o->lambda = s->lambda;
   o->columns = (int)s->friction_columns;
   o->plain_friction = s->plain_friction;
