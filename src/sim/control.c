@@ -26,10 +26,15 @@ static void add_servo(const psdm_controller *c, const psdm_control_input *in, do
   for (int i = 0; i < c->n; i++) tau[i] += c->kp[i] * (q[i] - in->q[i]) + c->kd[i] * (qd[i] - in->qd[i]);
 }
 
-/* tau += steady friction at the reference's velocity */
+static const double standing = 1e-9; /* rad/s or m/s: a slower reference stands still, and the sign of its rounding is no friction */
+
+/* tau += steady friction at the reference's velocity, which is spoilt */
 static void add_friction(const psdm_controller *c, double *tau) {
+  double *qd = c->x + c->n;
   if (!c->friction) return;
-  psdm_friction_torque(c->model, c->x + c->n, c->part);
+  for (int i = 0; i < c->n; i++)
+    if (fabs(qd[i]) < standing) qd[i] = 0;
+  psdm_friction_torque(c->model, qd, c->part);
   for (int i = 0; i < c->n; i++) tau[i] += c->part[i];
 }
 
@@ -63,8 +68,8 @@ static psdm_status feedforward(psdm_controller *c, const psdm_control_input *in,
   (void)states, (void)rates;
   psdm_status status = psdm_inverse(c->model, c->work, c->x, c->x + c->n, c->x + 2 * c->n, tau);
   if (status) return status;
-  add_friction(c, tau);
   add_servo(c, in, tau);
+  add_friction(c, tau);
   return PSDM_OK;
 }
 

@@ -79,7 +79,7 @@ psdm_status psdmp_variable_new(psdm_sim *s, psdm_error *error) {
   if (ok) set_tolerances(s, NV_DATA_S(v->absolute));
   ok = ok && CVodeSetErrHandlerFn(v->cvode, quiet, NULL) == CV_SUCCESS && CVodeInit(v->cvode, rates, s->t, v->y) == CV_SUCCESS &&
        CVodeSVtolerances(v->cvode, tolerance(s), v->absolute) == CV_SUCCESS && CVodeSetUserData(v->cvode, s) == CV_SUCCESS &&
-       CVodeSetMaxNumSteps(v->cvode, PATIENCE) == CV_SUCCESS && attach_solver(s, v);
+       CVodeSetMaxNumSteps(v->cvode, PATIENCE) == CV_SUCCESS && CVodeSetMaxErrTestFails(v->cvode, 100) == CV_SUCCESS && CVodeSetMaxConvFails(v->cvode, 100) == CV_SUCCESS && attach_solver(s, v);
   if (ok && psdmp_sim_has_events(s)) ok = CVodeRootInit(v->cvode, 3 * s->n, events) == CV_SUCCESS;
   return ok ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "SUNDIALS could not be started: out of memory");
 }
