@@ -4,6 +4,7 @@
 
 #include "psdm/alloc.h"
 #include "psdm/along.h"
+#include "psdm/analyze.h"
 #include "psdm/calibrate.h"
 #include "psdm/cartesian.h"
 #include "psdm/codegen.h"

@@ -15,6 +15,7 @@ static const struct command {
     {"codegen", cmd_codegen, "write the dynamics as straight-line C, with a self-test"},
     {"reduce", cmd_reduce, "a smaller model, right to a stated error at a stated confidence"},
     {"linearize", cmd_linearize, "linear models, stability, sampling and LQR gains at equilibria or along a motion"},
+    {"analyze", cmd_analyze, "what M, c and g depend on, what would decouple or balance them, bounds, ellipsoids along a path"},
     {"simulate", cmd_simulate, "a robot in motion: friction, springs, loads, controllers, and where the energy went"},
     {"calibrate", cmd_calibrate, "inertias and friction from measured logs, with what they are worth"},
     {"bench", cmd_bench, "operations and time of generated code beside the recursions"},

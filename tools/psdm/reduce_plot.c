@@ -34,16 +34,16 @@ static bool run_gnuplot(const char *directory, const char *script) {
   return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static int open_script(const char *directory, const char *name, const char *size, psdm_output **out) {
+int plot_open(const char *command, const char *directory, const char *name, const char *size, psdm_output **out) {
   char path[4096];
-  if (snprintf(path, sizeof path, "%s/%s.gp", directory, name) >= (int)sizeof path) return tool_usage("reduce", "--plots: the name is too long");
+  if (snprintf(path, sizeof path, "%s/%s.gp", directory, name) >= (int)sizeof path) return tool_usage(command, "--plots: the name is too long");
   int code = tool_open(path, out);
   if (code >= 0) return code;
   psdm_output_print(*out, "# gnuplot %s.gp makes %s.svg\nset terminal svg size %s font 'sans,11'\nset output '%s.svg'\nset grid\n", name, name, size, name);
   return -1;
 }
 
-static int close_script(const char *directory, const char *name, psdm_output **out) {
+int plot_close(const char *directory, const char *name, psdm_output **out) {
   char script[64];
   int code = tool_commit(out);
   if (code != EXIT_OK) return code;
@@ -52,7 +52,7 @@ static int close_script(const char *directory, const char *name, psdm_output **o
   return -1;
 }
 
-static void number(psdm_output *out, double x) {
+void plot_number(psdm_output *out, double x) {
   psdm_output_text(out, " ");
   if (isfinite(x))
     psdm_output_number(out, x);
@@ -79,8 +79,8 @@ static void write_bins(psdm_output *out, const plot_profile *p) {
   }
   psdm_output_print(out, "$%s << END\n", p->name);
   for (int b = 0; b < BINS; b++) {
-    number(out, (b + 0.5) / 4 - 14);
-    for (int k = 0; k < 2; k++) number(out, (double)count[k][b]);
+    plot_number(out, (b + 0.5) / 4 - 14);
+    for (int k = 0; k < 2; k++) plot_number(out, (double)count[k][b]);
     psdm_output_text(out, "\n");
   }
   psdm_output_text(out, "END\n");
@@ -88,48 +88,47 @@ static void write_bins(psdm_output *out, const plot_profile *p) {
 
 static int plot_contributions(const char *directory, const char *robot, const plot_profile *p, int count) {
   psdm_output *out;
-  int code = open_script(directory, "figure2", count > 1 ? "720,720" : "720,400", &out);
+  int code = plot_open("reduce", directory, "figure2", count > 1 ? "720,720" : "720,400", &out);
   if (code >= 0) return code;
   for (int k = 0; k < count; k++) write_bins(out, &p[k]);
   psdm_output_print(out, "set multiplot layout %s,1\nset xlabel 'log10 of relative contribution'\nset ylabel 'functions'\nset style fill transparent solid 0.6\nset boxwidth 0.25\n", count > 1 ? "2" : "1");
   for (int k = 0; k < count; k++)
     psdm_output_print(out, "set title '%s, %s profile' noenhanced\nplot $%s using 1:2 with boxes title 'median', $%s using 1:3 with boxes title 'maximum'\n", robot, p[k].name, p[k].name, p[k].name);
   psdm_output_text(out, "unset multiplot\n");
-  return close_script(directory, "figure2", &out);
+  return plot_close(directory, "figure2", &out);
 }
 
 /* ---- figure 7: accuracy and operations against size ---- */
 
 static int plot_tradeoff(const char *directory, const char *robot, const plot_profile *p, int count, double recursion) {
   psdm_output *out;
-  int code = open_script(directory, "figure7", count > 1 ? "720,800" : "720,440", &out);
+  int code = plot_open("reduce", directory, "figure7", count > 1 ? "720,800" : "720,440", &out);
   if (code >= 0) return code;
   for (int k = 0; k < count; k++) {
     psdm_output_print(out, "$%s << END\n", p[k].name);
     for (int i = 0; i < p[k].points; i++) {
       const plot_point *x = &p[k].point[i];
-      number(out, x->less), number(out, x->digits[0]), number(out, x->digits[1]), number(out, x->operations);
+      plot_number(out, x->less), plot_number(out, x->digits[0]), plot_number(out, x->digits[1]), plot_number(out, x->operations);
       psdm_output_text(out, "\n");
     }
     psdm_output_text(out, "END\n");
   }
   psdm_output_text(out, "recursion =");
-  number(out, recursion);
+  plot_number(out, recursion);
   psdm_output_print(out, "\nset multiplot layout %s,1\nset xlabel 'functions left out [%%]'\nset ylabel 'correct digits'\nset y2label 'operations'\nset ytics nomirror\nset y2tics\nset y2range [0:*]\nset yrange [0:8]\nset key outside bottom center horizontal\n", count > 1 ? "2" : "1");
   for (int k = 0; k < count; k++)
     psdm_output_print(out, "set title '%s, %s profile' noenhanced\nplot $%s using 1:2 with linespoints title '95 %%', $%s using 1:3 with linespoints title '99.9 %%', "
                       "$%s using 1:4 axes x1y2 with lines dashtype 2 title 'operations', recursion axes x1y2 with lines dashtype 3 title 'exact recursion'\n",
                       robot, p[k].name, p[k].name, p[k].name, p[k].name);
   psdm_output_text(out, "unset multiplot\n");
-  return close_script(directory, "figure7", &out);
+  return plot_close(directory, "figure7", &out);
 }
 
-/* a quote would end gnuplot's text */
-static const char *quotable(const char *name) { return strpbrk(name, "'\\\n") ? "robot" : name; }
+const char *plot_quotable(const char *name) { return strpbrk(name, "'\\\n") ? "robot" : name; }
 
 int plot_reduction(const char *directory, const char *robot, const plot_profile *profiles, int count, double recursion) {
   int code = plot_directory(directory);
-  if (code < 0) code = plot_contributions(directory, quotable(robot), profiles, count);
-  if (code < 0) code = plot_tradeoff(directory, quotable(robot), profiles, count, recursion);
+  if (code < 0) code = plot_contributions(directory, plot_quotable(robot), profiles, count);
+  if (code < 0) code = plot_tradeoff(directory, plot_quotable(robot), profiles, count, recursion);
   return code;
 }

@@ -19,6 +19,7 @@ int cmd_params(int argc, char **argv);
 int cmd_codegen(int argc, char **argv);
 int cmd_reduce(int argc, char **argv);
 int cmd_linearize(int argc, char **argv);
+int cmd_analyze(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

@@ -1,0 +1,126 @@
+/* ipopt.c: the plug-in psdm_ipopt.so: IPOPT (Waechter and Biegler 2006) behind psdmp_solver. */
+#include <IpStdCInterface.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/optimal_solver.h"
+
+/* One solution; the callbacks' user. */
+typedef struct job {
+  const psdmp_solver_problem *problem;
+  bool stopped;
+  int iterations;
+} job;
+
+/* MUMPS keeps state of its own: one program at a time */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+static Bool objective(int n, double *x, Bool fresh, double *f, void *user) {
+  const psdmp_solver_problem *p = ((job *)user)->problem;
+  (void)n;
+  return p->objective(p->user, x, fresh, f);
+}
+
+static Bool gradient(int n, double *x, Bool fresh, double *values, void *user) {
+  const psdmp_solver_problem *p = ((job *)user)->problem;
+  (void)n;
+  return p->gradient(p->user, x, fresh, values);
+}
+
+static Bool constraints(int n, double *x, Bool fresh, int m, double *g, void *user) {
+  const psdmp_solver_problem *p = ((job *)user)->problem;
+  (void)n;
+  (void)m;
+  return p->constraints(p->user, x, fresh, g);
+}
+
+static Bool slope(int n, double *x, Bool fresh, int m, int entries, int *row, int *column, double *values, void *user) {
+  const psdmp_solver_problem *p = ((job *)user)->problem;
+  (void)n;
+  (void)m;
+  if (values) return p->slope(p->user, x, fresh, values);
+  memcpy(row, p->slope_row, sizeof *row * (size_t)entries);
+  memcpy(column, p->slope_column, sizeof *column * (size_t)entries);
+  return 1;
+}
+
+static Bool curve(int n, double *x, Bool fresh, double factor, int m, double *multiplier, Bool fresh_multiplier, int entries, int *row, int *column,
+                  double *values, void *user) {
+  const psdmp_solver_problem *p = ((job *)user)->problem;
+  (void)n;
+  (void)m;
+  (void)fresh_multiplier;
+  if (values) return p->curve(p->user, x, fresh, factor, multiplier, values);
+  memcpy(row, p->curve_row, sizeof *row * (size_t)entries);
+  memcpy(column, p->curve_column, sizeof *column * (size_t)entries);
+  return 1;
+}
+
+static Bool going_on(int mode, int iteration, double f, double infeasible, double dual, double barrier, double step, double regularization, double alpha_dual,
+                     double alpha, int trials, void *user) {
+  job *j = user;
+  (void)mode, (void)dual, (void)barrier, (void)step, (void)regularization, (void)alpha_dual, (void)alpha, (void)trials;
+  j->iterations = iteration;
+  j->stopped = !j->problem->going_on(j->problem->user, iteration, f, infeasible);
+  return !j->stopped;
+}
+
+/* IPOPT writes to nothing and reads no file of options */
+static bool set_options(IpoptProblem ipopt, const psdmp_solver_problem *p) {
+  return AddIpoptStrOption(ipopt, "sb", "yes") && AddIpoptIntOption(ipopt, "print_level", 0) && AddIpoptStrOption(ipopt, "option_file_name", "") &&
+         AddIpoptNumOption(ipopt, "tol", p->tolerance) && AddIpoptIntOption(ipopt, "max_iter", p->iterations) &&
+         AddIpoptStrOption(ipopt, "linear_solver", "mumps") && AddIpoptStrOption(ipopt, "mu_strategy", "adaptive");
+}
+
+static const char *words(enum ApplicationReturnStatus status) {
+  static const struct {
+    enum ApplicationReturnStatus status;
+    const char *text;
+  } table[] = {{Solve_Succeeded, "solved"},
+               {Solved_To_Acceptable_Level, "solved, less exactly than was asked for"},
+               {Infeasible_Problem_Detected, "no motion within the limits was found: it seems that there is none near the beginning"},
+               {Search_Direction_Becomes_Too_Small, "the steps became too small"},
+               {Diverging_Iterates, "the iterates diverge"},
+               {User_Requested_Stop, "stopped"},
+               {Feasible_Point_Found, "within the limits"},
+               {Maximum_Iterations_Exceeded, "the iterations are used up"},
+               {Restoration_Failed, "the way back into the limits was not found"},
+               {Error_In_Step_Computation, "no step could be computed"},
+               {Not_Enough_Degrees_Of_Freedom, "there are fewer unknowns than equations"},
+               {Invalid_Problem_Definition, "the program contradicts itself"},
+               {Invalid_Option, "an option was refused"},
+               {Invalid_Number_Detected, "a number was not finite"},
+               {Insufficient_Memory, "out of memory"}};
+  for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+    if (table[k].status == status) return table[k].text;
+  return "it ended without a verdict";
+}
+
+static void take_answer(const job *j, enum ApplicationReturnStatus status, double f, psdmp_solver_answer *answer) {
+  answer->converged = status == Solve_Succeeded || status == Solved_To_Acceptable_Level;
+  answer->stopped = j->stopped;
+  answer->iterations = j->iterations;
+  answer->objective = f;
+  snprintf(answer->words, sizeof answer->words, "IPOPT: %s", words(status));
+}
+
+static bool solve(const psdmp_solver_problem *p, double *x, psdmp_solver_answer *answer) {
+  job j = {.problem = p};
+  double f = NAN;
+  pthread_mutex_lock(&one_at_a_time);
+  IpoptProblem ipopt = CreateIpoptProblem(p->unknowns, (double *)p->low, (double *)p->high, p->rows, (double *)p->row_low, (double *)p->row_high, p->slopes,
+                                          p->curves, 0, objective, constraints, gradient, slope, curve);
+  bool set = ipopt && set_options(ipopt, p) && SetIntermediateCallback(ipopt, going_on);
+  if (set) {
+    enum ApplicationReturnStatus status = IpoptSolve(ipopt, x, NULL, &f, NULL, NULL, NULL, &j);
+    take_answer(&j, status, f, answer);
+  }
+  if (ipopt) FreeIpoptProblem(ipopt);
+  pthread_mutex_unlock(&one_at_a_time);
+  return set;
+}
+
+__attribute__((visibility("default"))) extern const psdmp_solver psdm_solver;
+const psdmp_solver psdm_solver = {PSDMP_SOLVER_KEY, solve};

@@ -1,0 +1,103 @@
+# psdm plan: scaling, paths, optimal motions against what they must be, and what is refused.
+. "$SOURCE/tests/tools/cli.sh"
+export OPENBLAS_NUM_THREADS=1
+# ask EXPRESSION: python's verdict on the JSON object j in ./out
+ask() {
+  checks=$((checks + 1))
+  python3 - "$1" 2> asked <<'PY' || wrong "$1 $(tail -n 1 asked)"
+import json, sys
+j = json.load(open("out"))
+assert eval(sys.argv[1]), j
+PY
+}
+
+# the slides' arm: two links that hang down
+cat > arm.yaml <<'YAML'
+name: arm
+gravity: [0, -9.81, 0]
+convention: dh
+joints:
+  - {name: shoulder, a: 0.5, limits: {lower: -3, upper: 3, velocity: 8, effort: 120}, friction: {coulomb: 2, viscous: 1}}
+  - {name: elbow, a: 0.4, limits: {lower: -3, upper: 3, velocity: 8, effort: 40}, friction: {coulomb: 1, viscous: 0.5}}
+links:
+  - {mass: 10, com: [-0.25, 0, 0], inertia: {xx: 0.1, yy: 0.2, zz: 0.21}}
+  - {mass: 5, com: [-0.2, 0, 0], inertia: {xx: 0.05, yy: 0.07, zz: 0.07}}
+YAML
+cat > cart.yaml <<'YAML'
+name: cart
+gravity: [0, 0, 0]
+convention: dh
+joints: [{name: cart, type: prismatic}]
+links: [{mass: 2, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]
+YAML
+printf 't,q1,q2\n0,-1.5707963267948966,0\n0.5,0,1.5707963267948966\n' > quick.csv
+printf 't,q1,q2,qd1,qd2,qdd1,qdd2\n0,-1.5,0,1.5,1.5,0,0\n1,0,1.5,1.5,1.5,0,0\n' > line.csv
+printf 't,q1,qd1,qdd1\n0,0,3,0\n1,3,3,0\n' > way.csv
+
+# ---- words ----
+run plan --help
+expect_code 0 "plan --help"
+for word in examples: time energy scale --trajectory --from --to --factor --duration --blend --effort --velocity --nodes --out --json; do expect_in out "$word"; done
+refuse() { # CODE SENTENCE WORDS...
+  want=$1 sentence=$2
+  shift 2
+  run plan "$@"
+  expect_code "$want" "$*"
+  expect_in err "$sentence"
+}
+refuse 2 "'tim' is none of time, energy, scale; did you mean 'time'?" arm.yaml tim --to 1
+refuse 2 "scale needs --trajectory" arm.yaml scale
+refuse 2 "--to Q,... is needed" arm.yaml time
+refuse 2 "--trajectory goes with time and scale" arm.yaml energy --trajectory quick.csv
+refuse 2 "one of the two" arm.yaml time --trajectory quick.csv --to 1
+refuse 2 "--factor goes with scale" arm.yaml time --to 1 --factor 2
+refuse 2 "--friction 'lugre'" arm.yaml time --to 1 --friction lugre
+refuse 2 "--effort '1,2,3': one number or 2 were expected" arm.yaml time --to 1 --effort 1,2,3
+refuse 2 "positive numbers" arm.yaml scale --trajectory quick.csv --effort 0
+refuse 2 "cannot be opened" arm.yaml scale --trajectory none.csv
+refuse 3 "nothing limits the trajectory" cart.yaml scale --trajectory way.csv
+refuse 1 "nothing limits the speed along the path" cart.yaml time --trajectory way.csv
+refuse 1 "joint 'shoulder' at t = " arm.yaml scale --trajectory quick.csv --effort 50
+refuse 3 "link1" "$robots/denso_vs6556g.yaml" scale --trajectory quick.csv
+
+# ---- scaling: stored torques are those recomputed ----
+run plan arm.yaml scale --trajectory quick.csv --factor 2 --json
+expect_code 0 "scale --factor 2"
+ask 'j["factor"] == 2 and abs(j["seconds"] - 1) < 1e-12 and j["recomputed"] < 1e-12'
+run plan arm.yaml scale --trajectory quick.csv --out slower.csv --json
+expect_code 0 "scale"
+ask 'j["factor"] > 1 and abs(j["limit_used"] - 1) < 1e-4 and j["limited_by"] == "torque" and j["recomputed"] < 1e-12'
+run plan arm.yaml scale --trajectory quick.csv --friction coulomb --json
+ask 'j["recomputed"] < 1e-12 and abs(j["limit_used"] - 1) < 1e-3'
+# the file is a trajectory again, with a factor of one
+run plan arm.yaml scale --trajectory slower.csv --ignore-extra --json
+ask 'abs(j["factor"] - 1) < 1e-3'
+
+# ---- along a path ----
+run plan cart.yaml time --trajectory way.csv --effort 8 --points 2001 --json
+ask 'abs(j["seconds"] - 2 * (3 / 4) ** 0.5) < 1e-8'
+run plan arm.yaml time --trajectory line.csv --out path.csv --json
+expect_code 0 "time --trajectory"
+ask 'abs(j["limit_used"] - 1) < 1e-3 and j["seconds"] < 1'
+head -n 1 path.csv > out
+expect_out "t,q1,q2,qd1,qd2,qdd1,qdd2,tau1,tau2"
+run plan arm.yaml time --trajectory line.csv
+expect_in out "a limit is met at"
+
+# ---- from rest to rest ----
+run plan cart.yaml time --to 3 --effort 8 --json
+expect_code 0 "cart, time"
+ask 'j["converged"] and abs(j["seconds"] / (2 * (3 / 4) ** 0.5) - 1) < 2e-3 and j["limit_used"] < 1.001'
+# tau = m (6 - 12 t / T) d / T^2: the integral of its square is 12 m^2 d^2 / T^3
+run plan cart.yaml energy --to 3 --effort 100 --duration 2 --json
+ask 'j["converged"] and abs(j["energy"] / (12 * 4 * 9 / 8) - 1) < 1e-3'
+run plan arm.yaml time --from -1.57,0 --to 0,1.57 --out fastest.csv --json
+expect_code 0 "arm, time"
+ask 'j["converged"] and j["limit_used"] < 1.01 and j["seconds"] < j["guess_seconds"]'
+run plan arm.yaml energy --from -1.57,0 --to 0,1.57 --duration 1 --json
+expect_code 0 "arm, energy"
+ask 'j["converged"] and j["seconds"] == 1 and j["energy"] < j["guess_energy"]'
+# what is planned can be driven: the motion's torques are inverse dynamics
+run simulate arm.yaml --inverse --reference fastest.csv --ignore-extra --json
+expect_code 0 "simulate --inverse --reference fastest.csv"
+finish

@@ -1,0 +1,65 @@
+/* cmd_analyze.h: what the files of psdm analyze share. */
+#ifndef CMD_ANALYZE_H
+#define CMD_ANALYZE_H
+
+#include "psdm/analyze.h"
+#include "tool.h"
+
+#define ANALYZE_SETTINGS(X)                                                                                                        \
+  X(flag, any, "", "", "structure for any masses, not for the robot's own (bounds need its own)")                                  \
+  X(flag, no_bounds, "", "", "structure only")                                                                                     \
+  X(number, points, "2000000", "N", "positions that bounds may look at: more are tighter")                                         \
+  X(number, seed, "1", "S", "of the search for largest values; bounds hold for any")                                               \
+  X(text, limits, "", "2=-1:1,...", "ranges of joints by number or name (rad, m), in place of the file's")                         \
+  X(text, path, "", "FILE.csv", "positions q1.. (and t): manipulability and ellipsoids of velocity, acceleration, apparent mass")  \
+  X(text, link, "", "NAME", "the link whose ellipsoids these are (default: the last)")                                             \
+  X(text, out, "", "FILE.csv", "where the ellipsoids go; - is standard output")                                                    \
+  X(text, plots, "", "DIR", "draw M and g as each joint moves alone, and the path, with gnuplot")                                  \
+  X(flag, ignore_extra, "", "", "let the CSV have columns that are not needed")                                                    \
+  X(flag, json, "", "", "write one JSON object")                                                                                   \
+  ROBOT_SETTINGS(X)
+
+typedef struct analyze_settings {
+  ANALYZE_SETTINGS(SETTINGS_FIELD)
+} analyze_settings;
+
+enum { ELLIPSOIDS = 3, PATH_NUMBERS = 3 + ELLIPSOIDS * 12 };
+
+/* A path: positions, and for each w1 w2 w3, then three ellipsoids of three axes and nine direction cosines. */
+typedef struct path_rows {
+  long count, room;
+  bool timed;
+  double *t, *q;     /* (count), (count x n) */
+  double *row;       /* (count x PATH_NUMBERS) */
+  int dimensions;    /* that the link's velocity has somewhere on the path */
+  long least, most;  /* rows of the smallest and largest manipulability */
+} path_rows;
+
+/* Everything one run holds. */
+typedef struct analysis {
+  analyze_settings set;
+  psdm_robot *robot;
+  psdm_model *model;
+  psdm_structure *structure;
+  psdm_bounds *bounds;
+  psdm_work *work;
+  int n, link;
+  bool numeric;
+  double *lower, *upper; /* (n) ranges */
+  path_rows path;
+} analysis;
+
+/* Each returns -1 to go on, else an exit code. */
+int analyze_read_path(analysis *a);
+int analyze_write_path(const analysis *a);
+int analyze_plot(const analysis *a);
+int analyze_json(const analysis *a);
+void analyze_print(const analysis *a);
+
+double analyze_measure(const analysis *a, long row); /* manipulability in the path's own dimensions */
+const char *analyze_path_column(int column, char buf[16]);
+
+extern const char *const analyze_wishes[PSDM_WISHES];      /* "M is constant if" */
+extern const char *const analyze_wish_keys[PSDM_WISHES];
+
+#endif

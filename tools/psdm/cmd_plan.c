@@ -1,0 +1,143 @@
+#define _POSIX_C_SOURCE 200809L /* sigaction */
+/* cmd_plan.c: psdm plan: how fast, how strenuous, and how much slower it must be. */
+#include "cmd_plan.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTINGS_STRUCT plan_settings
+static const setting settings[] = {PLAN_SETTINGS(SETTINGS_ROW)};
+
+static const char *const positional[] = {"ROBOT", "time|energy|scale", NULL};
+
+static const char help[] =
+    "Motions under velocity, acceleration, torque and position limits.\n\n"
+    "  time --from Q --to Q      the quickest motion from rest to rest\n"
+    "  time --trajectory FILE    the quickest way along a given path: at every moment some limit is met\n"
+    "  energy --from Q --to Q    the least integral of squared torques\n"
+    "  scale --trajectory FILE   a trajectory as it is, K times as long: the smallest K that meets all limits, from stored torques\n\n"
+    "Limits are the robot file's, or the options'. Whatever is found is checked on a fine grid by inverse dynamics. Exit 1 when no motion was found, a limit\n"
+    "is broken by more than 1 %, or after an interrupt.\n\n"
+    "examples:\n"
+    "  psdm plan arm.yaml time --from 0 --to 1,0.5,-0.3 --out quick.csv\n"
+    "  psdm plan arm.yaml energy --from 0 --to 1,0.5,-0.3 --duration 1.5 --json\n"
+    "  psdm plan arm.yaml time --trajectory path.csv --effort 50,30,10 --out quick.csv\n"
+    "  psdm plan arm.yaml scale --trajectory too_fast.csv --out slower.csv\n";
+
+const command_line plan_line = {"plan", settings, sizeof settings / sizeof *settings, positional, help};
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number) {
+  caught = 1;
+  signal(number, SIG_DFL);
+}
+
+bool plan_interrupted(void) { return caught != 0; }
+
+/* ---- words ---- */
+
+static int check_words(plan_job *j) {
+  static const char *const kinds[] = {"time", "energy", "scale"};
+  int what = 0;
+  while (what < 3 && strcmp(j->words[1], kinds[what])) what++;
+  if (what == 3) {
+    const char *near = tool_nearest(j->words[1], kinds, 3);
+    return tool_usage("plan", "'%s' is none of time, energy, scale%s%s%s", tool_safe(j->words[1]), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  }
+  j->what = what;
+  if (!psdm_friction_find(j->set.friction, &j->friction) || j->friction == PSDM_FRICTION_LUGRE)
+    return tool_usage("plan", "--friction '%s': none, viscous, coulomb, stribeck or power was expected", tool_safe(j->set.friction));
+  if (j->what == PLAN_SCALE && !j->set.trajectory) return tool_usage("plan", "scale needs --trajectory FILE.csv");
+  if (j->what == PLAN_ENERGY && j->set.trajectory) return tool_usage("plan", "--trajectory goes with time and scale");
+  if (j->set.trajectory && (j->set.to || j->set.from)) return tool_usage("plan", "--from and --to, or --trajectory: one of the two");
+  if (!j->set.trajectory && !j->set.to) return tool_usage("plan", "--to Q,... is needed, or --trajectory FILE.csv");
+  if (j->what != PLAN_SCALE && j->set.factor != 0) return tool_usage("plan", "--factor goes with scale");
+  if (j->what == PLAN_SCALE && !(j->set.factor >= 0 && isfinite(j->set.factor))) return tool_usage("plan", "--factor %g: a positive number was expected", j->set.factor);
+  if (!(j->set.output > 0) || !isfinite(j->set.output)) return tool_usage("plan", "--output %g: a positive number was expected", j->set.output);
+  if (j->set.blend > 1) return tool_usage("plan", "--blend %g: 0 to 1 was expected", j->set.blend);
+  if (j->set.nodes < 0 || j->set.nodes > 10000 || j->set.points < 0 || j->set.points > 1e7) return tool_usage("plan", "--nodes or --points is out of range");
+  return -1;
+}
+
+static void limits_of_file(plan_job *j) {
+  for (int k = 0; k < psdm_robot_joints(j->robot); k++) {
+    const psdm_joint *joint = psdm_robot_joint(j->robot, k);
+    if (joint->q < 0) continue;
+    const double of[LIMITS] = {joint->limits.lower, joint->limits.upper, joint->limits.velocity, joint->limits.acceleration, joint->limits.effort};
+    for (int l = 0; l < LIMITS; l++) j->limit[l][joint->q] = of[l];
+  }
+}
+
+static int read_numbers(plan_job *j) {
+  const struct {
+    const char *name, *text;
+    double *to;
+  } list[] = {{"lower", j->set.lower, j->limit[LIMIT_LOWER]}, {"upper", j->set.upper, j->limit[LIMIT_UPPER]}, {"velocity", j->set.velocity, j->limit[LIMIT_VELOCITY]},
+              {"acceleration", j->set.acceleration, j->limit[LIMIT_ACCELERATION]}, {"effort", j->set.effort, j->limit[LIMIT_EFFORT]}, {"from", j->set.from, j->from},
+              {"to", j->set.to, j->to}};
+  int code = -1;
+  for (size_t k = 0; k < sizeof list / sizeof *list && code < 0; k++)
+    if (list[k].text) code = tool_numbers("plan", list[k].name, list[k].text, j->n, list[k].to);
+  for (int i = 0; i < j->n && code < 0; i++)
+    for (int l = LIMIT_VELOCITY; l < LIMITS && code < 0; l++)
+      if (!(j->limit[l][i] > 0)) code = tool_usage("plan", "limits of velocity, acceleration and torque are positive numbers; %g was found", j->limit[l][i]);
+  return code;
+}
+
+static int prepare(plan_job *j) {
+  psdm_error error;
+  j->n = psdm_robot_n(j->robot);
+  size_t n = (size_t)j->n;
+  if (!(j->memory = calloc((LIMITS + 9) * n + 1, sizeof *j->memory)) || psdm_work_new(j->robot, NULL, &j->work)) return tool_usage("plan", "out of memory");
+  double *at = j->memory;
+  for (int l = 0; l < LIMITS; l++) j->limit[l] = at, at += n;
+  for (int p = 0; p < 3; p++) j->peak[p] = at, at += n;
+  j->from = at, at += n;
+  j->to = at, at += n;
+  j->state = at, at += 3 * n;
+  j->tau = at;
+  limits_of_file(j);
+  int code = read_numbers(j);
+  if (code >= 0) return code;
+  if (psdm_robot_ready(j->robot, &error)) return tool_fail(&error);
+  if (j->set.trajectory && psdm_motion_load(j->set.trajectory, j->n, j->set.ignore_extra, NULL, &j->path, &error)) return tool_fail(&error);
+  return -1;
+}
+
+static int report(plan_job *j) {
+  bool standard = j->set.out && strcmp(j->set.out, "-") == 0;
+  int code = j->set.json && !j->set.quiet ? plan_json(j) : EXIT_OK;
+  if (!j->set.json && !j->set.quiet && !standard) plan_print(j);
+  if (code != EXIT_OK) return code;
+  bool found = !j->optimal || (j->optimal->converged && !j->optimal->stopped);
+  if (!found) tool_warn("no motion that is certain to be the best: %s", j->optimal->words);
+  if (j->used > 1.01) tool_warn("a limit is broken: %.1f %% of it are used", 100 * j->used);
+  return found && j->used <= 1.01 ? EXIT_OK : EXIT_QUALITY;
+}
+
+static void release(plan_job *j) {
+  psdm_optimal_free(j->optimal);
+  psdm_path_plan_free(j->plan);
+  psdm_motion_free(j->path);
+  psdm_work_free(j->work, NULL);
+  psdm_robot_free(j->robot);
+  free(j->memory);
+}
+
+int cmd_plan(int argc, char **argv) {
+  plan_job j = {.used = 0};
+  struct sigaction action = {.sa_handler = on_signal};
+  int code = settings_parse(&plan_line, argc, argv, &j.set, j.words);
+  if (code < 0) code = check_words(&j);
+  if (code < 0) code = tool_load("plan", j.words[0], ROBOT_SETTINGS_OF(&j.set), &j.robot);
+  if (code < 0) code = prepare(&j);
+  sigaction(SIGINT, &action, NULL);
+  if (code < 0) code = j.what == PLAN_SCALE ? plan_scale(&j) : j.path ? plan_path(&j) : plan_optimal(&j);
+  if (code < 0) code = plan_rows(&j);
+  if (code < 0) code = report(&j);
+  release(&j);
+  return code;
+}

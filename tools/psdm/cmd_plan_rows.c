@@ -1,0 +1,170 @@
+/* cmd_plan_rows.c: the motion in rows, what it uses of its limits, and the words about it. */
+#include <math.h>
+#include <string.h>
+
+#include "cmd_plan.h"
+
+static const char *name_of(const plan_job *j, int q) {
+  for (int k = 0; k < psdm_robot_joints(j->robot); k++)
+    if (psdm_robot_joint(j->robot, k)->q == q) return psdm_robot_joint(j->robot, k)->name;
+  return "";
+}
+
+static void add_friction(const plan_job *j) {
+  for (int k = 0; k < psdm_robot_joints(j->robot); k++) {
+    const psdm_joint *joint = psdm_robot_joint(j->robot, k);
+    if (joint->q >= 0 && joint->friction.given) j->tau[joint->q] += psdm_friction_steady(&joint->friction, j->friction, j->state[j->n + joint->q]);
+  }
+}
+
+/* q, qd, qdd and tau at a moment */
+static psdm_status state_at(const plan_job *j, double t) {
+  int n = j->n;
+  if (j->optimal) {
+    psdm_motion_at(j->optimal->motion, t, 3, j->state);
+    return psdm_optimal_torque(j->optimal, j->robot, t, j->tau);
+  }
+  if (j->plan) {
+    psdm_path_plan_state(j->plan, j->path, t, j->state);
+  } else {
+    psdm_motion_at(j->path, psdm_motion_begin(j->path) + t / j->k, 3, j->state);
+    for (int i = 0; i < n; i++) j->state[n + i] /= j->k, j->state[2 * n + i] /= j->k * j->k;
+  }
+  psdm_status status = psdm_inverse(j->robot, j->work, j->state, j->state + n, j->state + 2 * n, j->tau);
+  if (!status && j->friction) add_friction(j);
+  return status;
+}
+
+static void share(plan_job *j, double value, double limit) {
+  if (isfinite(limit)) j->used = fmax(j->used, value / limit);
+}
+
+static void measure(plan_job *j, double weight) {
+  for (int i = 0; i < j->n; i++) {
+    const double size[3] = {fabs(j->state[j->n + i]), fabs(j->state[2 * j->n + i]), fabs(j->tau[i])};
+    for (int p = 0; p < 3; p++) {
+      j->peak[p][i] = fmax(j->peak[p][i], size[p]);
+      share(j, size[p], j->limit[LIMIT_VELOCITY + p][i]);
+    }
+    j->energy += weight * j->tau[i] * j->tau[i];
+  }
+}
+
+static void write_row(plan_job *j, psdm_output *out, double t) {
+  const double *group[4] = {j->state, j->state + j->n, j->state + 2 * j->n, j->tau};
+  psdm_output_number(out, t);
+  for (int g = 0; g < 4; g++)
+    for (int i = 0; i < j->n; i++) {
+      psdm_output_text(out, ",");
+      psdm_output_number(out, group[g][i]);
+    }
+  psdm_output_text(out, "\n");
+}
+
+static void write_header(const plan_job *j, psdm_output *out) {
+  static const char *const names[] = {"q", "qd", "qdd", "tau"};
+  psdm_output_text(out, "t");
+  for (int g = 0; g < 4; g++)
+    for (int i = 0; i < j->n; i++) psdm_output_print(out, ",%s%d", names[g], i + 1);
+  psdm_output_text(out, "\n");
+}
+
+/* limits and energy on a grid of FINE points between rows, the energy by the trapezoidal rule; every FINE-th point is a row */
+int plan_rows(plan_job *j) {
+  enum { FINE = 10 };
+  psdm_output *out = NULL;
+  long last = (long)ceil(j->seconds / j->set.output * (1 - 1e-12));
+  int code = j->set.out ? tool_open(j->set.out, &out) : -1;
+  if (code >= 0) return code;
+  if (last < 1) last = 1;
+  if (out) write_header(j, out);
+  for (long k = 0; k <= last * FINE; k++) {
+    double step = j->seconds / (double)(last * FINE), t = k < last * FINE ? step * (double)k : j->seconds;
+    if (state_at(j, t)) {
+      tool_abort(&out);
+      return tool_usage("plan", "no torques at t = %g s", t);
+    }
+    measure(j, k && k < last * FINE ? step : step / 2);
+    if (out && k % FINE == 0) write_row(j, out, t);
+  }
+  j->rows = last + 1;
+  code = out ? tool_commit(&out) : EXIT_OK;
+  return code == EXIT_OK ? -1 : code;
+}
+
+/* ---- words ---- */
+
+static void print_what(const plan_job *j) {
+  const char *name = tool_safe(psdm_robot_name(j->robot));
+  if (j->what == PLAN_SCALE) {
+    printf("%s: the trajectory scaled by %.6g, %.6g s\n", name, j->k, j->seconds);
+    if (j->by.by != PSDM_SCALE_NOTHING)
+      printf("  %s the %s of joint '%s' is at its limit\n", j->set.factor > 0 ? "with the smallest factor" : "at which", psdm_scale_name(j->by.by), tool_safe(name_of(j, j->by.joint)));
+    printf("  torques from those stored, against torques recomputed: %.1e\n", j->recomputed);
+  } else if (j->plan) {
+    long met = 0;
+    for (long k = 0; k < j->plan->points; k++) met += j->plan->usage[k] > 0.99;
+    printf("%s: quickest way along the path, %.6g s; a limit is met at %.1f %% of %ld points\n", name, j->seconds, 100 * (double)met / (double)j->plan->points, j->plan->points);
+  } else {
+    printf("%s: %s, %.6g s, integral of squared torques %.6g\n", name, j->what == PLAN_TIME ? "quickest motion" : "least strenuous motion", j->seconds, j->energy);
+    printf("  %s; %d iterations, %.2f s; the beginning took %.6g s and %.6g\n", j->optimal->words, j->optimal->iterations, j->optimal->wall, j->optimal->guess_seconds,
+           j->optimal->guess_energy);
+  }
+}
+
+void plan_print(const plan_job *j) {
+  print_what(j);
+  printf("\n  %-16s %11s %11s %11s %11s %11s %11s\n", "joint", "peak |qd|", "limit", "peak |qdd|", "limit", "peak |tau|", "limit");
+  for (int i = 0; i < j->n; i++) {
+    printf("  %-16.16s", tool_safe(name_of(j, i)));
+    for (int p = 0; p < 3; p++) {
+      double limit = j->limit[LIMIT_VELOCITY + p][i];
+      printf(" %11.5g", j->peak[p][i]);
+      if (isfinite(limit))
+        printf(" %11.5g", limit);
+      else
+        printf(" %11s", "-");
+    }
+    printf("\n");
+  }
+  printf("  at most %.2f %% of a limit are used, on %ld points\n", 100 * j->used, 10 * (j->rows - 1) + 1);
+  if (j->set.out) printf("  %ld rows in %s\n", j->rows, tool_safe(j->set.out));
+}
+
+static void json_optimal(const plan_job *j, psdm_output *out) {
+  psdm_json_bool(out, "converged", j->optimal->converged);
+  psdm_json_bool(out, "stopped", j->optimal->stopped);
+  psdm_json_string(out, "solver", j->optimal->words);
+  psdm_json_integer(out, "iterations", j->optimal->iterations);
+  psdm_json_number(out, "wall", j->optimal->wall);
+  psdm_json_number(out, "infeasibility", j->optimal->infeasibility);
+  psdm_json_number(out, "guess_seconds", j->optimal->guess_seconds);
+  psdm_json_number(out, "guess_energy", j->optimal->guess_energy);
+}
+
+int plan_json(const plan_job *j) {
+  static const char *const peaks[] = {"peak_velocity", "peak_acceleration", "peak_torque"};
+  psdm_output *out;
+  int code = tool_open("-", &out);
+  if (code >= 0) return code;
+  psdm_json_object(out, NULL);
+  psdm_json_string(out, "name", psdm_robot_name(j->robot));
+  psdm_json_integer(out, "n", j->n);
+  psdm_json_string(out, "what", j->words[1]);
+  psdm_json_number(out, "seconds", j->seconds);
+  psdm_json_number(out, "energy", j->energy);
+  psdm_json_number(out, "limit_used", j->used);
+  for (int p = 0; p < 3; p++) psdm_json_numbers(out, peaks[p], j->peak[p], j->n);
+  if (j->what == PLAN_SCALE) {
+    psdm_json_number(out, "factor", j->k);
+    psdm_json_string(out, "limited_by", psdm_scale_name(j->by.by));
+    psdm_json_integer(out, "limited_joint", j->by.joint + 1);
+    psdm_json_number(out, "recomputed", j->recomputed);
+  }
+  if (j->plan) psdm_json_integer(out, "points", j->plan->points);
+  if (j->optimal) json_optimal(j, out);
+  psdm_json_integer(out, "rows", j->rows);
+  settings_json(&plan_line, &j->set, out);
+  psdm_json_close(out);
+  return tool_commit(&out);
+}

@@ -1,0 +1,173 @@
+/* cmd_plan_ways.c: the three ways to a motion: scaled, along a path, optimal. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd_plan.h"
+
+static int no_memory(void) { return tool_usage("plan", "out of memory"); }
+
+/* ---- scale ---- */
+
+/* Rows of the trajectory and their torques, apart; (rows x n) each. */
+typedef struct apart {
+  long rows;
+  double *memory, *qd, *qdd, *tau, *gravity, *viscous, *dry;
+} apart;
+
+static const psdm_joint *joint_of(const plan_job *j, int q) {
+  int k = 0;
+  while (psdm_robot_joint(j->robot, k)->q != q) k++;
+  return psdm_robot_joint(j->robot, k);
+}
+
+/* friction that grows with speed is scaled by 1/k, which is true of Fv v; a power, or Stribeck's fall, is not and is counted as dry: it changes little */
+static void friction_apart(const plan_job *j, apart *a, long at) {
+  for (int i = 0; i < j->n; i++) {
+    const psdm_friction *f = &joint_of(j, i)->friction;
+    if (!f->given || !j->friction) continue;
+    double v = a->qd[at + i], all = psdm_friction_steady(f, j->friction, v);
+    a->viscous[at + i] = j->friction == PSDM_FRICTION_POWER && f->exponent != 1 ? 0 : f->viscous * v;
+    a->dry[at + i] = all - a->viscous[at + i];
+    a->tau[at + i] += all;
+  }
+}
+
+static psdm_status torques_apart(const plan_job *j, apart *a) {
+  double begin = psdm_motion_begin(j->path), length = psdm_motion_end(j->path) - begin;
+  psdm_status status = PSDM_OK;
+  for (long k = 0; k < a->rows && !status; k++) {
+    long at = k * j->n;
+    psdm_motion_at(j->path, begin + length * (double)k / (double)(a->rows - 1), 3, j->state);
+    memcpy(a->qd + at, j->state + j->n, sizeof *a->qd * (size_t)j->n);
+    memcpy(a->qdd + at, j->state + 2 * j->n, sizeof *a->qdd * (size_t)j->n);
+    status = psdm_inverse(j->robot, j->work, j->state, a->qd + at, a->qdd + at, a->tau + at);
+    if (!status) status = psdm_gravity(j->robot, j->work, j->state, a->gravity + at);
+    friction_apart(j, a, at);
+  }
+  return status;
+}
+
+/* torques scaled from what is stored, against torques of the slower trajectory: the same but for rounding where friction is none or linear */
+static psdm_status recompute(plan_job *j, const apart *a, const psdm_scale_rows *rows) {
+  double *scaled = malloc(sizeof *scaled * (size_t)(a->rows * j->n)), begin = psdm_motion_begin(j->path), length = psdm_motion_end(j->path) - begin, worst = 0, size = 0;
+  psdm_status status = scaled ? PSDM_OK : PSDM_E_MEMORY;
+  if (scaled) psdm_scale_torque(rows, j->k, scaled);
+  for (long k = 0; k < a->rows && !status; k++) {
+    psdm_motion_at(j->path, begin + length * (double)k / (double)(a->rows - 1), 3, j->state);
+    for (int i = 0; i < j->n; i++) j->state[j->n + i] /= j->k, j->state[2 * j->n + i] /= j->k * j->k;
+    status = psdm_inverse(j->robot, j->work, j->state, j->state + j->n, j->state + 2 * j->n, j->tau);
+    for (int i = 0; i < j->n; i++) {
+      const psdm_friction *f = &joint_of(j, i)->friction;
+      if (f->given && j->friction) j->tau[i] += psdm_friction_steady(f, j->friction, j->state[j->n + i]);
+      worst = fmax(worst, fabs(scaled[k * j->n + i] - j->tau[i]));
+      size = fmax(size, fabs(j->tau[i]));
+    }
+  }
+  j->recomputed = size > 0 ? worst / size : 0;
+  free(scaled);
+  return status;
+}
+
+static int impossible(const plan_job *j, const apart *a) {
+  psdm_error error = {.status = PSDM_E_ARGUMENT};
+  double length = psdm_motion_end(j->path) - psdm_motion_begin(j->path);
+  if (j->by.row < 0) {
+    snprintf(error.text, sizeof error.text, "no factor meets the limits");
+  } else {
+    snprintf(error.text, sizeof error.text, "no factor meets the limits: joint '%s' at t = %.4g s already takes %.4g Nm to stand still, above its %.4g Nm",
+             tool_safe(joint_of(j, j->by.joint)->name), psdm_motion_begin(j->path) + length * (double)j->by.row / (double)(a->rows - 1),
+             fabs(a->gravity[j->by.row * j->n + j->by.joint] + a->dry[j->by.row * j->n + j->by.joint]), j->limit[LIMIT_EFFORT][j->by.joint]);
+  }
+  tool_fail(&error);
+  return EXIT_QUALITY;
+}
+
+static int find_factor(plan_job *j, apart *a) {
+  const psdm_scale_rows rows = {.rows = a->rows, .n = j->n, .qd = a->qd, .qdd = a->qdd, .tau = a->tau, .gravity = a->gravity, .viscous = a->viscous, .dry = a->dry};
+  const psdm_scale_limits limits = {j->limit[LIMIT_VELOCITY], j->limit[LIMIT_ACCELERATION], j->limit[LIMIT_EFFORT]};
+  psdm_error error = {.status = PSDM_E_ARGUMENT};
+  if (torques_apart(j, a)) return tool_usage("plan", "no torques along the trajectory");
+  psdm_status status = psdm_scale_least(&rows, &limits, &j->k, &j->by);
+  if (j->set.factor > 0) {
+    j->k = j->set.factor;
+  } else if (status) {
+    return impossible(j, a);
+  } else if (j->by.by == PSDM_SCALE_NOTHING) {
+    snprintf(error.text, sizeof error.text, "nothing limits the trajectory; limits of velocity, acceleration or torque are needed, or --factor");
+    return tool_fail(&error);
+  }
+  if (recompute(j, a, &rows)) return no_memory();
+  j->seconds = j->k * (psdm_motion_end(j->path) - psdm_motion_begin(j->path));
+  return -1;
+}
+
+int plan_scale(plan_job *j) {
+  apart a = {.rows = j->set.points >= 2 ? (long)j->set.points : 10001};
+  size_t each = (size_t)(a.rows * j->n);
+  if (!(a.memory = calloc(6 * each, sizeof *a.memory))) return no_memory();
+  a.qd = a.memory, a.qdd = a.qd + each, a.tau = a.qdd + each, a.gravity = a.tau + each, a.viscous = a.gravity + each, a.dry = a.viscous + each;
+  int code = find_factor(j, &a);
+  free(a.memory);
+  return code;
+}
+
+/* ---- along a path ---- */
+
+int plan_path(plan_job *j) {
+  const psdm_path_options options = {.velocity = j->limit[LIMIT_VELOCITY], .acceleration = j->limit[LIMIT_ACCELERATION], .effort = j->limit[LIMIT_EFFORT], .friction = j->friction,
+                                     .points = (long)j->set.points};
+  psdm_error error;
+  psdm_status status = psdm_path_plan_new(j->robot, j->path, &options, NULL, &j->plan, &error);
+  if (status) {
+    int code = tool_fail(&error);
+    return status == PSDM_E_ARGUMENT ? EXIT_QUALITY : code;
+  }
+  j->seconds = j->plan->seconds;
+  return -1;
+}
+
+/* ---- optimal ---- */
+
+static bool going_on(void *user, int iteration, double objective, double infeasibility) {
+  char doing[96];
+  (void)infeasibility;
+  snprintf(doing, sizeof doing, "iteration %d, %.5g", iteration, objective);
+  progress_words(user, doing, -1);
+  return !plan_interrupted();
+}
+
+static int solve(plan_job *j, psdm_optimal_options *o, psdm_optimal **answer) {
+  psdm_error error;
+  progress bar = progress_start(0);
+  o->going_on = going_on;
+  o->going_on_user = &bar;
+  psdm_status status = psdm_optimal_new(j->robot, o, NULL, answer, &error);
+  progress_end(&bar);
+  return status ? tool_fail(&error) : -1;
+}
+
+int plan_optimal(plan_job *j) {
+  double blend = j->set.blend >= 0 ? j->set.blend : j->what == PLAN_ENERGY ? 1 : 0;
+  psdm_optimal_options o = {.from = j->from, .to = j->to, .lower = j->limit[LIMIT_LOWER], .upper = j->limit[LIMIT_UPPER], .velocity = j->limit[LIMIT_VELOCITY],
+                            .acceleration = j->limit[LIMIT_ACCELERATION], .effort = j->limit[LIMIT_EFFORT], .friction = j->friction, .elastic = j->set.elastic,
+                            .nodes = (int)j->set.nodes, .tolerance = j->set.tolerance, .wall = j->set.wall, .time = 1 - blend, .energy = blend};
+  int code = -1;
+  if (blend == 1 && !(j->set.duration > 0)) {
+    /* energy alone is least in endless time: a fifth longer than the quickest is what people mean */
+    psdm_optimal *quick = NULL;
+    psdm_optimal_options first = o;
+    first.time = 1;
+    first.energy = 0;
+    code = solve(j, &first, &quick);
+    if (code < 0) o.duration = 1.2 * quick->seconds;
+    psdm_optimal_free(quick);
+  } else if (blend == 1) {
+    o.duration = j->set.duration;
+  } else {
+    o.longest = j->set.duration;
+  }
+  if (code < 0) code = solve(j, &o, &j->optimal);
+  if (code < 0) j->seconds = j->optimal->seconds;
+  return code;
+}
