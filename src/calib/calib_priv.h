@@ -48,6 +48,7 @@ double psdmp_feed_interval(const psdmp_feed *feed);
 bool psdmp_feed_has_rates(const psdmp_feed *feed);
 bool psdmp_feed_has_accelerations(const psdmp_feed *feed);
 bool psdmp_feed_motor_side(const psdmp_feed *feed);
+int psdmp_feed_currents(const psdmp_feed *feed); /* files that have currents */
 bool psdmp_feed_whole(const psdmp_feed *feed); /* all rows are in memory */
 void psdmp_feed_faults(const psdmp_feed *feed, long faults[PSDM_FAULTS]);
 const char *psdmp_feed_fault(const psdmp_feed *feed, int index);
