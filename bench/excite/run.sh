@@ -42,10 +42,10 @@ run_all() {
   echo "excitation on $(nproc) threads, $starts starts; condition numbers scaled / plain (eq. 23)"
   for robot in kuka_kr6 kuka_lbr7; do
     printf '%s\n  %-24s %8s %18s %18s %18s %8s %8s %11s\n' "$robot" "" "time" "found" "random: best" "median" "x best" "x median" "of a limit"
-    row $robot "Fourier, log det" || return 1
-    row $robot "Fourier, condition" --goal condition || return 1
-    row $robot "three sines, log det" --shape sines || return 1
-    row $robot "three sines, condition" --shape sines --goal condition || return 1
+    row $robot "Fourier, log det" --goal logdet || return 1
+    row $robot "Fourier, condition" || return 1
+    row $robot "three sines, log det" --shape sines --goal logdet || return 1
+    row $robot "three sines, condition" --shape sines || return 1
   done
 }
 run_all | tee "$build/excite.txt"

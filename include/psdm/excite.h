@@ -43,7 +43,7 @@ PSDM_API const char *psdm_step_help(psdm_step step);
 PSDM_API bool psdm_step_find(const char *name, psdm_step *step);
 
 typedef enum psdm_excite_shape { PSDM_EXCITE_FOURIER, PSDM_EXCITE_SINES } psdm_excite_shape;
-typedef enum psdm_excite_goal { PSDM_EXCITE_LOGDET, PSDM_EXCITE_CONDITION } psdm_excite_goal;
+typedef enum psdm_excite_goal { PSDM_EXCITE_CONDITION, PSDM_EXCITE_LOGDET } psdm_excite_goal;
 
 /* Zero-initialise for the defaults. Limits that neither options nor robot give: positions +-2 rad (+-0.5 m), velocities 2 rad/s (0.5 m/s), accelerations
  * 8 rad/s^2 (2 m/s^2), torques not watched. Torques are watched only where the robot's inertias are known. */

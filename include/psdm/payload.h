@@ -24,8 +24,9 @@ PSDM_API void psdm_load_to_standard(const psdm_load *load, double pi[10]);
 /* false where the mass is not positive: com and inertia are NAN then. */
 PSDM_API bool psdm_load_from_standard(const double pi[10], psdm_load *load);
 
-/* L (base x 10) of the base parameters of this model (of this robot) for a load on the link behind `joint` (-1: the last). PSDM_E_ARGUMENT when the model's
- * parameters are not formulas of standard parameters (basis echelon, assumptions that the load breaks). */
+/* L (base x 10) of the base parameters of this model (of this robot) for a load on the link behind `joint` (-1: the last of the file; a robot with several last links
+ * needs one named). The link may be a fixed one, and its frame is then the load's. PSDM_E_ARGUMENT when the model's parameters are not formulas of standard parameters
+ * (basis echelon, assumptions that the load breaks). Allocates and frees. */
 PSDM_API psdm_status psdm_payload_map(const psdm_robot *robot, const psdm_model *model, int joint, double *L, psdm_error *error);
 
 /* theta (base) <- theta_empty + L pi_L. Quiet: for the control loop. */
@@ -65,7 +66,7 @@ typedef struct psdm_payload_answer {
   struct psdmp_payload *internal;
 } psdm_payload_answer;
 
-/* Identifies the load from logs. The parameters are those of the robot without it. Allocates; free with psdm_payload_free. */
+/* Identifies the load from logs. The parameters are those of the robot without it; they and the robot must outlive the answer. Allocates; free with psdm_payload_free. */
 PSDM_API psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters *parameters, const psdm_payload_options *options,
                                            const psdm_allocator *allocator, psdm_payload_answer **answer, psdm_error *error);
 PSDM_API void psdm_payload_free(psdm_payload_answer *answer); /* accepts NULL */
@@ -85,10 +86,11 @@ typedef struct psdm_payload_row {
 
 typedef bool (*psdm_payload_write)(void *user, const psdm_payload_row *row); /* false stops */
 
-/* Goes through the logs again. Robot and parameters must still be there. */
+/* Goes through the logs again. */
 PSDM_API psdm_status psdm_payload_predict(const psdm_payload_answer *answer, psdm_payload_write write, void *user, psdm_error *error);
 
-/* The calibrated parameters of the robot with a load: prediction without identifying anew. covariance_L (100, nullable) is added through L. Allocates. */
+/* The calibrated parameters of the robot with a load: prediction without identifying anew. covariance_L (100, nullable) is added through L, as if the load had not been
+ * found with these very parameters. Allocates; free with psdm_parameters_free. */
 PSDM_API psdm_status psdm_payload_parameters(const psdm_robot *robot, const psdm_parameters *empty, int joint, const double pi_L[10], const double *covariance_L,
                                              const psdm_allocator *allocator, psdm_parameters **loaded, psdm_error *error);
 

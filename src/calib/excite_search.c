@@ -312,6 +312,7 @@ static void run_start(start *o) {
   o->doing = "searching locally";
   take_harmonics(o, &o->best_wave);
   memcpy(o->x, o->best, (size_t)numbers * sizeof *o->x);
+  clamp(numbers, s->box_lower, s->box_upper, o->x);
   o->seen = evaluate(o, o->x, NULL, NULL);
   search_once(o, s->local, false);
   consider(o, o->x, false);

@@ -17,6 +17,8 @@ const double psdmp_ridge = 1e-10; /* of the columns' mean square at random: info
 
 enum { SQUARINGS = 4, POWER = 1 << SQUARINGS }; /* p: exp(f) is at most columns^(1/16) times the condition number, 1.3 for 64 columns, if all are at its ends */
 
+_Static_assert(sizeof((psdmp_value *)0)->power / sizeof(double *) == SQUARINGS + 1, "powers in memory");
+
 bool psdmp_value_new(const psdmp_told *t, psdm_excite_goal goal, int points, psdm_work *work, psdmp_arena *arena, psdmp_value *v) {
   long W = t->columns;
   *v = (psdmp_value){.told = t, .goal = goal, .points = points, .work = work};
@@ -172,7 +174,7 @@ static double plain_condition(psdmp_value *v) {
 
 /* ---- the gradient ---- */
 
-/* what friction columns add to the derivative by qd, f: weighted value's derivative */
+/* a friction column's derivative by its joint's velocity */
 static double friction_slope(const psdmp_told *t, int column, double qd) {
   int i = t->joint[column];
   if (t->kind[column] == PSDMP_OFFSET) return 0;

@@ -28,7 +28,6 @@ typedef struct fitting {
   double *C;        /* (10 x W) of pi, the inverse of the Hessian */
   double *M, *g, *mean, *error; /* (W^2), (W), (W), rows of one drive */
   double pi[10], V[100], share[10];
-  int rank;
 } fitting;
 
 static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
@@ -128,7 +127,6 @@ static psdm_status solve(fitting *f, const double *prior, double *gap, psdm_erro
   psdmp_free(f->p->run.allocator, scratch);
   if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   memcpy(f->pi, theta, sizeof theta);
-  if (!prior) f->rank = fit.rank;
   *gap = prior ? fit.gap : 0;
   fill_rest(f);
   return PSDM_OK;
@@ -301,6 +299,10 @@ static void tell_unseen(psdmp_payload *p) {
   if (unseen) psdmp_payload_remark(p, "the motion hardly shows %s: %s", text, p->options->unconstrained ? "no number is known there" : "these are the compact body's, not the log's");
 }
 
+static void tell_impossible(psdmp_payload *p) {
+  if (!psdmp_pseudo_positive(p->answer.pi)) psdmp_payload_remark(p, "no body has these numbers: %s", p->answer.pi[0] > 0 ? "its inertia is impossible" : "its mass is not above zero");
+}
+
 static void tell_drift(psdmp_payload *p) {
   int worst = -1;
   double most = 0;
@@ -367,7 +369,7 @@ psdm_status psdmp_payload_fit(psdmp_payload *p, psdm_error *error) {
   psdm_status status = make(&f, &arena) ? fit(&f, error) : no_memory(error);
   p->remarks = 0;
   memset(p->answer.remark, 0, sizeof p->answer.remark);
-  if (!status) set_answer(&f), tell_unseen(p), tell_drift(p);
+  if (!status) set_answer(&f), tell_unseen(p), tell_impossible(p), tell_drift(p);
   psdmp_arena_free(&arena);
   return status;
 }

@@ -131,14 +131,13 @@ typedef struct evaluation {
   sums *before, *after; /* (n) */
   psdm_payload_write write;
   void *user;
-  int segment;
 } evaluation;
 
 static void begin_segment(void *user, int segment) {
   evaluation *e = user;
+  (void)segment;
   psdm_predictor_begin(e->empty);
   psdm_predictor_begin(e->loaded);
-  e->segment = segment;
 }
 
 static void add_to(sums *s, double tau, double error) {

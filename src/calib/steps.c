@@ -28,9 +28,10 @@ psdm_status psdmp_steps_stop(psdm_error *error) { return psdmp_fail(error, PSDM_
 
 /* ---- the steps in their order ---- */
 
-static psdm_status (*const fits[PSDM_STEPS])(psdmp_steps *, psdmp_arena *, psdm_error *) = {psdmp_steps_motor, psdmp_steps_gravity, psdmp_steps_friction, psdmp_steps_inertia};
-static psdm_status (*const judges[PSDM_STEPS])(psdmp_steps *, psdmp_judge *, psdmp_arena *, psdm_error *) = {psdmp_motor_judge, psdmp_gravity_judge, psdmp_friction_judge,
-                                                                                                           psdmp_inertia_judge};
+static psdm_status (*const fits[PSDM_STEPS])(psdmp_steps *, psdmp_arena *, psdm_error *) = {psdmp_steps_motor, psdmp_steps_gravity, psdmp_steps_friction,
+                                                                                            psdmp_steps_inertia};
+static psdm_status (*const judges[PSDM_STEPS])(psdmp_steps *, psdmp_judge *, psdmp_arena *, psdm_error *) = {psdmp_motor_judge, psdmp_gravity_judge,
+                                                                                                             psdmp_friction_judge, psdmp_inertia_judge};
 
 static bool has_logs(const psdmp_steps *s, int step) {
   for (int k = 0; k < s->options.logs; k++)
@@ -42,7 +43,8 @@ static bool has_logs(const psdmp_steps *s, int step) {
 static void doubt_later(psdmp_steps *s, int step) {
   for (int k = step + 1; k < PSDM_STEPS; k++)
     if (s->p.step[k].from_before && !has_logs(s, k))
-      psdmp_steps_remark(s, "%s was found by an earlier run, with what the step %s said then: run it again", psdm_step_name((psdm_step)k), psdm_step_name((psdm_step)step));
+      psdmp_steps_remark(s, "%s was found by an earlier run, with what the step %s said then: run it again", psdm_step_name((psdm_step)k),
+                         psdm_step_name((psdm_step)step));
 }
 
 static psdm_status run_step(psdmp_steps *s, int step, psdm_error *error) {
@@ -101,7 +103,9 @@ void psdm_steps_free(psdm_steps *steps) {
   psdmp_free(allocator, s);
 }
 
-const char *psdm_steps_fault(const psdm_steps *steps, int index) { return index >= 0 && index < steps->internal->faults ? steps->internal->fault[index] : NULL; }
+const char *psdm_steps_fault(const psdm_steps *steps, int index) {
+  return index >= 0 && index < steps->internal->faults ? steps->internal->fault[index] : NULL;
+}
 
 /* ---- predictions: the logs of the finished steps once more ---- */
 

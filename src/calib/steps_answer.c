@@ -1,4 +1,4 @@
-/* steps_answer.c: one vector of all numbers and one covariance, that grow from step to step; what earlier runs and the robot file say before the first one. */
+/* steps_answer.c: one vector of all numbers and one covariance, that grow from step to step; what earlier runs and the robot file say before the first. */
 #include <cblas.h>
 #include <math.h>
 #include <stdarg.h>
@@ -94,9 +94,11 @@ static psdm_status check(const psdm_robot *robot, const psdm_steps_options *o, p
     if ((int)log->step < 0 || log->step >= PSDM_STEPS || !log->path) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "log %d is of no step", k + 1);
     if (!(log->mass >= 0) || !isfinite(log->mass) || !isfinite(log->com[0] + log->com[1] + log->com[2]))
       return psdmp_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0, "its known mass must be a finite number of kg, not negative, with a finite centre");
-    if (log->mass > 0 && log->step != PSDM_STEP_MOTOR) return psdmp_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0, "only logs of the motor step carry a known mass");
+    if (log->mass > 0 && log->step != PSDM_STEP_MOTOR)
+      return psdmp_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0, "only logs of the motor step carry a known mass");
   }
-  if (psdm_robot_n(robot) > PSDM_CALIBRATE_JOINTS) return psdmp_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are calibrated at once", psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
+  if (psdm_robot_n(robot) > PSDM_CALIBRATE_JOINTS)
+    return psdmp_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are calibrated at once", psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
   if (robot->closure) return psdmp_fail(error, PSDM_E_ROBOT, file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
   return PSDM_OK;
 }
@@ -150,8 +152,8 @@ static bool allocate(psdmp_steps *s) {
   s->friction = PSDMP_NEW(a, n, psdm_friction), s->inertia = PSDMP_NEW(a, n, double), s->speed = PSDMP_NEW(a, n, double);
   s->fit = PSDMP_NEW(a, (2 * PSDM_STEPS + 1) * n, psdm_joint_fit), s->sigma = PSDMP_NEW(a, PSDM_STEPS * n, double);
   s->p.remark = psdmp_arena_alloc(a, (PSDMP_REMARKS + 1) * sizeof s->p.remark[0]);
-  return s->x && s->C && s->sd && s->constant_from && s->theta_from && s->friction_from && s->theta && s->gravity && s->shadow && s->pose_inertia && s->friction && s->inertia && s->speed && s->fit &&
-         s->sigma && s->p.remark;
+  return s->x && s->C && s->sd && s->constant_from && s->theta_from && s->friction_from && s->theta && s->gravity && s->shadow && s->pose_inertia &&
+         s->friction && s->inertia && s->speed && s->fit && s->sigma && s->p.remark;
 }
 
 /* where readers look */
@@ -186,7 +188,8 @@ static bool set_tool(psdmp_steps *s) {
 /* columns of the regressor at rest that are not zero everywhere */
 static psdm_status set_gravity(psdmp_steps *s, psdm_error *error) {
   psdmp_arena arena = {.allocator = s->allocator};
-  double *scratch = PSDMP_NEW(&arena, psdmp_steps_scratch(s), double), *Y = PSDMP_NEW(&arena, (long)s->n * s->l, double), *most = PSDMP_NEW(&arena, s->l, double), all = 0;
+  double *scratch = PSDMP_NEW(&arena, psdmp_steps_scratch(s), double), *Y = PSDMP_NEW(&arena, (long)s->n * s->l, double),
+         *most = PSDMP_NEW(&arena, s->l, double), all = 0;
   unsigned state = 1;
   psdm_status status = scratch && Y && most ? PSDM_OK : PSDM_E_MEMORY;
   for (int round = 0; round < 50 && !status; round++) {

@@ -1,5 +1,5 @@
-/* steps_assume.c: the span of standard parameters that satisfy the robot file's assumptions, as the derivation has it. Apart from steps_span.c, because the two rooms have
- * private names in common. */
+/* steps_assume.c: the span of standard parameters that satisfy the robot file's assumptions, as the derivation has it. Apart from steps_span.c, because the
+ * two rooms have private names in common. */
 #include "calib/steps_assume.h"
 
 #include "derive/collect.h"

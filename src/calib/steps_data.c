@@ -6,12 +6,12 @@
 #include "calib/steps_priv.h"
 
 enum {
-  ORDER = 8,                 /* of Butterworth's filter (section 3.1) */
-  LEAST_ROWS = 30,           /* of a segment that is used */
-  MOST_ROWS = 1 << 24        /* of all logs of a step: they stay in memory */
+  ORDER = 8,          /* of Butterworth's filter (section 3.1) */
+  LEAST_ROWS = 30,    /* of a segment that is used */
+  MOST_ROWS = 1 << 24 /* of all logs of a step: they stay in memory */
 };
-static const double usable = 0.45;     /* a cutoff above this share of the rate filters nothing */
-static const double oversampling = 10; /* rows per period of the cutoff that are kept */
+static const double usable = 0.45;                        /* a cutoff above this share of the rate filters nothing */
+static const double oversampling = 10;                    /* rows per period of the cutoff that are kept */
 static const double cutoffs[PSDM_STEPS] = {4, 4, 40, 15}; /* Hz, sections 3.1 to 3.4 */
 
 /* ---- signals ---- */
@@ -20,7 +20,7 @@ typedef struct loading {
   psdmp_steps *s;
   psdmp_arena *arena;
   psdmp_records *out;
-  const int *log;            /* (files) index among the options' logs */
+  const int *log; /* (files) index among the options' logs */
   int room;
 } loading;
 
@@ -142,9 +142,11 @@ static void take_torques(psdmp_steps *s) {
 
 static psdm_status check_currents(psdmp_steps *s, const psdmp_feed *feed, int files, const char *first, psdm_error *error) {
   int some = psdmp_feed_currents(feed);
-  if (some && some != files) return psdmp_fail(error, PSDM_E_PARSE, first, 0, 0, "some of the step's logs have currents, others torques; one or the other was expected");
+  if (some && some != files)
+    return psdmp_fail(error, PSDM_E_PARSE, first, 0, 0, "some of the step's logs have currents, others torques; one or the other was expected");
   if (s->currents >= 0 && s->currents != (some > 0))
-    return psdmp_fail(error, PSDM_E_PARSE, first, 0, 0, "it has %s, and what was found before is of %s", some ? "currents" : "torques", some ? "torques" : "currents");
+    return psdmp_fail(error, PSDM_E_PARSE, first, 0, 0, "it has %s, and what was found before is of %s", some ? "currents" : "torques",
+                      some ? "torques" : "currents");
   if (s->currents < 0 && !some) take_torques(s);
   s->currents = some > 0;
   return PSDM_OK;
@@ -194,7 +196,8 @@ psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_arena *arena,
   loading g = {.s = s, .arena = arena, .out = out, .log = log};
   if (!status) status = psdmp_feed_each(feed, false, MOST_ROWS, add_stretch, &g, error);
   psdmp_feed_close(feed);
-  if (!status && !out->count) status = psdmp_fail(error, PSDM_E_PARSE, path[0], 0, 0, "no segment is long enough: at least %d rows were expected", LEAST_ROWS);
+  if (!status && !out->count)
+    status = psdmp_fail(error, PSDM_E_PARSE, path[0], 0, 0, "no segment is long enough: at least %d rows were expected", LEAST_ROWS);
   s->rate = out->rate;
   return status;
 }

@@ -1,7 +1,8 @@
 /* steps_friction.c: LuGre friction of each drive from its joint moving alone (Lloyd, Irani, Ahmadi 2022, section 3.3).
  *
- * What is left of the torque, tau - tau_grav - tau_tool (19), is friction and a constant inertia times the acceleration, since M_jj does not depend on q_j; lugre_fit.h
- * fits both. Velocity terms of what gravity showed are subtracted too: at a joint that moves alone they are zero, behind a transmission they need not be. */
+ * What is left of the torque, tau - tau_grav - tau_tool (19), is friction and a constant inertia times the acceleration, since M_jj does not depend on q_j;
+ * lugre_fit.h fits both. Velocity terms of what gravity showed are subtracted too: at a joint that moves alone they are zero, behind a transmission they need
+ * not be. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,40 +11,40 @@
 #include "calib/parameters_priv.h"
 #include "calib/steps_priv.h"
 
-static const double same_pose = 1e-3;   /* rad or m */
-static const double forgotten = 0.05;   /* rad or m of way after which bristles do not know how they began */
-static const double pause = 1;          /* s: longer rests before a stretch are cut to this, since bristles stay as they are */
-static const double offset_t = 4;       /* a constant torque is fitted where what is left has a mean of so many times its doubt */
+static const double same_pose = 1e-3; /* rad or m */
+static const double forgotten = 0.05; /* rad or m of way after which bristles do not know how they began */
+static const double pause = 1;        /* s: longer rests before a stretch are cut to this, since bristles stay as they are */
+static const double offset_t = 4;     /* a constant torque is fitted where what is left has a mean of so many times its doubt */
 enum { NUMBERS = PSDMP_LUGRE_NUMBERS };
 
 /* One stretch of a drive, with the way before it that bends its bristles. */
 typedef struct stretch {
   const psdmp_record *record;
-  long *row;                /* (rows) of the record */
-  double *v, *a, *tau;      /* (rows) */
-  double *D;                /* (rows x columns) d tau / d earlier numbers */
-  signed char *use;         /* (rows) 1: fitted */
-  signed char *piece;       /* (rows) of the jackknife and held-out pieces; -1: simulated only */
+  long *row;           /* (rows) of the record */
+  double *v, *a, *tau; /* (rows) */
+  double *D;           /* (rows x columns) d tau / d earlier numbers */
+  signed char *use;    /* (rows) 1: fitted */
+  signed char *piece;  /* (rows) of the jackknife and held-out pieces; -1: simulated only */
   long rows;
   int pose;
 } stretch;
 
 typedef struct friction {
   psdmp_steps *s;
-  psdmp_arena *arena;       /* of the step, and */
-  psdmp_arena *own;         /* of the drive */
+  psdmp_arena *arena; /* of the step, and */
+  psdmp_arena *own;   /* of the drive */
   psdmp_records records;
   psdmp_solo *solo;
   int solos;
   double *scratch, *Y;
   int drive;
-  stretch *stretch;         /* of the drive */
+  stretch *stretch; /* of the drive */
   psdmp_lugre_piece *piece;
   int stretches, poses;
   long rows, used;
-  int *column, columns;     /* numbers of x that its torque depends on and that are doubted */
-  double low, high;         /* of what going_on is told */
-  bool lacks;               /* a parameter that gravity should have shown is not known */
+  int *column, columns; /* numbers of x that its torque depends on and that are doubted */
+  double low, high;     /* of what going_on is told */
+  bool lacks;           /* a parameter that gravity should have shown is not known */
 } friction;
 
 /* ---- stretches ---- */
@@ -126,8 +127,7 @@ static psdm_status fill_row(friction *f, stretch *t, long k) {
     else f->lacks = true;
   }
   t->tau[k] = s->x[f->drive] * r->i[row + f->drive] - sum - tool[f->drive];
-  for (int c = 0; c < f->columns; c++)
-    t->D[k * f->columns + c] = f->column[c] == f->drive ? r->i[row + f->drive] : -Y[f->column[c] - s->n];
+  for (int c = 0; c < f->columns; c++) t->D[k * f->columns + c] = f->column[c] == f->drive ? r->i[row + f->drive] : -Y[f->column[c] - s->n];
   return status;
 }
 
@@ -168,8 +168,14 @@ static psdm_status collect(friction *f, psdm_error *error) {
     if (t->pose < 0) continue;
     status = list_rows(f, solo, t) && allocate(f, t) ? fill_stretch(f, solo, t, before, all) : PSDM_E_MEMORY;
     before += solo->to - solo->from;
-    f->piece[f->stretches++] = (psdmp_lugre_piece){.rows = t->rows, .dt = t->record->dt, .start = t->record->start + (double)t->row[0] * t->record->dt, .v = t->v, .a = t->a,
-                                                  .tau = t->tau, .use = t->use, .pose = t->pose};
+    f->piece[f->stretches++] = (psdmp_lugre_piece){.rows = t->rows,
+                                                   .dt = t->record->dt,
+                                                   .start = t->record->start + (double)t->row[0] * t->record->dt,
+                                                   .v = t->v,
+                                                   .a = t->a,
+                                                   .tau = t->tau,
+                                                   .use = t->use,
+                                                   .pose = t->pose};
     f->rows += t->rows;
   }
   return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
@@ -187,7 +193,8 @@ static bool going_on(void *user, double share) {
 /* whether what is left of the training rows has a mean that neither noise nor the doubt of earlier numbers explains */
 static bool constant_left(const friction *f, const double *model) {
   const psdmp_steps *s = f->s;
-  double sum[PSDMP_STEP_BLOCKS] = {0}, count[PSDMP_STEP_BLOCKS] = {0}, *slope = PSDMP_NEW(f->own, f->columns, double), mean = 0, scatter = 0, rows = 0, doubt = 0;
+  double sum[PSDMP_STEP_BLOCKS] = {0}, count[PSDMP_STEP_BLOCKS] = {0}, *slope = PSDMP_NEW(f->own, f->columns, double), mean = 0, scatter = 0, rows = 0,
+         doubt = 0;
   int blocks = 0;
   if (!slope) return false;
   for (int k = 0; k < f->stretches; k++) {
@@ -221,7 +228,8 @@ static psdm_status keep(friction *f, const psdmp_lugre_options *o, const psdmp_l
   psdmp_steps *s = f->s;
   int wide = NUMBERS + f->poses, own[NUMBERS], N = s->N;
   double value[NUMBERS], noise[NUMBERS * NUMBERS];
-  double *D = PSDMP_NEW(f->own, f->rows * f->columns, double), *step = PSDMP_NEW(f->own, (long)wide * f->columns, double), *gain = PSDMP_NEW(f->own, (long)NUMBERS * N, double);
+  double *D = PSDMP_NEW(f->own, f->rows * f->columns, double), *step = PSDMP_NEW(f->own, (long)wide * f->columns, double),
+         *gain = PSDMP_NEW(f->own, (long)NUMBERS * N, double);
   psdm_friction numbers = a->friction;
   long at = 0;
   if (!D || !step || !gain) return psdmp_steps_no_memory(error);
@@ -262,7 +270,8 @@ static double quickest(const friction *f) {
 
 static psdm_status fit_drive(friction *f, psdm_error *error) {
   psdmp_steps *s = f->s;
-  psdmp_lugre_options o = {.filter = isinf(f->records.cutoff) ? NULL : &f->records.filter, .blocks = PSDMP_STEP_BLOCKS, .going_on = going_on, .going_on_user = f};
+  psdmp_lugre_options o = {
+      .filter = isinf(f->records.cutoff) ? NULL : &f->records.filter, .blocks = PSDMP_STEP_BLOCKS, .going_on = going_on, .going_on_user = f};
   int wide = NUMBERS + f->poses;
   psdmp_lugre_answer a = {.covariance = PSDMP_NEW(f->own, (long)wide * wide, double), .model = PSDMP_NEW(f->own, f->rows, double)};
   if (!a.covariance || !a.model) return psdmp_steps_no_memory(error);
@@ -291,8 +300,14 @@ static bool judge_stretch(const friction *f, const stretch *t, const double *mod
   double J = s->pose_inertia[(long)f->drive * PSDMP_POSES + t->pose];
   for (long k = 0; k < t->rows; k++) {
     if (t->piece[k] < 0) continue;
-    psdm_steps_row row = {.t = t->record->start + (double)t->row[k] * t->record->dt, .step = PSDM_STEP_FRICTION, .drive = f->drive, .heldout = psdmp_held(s, t->piece[k]),
-                          .q = t->record->q[t->row[k] * s->n + f->drive], .qd = t->v[k], .measured = t->tau[k] - J * t->a[k], .predicted = model[k]};
+    psdm_steps_row row = {.t = t->record->start + (double)t->row[k] * t->record->dt,
+                          .step = PSDM_STEP_FRICTION,
+                          .drive = f->drive,
+                          .heldout = psdmp_held(s, t->piece[k]),
+                          .q = t->record->q[t->row[k] * s->n + f->drive],
+                          .qd = t->v[k],
+                          .measured = t->tau[k] - J * t->a[k],
+                          .predicted = model[k]};
     if (!psdmp_judge_row(judge, &row)) return false;
   }
   return true;
@@ -302,7 +317,8 @@ static psdm_status judge_drive(const friction *f, psdmp_judge *judge, psdm_error
   for (int k = 0; k < f->stretches; k++) {
     const stretch *t = &f->stretch[k];
     double *model = PSDMP_NEW(f->own, t->rows, double);
-    psdm_status status = model ? psdmp_lugre_predict(&f->s->friction[f->drive], isinf(f->records.cutoff) ? NULL : &f->records.filter, t->rows, t->record->dt, t->v, f->s->allocator, model)
+    psdm_status status = model ? psdmp_lugre_predict(&f->s->friction[f->drive], isinf(f->records.cutoff) ? NULL : &f->records.filter, t->rows, t->record->dt,
+                                                     t->v, f->s->allocator, model)
                                : PSDM_E_MEMORY;
     if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
     if (!judge_stretch(f, t, model, judge)) return PSDM_OK;
@@ -338,7 +354,9 @@ static psdm_status try_drive(friction *f, psdmp_judge *judge, const char **why, 
   psdmp_steps *s = f->s;
   psdm_status status = collect(f, error);
   *why = status ? NULL : obstacle(f);
-  if (!status && *why) psdmp_steps_remark(s, "friction of '%.60s' is not fitted: %s%s", psdmp_steps_drive(s, f->drive), *why, s->friction[f->drive].given ? "; what was known is kept" : "");
+  if (!status && *why)
+    psdmp_steps_remark(s, "friction of '%.60s' is not fitted: %s%s", psdmp_steps_drive(s, f->drive), *why,
+                       s->friction[f->drive].given ? "; what was known is kept" : "");
   if (!status && !*why) status = fit_drive(f, error);
   if (!status && !*why) status = judge_drive(f, judge, error);
   return status;
@@ -360,7 +378,9 @@ psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_arena *arena, psdm_error 
     psdmp_arena_free(&own);
   }
   if (status) return status;
-  if (!done) return psdmp_fail(error, PSDM_E_MISSING, s->options.log[f.records.record[0].log].path, 0, 0, "friction of no drive can be fitted: of the last one, %s", why ? why : "there is none");
+  if (!done)
+    return psdmp_fail(error, PSDM_E_MISSING, s->options.log[f.records.record[0].log].path, 0, 0, "friction of no drive can be fitted: of the last one, %s",
+                      why ? why : "there is none");
   psdmp_judge_end(&judge, s->fit + 2 * step * s->n, s->fit + (2 * step + 1) * s->n);
   for (int d = 0; d < s->n; d++) s->sigma[step * s->n + d] = s->fit[2 * step * s->n + d].rmse;
   return PSDM_OK;

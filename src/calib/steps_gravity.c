@@ -1,17 +1,17 @@
 /* steps_gravity.c: the base parameters that gravity shows (Lloyd, Irani, Ahmadi 2022, section 3.2).
  *
- * In the mean of a path there and back friction has cancelled: Kt i = Y_grav theta_grav + tau_tool (18). What the paper neglects, slow as the path may be, is even in the
- * velocity and does not cancel: centrifugal torques and accelerations. So all of Y theta is fitted, the other parameters about zero with a wide prior, and only those that
- * gravity shows are kept. */
+ * In the mean of a path there and back friction has cancelled: Kt i = Y_grav theta_grav + tau_tool (18). What the paper neglects, slow as the path may be, is
+ * even in the velocity and does not cancel: centrifugal torques and accelerations. So all of Y theta is fitted, the other parameters about zero with a wide
+ * prior, and only those that gravity shows are kept. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
 #include "calib/steps_priv.h"
 
-static const double lost = 1e-6;     /* directions at rest below this share of the largest are not seen */
+static const double lost = 1e-6; /* directions at rest below this share of the largest are not seen */
 static const double leaked = 1e-3;
-static const double generous = 3;    /* the prior's width, times what masses and lengths amount to */
+static const double generous = 3; /* the prior's width, times what masses and lengths amount to */
 
 typedef struct gravity {
   psdmp_steps *s;
@@ -59,7 +59,12 @@ static void gather_row(gravity *g, const psdmp_pair *pair, int d, double tool) {
 }
 
 static bool judge_row(gravity *g, const psdmp_pair *pair, int d, double tool) {
-  psdm_steps_row row = {.t = pair->t, .step = PSDM_STEP_GRAVITY, .drive = d, .heldout = psdmp_held(g->s, pair->piece), .q = pair->q[d], .qd = pair->v[d],
+  psdm_steps_row row = {.t = pair->t,
+                        .step = PSDM_STEP_GRAVITY,
+                        .drive = d,
+                        .heldout = psdmp_held(g->s, pair->piece),
+                        .q = pair->q[d],
+                        .qd = pair->v[d],
                         .measured = g->s->x[d] * pair->i[d] - tool};
   return !psdmp_steps_torque(g->s, g->rest + (long)d * g->s->l, NULL, true, &row.predicted) || psdmp_judge_row(g->judge, &row);
 }
@@ -96,8 +101,8 @@ static psdm_status each_pair(gravity *g, psdm_error *error) {
 
 /* ---- what the paths show at rest ---- */
 
-/* turns the own columns of B so that those are left that the rows see at rest; directions that they do not see go to the others, which have a prior. shown[j] is false where a
- * parameter has a share in them */
+/* turns the own columns of B so that those are left that the rows see at rest; directions that they do not see go to the others, which have a prior. shown[j]
+ * is false where a parameter has a share in them */
 static psdm_status keep_seen(gravity *g, psdmp_split *split, bool *shown, psdm_error *error) {
   int l = g->s->l, own = split->own, r = split->r, kept = 0;
   double *G = PSDMP_NEW(g->arena, (long)own * own, double), *length = PSDMP_NEW(g->arena, own, double), *value = PSDMP_NEW(g->arena, own, double);
@@ -113,7 +118,8 @@ static psdm_status keep_seen(gravity *g, psdmp_split *split, bool *shown, psdm_e
   for (int a = 0; a < own; a++)
     for (int b = 0; b < own; b++) G[(long)a * own + b] /= length[a] * length[b];
   /* eigenvectors by columns, values ascending */
-  if (own && LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', own, G, own, value)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the rows' singular values cannot be found");
+  if (own && LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', own, G, own, value))
+    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the rows' singular values cannot be found");
   while (kept < own && value[own - 1 - kept] > lost * lost * value[own - 1] && value[own - 1 - kept] > 0) kept++;
   for (int j = 0; j < l; j++) {
     double in = 0, out = 0;
@@ -192,7 +198,10 @@ static void say_lost(gravity *g, const bool *shown) {
   }
   if (!missing) return;
   psdmp_steps_names(s, lost_ones, true, names, sizeof names);
-  psdmp_steps_remark(s, "gravity: the paths do not tell %s apart%s", names, kept == missing ? "; earlier values are kept" : kept ? "; where there are earlier values they are kept" : "");
+  psdmp_steps_remark(s, "gravity: the paths do not tell %s apart%s", names,
+                     kept == missing ? "; earlier values are kept"
+                     : kept          ? "; where there are earlier values they are kept"
+                                     : "");
 }
 
 psdm_status psdmp_gravity_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error) {

@@ -1,7 +1,7 @@
 /* steps_inertia.c: the other base parameters, on what gravity, friction and the tool leave of the torque (Lloyd, Irani, Ahmadi 2022, section 3.4, eq. 21).
  *
- * Parameters that gravity showed enter with their whole torque, inertial part included. Friction is simulated along the measured velocity and goes through the same filter
- * as the torque, so that rows around reversals are as good as others. */
+ * Parameters that gravity showed enter with their whole torque, inertial part included. Friction is simulated along the measured velocity and goes through
+ * the same filter as the torque, so that rows around reversals are as good as others. */
 #include <math.h>
 #include <string.h>
 
@@ -9,28 +9,28 @@
 #include "calib/parameters_priv.h"
 #include "calib/steps_priv.h"
 
-static const double nudge = 1e-4;    /* of a friction number, for its derivative */
-static const double settled = 20;    /* bristles forget how they began after a way of so many deflections */
-enum { ENDS = 3 };                   /* rows at a segment's ends whose differences are one-sided */
+static const double nudge = 1e-4; /* of a friction number, for its derivative */
+static const double settled = 20; /* bristles forget how they began after a way of so many deflections */
+enum { ENDS = 3 };                /* rows at a segment's ends whose differences are one-sided */
 
 /* Friction of one drive along one record, every stride-th row. */
 typedef struct course {
-  double *tau;       /* (rows) */
-  double *slope;     /* (rows x 8) by its numbers */
-  long first;        /* row of the record from which on it counts */
+  double *tau;   /* (rows) */
+  double *slope; /* (rows x 8) by its numbers */
+  long first;    /* row of the record from which on it counts */
 } course;
 
 typedef struct inertia {
   psdmp_steps *s;
   psdmp_arena *arena;
   psdmp_records records;
-  long total;                   /* rows of all records */
+  long total; /* rows of all records */
   psdmp_linear linear;
-  bool *known;                  /* (l) what gravity showed, or an earlier run, or the file says of that */
+  bool *known; /* (l) what gravity showed, or an earlier run, or the file says of that */
   double *scratch, *Y, *row;
-  psdmp_judge *judge, *all;     /* NULL: rows are gathered; all may be NULL */
-  bool slopes;                  /* courses need them */
-  bool *fit;                    /* (n) drives whose friction is known; all, where none is */
+  psdmp_judge *judge, *all; /* NULL: rows are gathered; all may be NULL */
+  bool slopes;              /* courses need them */
+  bool *fit;                /* (n) drives whose friction is known; all, where none is */
   long rows;
 } inertia;
 
@@ -101,8 +101,14 @@ static bool judge_row(inertia *g, const psdmp_record *r, long k, int d, int piec
   const double *Y = g->Y + (long)d * s->l;
   double shown, other, measured = s->x[d] * r->i[k * s->n + d];
   if (!psdmp_steps_torque(s, Y, g->known, true, &shown) || !psdmp_steps_torque(s, Y, g->known, false, &other)) return true;
-  psdm_steps_row row = {.t = r->start + (double)k * r->dt, .step = PSDM_STEP_INERTIA, .drive = d, .heldout = psdmp_held(s, piece), .q = r->q[k * s->n + d], .qd = r->v[k * s->n + d],
-                        .measured = measured - rest - shown, .predicted = other};
+  psdm_steps_row row = {.t = r->start + (double)k * r->dt,
+                        .step = PSDM_STEP_INERTIA,
+                        .drive = d,
+                        .heldout = psdmp_held(s, piece),
+                        .q = r->q[k * s->n + d],
+                        .qd = r->v[k * s->n + d],
+                        .measured = measured - rest - shown,
+                        .predicted = other};
   if (!psdmp_judge_row(g->judge, &row)) return false;
   row.measured = measured, row.predicted = rest + shown + other;
   if (g->all) psdmp_judge_row(g->all, &row);
@@ -177,7 +183,8 @@ static void say_before(const inertia *g) {
   psdmp_steps *s = g->s;
   for (int d = 0; d < s->n; d++)
     if (!s->friction[d].given)
-      psdmp_steps_remark(s, "inertia: friction of '%.60s' is not known%s", psdmp_steps_drive(s, d), g->fit[d] ? " and taken for none" : ": its rows are left out");
+      psdmp_steps_remark(s, "inertia: friction of '%.60s' is not known%s", psdmp_steps_drive(s, d),
+                         g->fit[d] ? " and taken for none" : ": its rows are left out");
 }
 
 static void say_lost(inertia *g, const psdmp_linear_answer *a) {
@@ -238,7 +245,9 @@ psdm_status psdmp_steps_inertia(psdmp_steps *s, psdmp_arena *arena, psdm_error *
   status = each_row(&g, error);
   if (status) return status;
   psdmp_linear_end(&g.linear);
-  if (!g.rows) return psdmp_fail(error, PSDM_E_MISSING, s->options.log[g.records.record[0].log].path, 0, 0, "no row is left to fit: no drive has a torque constant, or the log is too short");
+  if (!g.rows)
+    return psdmp_fail(error, PSDM_E_MISSING, s->options.log[g.records.record[0].log].path, 0, 0,
+                      "no row is left to fit: no drive has a torque constant, or the log is too short");
   status = psdmp_steps_split(s, g.known, arena, &split, error);
   if (!status) status = psdmp_linear_solve(s, &g.linear, &split, g.known, NULL, arena, &a, error);
   if (!status) status = keep(&g, &a, error);

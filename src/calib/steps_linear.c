@@ -1,5 +1,5 @@
-/* steps_linear.c: the linear steps: rows become triangular factors of each drive and block; theta by weighted least squares, its own doubt from blocks that are left
- * out, and how it follows earlier numbers, exactly: their columns go through the same least squares as the torque. */
+/* steps_linear.c: the linear steps: rows become triangular factors of each drive and block; theta by weighted least squares, its own doubt from blocks that
+ * are left out, and how it follows earlier numbers, exactly: their columns go through the same least squares as the torque. */
 #include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
@@ -56,16 +56,16 @@ typedef struct problem {
   const psdmp_split *split;
   const double *prior;
   const bool *known;
-  double **whole;       /* (n) factors of all blocks, NULL where a drive's rows are left out */
-  double *count;        /* (n) */
-  double *fixed;        /* (l) A known */
-  double *length;       /* (r) of the weighted columns */
+  double **whole;        /* (n) factors of all blocks, NULL where a drive's rows are left out */
+  double *count;         /* (n) */
+  double *fixed;         /* (l) A known */
+  double *length;        /* (r) of the weighted columns */
   double *U, *sing, *VT; /* (m x r), (r), (r x r) of the weighted, scaled design */
   long m;
   int rank;
-  double *side;         /* (m x (1 + N)) weighted: b, db/dx */
-  double *y;            /* (r) */
-  double *sigma;        /* (n) weights are one over these */
+  double *side;  /* (m x (1 + N)) weighted: b, db/dx */
+  double *y;     /* (r) */
+  double *sigma; /* (n) weights are one over these */
 } problem;
 
 /* all blocks of a drive in one factor */
@@ -212,7 +212,8 @@ static bool block_of(const problem *p, int b, double *design, double *side, doub
   return any;
 }
 
-/* V (rank^2): the jackknife over blocks (Miller 1974), each step as if the block had been left out, H_b taken 1 - 1/2B times as in fit.h; and the prior's part */
+/* V (rank^2): the jackknife over blocks (Miller 1974), each step as if the block had been left out, H_b taken 1 - 1/2B times as in fit.h; and the prior's
+ * part */
 static psdm_status scatter(const problem *p, double *V, psdmp_arena *arena, psdm_error *error) {
   int r = p->split->r, w = p->linear->width, rank = p->rank, blocks = 0;
   double *design = PSDMP_NEW(arena, (long)w * r, double), *side = PSDMP_NEW(arena, w, double), *P = PSDMP_NEW(arena, (long)w * rank, double);
@@ -228,7 +229,8 @@ static psdm_status scatter(const problem *p, double *V, psdmp_arena *arena, psdm
     cblas_daxpy(rank, -1, mean, 1, gb, 1);
     for (long k = 0; k < (long)rank * rank; k++) Hb[k] *= -keep;
     for (int k = 0; k < rank; k++) Hb[(long)k * (rank + 1)] += p->sing[k] * p->sing[k];
-    if (LAPACKE_dgesv(LAPACK_COL_MAJOR, rank, 1, Hb, rank, pivot, gb, rank)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "one block of rows alone shows a parameter");
+    if (LAPACKE_dgesv(LAPACK_COL_MAJOR, rank, 1, Hb, rank, pivot, gb, rank))
+      return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "one block of rows alone shows a parameter");
     cblas_dger(CblasRowMajor, rank, rank, (blocks - 1.0) / blocks, gb, 1, gb, 1, V, rank);
   }
   for (int k = 0; k < r && p->prior; k++) {
@@ -253,7 +255,8 @@ static void find_shown(const problem *p, const double *lostward, int losts, cons
 static psdm_status answer_of(const problem *p, const double *z, psdmp_arena *arena, psdmp_linear_answer *a, psdm_error *error) {
   int l = p->s->l, N = p->s->N, r = p->split->r, rank = p->rank, losts = r - rank;
   double *Q = PSDMP_NEW(arena, (long)l * (rank + 1), double), *L = PSDMP_NEW(arena, (long)l * (losts + 1), double);
-  double *V = PSDMP_NEW(arena, (long)rank * rank, double), *QV = PSDMP_NEW(arena, (long)l * (rank + 1), double), *Z = PSDMP_NEW(arena, (long)(rank + 1) * N, double);
+  double *V = PSDMP_NEW(arena, (long)rank * rank, double), *QV = PSDMP_NEW(arena, (long)l * (rank + 1), double),
+         *Z = PSDMP_NEW(arena, (long)(rank + 1) * N, double);
   if (!Q || !L || !V || !QV || !Z) return psdmp_steps_no_memory(error);
   directions(p, 0, rank, Q);
   directions(p, rank, losts, L);
@@ -283,7 +286,8 @@ static bool prepare(problem *p, psdmp_arena *arena) {
   if (!p->whole || !p->count || !p->fixed || !gather(p, arena)) return false;
   for (int d = 0; d < n; d++) p->m += p->whole[d] ? p->linear->width : 0;
   p->m += p->prior ? r : 0;
-  p->length = PSDMP_NEW(arena, r, double), p->sing = PSDMP_NEW(arena, r, double), p->VT = PSDMP_NEW(arena, (long)r * r, double), p->y = PSDMP_NEW(arena, r, double);
+  p->length = PSDMP_NEW(arena, r, double), p->sing = PSDMP_NEW(arena, r, double), p->VT = PSDMP_NEW(arena, (long)r * r, double),
+  p->y = PSDMP_NEW(arena, r, double);
   p->U = PSDMP_NEW(arena, p->m * (r + 1), double), p->side = PSDMP_NEW(arena, p->m * (1 + N), double);
   for (int j = 0; j < l; j++)
     for (int i = 0; i < l; i++)
@@ -302,7 +306,8 @@ psdm_status psdmp_linear_solve(psdmp_steps *s, psdmp_linear *linear, const psdmp
   problem p = {.s = s, .linear = linear, .split = split, .prior = prior, .known = known, .sigma = PSDMP_NEW(arena, s->n, double)};
   int r = split->r, w = linear->width;
   if (!p.sigma || !prepare(&p, arena) || !make_answer(s, arena, a)) return psdmp_steps_no_memory(error);
-  double *z = PSDMP_NEW(arena, r, double), *design = PSDMP_NEW(arena, (long)w * r, double), *side = PSDMP_NEW(arena, w, double), *super = PSDMP_NEW(arena, r, double);
+  double *z = PSDMP_NEW(arena, r, double), *design = PSDMP_NEW(arena, (long)w * r, double), *side = PSDMP_NEW(arena, w, double),
+         *super = PSDMP_NEW(arena, r, double);
   if (!z || !design || !side || !super) return psdmp_steps_no_memory(error);
   if (p.m <= (prior ? r : 0)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no row is left to fit");
   for (int d = 0; d < s->n; d++) p.sigma[d] = 1, a->sigma[d] = NAN;

@@ -1,24 +1,24 @@
 /* steps_motor.c: torque constants from known masses (Lloyd, Irani, Ahmadi 2022, section 3.1).
  *
- * A joint is swept there and back at constant speed, alone. The mean of both directions at one position has no friction; with a known mass minus without it has no
- * gravity of the arm: Kt (i_w - i_nom) = tau_w = J^T f_w (16, 17). The noise is in the currents, so di = slope tau_w is fitted, and Kt = 1 / slope. */
+ * A joint is swept there and back at constant speed, alone. The mean of both directions at one position has no friction; with a known mass minus without it
+ * has no gravity of the arm: Kt (i_w - i_nom) = tau_w = J^T f_w (16, 17). The noise is in the currents, so di = slope tau_w is fitted, and Kt = 1 / slope. */
 #include <math.h>
 #include <string.h>
 
 #include "calib/steps_priv.h"
 
-static const double steady = 0.05;     /* a sweep's speed stays within this share of its median */
-static const double standing = 5e-3;   /* share of a stretch's largest speed below which a joint stands */
-static const double same_pose = 1e-3;  /* rad or m: the others stand within this */
-static const double same_speed = 0.1;  /* forward and backward within this share */
-static const double least_t = 10;      /* slopes that are not so many times their doubt are not told */
+static const double steady = 0.05;    /* a sweep's speed stays within this share of its median */
+static const double standing = 5e-3;  /* share of a stretch's largest speed below which a joint stands */
+static const double same_pose = 1e-3; /* rad or m: the others stand within this */
+static const double same_speed = 0.1; /* forward and backward within this share */
+static const double least_t = 10;     /* slopes that are not so many times their doubt are not told */
 enum { LEAST_ROWS = 20, LEAST_POINTS = 2 * PSDMP_PIECES, MOST_POINTS = 20000 };
 
 typedef struct sweep {
   int record, log, joint, direction;
   long from, to;
   double low, high, speed;
-  const double *pose;      /* (n) positions at its middle */
+  const double *pose; /* (n) positions at its middle */
 } sweep;
 
 /* One position of one sweep with a mass: what eq. 16 says of a drive. */
@@ -35,8 +35,8 @@ typedef struct motor {
   int sweeps, sweep_room;
   point *point;
   long points, point_room;
-  double *Y;               /* (n x S) */
-  double mass_torque;      /* largest |tau_w| of any joint */
+  double *Y;          /* (n x S) */
+  double mass_torque; /* largest |tau_w| of any joint */
 } motor;
 
 /* drives that a joint moves when it moves alone: their friction cancels */
@@ -69,7 +69,7 @@ static void steady_part(const double *speed, int n, double median, long *from, l
   *to = best_from + best;
 }
 
-/* a run of rows in one direction becomes a sweep when its speed is constant for most of it; the ends, where the filter mixes in what was before, are left out */
+/* a run of rows in one direction becomes a sweep when its speed is constant for most of it; its ends, where the filter mixes in what was before, are cut */
 static bool try_sweep(motor *m, const psdmp_solo *solo, long from, long to, double *sorted) {
   const psdmp_record *r = &m->records.record[solo->record];
   int n = m->s->n;
@@ -82,8 +82,16 @@ static bool try_sweep(motor *m, const psdmp_solo *solo, long from, long to, doub
   long trim = (long)fmax(0.05 * (double)(to - from), fmin(m->records.rest / r->dt, 0.1 * (double)(to - from)));
   from += trim, to -= trim;
   const double *q = r->q + solo->joint;
-  sweep w = {.record = solo->record, .log = r->log, .joint = solo->joint, .direction = speed[from * n] > 0 ? 1 : -1, .from = from, .to = to, .speed = median,
-             .low = fmin(q[from * n], q[(to - 1) * n]), .high = fmax(q[from * n], q[(to - 1) * n]), .pose = r->q + (from + to) / 2 * n};
+  sweep w = {.record = solo->record,
+             .log = r->log,
+             .joint = solo->joint,
+             .direction = speed[from * n] > 0 ? 1 : -1,
+             .from = from,
+             .to = to,
+             .speed = median,
+             .low = fmin(q[from * n], q[(to - 1) * n]),
+             .high = fmax(q[from * n], q[(to - 1) * n]),
+             .pose = r->q + (from + to) / 2 * n};
   for (long k = from; k < to; k++)
     for (int d = 0; d < n; d++)
       if (r->bad[k * n + d] && moves(m->s, d, w.joint)) return true;
@@ -120,7 +128,9 @@ static bool sweeps_of(motor *m, const psdmp_solo *solo) {
 
 /* ---- a pose: all sweeps of one joint while the others stand alike ---- */
 
-static bool same(const motor *m, const sweep *a, const sweep *b) { return a->joint == b->joint && psdmp_pose_apart(m->s->n, a->pose, b->pose, a->joint) <= same_pose; }
+static bool same(const motor *m, const sweep *a, const sweep *b) {
+  return a->joint == b->joint && psdmp_pose_apart(m->s->n, a->pose, b->pose, a->joint) <= same_pose;
+}
 
 static double mass_of(const motor *m, const sweep *w) { return m->s->options.log[w->log].mass; }
 
@@ -183,7 +193,8 @@ static psdm_status common_range(const motor *m, const sweep *pose, double *low, 
       if (m->sweep[i].log == w->log && same(m, &m->sweep[i], w) && fabs(m->sweep[i].speed - w->speed) > same_speed * w->speed)
         return refuse(m, w, "is swept there and back at different speeds: friction does not cancel", error);
   }
-  if (!(high - *low > 0.1 * widest)) return refuse(m, pose, "is swept over ranges that have little in common, with and without a mass, there and back", error);
+  if (!(high - *low > 0.1 * widest))
+    return refuse(m, pose, "is swept over ranges that have little in common, with and without a mass, there and back", error);
   double wish = (high - *low) / (slowest / m->records.rate * m->records.stride);
   *count = wish > MOST_POINTS ? MOST_POINTS : wish < LEAST_POINTS ? LEAST_POINTS : (long)wish;
   *step = (high - *low) / (double)(*count - 1);
@@ -209,8 +220,8 @@ static psdm_status carried(const motor *m, const double com[3], int *link, doubl
   return PSDM_OK;
 }
 
-/* what a mass takes of the drives (17) while one joint moves at constant speed: a point's standard parameters. At a joint that moves alone the speed makes no difference; behind
- * a transmission the other joints' centrifugal torques are there, both ways alike. */
+/* what a mass takes of the drives (17) while one joint moves at constant speed: a point's standard parameters. At a joint that moves alone the speed makes no
+ * difference; behind a transmission the other joints' centrifugal torques are there, both ways alike. */
 static psdm_status mass_torque(motor *m, const double *q, const double *qd, double mass, const double pi[10], int link, double *torque) {
   int n = m->s->n, S = m->s->S;
   double zero[PSDM_CALIBRATE_JOINTS] = {0}, joint[PSDM_CALIBRATE_JOINTS];
@@ -243,13 +254,15 @@ static bool add_point(motor *m, point p) {
 }
 
 /* one mass in one pose beside the arm without it; there, back: currents and times (count x (n + 1)), bare: mean currents without a mass */
-static psdm_status add_mass(motor *m, const sweep *w, const double *there, const double *back, const double *bare, double low, double step, long count, psdm_error *error) {
+static psdm_status add_mass(motor *m, const sweep *w, const double *there, const double *back, const double *bare, double low, double step, long count,
+                            psdm_error *error) {
   const psdm_steps_log *log = &m->s->options.log[w->log];
   int n = m->s->n, link = 0;
   double q[PSDM_CALIBRATE_JOINTS], qd[PSDM_CALIBRATE_JOINTS] = {0}, torque[PSDM_CALIBRATE_JOINTS], c[3];
   psdm_status status = carried(m, log->com, &link, c, error);
   if (status) return status;
-  const double pi[10] = {1, c[0], c[1], c[2], c[1] * c[1] + c[2] * c[2], -c[0] * c[1], -c[0] * c[2], c[0] * c[0] + c[2] * c[2], -c[1] * c[2], c[0] * c[0] + c[1] * c[1]};
+  const double pi[10] = {
+      1, c[0], c[1], c[2], c[1] * c[1] + c[2] * c[2], -c[0] * c[1], -c[0] * c[2], c[0] * c[0] + c[2] * c[2], -c[1] * c[2], c[0] * c[0] + c[1] * c[1]};
   memcpy(q, w->pose, (size_t)n * sizeof *q);
   qd[w->joint] = w->speed;
   for (long k = 0; k < count; k++) {
@@ -258,8 +271,13 @@ static psdm_status add_mass(motor *m, const sweep *w, const double *there, const
     if (status) return psdmp_fail(error, status, log->path, 0, 0, "%s", psdm_status_text(status));
     for (int d = 0; d < n; d++) {
       long at = k * (n + 1) + d;
-      point p = {.drive = d, .piece = psdmp_piece((double)k / (double)count), .t = there[k * (n + 1) + n], .q = q[w->joint], .v = w->speed,
-                 .current = (there[at] + back[at]) / 2 - bare[at], .torque = torque[d]};
+      point p = {.drive = d,
+                 .piece = psdmp_piece((double)k / (double)count),
+                 .t = there[k * (n + 1) + n],
+                 .q = q[w->joint],
+                 .v = w->speed,
+                 .current = (there[at] + back[at]) / 2 - bare[at],
+                 .torque = torque[d]};
       if (moves(m->s, d, w->joint) && !add_point(m, p)) return psdmp_steps_no_memory(error);
     }
   }
@@ -267,7 +285,8 @@ static psdm_status add_mass(motor *m, const sweep *w, const double *there, const
 }
 
 /* the mean of both directions of one log in a pose; 0: it has no sweep there */
-static psdm_status both_ways(const motor *m, const sweep *pose, int log, double low, double step, long count, double *there, double *back, int *found, psdm_error *error) {
+static psdm_status both_ways(const motor *m, const sweep *pose, int log, double low, double step, long count, double *there, double *back, int *found,
+                             psdm_error *error) {
   *found = mean_of(m, pose, log, 1, low, step, count, there);
   int returning = mean_of(m, pose, log, -1, low, step, count, back);
   if (*found < 0 || returning < 0) return psdmp_steps_no_memory(error);
@@ -285,7 +304,8 @@ static psdm_status add_pose(motor *m, const sweep *pose, psdm_error *error) {
   psdm_status status = common_range(m, pose, &low, &step, &count, error);
   if (status) return status;
   psdmp_arena arena = {.allocator = m->s->allocator};
-  double *there = PSDMP_NEW(&arena, count * (n + 1), double), *back = PSDMP_NEW(&arena, count * (n + 1), double), *bare = PSDMP_NEW(&arena, count * (n + 1), double);
+  double *there = PSDMP_NEW(&arena, count * (n + 1), double), *back = PSDMP_NEW(&arena, count * (n + 1), double),
+         *bare = PSDMP_NEW(&arena, count * (n + 1), double);
   if (!there || !back || !bare) status = psdmp_steps_no_memory(error);
   for (int log = 0; log < m->s->options.logs && !status; log++) {
     if (m->s->options.log[log].step != PSDM_STEP_MOTOR || m->s->options.log[log].mass > 0) continue;
@@ -330,7 +350,9 @@ static psdm_status collect(motor *m, psdm_error *error) {
     bare |= log->step == PSDM_STEP_MOTOR && !(log->mass > 0);
     loaded |= log->step == PSDM_STEP_MOTOR && log->mass > 0;
   }
-  if (!bare || !loaded) return psdmp_fail(error, PSDM_E_ARGUMENT, m->s->options.log[0].path, 0, 0, "the motor step needs the same sweeps %s a known mass, too", bare ? "with" : "without");
+  if (!bare || !loaded)
+    return psdmp_fail(error, PSDM_E_ARGUMENT, m->s->options.log[m->records.record[0].log].path, 0, 0, "the motor step needs the same sweeps %s a known mass, too",
+                      bare ? "with" : "without");
   for (int k = 0; k < m->sweeps; k++)
     if (mass_of(m, &m->sweep[k]) > 0 && bare_of(m, &m->sweep[k]) < 0)
       return refuse(m, &m->sweep[k], "is swept with a mass in a pose in which no log has it without: the others must stand within 0.001 rad", error);
@@ -377,42 +399,37 @@ static slope fit_drive(const motor *m, int drive) {
   return f;
 }
 
+/* the file's value stays where nothing shows it; so does an earlier run's, which needs no word */
 static void say_unobservable(psdmp_steps *s, int drive, bool swept) {
-  const char *why = swept ? "no mass shows at it" : "it is not swept";
+  const char *why = swept ? "no mass shows at it" : "it is not swept", *name = psdmp_steps_drive(s, drive);
   if (s->constant_from[drive] == PSDM_FROM_NOTHING)
-    psdmp_steps_remark(s, "torque constant of '%s' is unobservable (%s) and not known: its rows are left out", psdmp_steps_drive(s, drive), why);
-  else
-    psdmp_steps_remark(s, "torque constant of '%s' is unobservable (%s): %.6g is taken without doubt", psdmp_steps_drive(s, drive), why, s->x[drive]);
-}
-
-/* the file's value where nothing shows it; the earlier run's, where there is one, stays */
-static void fall_back(psdmp_steps *s, int drive, bool swept) {
-  if (s->constant_from[drive] != PSDM_FROM_BEFORE) say_unobservable(s, drive, swept);
+    psdmp_steps_remark(s, "torque constant of '%.60s' is unobservable (%s) and not known: its rows are left out", name, why);
+  if (s->constant_from[drive] == PSDM_FROM_FILE)
+    psdmp_steps_remark(s, "torque constant of '%.60s' is unobservable (%s): %.6g is taken without doubt", name, why, s->x[drive]);
 }
 
 static psdm_status fit(motor *m, psdm_error *error) {
   psdmp_steps *s = m->s;
   double *gain = PSDMP_NEW(m->arena, s->N, double);
   long rows = 0;
-  double worst = 0;
   if (!gain) return psdmp_steps_no_memory(error);
   for (int d = 0; d < s->n; d++) {
     slope f = fit_drive(m, d);
     bool seen = f.rows > 0 && f.most > 1e-9 * m->mass_torque && f.t >= least_t && isfinite(f.constant);
     if (!seen) {
-      fall_back(s, d, f.rows > 0);
+      say_unobservable(s, d, f.rows > 0);
       continue;
     }
     s->constant_from[d] = PSDM_FROM_LOG;
     psdm_status status = psdmp_steps_update(s, 1, &d, &f.constant, &f.variance, gain, error);
     if (status) return status;
     rows += f.rows;
-    worst = 1; /* one unknown each */
   }
-  if (!rows) return psdmp_fail(error, PSDM_E_ARGUMENT, s->options.log[m->records.record[0].log].path, 0, 0,
-                               "no torque constant shows: sweeps of one joint at a time, there and back at constant speed, with and without a mass, were expected");
+  if (!rows)
+    return psdmp_fail(error, PSDM_E_ARGUMENT, s->options.log[m->records.record[0].log].path, 0, 0,
+                      "no torque constant shows: sweeps of one joint at a time, there and back at constant speed, with and without a mass, were expected");
   s->p.step[PSDM_STEP_MOTOR].rows = rows;
-  s->p.step[PSDM_STEP_MOTOR].condition = worst;
+  s->p.step[PSDM_STEP_MOTOR].condition = 1; /* one unknown in each drive's equations */
   return PSDM_OK;
 }
 
@@ -420,8 +437,14 @@ static bool judge_points(const motor *m, psdmp_judge *judge) {
   for (long k = 0; k < m->points; k++) {
     const point *p = &m->point[k];
     if (m->s->constant_from[p->drive] != PSDM_FROM_LOG) continue;
-    psdm_steps_row row = {.t = p->t, .step = PSDM_STEP_MOTOR, .drive = p->drive, .heldout = psdmp_held(m->s, p->piece), .q = p->q, .qd = p->v,
-                          .measured = m->s->x[p->drive] * p->current, .predicted = p->torque};
+    psdm_steps_row row = {.t = p->t,
+                          .step = PSDM_STEP_MOTOR,
+                          .drive = p->drive,
+                          .heldout = psdmp_held(m->s, p->piece),
+                          .q = p->q,
+                          .qd = p->v,
+                          .measured = m->s->x[p->drive] * p->current,
+                          .predicted = p->torque};
     if (!psdmp_judge_row(judge, &row)) return false;
   }
   return true;

@@ -1,7 +1,7 @@
 /* steps_pairs.c: paths that are run back the way they came, q(T + s) = q(T - s), and the pairs of rows that this makes.
  *
- * At T every joint is at rest. Every stop is tried for how far the rows on both sides of it agree; the longest is taken, then the next among what is left, until stops
- * have little on both sides. Sums of two row numbers stand for T, so that it may lie between two rows. */
+ * At T every joint is at rest. Every stop is tried for how far the rows on both sides of it agree; the longest is taken, then the next among what is left,
+ * until stops have little on both sides. Sums of two row numbers stand for T, so that it may lie between two rows. */
 #include <math.h>
 #include <string.h>
 
@@ -21,12 +21,12 @@ typedef struct search {
   const psdmp_record *record;
   unsigned char *still, *taken; /* (rows) */
   double tolerance[PSDM_CALIBRATE_JOINTS];
-  long stride;                  /* of rows that are compared */
+  long stride; /* of rows that are compared */
 } search;
 
 typedef struct turn {
-  long twice, reach, motion;    /* reach: rows on each side; of which so many are in motion */
-  double mismatch;              /* mean square of what both ways differ, in tolerances */
+  long twice, reach, motion; /* reach: rows on each side; of which so many are in motion */
+  double mismatch;           /* mean square of what both ways differ, in tolerances */
 } turn;
 
 static void prepare(search *g) {
@@ -154,7 +154,8 @@ typedef struct tally {
   double *moving, *used; /* (logs) s */
 } tally;
 
-static psdm_status search_record(psdmp_steps *s, const psdmp_records *records, int number, psdmp_arena *arena, psdmp_path *path, int *count, tally *sum, psdm_error *error) {
+static psdm_status search_record(psdmp_steps *s, const psdmp_records *records, int number, psdmp_arena *arena, psdmp_path *path, int *count, tally *sum,
+                                 psdm_error *error) {
   search g = {.s = s, .record = &records->record[number]};
   const psdmp_record *r = g.record;
   g.still = psdmp_arena_alloc(arena, (size_t)r->rows), g.taken = psdmp_arena_alloc(arena, (size_t)r->rows);
@@ -180,9 +181,11 @@ static psdm_status check(psdmp_steps *s, const tally *sum, psdm_error *error) {
     const psdm_steps_log *log = &s->options.log[k];
     if (log->step != PSDM_STEP_GRAVITY) continue;
     if (!(sum->used[k] > 0))
-      return psdmp_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0, "there is no moment T with q(T + s) = q(T - s): a slow path, and the same path back, were expected");
+      return psdmp_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0,
+                        "there is no moment T with q(T + s) = q(T - s): a slow path, and the same path back, were expected");
     if (sum->used[k] < 0.5 * sum->moving[k])
-      psdmp_steps_remark(s, "gravity: only %.0f %% of the motion in %.80s is run back along its path; the rest is not used", 100 * sum->used[k] / sum->moving[k], log->path);
+      psdmp_steps_remark(s, "gravity: only %.0f %% of the motion in %.80s is run back along its path; the rest is not used",
+                         100 * sum->used[k] / sum->moving[k], log->path);
   }
   return PSDM_OK;
 }

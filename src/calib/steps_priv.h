@@ -20,10 +20,10 @@
 #include "psdm/steps.h"
 
 enum {
-  PSDMP_PIECES = 40,       /* of a step's rows: some are held out, */
-  PSDMP_STEP_BLOCKS = 20,  /* the others are the jackknife's blocks, two pieces each */
+  PSDMP_PIECES = 40,      /* of a step's rows: some are held out, */
+  PSDMP_STEP_BLOCKS = 20, /* the others are the jackknife's blocks, two pieces each */
   PSDMP_FRICTION = PSDM_FRICTION_NUMBERS,
-  PSDMP_POSES = 8,         /* of a joint in the friction experiment, as lugre_fit.h has room for */
+  PSDMP_POSES = 8, /* of a joint in the friction experiment, as lugre_fit.h has room for */
   PSDMP_REMARKS = 64,
   PSDMP_STEP_FAULTS = 200
 };
@@ -36,35 +36,35 @@ typedef struct psdmp_sums {
 /* Where a step's rows go once it is fitted: sums of each drive, and the caller of psdm_steps_predict. */
 typedef struct psdmp_judge {
   int n;
-  psdmp_sums *sum;          /* (2 x n) training, held out */
-  psdm_steps_write write;   /* NULL: only sums */
+  psdmp_sums *sum;        /* (2 x n) training, held out */
+  psdm_steps_write write; /* NULL: only sums */
   void *user;
   bool stopped;
 } psdmp_judge;
 
 struct psdmp_steps {
-  psdm_steps p;             /* the answer; its pointers lead to what follows */
+  psdm_steps p; /* the answer; its pointers lead to what follows */
   psdm_steps_options options;
   const psdm_allocator *allocator;
-  psdmp_arena arena;        /* what lives as long as the answer */
-  psdmp_run run;            /* robot, model, work, T, kept, K: what psdmp_run_regressor needs */
+  psdmp_arena arena; /* what lives as long as the answer */
+  psdmp_run run;     /* robot, model, work, T, kept, K: what psdmp_run_regressor needs */
   int n, l, S, N;
-  double *span;             /* (l x spans) orthonormal: what assumptions leave of theta; NULL: everything */
+  double *span; /* (l x spans) orthonormal: what assumptions leave of theta; NULL: everything */
   int spans;
-  double *x, *C, *sd;       /* (N), (N x N), (N) */
+  double *x, *C, *sd; /* (N), (N x N), (N) */
   int *constant_from, *theta_from, *friction_from;
   psdm_estimate *theta;
   unsigned char *gravity;
-  double *shadow;           /* (l) what the rows say where they do not tell it apart: for predictions, never given out; NAN: nothing */
+  double *shadow; /* (l) what the rows say where they do not tell it apart: for predictions, never given out; NAN: nothing */
   psdm_friction *friction;
   double *inertia, *speed;
-  double *pose_inertia;     /* (n x PSDMP_POSES) of the friction experiment's poses */
-  double *tool_pi;          /* (S) the known tool as standard parameters of its link, zero elsewhere; NULL: none */
+  double *pose_inertia; /* (n x PSDMP_POSES) of the friction experiment's poses */
+  double *tool_pi;      /* (S) the known tool as standard parameters of its link, zero elsewhere; NULL: none */
   double tool[10];
-  psdm_joint_fit *fit;      /* ((2 PSDM_STEPS + 1) x n) train and held out of each step, then all */
-  double *sigma;            /* (PSDM_STEPS x n) */
+  psdm_joint_fit *fit; /* ((2 PSDM_STEPS + 1) x n) train and held out of each step, then all */
+  double *sigma;       /* (PSDM_STEPS x n) */
   int remarks;
-  int currents;             /* -1: no log was read yet */
+  int currents; /* -1: no log was read yet */
   double rate;
   bool stopped;
   psdm_step doing;
@@ -87,8 +87,8 @@ const char *psdmp_steps_drive(const psdmp_steps *s, int drive);             /* n
 psdm_status psdmp_steps_begin(psdmp_steps *s, psdm_error *error);
 void psdmp_steps_remark(psdmp_steps *s, const char *format, ...) PSDM_PRINTF(2, 3);
 
-/* New values of own[0..count) of x: their own noise (count x count) and their derivative by all of x (count x N) before. value may be NAN: then the rows of C are zero and
- * sd is infinite. */
+/* New values of own[0..count) of x: their own noise (count x count) and their derivative by all of x (count x N) before. value may be NAN: then the rows of C
+ * are zero and sd is infinite. */
 psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const double *value, const double *noise, const double *gain, psdm_error *error);
 void psdmp_steps_publish(psdmp_steps *s); /* copies x and C to where readers look */
 
@@ -106,22 +106,22 @@ bool psdmp_steps_known(const psdmp_steps *s, int j);
 
 /* One segment of a log on a uniform clock, filtered without phase. */
 typedef struct psdmp_record {
-  int log;                  /* index among the options' logs */
+  int log; /* index among the options' logs */
   long rows;
-  double dt, start;         /* s */
-  double *q, *qd, *qdd;     /* (rows x n) joints */
-  double *v, *a;            /* (rows x n) drives; qd and qdd themselves without a transmission */
-  double *i;                /* (rows x n) drives: currents, or torques where logs have those */
-  unsigned char *bad;       /* (rows x n) of the drives */
+  double dt, start;     /* s */
+  double *q, *qd, *qdd; /* (rows x n) joints */
+  double *v, *a;        /* (rows x n) drives; qd and qdd themselves without a transmission */
+  double *i;            /* (rows x n) drives: currents, or torques where logs have those */
+  unsigned char *bad;   /* (rows x n) of the drives */
 } psdmp_record;
 
 typedef struct psdmp_records {
   int count;
   psdmp_record *record;
-  double rate, cutoff;      /* Hz; infinite: no filter */
-  psdm_filter filter;       /* where cutoff is finite */
-  int stride;               /* every so many-th row has all that the filter lets through */
-  double rest;              /* s behind which the filter has forgotten a jump but for a percent: 2 / cutoff */
+  double rate, cutoff; /* Hz; infinite: no filter */
+  psdm_filter filter;  /* where cutoff is finite */
+  int stride;          /* every so many-th row has all that the filter lets through */
+  double rest;         /* s behind which the filter has forgotten a jump but for a percent: 2 / cutoff */
 } psdmp_records;
 
 psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_arena *arena, psdmp_records *out, psdm_error *error);
@@ -147,7 +147,7 @@ void psdmp_judge_end(const psdmp_judge *judge, psdm_joint_fit *train, psdm_joint
 
 typedef struct psdmp_solo {
   int record, joint;
-  long from, to;            /* rows */
+  long from, to; /* rows */
 } psdmp_solo;
 
 psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_records *records, psdmp_arena *arena, psdmp_solo **solo, int *count, psdm_error *error);
@@ -161,7 +161,7 @@ double psdmp_pose_apart(int n, const double *a, const double *b, int but);
 typedef struct psdmp_path {
   int record;
   long twice, first, count;
-  unsigned char *use;       /* (count x n) the drive slides, there as back, and has done so for a while */
+  unsigned char *use; /* (count x n) the drive slides, there as back, and has done so for a while */
 } psdmp_path;
 
 /* Two rows that belong together: friction cancels in their mean. */
@@ -169,7 +169,7 @@ typedef struct psdmp_pair {
   double t;
   double q[PSDM_CALIBRATE_JOINTS], qd[PSDM_CALIBRATE_JOINTS], qdd[PSDM_CALIBRATE_JOINTS]; /* joints, as on the way there */
   double i[PSDM_CALIBRATE_JOINTS], v[PSDM_CALIBRATE_JOINTS];                              /* drives */
-  const unsigned char *use; /* (n) */
+  const unsigned char *use;                                                               /* (n) */
   int piece;
 } psdmp_pair;
 
@@ -180,11 +180,11 @@ void psdmp_path_pair(const psdmp_steps *s, const psdmp_records *records, const p
 
 psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error); /* sets span */
 
-/* theta = A known + B y: known (l, zero where it is not) is what is known, y what is free. own: so many columns of B, the first ones, belong to theta's part `first`, on which
- * the others are zero; y is then [own; others]. */
+/* theta = A known + B y: known (l, zero where it is not) is what is known, y what is free. own: so many columns of B, the first ones, belong to theta's part
+ * `first`, on which the others are zero; y is then [own; others]. */
 typedef struct psdmp_split {
-  double *A;       /* (l x l) */
-  double *B;       /* (l x r) */
+  double *A; /* (l x l) */
+  double *B; /* (l x r) */
   int r, own;
 } psdmp_split;
 
@@ -196,10 +196,10 @@ psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psd
 /* Rows of each drive and block, [Y (l), i, rest, d rest / d friction (8)], as triangular factors: Kt i - rest = Y theta. */
 typedef struct psdmp_linear {
   int n, l, width;
-  double **R;          /* (n x PSDMP_STEP_BLOCKS) each (width^2) */
-  double *count;       /* (n x PSDMP_STEP_BLOCKS) */
-  double **chunk;      /* (n) rows that wait, of block at[drive] */
-  int *waiting, *at;   /* (n) */
+  double **R;        /* (n x PSDMP_STEP_BLOCKS) each (width^2) */
+  double *count;     /* (n x PSDMP_STEP_BLOCKS) */
+  double **chunk;    /* (n) rows that wait, of block at[drive] */
+  int *waiting, *at; /* (n) */
   double *scratch;
 } psdmp_linear;
 
@@ -208,16 +208,16 @@ void psdmp_linear_row(psdmp_linear *linear, int drive, int block, const double *
 void psdmp_linear_end(psdmp_linear *linear);
 
 typedef struct psdmp_linear_answer {
-  double *theta;       /* (l) */
-  double *noise;       /* (l x l) own */
-  double *gain;        /* (l x N) by x */
-  bool *shown;         /* (l) false: the rows do not tell it apart from others */
-  double *sigma;       /* (n) Nm, residual of each drive; the caller's */
+  double *theta; /* (l) */
+  double *noise; /* (l x l) own */
+  double *gain;  /* (l x N) by x */
+  bool *shown;   /* (l) false: the rows do not tell it apart from others */
+  double *sigma; /* (n) Nm, residual of each drive; the caller's */
   double condition;
-  int rank, free;      /* of r directions of y */
+  int rank, free; /* of r directions of y */
 } psdmp_linear_answer;
 
-/* prior (split->r, nullable): standard deviation about zero of each y, infinite where there is none. Rows of drives without a torque constant are left out. */
+/* prior (split->r, nullable): standard deviation about zero of each y, infinite: none. Rows of drives without a torque constant are left out. */
 psdm_status psdmp_linear_solve(psdmp_steps *s, psdmp_linear *linear, const psdmp_split *split, const bool *known, const double *prior, psdmp_arena *arena,
                                psdmp_linear_answer *answer, psdm_error *error);
 

@@ -1,23 +1,23 @@
-/* steps_solo.c: stretches in which one joint moves and the others stand. Seen through windows of a quarter of a second, so that sines of a few encoder steps count as
- * motion while the flicker of a joint at rest does not. */
+/* steps_solo.c: stretches in which one joint moves and the others stand. Seen through windows of a quarter of a second, so that sines of a few encoder steps
+ * count as motion while the flicker of a joint at rest does not. */
 #include <math.h>
 #include <string.h>
 
 #include "calib/steps_priv.h"
 
-static const double window = 0.25;     /* s */
-static const double flicker = 2e-6;    /* rad or m: less is never motion */
-static const double disturbed = 0.02;  /* others may move by so much of the mover's way */
+static const double window = 0.25;    /* s */
+static const double flicker = 2e-6;   /* rad or m: less is never motion */
+static const double disturbed = 0.02; /* others may move by so much of the mover's way */
 enum { NOBODY = -1, SEVERAL = -2 };
 
 typedef struct search {
   psdmp_steps *s;
   const psdmp_record *record;
-  int number;                /* of the record */
-  long rows, windows;        /* rows of a window */
-  double *range;             /* (windows x n) */
-  double *least;             /* (n) ranges above which a joint moves */
-  int *mover;                /* (windows) */
+  int number;         /* of the record */
+  long rows, windows; /* rows of a window */
+  double *range;      /* (windows x n) */
+  double *least;      /* (n) ranges above which a joint moves */
+  int *mover;         /* (windows) */
   psdmp_solo *solo;
   int count, room;
 } search;

@@ -1,8 +1,8 @@
 /* steps_span.c: what assumptions of the robot file leave of theta, and what a known part of it says of the rest.
  *
- * Bodies that satisfy the assumptions have standard parameters pi = B^T rho (Lloyd, Irani, Ahmadi 2021, section 3.3), so that theta = K pi lies in the span of K B^T,
- * theta = N u with N orthonormal. Where a part theta_k = N_k u is known, the rest follows it as far as the assumptions tie them together:
- * theta = N N_k^+ theta_k + N Z y with N_k Z = 0. Without assumptions N = 1: theta_k stands still and y is the rest. */
+ * Bodies that satisfy the assumptions have standard parameters pi = B^T rho (Lloyd, Irani, Ahmadi 2021, section 3.3), so that theta = K pi lies in the span
+ * of K B^T, theta = N u with N orthonormal. Where a part theta_k = N_k u is known, the rest follows it as far as the assumptions tie them together: theta = N
+ * N_k^+ theta_k + N Z y with N_k Z = 0. Without assumptions N = 1: theta_k stands still and y is the rest. */
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
@@ -44,14 +44,15 @@ psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error) {
     for (int k = 0; k < s->spans; k++) s->span[(long)j * s->spans + k] = U[(long)j * least + k];
   psdmp_arena_free(&arena);
   if (s->spans < 0) return psdmp_steps_no_memory(error);
-  psdmp_steps_remark(s, "the %d assumptions of the robot's file are made: %d of %d base parameters are independent", psdm_robot_assumptions(s->run.robot), s->spans, l);
+  psdmp_steps_remark(s, "the %d assumptions of the robot's file are made: %d of %d base parameters are independent", psdm_robot_assumptions(s->run.robot),
+                     s->spans, l);
   return PSDM_OK;
 }
 
 /* SVD of the rows of N that are in some part of theta */
 typedef struct part {
   int rows, rank;
-  int *row;              /* (rows) */
+  int *row;               /* (rows) */
   double *sigma, *U, *VT; /* U (rows x least) */
   int least;
 } part;

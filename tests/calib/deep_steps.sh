@@ -53,5 +53,5 @@ plan() { "$PSDM" excite arm.yaml --for "$1" --out "$1.csv" "${@:2}" > "$1.words"
 plan motor --mass 3.5 --com 0.06,0,0.08
 plan gravity
 plan friction
-plan inertia --goal condition --starts 4 --periods 3
+plan inertia --starts 4 --periods 3
 python3 "$SOURCE/tests/calib/steps.py" "$PSDM" "$work" "${SEEDS:-8}"

@@ -166,7 +166,7 @@ static void test_better_than_chance(void **unused) {
     for (int goal = 0; goal < 2; goal++) {
       psdm_excite_options o = small(7);
       o.shape = (psdm_excite_shape)shape;
-      o.goal = (psdm_excite_goal)goal;
+      o.goal = goal ? PSDM_EXCITE_CONDITION : PSDM_EXCITE_LOGDET;
       o.evaluations = 1; /* hardly more than the random motions */
       psdm_excitation *chance = plan(robot, &o);
       o.evaluations = 400;

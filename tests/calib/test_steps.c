@@ -5,8 +5,8 @@
 
 /* ---- exact answers ---- */
 
-/* friction from the file. Constants: rounding and cubic interpolation. Gravity: bristles that lag behind a changing speed are not odd in it, some 1e-9 of the torque.
- * The rest: the simulated friction is exact to some 1e-5 of itself (lugre_fit.h). */
+/* friction from the file. Constants: rounding and cubic interpolation. Gravity: bristles that lag behind a changing speed are not odd in it, some 1e-9 of the
+ * torque. The rest: the simulated friction is exact to some 1e-5 of itself (lugre_fit.h). */
 static void exact_logs(void **state) {
   (void)state;
   rng g = rng_start("exact_logs");
@@ -118,19 +118,22 @@ static void unobservable_constant(void **state) {
   arm a = arms[0];
   a.head = "gravity: [0, 0, -9.81]\n";
   shelf logs = {.logs = 0};
-  psdm_robot *truth = arm_robot(&a, (told){.inertias = true}), *with = arm_robot(&a, (told){.friction = true, .motors = true}), *without = arm_robot(&a, (told){.friction = true});
+  psdm_robot *truth = arm_robot(&a, (told){.inertias = true}), *with = arm_robot(&a, (told){.friction = true, .motors = true}),
+             *without = arm_robot(&a, (told){.friction = true});
   recorder r = {.robot = truth, .constant = a.constant, .friction = a.friction, .rates = true, .noise = 0.01};
   make_logs(&logs, MOTOR | GRAVITY | INERTIA, &a, r, 0.005, &g);
   psdm_steps_options o = steps_options(&logs, false);
   psdm_steps *s = run_steps(with, &o);
-  assert_true(s->torque_constant[0] == a.constant[0] && s->sd[0] == 0 && s->torque_constant_from[0] == PSDM_FROM_FILE && s->torque_constant_from[1] == PSDM_FROM_LOG);
+  assert_true(s->torque_constant[0] == a.constant[0] && s->sd[0] == 0 && s->torque_constant_from[0] == PSDM_FROM_FILE &&
+              s->torque_constant_from[1] == PSDM_FROM_LOG);
   assert_true(remarked(s, "torque constant of 'j1' is unobservable") && s->step[PSDM_STEP_MOTOR].heldout[0].rows == 0 && s->all[0].r2 > 0.999);
   worst w = compare(s, &a, truth);
   assert_true(w.gravity < 1e-2 && w.other < 1e-2);
   psdm_steps_free(s);
   /* its rows are left out: its own drive inertia, which is part of the first base parameter, does not show */
   s = run_steps(without, &o);
-  assert_true(isnan(s->torque_constant[0]) && isinf(s->sd[0]) && s->torque_constant_from[0] == PSDM_FROM_NOTHING && s->all[0].rows == 0 && s->all[1].rows > 0);
+  assert_true(isnan(s->torque_constant[0]) && isinf(s->sd[0]) && s->torque_constant_from[0] == PSDM_FROM_NOTHING && s->all[0].rows == 0 &&
+              s->all[1].rows > 0);
   assert_true(isnan(s->theta[0].value) && isinf(s->theta[0].sd) && s->theta_from[0] == PSDM_FROM_NOTHING && remarked(s, "does not tell"));
   for (long k = 0; k < (long)s->numbers * s->numbers; k++) assert_true(isfinite(s->covariance[k]));
   psdm_steps_free(s);
@@ -249,9 +252,8 @@ static void predicted_rows(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exact_logs),         cmocka_unit_test(torque_logs),
-      cmocka_unit_test(filtered_logs),      cmocka_unit_test(tool_is_subtracted),
-      cmocka_unit_test(unobservable_constant), cmocka_unit_test(gravity_that_does_not_tell),
+      cmocka_unit_test(exact_logs),         cmocka_unit_test(torque_logs),           cmocka_unit_test(filtered_logs),
+      cmocka_unit_test(tool_is_subtracted), cmocka_unit_test(unobservable_constant), cmocka_unit_test(gravity_that_does_not_tell),
       cmocka_unit_test(assumptions),        cmocka_unit_test(predicted_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

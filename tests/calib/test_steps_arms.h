@@ -19,17 +19,45 @@ typedef struct arm {
 
 static const arm arms[] = {
     /* on a wall: gravity shows at every joint */
-    {"turning", "gravity: [9.81, 0, 0]\n", {"type: revolute, d: 0.2, a: 0.1, alpha: -pi/2", "type: revolute, a: 0.4", "type: revolute, a: 0.3, alpha: pi/2"},
-     {"0.5", "0.4", "0.1"}, {LINK_1, LINK_2, LINK_3}, "", {36.1, 24.4, 14.6},
-     {{9.59, 12.5, 0.0144, 23.7, 0.61, 288e3, 22.8, 0, true}, {6.2, 7.77, 0.032, 10.7, 0.73, 130e3, 19.2, 0, true}, {2.39, 2.67, 0.0811, 4.5, 0.59, 35.9e3, 13.9, 0, true}},
-     {-1.2, -1.2, -1.5}, {1.2, 1.2, 1.5}, {0.3, 0.3, 0.4}, {0.05, 0.08, 0.1}},
+    {"turning",
+     "gravity: [9.81, 0, 0]\n",
+     {"type: revolute, d: 0.2, a: 0.1, alpha: -pi/2", "type: revolute, a: 0.4", "type: revolute, a: 0.3, alpha: pi/2"},
+     {"0.5", "0.4", "0.1"},
+     {LINK_1, LINK_2, LINK_3},
+     "",
+     {36.1, 24.4, 14.6},
+     {{9.59, 12.5, 0.0144, 23.7, 0.61, 288e3, 22.8, 0, true},
+      {6.2, 7.77, 0.032, 10.7, 0.73, 130e3, 19.2, 0, true},
+      {2.39, 2.67, 0.0811, 4.5, 0.59, 35.9e3, 13.9, 0, true}},
+     {-1.2, -1.2, -1.5},
+     {1.2, 1.2, 1.5},
+     {0.3, 0.3, 0.4},
+     {0.05, 0.08, 0.1}},
     /* the second motor moves the second joint against the first: q2 = x2 - x1 */
-    {"coupled", "gravity: [0, -9.81, 0]\n", {"type: revolute, a: 0.5, gear: 100", "type: revolute, a: 0.4, gear: -80", NULL}, {"0.6", "0.3", NULL}, {LINK_1, LINK_2, NULL},
-     "transmission: [[1, 0], [-1, 1]]\n", {30, 12}, {{6, 7.5, 0.02, 12, 0.7, 150e3, 30, 0, true}, {3, 3.4, 0.05, 5, 0.8, 60e3, 20, 0, true}},
-     {-1.2, -1.5}, {1.2, 1.5}, {0.3, 0.4}, {0.1, 0.05, 0}},
-    {"sliding", "gravity: [3, 2, -9]\n", {"type: prismatic, d: 0.3, alpha: pi/2", "type: revolute, a: 0.3, alpha: pi/2", "type: revolute, a: 0.2"},
-     {"3", "0.5", "0.1"}, {LINK_1, LINK_2, LINK_3}, "", {90, 20, 9}, {{12, 15, 0.01, 60, 0.7, 300e3, 200, 0, true}, {5, 6, 0.02, 8, 0.8, 90e3, 20, 0, true}, {2, 2.2, 0.05, 2, 0.9, 30e3, 9, 0, true}},
-     {-0.3, -1.2, -1.5}, {0.3, 1.2, 1.5}, {0.08, 0.3, 0.4}, {0.05, 0.08, 0.1}},
+    {"coupled",
+     "gravity: [0, -9.81, 0]\n",
+     {"type: revolute, a: 0.5, gear: 100", "type: revolute, a: 0.4, gear: -80", NULL},
+     {"0.6", "0.3", NULL},
+     {LINK_1, LINK_2, NULL},
+     "transmission: [[1, 0], [-1, 1]]\n",
+     {30, 12},
+     {{6, 7.5, 0.02, 12, 0.7, 150e3, 30, 0, true}, {3, 3.4, 0.05, 5, 0.8, 60e3, 20, 0, true}},
+     {-1.2, -1.5},
+     {1.2, 1.5},
+     {0.3, 0.4},
+     {0.1, 0.05, 0}},
+    {"sliding",
+     "gravity: [3, 2, -9]\n",
+     {"type: prismatic, d: 0.3, alpha: pi/2", "type: revolute, a: 0.3, alpha: pi/2", "type: revolute, a: 0.2"},
+     {"3", "0.5", "0.1"},
+     {LINK_1, LINK_2, LINK_3},
+     "",
+     {90, 20, 9},
+     {{12, 15, 0.01, 60, 0.7, 300e3, 200, 0, true}, {5, 6, 0.02, 8, 0.8, 90e3, 20, 0, true}, {2, 2.2, 0.05, 2, 0.9, 30e3, 9, 0, true}},
+     {-0.3, -1.2, -1.5},
+     {0.3, 1.2, 1.5},
+     {0.08, 0.3, 0.4},
+     {0.05, 0.08, 0.1}},
 };
 enum { ARMS = sizeof arms / sizeof *arms };
 
@@ -49,7 +77,8 @@ static inline psdm_robot *arm_robot(const arm *a, told w) {
     at += snprintf(text + at, sizeof text - (size_t)at, "  - {name: j%d, %s, drive_inertia: %s", j + 1, a->joint[j], w.inertias ? a->drive[j] : "unknown");
     if (w.motors) at += snprintf(text + at, sizeof text - (size_t)at, ", torque_constant: %.17g", a->constant[j]);
     if (w.friction)
-      at += snprintf(text + at, sizeof text - (size_t)at, ", friction: {coulomb: %.17g, static: %.17g, stribeck: %.17g, viscous: %.17g, exponent: %.17g, sigma0: %.17g, sigma1: %.17g}",
+      at += snprintf(text + at, sizeof text - (size_t)at,
+                     ", friction: {coulomb: %.17g, static: %.17g, stribeck: %.17g, viscous: %.17g, exponent: %.17g, sigma0: %.17g, sigma1: %.17g}",
                      f->coulomb, f->stat, f->stribeck, f->viscous, f->exponent, f->sigma0, f->sigma1);
     at += snprintf(text + at, sizeof text - (size_t)at, "}\n");
   }

@@ -77,7 +77,8 @@ static void whole_chain(void **state) {
       worst_curve = fmax(worst_curve, relative(psdm_friction_steady(&s->friction[d], PSDM_FRICTION_LUGRE, v), true_torque, 0));
     }
   }
-  print_message("steady friction within %.2f %%, inertia of drive 1 %.4f, of drive 2 %.4f\n", 100 * worst_curve, s->effective_inertia[0], s->effective_inertia[1]);
+  print_message("steady friction within %.2f %%, inertia of drive 1 %.4f, of drive 2 %.4f\n", 100 * worst_curve, s->effective_inertia[0],
+                s->effective_inertia[1]);
   assert_true(worst_curve < 0.01);
   /* joint 1 alone: T^T M e_1 of its drive, q2 standing: M11 - M21; joint 2 alone moves drive 2 alone */
   assert_true(fabs(s->effective_inertia[0] - (M[0] - M[2])) < 0.01 && fabs(s->effective_inertia[1] - M[3]) < 0.01);

@@ -1,5 +1,5 @@
-/* test_steps_doubt.c: the truth lies within what the steps say of their doubt, from motors to inertias, over noise seeds. SEEDS=N in the environment takes more of them, FRICTION=1
- * fits friction too, in place of taking it from the file. */
+/* test_steps_doubt.c: the truth lies within what the steps say of their doubt, from motors to inertias, over noise seeds. SEEDS=N in the environment takes
+ * more of them, FRICTION=1 fits friction too, in place of taking it from the file. */
 #include "test_steps_arms.h"
 
 typedef struct score {
@@ -16,7 +16,9 @@ static void add(score *s, double error, double sd) {
 }
 
 static void say(const char *what, const score *s) {
-  if (s->count) print_message("  %-9s %4ld numbers, %.1f %% within 3 sd, rms of error / sd %.2f, mean %.2f\n", what, s->count, 100.0 * (double)s->within / (double)s->count, sqrt(s->square / (double)s->count), s->sum / (double)s->count);
+  if (s->count)
+    print_message("  %-9s %4ld numbers, %.1f %% within 3 sd, rms of error / sd %.2f, mean %.2f\n", what, s->count,
+                  100.0 * (double)s->within / (double)s->count, sqrt(s->square / (double)s->count), s->sum / (double)s->count);
 }
 
 static void one_seed(const arm *a, bool friction, score kind[4], rng *g) {
@@ -40,8 +42,8 @@ static void one_seed(const arm *a, bool friction, score kind[4], rng *g) {
   shelf_clear(&logs);
 }
 
-/* three sd hold 99.7 % of what is normal; with some 17 blocks the sd itself is known to a sixth, which leaves 99 %. 95 % is asked for, and that doubt is not said larger
- * than it is: the rms of errors over their sd is that of a few dozen numbers at least, correlated within a seed */
+/* three sd hold 99.7 % of what is normal; with some 17 blocks the sd itself is known to a sixth, which leaves 99 %. 95 % is asked for, and that doubt is not
+ * said larger than it is: the rms of errors over their sd is that of a few dozen numbers at least, correlated within a seed */
 static void truth_within_doubt(void **state) {
   (void)state;
   rng g = rng_start("truth_within_doubt");

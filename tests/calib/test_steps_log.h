@@ -1,5 +1,5 @@
-/* test_steps_log.h: logs of the four experiments of an arm whose truth is known: exact torques, LuGre friction of the drives, currents, noise and encoders where asked for.
- * Part of one program at a time. */
+/* test_steps_log.h: logs of the four experiments of an arm whose truth is known: exact torques, LuGre friction of the drives, currents, noise and encoders
+ * where asked for. Part of one program at a time. */
 #ifndef TEST_STEPS_LOG_H
 #define TEST_STEPS_LOG_H
 
@@ -127,7 +127,7 @@ static inline void track_there_and_back(track *t, const double *size, const doub
     bool far = now > whole - now;
     double at = far ? p : whole - soft - p;
     double rate = far ? -v : -v, bend = far ? a : -a; /* at falls from the beginning to the turn while now grows */
-    if (k < 0) rate = -rate; /* now falls there */
+    if (k < 0) rate = -rate;                          /* now falls there */
     for (int j = 0; j < t->n; j++) {
       double w = 6.283185307179586 * frequency[j], f = size[j] * sin(w * at), fd = size[j] * w * cos(w * at), fdd = -w * w * f;
       q[j] = t->at[j] + f, qd[j] = fd * rate, qdd[j] = fdd * rate * rate + fd * bend;
@@ -146,7 +146,9 @@ static inline void track_excite(track *t, rng *g, double size, double seconds) {
     if (u < 1) quintic(u, &s, &sd, &sdd), sd *= (now < end ? 1 : -1) / soft, sdd /= soft * soft;
     for (int j = 0; j < t->n; j++) {
       double f = 0, fd = 0, fdd = 0;
-      for (int k = 0; k < 3; k++) f += a[j][k] * sin(w[j][k] * now + h[j][k]), fd += a[j][k] * w[j][k] * cos(w[j][k] * now + h[j][k]), fdd -= a[j][k] * w[j][k] * w[j][k] * sin(w[j][k] * now + h[j][k]);
+      for (int k = 0; k < 3; k++)
+        f += a[j][k] * sin(w[j][k] * now + h[j][k]), fd += a[j][k] * w[j][k] * cos(w[j][k] * now + h[j][k]),
+            fdd -= a[j][k] * w[j][k] * w[j][k] * sin(w[j][k] * now + h[j][k]);
       q[j] = t->at[j] + s * f, qd[j] = sd * f + s * fd, qdd[j] = sdd * f + 2 * sd * fd + s * fdd;
     }
     track_row(t, q, qd, qdd);
@@ -156,14 +158,14 @@ static inline void track_excite(track *t, rng *g, double size, double seconds) {
 /* ---- what a recorder sees ---- */
 
 typedef struct recorder {
-  const psdm_robot *robot;    /* the truth */
-  const double *constant;     /* (n) torque constants of the drives; NULL: torques are logged */
+  const psdm_robot *robot;       /* the truth */
+  const double *constant;        /* (n) torque constants of the drives; NULL: torques are logged */
   const psdm_friction *friction; /* (n) of the drives; NULL: none */
-  double mass, com[3];        /* on the last link */
-  bool rates;                 /* qd and qdd are logged */
-  double noise;               /* Nm, of every drive's torque */
-  double step;                /* rad of the encoders; 0: exact */
-  bool motor_side;            /* logged currents are of the drives anyway; this logs qm for q */
+  double mass, com[3];           /* on the last link */
+  bool rates;                    /* qd and qdd are logged */
+  double noise;                  /* Nm, of every drive's torque */
+  double step;                   /* rad of the encoders; 0: exact */
+  bool motor_side;               /* logged currents are of the drives anyway; this logs qm for q */
 } recorder;
 
 static inline double rng_normal(rng *g) {

@@ -135,7 +135,8 @@ static void what_is_missing(void **state) {
   rng g = rng_start("what_is_missing");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};
-  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true}), *other = arm_robot(&arms[0], (told){.motors = true});
+  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true}),
+             *other = arm_robot(&arms[0], (told){.motors = true});
   recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction};
   make_logs(&logs, GRAVITY | FRICTION, a, r, 0.01, &g);
   psdm_steps_options o = {.logs = 1, .log = &logs.log[1]};
@@ -216,7 +217,8 @@ static void out_of_memory(void **state) {
   rng g = rng_start("out_of_memory");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};
-  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.friction = true, .more = "assume: [Ixz1 = 0]\ntool: {mass: 1, com: [0, 0, 0.1]}\n"});
+  psdm_robot *truth = arm_robot(a, (told){.inertias = true}),
+             *asked = arm_robot(a, (told){.friction = true, .more = "assume: [Ixz1 = 0]\ntool: {mass: 1, com: [0, 0, 0.1]}\n"});
   recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction, .noise = 0.1};
   make_logs(&logs, MOTOR | GRAVITY | INERTIA, a, r, 0.04, &g);
   psdm_steps_options o = steps_options(&logs, false);

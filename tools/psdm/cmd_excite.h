@@ -12,7 +12,7 @@
   X(number, rate, "100", "HZ", "rows per second of --out")                                                                                     \
   X(number, periods, "1", "COUNT", "inertia: periods in --out, one after the other")                                                           \
   X(text, shape, "fourier", "fourier|sines", "inertia: all harmonics of a period, or a few sines per joint at chosen harmonics")               \
-  X(text, goal, "logdet", "logdet|condition", "inertia: all parameters together as sharp as can be, or the worst told combination of them")    \
+  X(text, goal, "condition", "condition|logdet", "inertia: the worst told combination of parameters as well as can be, or all of them together")    \
   X(number, harmonics, "0", "COUNT", "inertia: of the series (0 is 5), or sines per joint (0 is 3)")                                           \
   X(number, band, "0", "HZ", "inertia: highest frequency; 0 is harmonics / seconds, or 1 Hz for sines")                                        \
   X(flag, no_friction, "", "", "inertia: friction need not be told apart from inertias")                                                       \

@@ -25,12 +25,12 @@ static int find_word(const char *option, const char *text, const char *const wor
 }
 
 static int find_shape(excite_job *j) {
-  static const char *const shapes[] = {"fourier", "sines"}, *const goals[] = {"logdet", "condition"};
+  static const char *const shapes[] = {"fourier", "sines"}, *const goals[] = {"condition", "logdet"};
   int shape = 0, goal = 0;
   int code = find_word("shape", j->set.shape, shapes, &shape);
   if (code < 0) code = find_word("goal", j->set.goal, goals, &goal);
   j->options.shape = shape ? PSDM_EXCITE_SINES : PSDM_EXCITE_FOURIER;
-  j->options.goal = goal ? PSDM_EXCITE_CONDITION : PSDM_EXCITE_LOGDET;
+  j->options.goal = goal ? PSDM_EXCITE_LOGDET : PSDM_EXCITE_CONDITION;
   return code;
 }
 
