@@ -84,13 +84,23 @@ static psdm_status walk_stretch(void *user, const psdmp_stretch *s, psdm_error *
     bool loaded = made.file < p->files;
     if (at < s->lead || at >= s->rows - s->trail) continue;
     const psdmp_payload_row row = {.t = made.t[k], .segment = made.segment, .label = made.label[k] < 0 ? made.label[k] : block_of(p, made.index[k], loaded), .loaded = loaded, .bad = made.bad + k * n, .q = made.q + k * n,
-                                   .qd = made.qd + k * n, .qdd = made.qdd + k * n, .x = made.x + k * n, .v = made.v + k * n, .tau = made.tau + k * n, .raw = made.raw + k * n};
+                                   .qd = made.qd + k * n, .qdd = made.qdd + k * n, .x = made.x + k * n, .v = made.v + k * n, .tau = made.tau + k * n, .raw = made.raw + k * n,
+                                   .friction = made.friction ? made.friction + k * n : NULL};
     status = w->visitor->row(w->visitor->user, &row, &w->stopped, error);
   }
   psdmp_prepared_free(&made, p->run.allocator);
   if (status) return status;
   if (w->visitor->doing && !psdmp_going_on(&p->run, w->visitor->doing, (double)(s->first + s->rows) / (double)p->run.rows)) w->stopped = true;
   return w->stopped ? PSDM_E_ARGUMENT : PSDM_OK; /* which ends the reading */
+}
+
+psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predictor, const psdmp_payload_row *row, double *tau, double *friction) {
+  psdm_status status = psdm_predictor_step(predictor, row->q, row->qd, row->qdd, tau, friction);
+  if (status || !row->friction) return status;
+  for (int i = 0; i < p->run.n; i++) tau[i] -= friction[i];
+  psdmp_payload_to_joints(&p->run, row->friction, friction);
+  for (int i = 0; i < p->run.n; i++) tau[i] += friction[i];
+  return PSDM_OK;
 }
 
 psdm_status psdmp_payload_walk(psdmp_payload *p, const psdmp_payload_visitor *visitor, psdm_error *error) {
@@ -219,10 +229,10 @@ static void begin_segment(void *user, int segment) {
 static psdm_status leave_over(gathering *g, const psdmp_payload_row *row) {
   psdmp_payload *p = g->p;
   int n = p->run.n;
-  psdm_status status = psdm_predictor_step(g->empty, row->q, row->qd, row->qdd, g->tau, g->friction);
+  psdm_status status = psdmp_payload_predict(p, g->empty, row, g->tau, g->friction);
   if (!status && g->loaded && row->loaded) {
     for (int i = 0; i < n; i++) g->tau[i] -= g->friction[i];
-    status = psdm_predictor_step(g->loaded, row->q, row->qd, row->qdd, g->rest, g->friction);
+    status = psdmp_payload_predict(p, g->loaded, row, g->rest, g->friction);
     for (int i = 0; i < n; i++) g->tau[i] += g->friction[i];
   }
   if (status) return status;

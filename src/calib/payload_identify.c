@@ -102,6 +102,7 @@ static void set_band(psdmp_payload *p) {
   psdm_kinematics source = e->source;
   bool rates = psdmp_feed_has_rates(p->run.feed), both = rates && psdmp_feed_has_accelerations(p->run.feed);
   if (source == PSDM_KINEMATICS_AUTO) source = both ? PSDM_KINEMATICS_ACCELERATION : rates ? PSDM_KINEMATICS_VELOCITY : PSDM_KINEMATICS_POSITION;
+  p->run.lugre = e->lugre;
   p->band = (psdmp_band){.kinematics = source, .cutoff = cutoff, .delay = isfinite(e->delay) ? e->delay : 0, .wide = cutoff};
 }
 
@@ -152,9 +153,10 @@ static void add_to(sums *s, double tau, double error) {
 static psdm_status look(void *user, const psdmp_payload_row *row, bool *stop, psdm_error *error) {
   evaluation *e = user;
   const psdmp_run *r = &e->p->run;
-  double tau[PSDM_CALIBRATE_JOINTS], raw[PSDM_CALIBRATE_JOINTS], empty[PSDM_CALIBRATE_JOINTS], loaded[PSDM_CALIBRATE_JOINTS];
-  psdm_status status = psdm_predictor_step(e->empty, row->q, row->qd, row->qdd, empty, NULL);
-  if (!status) status = psdm_predictor_step(e->loaded, row->q, row->qd, row->qdd, loaded, NULL);
+  double tau[PSDM_CALIBRATE_JOINTS], raw[PSDM_CALIBRATE_JOINTS], empty[PSDM_CALIBRATE_JOINTS], loaded[PSDM_CALIBRATE_JOINTS],
+      friction[PSDM_CALIBRATE_JOINTS];
+  psdm_status status = psdmp_payload_predict(e->p, e->empty, row, empty, friction);
+  if (!status) status = psdmp_payload_predict(e->p, e->loaded, row, loaded, friction);
   if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   if (row->label <= PSDMP_UNUSED) return PSDM_OK;
   psdmp_payload_to_joints(r, row->tau, tau);

@@ -91,6 +91,7 @@ typedef struct psdmp_payload_row {
   const unsigned char *bad;        /* (n) */
   const double *q, *qd, *qdd;      /* (n) joints */
   const double *x, *v, *tau, *raw; /* (n) drives */
+  const double *friction;          /* (n) drives: LuGre's, filtered as tau is; NULL: the predictor's own counts */
 } psdmp_payload_row;
 
 typedef struct psdmp_payload_visitor {
@@ -102,6 +103,9 @@ typedef struct psdmp_payload_visitor {
 
 /* Shows all rows of all logs in their order. */
 psdm_status psdmp_payload_walk(psdmp_payload *p, const psdmp_payload_visitor *visitor, psdm_error *error);
+
+/* Torques (n) of the joints at a row, and the part that is friction (n). */
+psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predictor, const psdmp_payload_row *row, double *tau, double *friction);
 
 double psdmp_payload_rate(const psdmp_payload *p); /* Hz of the rows that walk shows */
 

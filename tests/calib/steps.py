@@ -21,15 +21,33 @@ def run(words):
     return done.stdout
 
 
+def record(robot, motion, path, rate, seed):
+    """what a recorder sees of a robot along a motion"""
+    tool, folder = job
+    run([tool, "simulate", f"{folder}/{robot}.yaml", "--inverse", "--reference", f"{folder}/{motion}.csv", "--friction", "lugre", "--ignore-extra", "--motor", "--current",
+         "--quantum", QUANTUM, "--log", path, "--log-rate", rate, "--log-noise", "0.005", "--seed", str(seed)])
+
+
+def one_load(seed, path, params):
+    """the mass of 3.5 kg as a load, from logs with and without it"""
+    tool, folder = job
+    loaded = f"{folder}/loaded_{seed}.csv"
+    record("truth_3.5", "inertia", loaded, FAST, 10 * seed + 9)
+    answer = [json.loads(run([tool, "payload", f"{folder}/arm.yaml", "--params", params, "--log", loaded, "--json", *more])) for more in ([], ["--empty", path["inertia"]])]
+    os.unlink(loaded)
+    return answer
+
+
 def one_seed(seed):
     tool, folder = job
     path = {name: f"{folder}/{name}_{seed}.csv" for name, *_ in LOGS}
+    params = f"{folder}/params_{seed}.yaml"
     for k, (name, robot, motion, rate) in enumerate(LOGS):
-        run([tool, "simulate", f"{folder}/{robot}.yaml", "--inverse", "--reference", f"{folder}/{motion}.csv", "--friction", "lugre", "--ignore-extra", "--motor", "--current",
-             "--quantum", QUANTUM, "--log", path[name], "--log-rate", rate, "--log-noise", "0.005", "--seed", str(10 * seed + k)])
-    answer = json.loads(run([tool, "calibrate", f"{folder}/arm.yaml", "--route", "steps", "--json", "--log", *(f"motor:{path[p]}" for p in ("empty", "light", "heavy")),
+        record(robot, motion, path[name], rate, 10 * seed + k)
+    answer = json.loads(run([tool, "calibrate", f"{folder}/arm.yaml", "--route", "steps", "--json", "--out", params, "--log", *(f"motor:{path[p]}" for p in ("empty", "light", "heavy")),
                              *(f"{p}:{path[p]}" for p in ("gravity", "friction", "inertia")), "--weight", f"{path['light']}=1.2,{COM}", f"{path['heavy']}=3.5,{COM}"]))
-    for p in path.values():
+    answer["payload"] = one_load(seed, path, params)
+    for p in (*path.values(), params):
         os.unlink(p)
     return answer
 
@@ -104,6 +122,14 @@ def main():
         print("J%d %.3f %%" % (j + 1, 100 * worst))
         if worst > 0.02:
             wrong.append(f"friction curve of joint {j + 1} is {100 * worst:.2f} % off")
+
+    print("\n3.5 kg at 60, 0, 80 mm as a load: largest error of mass and centre")
+    for k, name in enumerate(("calibration alone", "beside a log without it")):
+        mass = max(abs(f["payload"][k]["load"]["mass"] / 3.5 - 1) for f in found)
+        centre = max(math.dist(f["payload"][k]["load"]["com"], (0.06, 0, 0.08)) for f in found)
+        print("%-24s %.3f %% %.3f mm" % (name, 100 * mass, 1000 * centre))
+        if mass > 0.01 or centre > 0.002:
+            wrong.append(f"load, {name}: {100 * mass:.2f} %, {1000 * centre:.2f} mm")
     for w in wrong:
         print("WRONG:", w)
     return int(bool(wrong))
