@@ -63,6 +63,7 @@ bench: all-packages build
 	@bash bench/derive/run.sh
 	@bash bench/linearize/run.sh
 	@bash bench/simulate/run.sh
+	@bash bench/excite/run.sh
 	@bash bench/peers/run.sh
 
 install: build

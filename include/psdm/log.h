@@ -54,6 +54,7 @@ typedef struct psdm_log_options {
   double rate;             /* Hz, where the log has no t; 0: t is needed */
   double jump;             /* intervals longer than this many usual ones begin a segment; 0: 5 */
   bool ignore_extra;       /* pass over columns that are no channel */
+  bool currents;           /* i1.. are given out as they are, A (times sign), not as torques: tau of the rows is then of the drives. No torque constant is needed */
 } psdm_log_options;
 
 typedef struct psdm_log psdm_log;
@@ -82,6 +83,7 @@ PSDM_API const char *psdm_log_file(const psdm_log *log);
 PSDM_API bool psdm_log_has_rates(const psdm_log *log);         /* qd is there */
 PSDM_API bool psdm_log_has_accelerations(const psdm_log *log); /* qdd is there */
 PSDM_API bool psdm_log_motor_side(const psdm_log *log);        /* torques were measured at motors: taum or i, or q as qm */
+PSDM_API bool psdm_log_has_currents(const psdm_log *log);      /* i1.. are what its torques come from */
 PSDM_API double psdm_log_interval(const psdm_log *log);        /* median of the first thousand, s */
 PSDM_API long long psdm_log_bytes(const psdm_log *log);        /* read so far, and */
 PSDM_API long long psdm_log_size(const psdm_log *log);         /* in all, 0 when unknown: for progress */

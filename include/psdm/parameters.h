@@ -11,6 +11,7 @@
 
 #include "psdm/calibrate.h"
 #include "psdm/model.h"
+#include "psdm/steps.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,7 +33,16 @@ typedef struct psdm_parameters {
   psdm_kinematics source;           /* of velocities and accelerations */
   double cutoff, delay, lambda, rest, rate; /* Hz, s, nats, share, Hz */
   psdm_part_fit train, heldout;     /* rows in motion */
-  const double *covariance;         /* ((base + all columns)^2); NULL: not kept */
+  const double *covariance;         /* ((base + all columns)^2); NULL: not kept. Of steps: (n + base + 8 n)^2 of Kt, theta, friction */
+  /* of steps (psdm/steps.h), NULL or 0 otherwise. theta above is that of the robot with its tool; tool is the part of it that is known */
+  const psdm_friction *lugre;       /* (n) friction of each drive, in place of columns */
+  const double *lugre_sd;           /* (n x 8) in the order of psdm_friction */
+  const double *torque_constant, *torque_constant_sd; /* (n) Nm/A; NAN: unknown */
+  bool currents;                    /* they are of currents; else factors of logged torques */
+  const double *tool;               /* (10) standard parameters about the last link's frame; NULL: none */
+  unsigned steps;                   /* bits 1 << psdm_step of what is done */
+  const psdm_joint_fit *step_fit;   /* (PSDM_STEPS x n) held-out rows of each step; rows = 0: none */
+  const unsigned char *theta_known; /* (base) 0: no step has shown it yet, its value is NAN; NULL: all are known */
   struct psdmp_parameters *internal;
 } psdm_parameters;
 
@@ -45,6 +55,9 @@ PSDM_API psdm_status psdm_parameters_model(const psdm_robot *robot, const psdm_a
 /* A copy of what a calibration found. Allocates; free with psdm_parameters_free. */
 PSDM_API psdm_status psdm_parameters_from(const psdm_calibration *calibration, bool covariance, const psdm_allocator *allocator,
                                           psdm_parameters **parameters, psdm_error *error);
+
+/* The same of an arm that was calibrated in steps; the covariance is always kept. */
+PSDM_API psdm_status psdm_parameters_from_steps(const psdm_steps *steps, const psdm_allocator *allocator, psdm_parameters **parameters, psdm_error *error);
 PSDM_API void psdm_parameters_free(psdm_parameters *parameters); /* accepts NULL */
 
 PSDM_API void psdm_parameters_write(const psdm_parameters *parameters, psdm_output *output);
@@ -61,7 +74,8 @@ PSDM_API psdm_status psdm_parameters_parse(const char *text, size_t length, cons
  * position is left out. *left_out (nullable) is the largest difference of the two curves over those speeds, Nm. */
 PSDM_API void psdm_parameters_friction(const psdm_parameters *parameters, int drive, psdm_friction *friction, double *left_out);
 
-/* Sets the robot's standard parameters and its joints' friction. Where only base parameters are known, each is the value of the standard parameter that it is
+/* Sets the robot's standard parameters, its joints' friction (LuGre, of steps, where drives are joints) and torque constants. PSDM_E_MISSING while steps that it takes are not
+ * done. Where only base parameters are known, each is the value of the standard parameter that it is
  * named after and the rest is zero: the same torques, from links that need not be possible. No other thread may use the robot meanwhile. */
 PSDM_API psdm_status psdm_parameters_apply(const psdm_parameters *parameters, psdm_robot *robot, psdm_error *error);
 
@@ -74,6 +88,7 @@ PSDM_API psdm_status psdm_predictor_new(const psdm_parameters *parameters, const
                                         psdm_predictor **predictor, psdm_error *error);
 PSDM_API void psdm_predictor_free(psdm_predictor *predictor); /* accepts NULL */
 PSDM_API void psdm_predictor_begin(psdm_predictor *predictor); /* a new segment: friction forgets */
+PSDM_API void psdm_predictor_rate(psdm_predictor *predictor, double rate); /* Hz of the rows to come, for bristles (LuGre); begins as the parameters' rate */
 
 /* Joint torques (n) at the next row, and the part of them that is friction (nullable). Does not allocate. */
 PSDM_API psdm_status psdm_predictor_step(psdm_predictor *predictor, const double *q, const double *qd, const double *qdd, double *tau, double *friction);

@@ -51,6 +51,10 @@ PSDM_API psdm_status psdm_regressor_standard(const psdm_robot *robot, psdm_work 
 PSDM_API psdm_status psdm_energy(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
                                  double *kinetic, double *potential);
 
+/* Generalised momentum p = M qd (n) and the gradient of the kinetic energy dT/dq = C^T qd (n), O(n); either may be NULL. Closed loops: PSDM_E_ROBOT. */
+PSDM_API psdm_status psdm_momentum(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, double *p,
+                                   double *dT_dq);
+
 /* x y z, then the rotation R1_1 .. R3_3 from link to base axes, for the link behind each joint: (joints x 12). */
 PSDM_API psdm_status psdm_poses(const psdm_robot *robot, psdm_work *work, const double *q, double *poses);
 PSDM_API psdm_status psdm_pose(const psdm_robot *robot, psdm_work *work, const double *q, int joint, double *pose); /* (12) */

@@ -142,6 +142,9 @@ PSDM_API char *psdm_robot_parameter_name(const psdm_robot *robot, int parameter,
 /* Values, tool included in the link that carries it; NAN where the file has none. pi: (parameter_count). */
 PSDM_API void psdm_robot_parameters(const psdm_robot *robot, double *pi);
 
+/* Standard parameters of the file's `tool:` alone, about the frame of the link that carries it; the joint of that link, -1 when there is no tool. pi: (10). */
+PSDM_API int psdm_robot_tool(const psdm_robot *robot, double *pi);
+
 /* Replaces all values; NAN makes one unknown. No other thread may use the robot meanwhile. */
 PSDM_API void psdm_robot_set_parameters(psdm_robot *robot, const double *pi);
 

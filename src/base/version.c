@@ -29,6 +29,10 @@ static const char *sundials_version(void) { return SUNDIALS_VERSION; }
 static const char *hdf5_version(void) { return NUMBERS(H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE); }
 #endif
 
+#if defined PSDM_HAVE_NLOPT || defined PSDM_HAVE_CMINPACK
+static const char *built_in(void) { return "built in"; } /* their headers tell no version */
+#endif
+
 static const struct component {
   const char *name;
   const char *(*version)(void);
@@ -42,6 +46,12 @@ static const struct component {
 #endif
 #ifdef PSDM_HAVE_HDF5
                   {"HDF5", hdf5_version},
+#endif
+#ifdef PSDM_HAVE_NLOPT
+                  {"NLopt", built_in},
+#endif
+#ifdef PSDM_HAVE_CMINPACK
+                  {"cminpack", built_in},
 #endif
 };
 

@@ -48,6 +48,7 @@ double psdmp_feed_interval(const psdmp_feed *feed);
 bool psdmp_feed_has_rates(const psdmp_feed *feed);
 bool psdmp_feed_has_accelerations(const psdmp_feed *feed);
 bool psdmp_feed_motor_side(const psdmp_feed *feed);
+int psdmp_feed_currents(const psdmp_feed *feed); /* files that have currents */
 bool psdmp_feed_whole(const psdmp_feed *feed); /* all rows are in memory */
 void psdmp_feed_faults(const psdmp_feed *feed, long faults[PSDM_FAULTS]);
 const char *psdmp_feed_fault(const psdmp_feed *feed, int index);
@@ -74,6 +75,7 @@ typedef struct psdmp_prepared {
   double *q, *qd, *qdd;          /* (rows x n) joints */
   double *x, *v;                 /* (rows x n) drives */
   double *tau, *wide, *raw;      /* (rows x n) drives' torque in the band, in the wide band, as logged */
+  double *friction;              /* (rows x n) known friction of the drives in the band: simulated at every tick, and filtered as the torque is; NULL where none is known */
   signed char *label;            /* (rows) */
   unsigned char *bad;            /* (rows x n) of the drives: of any joint that moves with it */
   bool begins;                   /* a segment begins here */
@@ -126,6 +128,7 @@ typedef struct psdmp_run {
   double tempo;               /* Hz, mean frequency of the quickest joint: rms acceleration over rms velocity (Rice 1944) */
   double *speed, *span, *centre; /* (n) of the drives: 99 % of their speed, range, middle of x in the training part */
   psdmp_band band;
+  const psdm_friction *lugre; /* (n) friction of the drives that is known beforehand; NULL: none */
   double rest;                /* share of speed below which rows are at rest and not fitted; 0: all are fitted */
   double still;               /* share of speed below which rows are gathered apart */
   unsigned char *reached;     /* (n x l) whether a base parameter has any part in a drive's torque */

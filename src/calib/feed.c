@@ -30,6 +30,7 @@ struct psdmp_feed {
   psdm_log **log;
   double *origin; /* (files) */
   bool rates, accelerations, motor_side, whole;
+  int currents; /* files whose torques come from currents */
   double interval, begin; /* begin: time of the present segment's first row */
   long total, limit, every; /* rows; rows in memory at most; every so many-th piece is kept */
   rows kept;
@@ -48,6 +49,7 @@ double psdmp_feed_interval(const psdmp_feed *f) { return f->interval; }
 bool psdmp_feed_has_rates(const psdmp_feed *f) { return f->rates; }
 bool psdmp_feed_has_accelerations(const psdmp_feed *f) { return f->accelerations; }
 bool psdmp_feed_motor_side(const psdmp_feed *f) { return f->motor_side; }
+int psdmp_feed_currents(const psdmp_feed *f) { return f->currents; }
 bool psdmp_feed_whole(const psdmp_feed *f) { return f->whole; }
 void psdmp_feed_faults(const psdmp_feed *f, long faults[PSDM_FAULTS]) { memcpy(faults, f->faults, sizeof f->faults); }
 const char *psdmp_feed_fault(const psdmp_feed *f, int index) { return index >= 0 && index < f->fault_count ? f->fault[index] : NULL; }
@@ -211,6 +213,7 @@ static psdm_status open_logs(psdmp_feed *f, const psdm_robot *robot, const psdm_
     f->rates &= psdm_log_has_rates(f->log[k]);
     f->accelerations &= psdm_log_has_accelerations(f->log[k]);
     f->motor_side |= psdm_log_motor_side(f->log[k]);
+    f->currents += psdm_log_has_currents(f->log[k]);
   }
   return PSDM_OK;
 }

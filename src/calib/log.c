@@ -30,7 +30,7 @@ struct psdm_log {
   psdmp_log_store store;
   psdmp_log_watch *watch;
   /* options */
-  bool degrees;
+  bool degrees, currents; /* currents: as they are, of the drives */
   double *sign, *offset; /* (n) */
   double rate, jump;
   /* per value of a row: logged value times this is SI */
@@ -224,10 +224,16 @@ static psdm_status fill(psdm_log *log, psdm_error *error) {
 
 /* ---- rows out ---- */
 
+/* a group that goes through the transmission; currents that stay currents are the drives' own */
+static bool at_motors(const psdm_log *log, int kind) {
+  psdmp_log_side side = log->map.group[kind]->side;
+  return side == PSDMP_LOG_MOTOR || (side == PSDMP_LOG_CURRENT && !log->currents);
+}
+
 static void convert_kind(psdm_log *log, int kind, const double *values, double *to) {
   const psdmp_log_map *m = &log->map;
   const double *raw = values + m->at[kind], *scale = log->scale + m->at[kind];
-  bool motor = m->group[kind]->side != PSDMP_LOG_JOINT && psdm_robot_has_transmission(log->robot);
+  bool motor = at_motors(log, kind) && psdm_robot_has_transmission(log->robot);
   double *into = motor ? log->motor : to;
   for (int j = 0; j < log->n; j++) into[j] = raw[j] * scale[j];
   if (motor && kind == PSDMP_LOG_TAU) psdm_robot_joint_torque(log->robot, log->motor, to);
@@ -242,7 +248,7 @@ static void convert_marks(const psdm_log *log, const unsigned char *mark, unsign
   memset(bad, 0, (size_t)log->n);
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++) {
     if (!log->map.has[kind]) continue;
-    const bool *reach = log->map.group[kind]->side == PSDMP_LOG_JOINT ? NULL : kind == PSDMP_LOG_TAU ? log->reach_tau : log->reach_q;
+    const bool *reach = !at_motors(log, kind) ? NULL : kind == PSDMP_LOG_TAU ? log->reach_tau : log->reach_q;
     for (int j = 0; j < log->n; j++)
       for (int i = 0; mark[j] & bit[kind] && i < log->n; i++)
         if (reach ? reach[i * log->n + j] : i == j) bad[i] |= kind == PSDMP_LOG_TAU ? 2 : 1;
@@ -333,7 +339,7 @@ static psdm_status set_scale(psdm_log *log, psdm_error *error) {
       const psdm_joint *joint = joint_of(log->robot, j);
       double *scale = &log->scale[m->at[kind] + j];
       if (kind != PSDMP_LOG_TAU && log->degrees && (m->group[kind]->side == PSDMP_LOG_MOTOR || !joint || joint->type != PSDM_PRISMATIC)) *scale = DEGREE;
-      if (m->group[kind]->side != PSDMP_LOG_CURRENT) continue;
+      if (m->group[kind]->side != PSDMP_LOG_CURRENT || log->currents) continue;
       if (!joint || isnan(joint->torque_constant))
         return psdmp_fail(error, PSDM_E_MISSING, log->file, 0, 0, "currents need a torque_constant of joint '%s'", joint ? joint->name : "?");
       *scale = geared ? joint->torque_constant / joint->gear : joint->torque_constant;
@@ -392,6 +398,7 @@ static bool make_output(psdm_log *log) {
 
 static psdm_status set_up(psdm_log *log, const psdmp_log_request *request, const psdm_log_options *options, psdm_error *error) {
   log->degrees = options->degrees;
+  log->currents = options->currents;
   log->rate = options->rate;
   log->jump = options->jump > 0 ? options->jump : USUAL_JUMP;
   log->sign = NEW(log->n, double);
@@ -475,6 +482,8 @@ long psdm_log_good(const psdm_log *log) { return log->good; }
 bool psdm_log_motor_side(const psdm_log *log) {
   return log->map.group[PSDMP_LOG_TAU]->side != PSDMP_LOG_JOINT || log->map.group[PSDMP_LOG_Q]->side == PSDMP_LOG_MOTOR;
 }
+
+bool psdm_log_has_currents(const psdm_log *log) { return log->map.group[PSDMP_LOG_TAU]->side == PSDMP_LOG_CURRENT; }
 
 long long psdm_log_bytes(const psdm_log *log) {
   long long bytes, size;

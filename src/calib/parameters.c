@@ -200,8 +200,9 @@ static void fit_odd(const psdm_parameters *p, int drive, psdm_friction *f) {
 }
 
 void psdm_parameters_friction(const psdm_parameters *p, int drive, psdm_friction *f, double *left_out) {
-  *f = (psdm_friction){.exponent = 1, .given = true};
+  *f = p->lugre ? p->lugre[drive] : (psdm_friction){.exponent = 1, .given = true};
   if (left_out) *left_out = 0;
+  if (p->lugre) return;
   if (!p->speed || !(p->speed[drive] > 0)) return;
   fit_odd(p, drive, f);
   f->stat = f->coulomb;
@@ -231,13 +232,20 @@ psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot
   return status;
 }
 
-static void set_friction(const psdm_parameters *p, psdm_robot *r) {
-  for (int j = 0; j < r->joints; j++)
-    if (r->joint[j].q >= 0) psdm_parameters_friction(p, r->joint[j].q, &r->joint[j].friction, NULL);
+/* a drive's friction and torque constant are those of the joint of its number; what no step has found stays the robot's own */
+static void set_drives(const psdm_parameters *p, psdm_robot *r) {
+  for (int j = 0; j < r->joints; j++) {
+    int q = r->joint[j].q;
+    if (q < 0) continue;
+    if (!p->lugre || p->lugre[q].given) psdm_parameters_friction(p, q, &r->joint[j].friction, NULL);
+    if (p->torque_constant && p->currents && isfinite(p->torque_constant[q])) r->joint[j].torque_constant = p->torque_constant[q];
+  }
 }
 
 psdm_status psdm_parameters_apply(const psdm_parameters *p, psdm_robot *r, psdm_error *error) {
   if (p->kinematics != psdm_robot_fingerprint(r)) return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')", p->robot);
+  psdm_status shown = psdmp_parameters_shown(p, error);
+  if (shown) return shown;
   if (p->pi) {
     psdm_robot_set_parameters(r, p->pi);
   } else {
@@ -249,6 +257,6 @@ psdm_status psdm_parameters_apply(const psdm_parameters *p, psdm_robot *r, psdm_
     psdm_robot_set_parameters(r, pi);
     psdmp_free(r->arena.allocator, pi);
   }
-  set_friction(p, r);
+  set_drives(p, r);
   return PSDM_OK;
 }

@@ -22,4 +22,14 @@ int psdmp_standard_find(const psdm_robot *robot, const char *name);
 /* Whether the base parameters are this robot's own, all of them: gravity in another direction makes others. */
 psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line, psdm_error *error);
 
+/* Rows of the covariance. */
+int psdmp_parameters_wide(const psdm_parameters *p);
+
+/* The numbers of psdm_friction in their order (lugre_simulate.c), and what a file calls them. */
+double *psdmp_lugre_number(psdm_friction *friction, int which);
+extern const char *const psdmp_lugre_key[PSDM_FRICTION_NUMBERS];
+
+/* PSDM_E_MISSING, with the step that would show it, while a base parameter is not known. */
+psdm_status psdmp_parameters_shown(const psdm_parameters *p, psdm_error *error);
+
 #endif

@@ -7,12 +7,14 @@
 
 #include "base/doc.h"
 #include "calib/parameters_priv.h"
+#include "psdm/friction.h"
 
 typedef struct reader {
   const char *file;
   const psdm_robot *robot;
   psdmp_arena *arena;
   psdm_parameters *p;
+  bool steps; /* route: steps */
   psdm_error *error;
 } reader;
 
@@ -122,16 +124,28 @@ static psdm_status read_estimator(const reader *r, const psdmp_node *node) {
   return PSDM_OK;
 }
 
+static psdm_status read_truth(const reader *r, const psdmp_node *node, bool *truth) {
+  bool known = node->kind == PSDMP_SCALAR && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
+  *truth = known && node->text[0] == 't';
+  return known ? PSDM_OK : expected(r, node, "true or false");
+}
+
+/* a number that steps may not have shown yet */
+static psdm_status finite_or_nan(const reader *r, const psdmp_node *node, double *x) {
+  psdm_status status = number(r, node, x);
+  return status || !isinf(*x) ? status : expected(r, node, "a finite number or .nan");
+}
+
 static psdm_status read_estimate(const reader *r, const psdmp_node *node, psdm_estimate *e) {
   static const char *const keys[] = {"value", "sd", "prior", "essential"};
   const psdmp_node *found[COUNT(keys)];
   psdm_status status = take(r, node, "a base parameter", keys, COUNT(keys), 1, found);
   e->sd = NAN;
-  if (!status) status = finite(r, found[0], &e->value);
+  e->essential = true;
+  if (!status) status = r->steps ? finite_or_nan(r, found[0], &e->value) : finite(r, found[0], &e->value);
   if (!status && found[1]) status = number(r, found[1], &e->sd);
   if (!status && found[2]) status = number(r, found[2], &e->prior_share);
-  e->essential = !found[3] || found[3]->kind != PSDMP_SCALAR || strcmp(found[3]->text, "false") != 0;
-  if (!status && e->essential && found[3] && (found[3]->kind != PSDMP_SCALAR || strcmp(found[3]->text, "true") != 0)) status = expected(r, found[3], "true or false");
+  if (!status && found[3]) status = read_truth(r, found[3], &e->essential);
   return status;
 }
 
@@ -238,8 +252,7 @@ static psdm_status read_fit(const reader *r, const psdmp_node *node, psdm_part_f
   psdm_joint_fit *joint = new_fit(r);
   double *x = NEW(r, n, double);
   if (!joint || !x) return no_memory(r);
-  fit->joint = joint;
-  fit->global_rel = NAN;
+  *fit = (psdm_part_fit){.joint = joint, .global_rel = NAN};
   psdm_status status = node ? take(r, node, "errors", keys, COUNT(keys), 0, found) : PSDM_OK;
   if (status || !node) return status;
   if (found[0]) status = number(r, found[0], &fit->global_rel);
@@ -267,9 +280,9 @@ static psdm_status read_errors(const reader *r, const psdmp_node *node) {
 /* both triangles from the lower one */
 static psdm_status read_covariance(const reader *r, const psdmp_node *node) {
   psdm_parameters *p = r->p;
-  int wide = p->base, row = 0;
-  for (int i = 0; i < p->n; i++) wide += p->columns[i];
-  if (node->kind != PSDMP_LIST || node->count != wide) return refuse(r, node, "covariance needs %d rows, one for each base parameter and friction column", wide);
+  int wide = psdmp_parameters_wide(p), row = 0;
+  if (node->kind != PSDMP_LIST || node->count != wide)
+    return refuse(r, node, "covariance needs %d rows, one for each %s", wide, r->steps ? "motor, base parameter and number of lugre" : "base parameter and friction column");
   double *V = NEW(r, (size_t)wide * (size_t)wide, double);
   if (!V) return no_memory(r);
   psdm_status status = PSDM_OK;
@@ -281,35 +294,169 @@ static psdm_status read_covariance(const reader *r, const psdmp_node *node) {
   return status;
 }
 
-static psdm_status read_all(const reader *r, const psdmp_node *root) {
-  enum { FORMAT, ROBOT, ESTIMATOR, THETA, FRICTION, SPEED, PI, LOAD, SIGMA, MEAN_LOAD, CHOICES, ERRORS, COVARIANCE, KEYS };
-  static const char *const keys[] = {"format", "robot", "estimator", "theta", "friction", "speed", "pi", "load", "sigma", "mean_load", "choices", "errors", "covariance"};
+/* ---- what only steps find ---- */
+
+static psdm_status read_steps(const reader *r, const psdmp_node *node) {
+  if (node->kind != PSDMP_LIST) return expected(r, node, "a list of steps");
+  for (const psdmp_node *at = node->child; at; at = at->next) {
+    psdm_step step;
+    if (at->kind != PSDMP_SCALAR || !psdm_step_find(at->text, &step)) return expected(r, at, "motor, gravity, friction or inertia");
+    if (r->p->steps >> step & 1) return refuse(r, at, "step '%s' stands twice", at->text);
+    r->p->steps |= 1u << step;
+  }
+  return PSDM_OK;
+}
+
+static psdm_status read_motors(const reader *r, const psdmp_node *node) {
+  static const char *const keys[] = {"constant", "sd"};
+  const psdmp_node *found[COUNT(keys)];
+  double *constant = NEW(r, r->p->n, double), *sd = NEW(r, r->p->n, double);
+  if (!constant || !sd) return no_memory(r);
+  if (node->kind != PSDMP_LIST || node->count != r->p->n) return refuse(r, node, "motors needs {constant, sd} of each of %d drives", r->p->n);
+  psdm_status status = PSDM_OK;
+  int i = 0;
+  for (const psdmp_node *at = node->child; at && !status; at = at->next, i++) {
+    status = take(r, at, "a motor", keys, COUNT(keys), COUNT(keys), found);
+    if (!status) status = finite_or_nan(r, found[0], &constant[i]);
+    if (!status && constant[i] == 0) status = expected(r, found[0], "a number other than zero");
+    if (!status) status = number(r, found[1], &sd[i]);
+  }
+  r->p->torque_constant = constant;
+  r->p->torque_constant_sd = sd;
+  return status;
+}
+
+/* one drive's friction, or the word none */
+static psdm_status read_bristles(const reader *r, const psdmp_node *node, psdm_friction *f, double *sd) {
+  enum { SD = PSDM_FRICTION_NUMBERS, KEYS };
+  const char *keys[KEYS];
+  const psdmp_node *found[KEYS];
+  memcpy(keys, psdmp_lugre_key, sizeof psdmp_lugre_key);
+  keys[SD] = "sd";
+  for (int k = 0; k < SD; k++) sd[k] = NAN;
+  if (node->kind == PSDMP_SCALAR) return strcmp(node->text, "none") == 0 ? PSDM_OK : expected(r, node, "a map of friction's numbers, or none,");
+  psdm_status status = take(r, node, "a drive's friction", keys, KEYS, SD, found);
+  for (int k = 0; k < SD && !status; k++) status = finite(r, found[k], psdmp_lugre_number(f, k));
+  if (!status && found[SD]) status = numbers(r, found[SD], SD, false, sd);
+  if (status) return status;
+  f->given = true;
+  const char *lacks = psdm_friction_lacks(f, f->sigma0 > 0 ? PSDM_FRICTION_LUGRE : PSDM_FRICTION_POWER);
+  if (!lacks && !(f->stribeck >= 0 && f->sigma0 >= 0 && f->sigma1 >= 0)) lacks = "stribeck, sigma0 or sigma1 is negative";
+  return lacks ? refuse(r, node, "%s", lacks) : PSDM_OK;
+}
+
+static psdm_status read_lugre(const reader *r, const psdmp_node *node) {
+  psdm_parameters *p = r->p;
+  psdm_friction *lugre = NEW(r, p->n, psdm_friction);
+  double *sd = NEW(r, PSDM_FRICTION_NUMBERS * p->n, double);
+  const psdm_column **column = NEW(r, p->n, psdm_column *);
+  p->columns = NEW(r, p->n, int);
+  if (!lugre || !sd || !column || !p->columns) return no_memory(r);
+  if (node->kind != PSDMP_LIST || node->count != p->n) return refuse(r, node, "lugre needs the friction of each of %d drives", p->n);
+  psdm_status status = PSDM_OK;
+  int i = 0;
+  for (const psdmp_node *at = node->child; at && !status; at = at->next, i++) status = read_bristles(r, at, &lugre[i], sd + PSDM_FRICTION_NUMBERS * i);
+  p->column = column;
+  p->lugre = lugre;
+  p->lugre_sd = sd;
+  return status;
+}
+
+static psdm_status read_step_errors(const reader *r, const psdmp_node *node) {
+  const char *keys[PSDM_STEPS];
+  const psdmp_node *found[PSDM_STEPS] = {NULL};
+  int n = r->p->n;
+  psdm_joint_fit *all = NEW(r, PSDM_STEPS * n, psdm_joint_fit);
+  if (!all) return no_memory(r);
+  for (int k = 0; k < PSDM_STEPS; k++) keys[k] = psdm_step_name((psdm_step)k);
+  psdm_status status = node ? take(r, node, "step_errors", keys, PSDM_STEPS, 0, found) : PSDM_OK;
+  for (int k = 0; k < PSDM_STEPS && !status; k++) {
+    psdm_part_fit fit;
+    status = read_fit(r, found[k], &fit);
+    if (!status) memcpy(all + (long)k * n, fit.joint, (size_t)n * sizeof *all);
+  }
+  r->p->step_fit = all;
+  return status;
+}
+
+/* which base parameters have a value */
+static psdm_status find_known(const reader *r) {
+  unsigned char *known = NEW(r, r->p->base, unsigned char);
+  for (int j = 0; j < r->p->base && known; j++) known[j] = !isnan(r->p->theta[j].value);
+  r->p->theta_known = known;
+  return known ? PSDM_OK : no_memory(r);
+}
+
+/* ---- the whole ---- */
+
+enum { FORMAT, ROBOT, THETA, SPEED, ROUTE, SIGMA, CHOICES, ERRORS, COVARIANCE, ESTIMATOR, FRICTION, PI, LOAD, MEAN_LOAD, STEPS, CURRENTS, MOTORS, LUGRE, TOOL, STEP_ERRORS, KEYS };
+static const char *const file_keys[KEYS] = {"format",    "robot",    "theta", "speed", "route",     "sigma", "choices",  "errors", "covariance",
+                                            "estimator", "friction", "pi",    "load",  "mean_load", "steps", "currents", "motors", "lugre",      "tool", "step_errors"};
+
+/* a file is of one route: keys of the other do not belong into it, and some of its own must be there */
+static psdm_status check_route(reader *r, const psdmp_node *root, const psdmp_node *const *found) {
+  static const struct {
+    const char *route;
+    int first, end, needed[6]; /* its own keys, and those that must be there */
+  } routes[] = {{"oneshot", ESTIMATOR, STEPS, {ESTIMATOR, FRICTION, KEYS}}, {"steps", STEPS, KEYS, {STEPS, CURRENTS, MOTORS, LUGRE, COVARIANCE, KEYS}}};
+  const psdmp_node *node = found[ROUTE];
+  r->steps = node && node->kind == PSDMP_SCALAR && strcmp(node->text, "steps") == 0;
+  if (node && !r->steps && (node->kind != PSDMP_SCALAR || strcmp(node->text, "oneshot") != 0)) return expected(r, node, "oneshot or steps");
+  for (const int *key = routes[r->steps].needed; *key < KEYS; key++)
+    if (!found[*key]) return refuse(r, root, "no '%s' in a parameter file of the route %s", file_keys[*key], routes[r->steps].route);
+  for (int key = routes[!r->steps].first; key < routes[!r->steps].end; key++)
+    if (found[key]) {
+      const psdmp_node here = {.line = found[key]->key_line, .column = found[key]->key_column};
+      return refuse(r, &here, "'%s' belongs to the route %s; this file is of %s", file_keys[key], routes[!r->steps].route, routes[r->steps].route);
+    }
+  return PSDM_OK;
+}
+
+static psdm_status read_oneshot(const reader *r, const psdmp_node *const *found) {
+  psdm_parameters *p = r->p;
+  psdm_status status = read_estimator(r, found[ESTIMATOR]);
+  if (!status) status = read_friction(r, found[FRICTION]);
+  if (!status && found[PI]) status = read_full(r, found[PI]);
+  if (!status && !found[PI]) status = psdmp_parameters_complete(p, r->robot, r->file, found[THETA]->line, r->error);
+  if (!status && found[LOAD]) status = list(r, found[LOAD], p->base, true, &p->theta_load);
+  if (!status && found[MEAN_LOAD]) status = list(r, found[MEAN_LOAD], p->n, true, &p->load);
+  for (int i = 0; i < p->n && !status && !p->theta_load; i++)
+    for (int k = 0; k < p->columns[i] && !status; k++)
+      if (p->column[i][k].load) status = refuse(r, found[FRICTION], "a friction column depends on the load, but 'load' is missing");
+  return status;
+}
+
+static psdm_status read_route(const reader *r, const psdmp_node *const *found) {
+  psdm_parameters *p = r->p;
+  p->estimator = PSDM_ESTIMATOR_WLS; /* what the linear steps are */
+  psdm_status status = psdmp_parameters_complete(p, r->robot, r->file, found[THETA]->line, r->error);
+  if (!status) status = find_known(r);
+  if (!status) status = read_steps(r, found[STEPS]);
+  if (!status) status = read_truth(r, found[CURRENTS], &p->currents);
+  if (!status) status = read_motors(r, found[MOTORS]);
+  if (!status) status = read_lugre(r, found[LUGRE]);
+  if (!status && found[TOOL]) status = list(r, found[TOOL], 10, true, &p->tool);
+  return status ? status : read_step_errors(r, found[STEP_ERRORS]);
+}
+
+static psdm_status read_all(reader *r, const psdmp_node *root) {
   const psdmp_node *found[KEYS];
   psdm_parameters *p = r->p;
-  psdm_status status = take(r, root, "a parameter file", keys, KEYS, PI, found);
+  psdm_status status = take(r, root, "a parameter file", file_keys, KEYS, ROUTE, found);
   if (status) return status;
   if (found[FORMAT]->kind != PSDMP_SCALAR || strcmp(found[FORMAT]->text, "psdm-parameters-1") != 0) return expected(r, found[FORMAT], "psdm-parameters-1");
   p->n = psdm_robot_n(r->robot);
   p->links = psdm_robot_links(r->robot);
   p->standard = psdm_robot_parameter_count(r->robot);
-  status = read_robot(r, found[ROBOT]);
-  if (!status) status = read_estimator(r, found[ESTIMATOR]);
+  status = check_route(r, root, found);
+  if (!status) status = read_robot(r, found[ROBOT]);
   if (!status) status = read_theta(r, found[THETA]);
-  if (!status) status = read_friction(r, found[FRICTION]);
   if (!status) status = list(r, found[SPEED], p->n, true, &p->speed);
-  if (!status && found[PI]) status = read_full(r, found[PI]);
-  if (!status && !found[PI]) status = psdmp_parameters_complete(p, r->robot, r->file, found[THETA]->line, r->error);
-  if (!status && found[LOAD]) status = list(r, found[LOAD], p->base, true, &p->theta_load);
+  if (!status) status = r->steps ? read_route(r, found) : read_oneshot(r, found);
   if (!status && found[SIGMA]) status = list(r, found[SIGMA], p->n, false, &p->sigma);
-  if (!status && found[MEAN_LOAD]) status = list(r, found[MEAN_LOAD], p->n, true, &p->load);
   if (!status && found[CHOICES]) status = read_choices(r, found[CHOICES]);
   if (!status) status = read_errors(r, found[ERRORS]);
-  if (!status && found[COVARIANCE]) status = read_covariance(r, found[COVARIANCE]);
-  if (status) return status;
-  for (int i = 0; i < p->n && !p->theta_load; i++)
-    for (int k = 0; k < p->columns[i]; k++)
-      if (p->column[i][k].load) return refuse(r, found[FRICTION], "a friction column depends on the load, but 'load' is missing");
-  return PSDM_OK;
+  return !status && found[COVARIANCE] ? read_covariance(r, found[COVARIANCE]) : status;
 }
 
 psdm_status psdm_parameters_parse(const char *text, size_t length, const char *name, const psdm_robot *robot, const psdm_allocator *allocator, psdm_parameters **out,

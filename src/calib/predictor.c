@@ -4,6 +4,7 @@
 
 #include "calib/calib_priv.h"
 #include "calib/parameters_priv.h"
+#include "psdm/friction.h"
 #include "psdm/rigid.h"
 
 struct psdm_predictor {
@@ -18,6 +19,9 @@ struct psdm_predictor {
   psdmp_column_state *state; /* (n) */
   double *Y, *value;         /* (n x standard); the most columns of a drive */
   double *x, *v, *f, *motor, *joint; /* (n) the drives' positions, speeds, loads; scratch */
+  double *z, *before;        /* (n) bristles' deflection, and the drives' speeds, at the row before */
+  double interval;           /* s between rows; 0: unknown, bristles are as at a steady speed */
+  bool fresh;                /* no row yet */
 };
 
 #define NEW(p, field, count) ((p)->field = psdmp_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof *(p)->field))
@@ -25,7 +29,7 @@ struct psdm_predictor {
 static bool allocate(psdm_predictor *o, const psdm_parameters *p) {
   int n = o->n;
   if (!NEW(o, kept, p->base) || !NEW(o, gear, n) || !NEW(o, column, n) || !NEW(o, state, n) || !NEW(o, Y, (long)n * o->standard) || !NEW(o, value, 128) || !NEW(o, x, n) ||
-      !NEW(o, v, n) || !NEW(o, f, n) || !NEW(o, motor, n) || !NEW(o, joint, n))
+      !NEW(o, v, n) || !NEW(o, f, n) || !NEW(o, motor, n) || !NEW(o, joint, n) || !NEW(o, z, n) || !NEW(o, before, n))
     return false;
   for (int i = 0; i < n; i++) {
     if (!NEW(o, column[i], p->columns[i])) return false;
@@ -40,6 +44,8 @@ static bool allocate(psdm_predictor *o, const psdm_parameters *p) {
 psdm_status psdm_predictor_new(const psdm_parameters *p, const psdm_robot *robot, const psdm_allocator *allocator, psdm_predictor **out, psdm_error *error) {
   *out = NULL;
   if (p->kinematics != psdm_robot_fingerprint(robot)) return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')", p->robot);
+  psdm_status shown = psdmp_parameters_shown(p, error);
+  if (shown) return shown;
   psdm_predictor *o = psdmp_alloc(allocator, sizeof *o);
   if (!o) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   *o = (psdm_predictor){.arena = {.allocator = allocator}, .p = p, .robot = robot, .n = psdm_robot_n(robot), .standard = psdm_robot_parameter_count(robot)};
@@ -47,6 +53,8 @@ psdm_status psdm_predictor_new(const psdm_parameters *p, const psdm_robot *robot
     psdm_predictor_free(o);
     return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   }
+  psdm_predictor_begin(o);
+  psdm_predictor_rate(o, p->rate);
   *out = o;
   return PSDM_OK;
 }
@@ -59,7 +67,12 @@ void psdm_predictor_free(psdm_predictor *o) {
   psdmp_free(allocator, o);
 }
 
-void psdm_predictor_begin(psdm_predictor *o) { memset(o->state, 0, (size_t)o->n * sizeof *o->state); }
+void psdm_predictor_begin(psdm_predictor *o) {
+  memset(o->state, 0, (size_t)o->n * sizeof *o->state);
+  o->fresh = true;
+}
+
+void psdm_predictor_rate(psdm_predictor *o, double rate) { o->interval = rate > 0 && isfinite(rate) ? 1 / rate : 0; }
 
 /* Y times base parameters, those of the load or the parameters' own; times the full ones where they are known, which hold at any gravity */
 static void rigid(const psdm_predictor *o, bool load, double *tau) {
@@ -82,6 +95,31 @@ static void drives_from_joints(const psdm_predictor *o, const double *joint, boo
   for (int i = 0; i < o->n; i++) drive[i] = torque ? o->motor[i] * o->gear[i] : o->motor[i] / o->gear[i];
 }
 
+/* gains times columns */
+static double column_torque(psdm_predictor *o, int i) {
+  double sum = 0;
+  psdmp_columns_at(o->column[i], o->p->columns[i], o->x[i], o->v[i], fabs(o->f[i]), &o->state[i], o->value);
+  for (int k = 0; k < o->p->columns[i]; k++) sum += o->value[k] * o->p->column[i][k].gain;
+  return sum;
+}
+
+/* bristles along the straight line from the last row's speed to this one's; at a first row they are bent as by a long way at its speed, so unbent at rest */
+static double bristle_torque(psdm_predictor *o, int i) {
+  const psdm_friction *f = &o->p->lugre[i];
+  const double t[2] = {0, o->interval}, v[2] = {o->before[i], o->v[i]};
+  double z[2], tau[2], rate;
+  o->before[i] = v[1];
+  if (!f->given) return 0;
+  if (o->fresh || !(o->interval > 0)) {
+    o->z[i] = psdm_lugre_steady(f, v[1]);
+    psdm_lugre(f, v[1], o->z[i], &rate, &tau[1]);
+  } else {
+    psdm_lugre_follow(f, o->z[i], 2, t, v, z, tau);
+    o->z[i] = z[1];
+  }
+  return tau[1];
+}
+
 static void add_friction(psdm_predictor *o, const double *q, const double *qd, double *friction) {
   const psdm_parameters *p = o->p;
   drives_from_joints(o, q, false, o->x);
@@ -91,12 +129,8 @@ static void add_friction(psdm_predictor *o, const double *q, const double *qd, d
     rigid(o, true, o->joint);
     drives_from_joints(o, o->joint, true, o->f);
   }
-  for (int i = 0; i < o->n; i++) {
-    double sum = 0;
-    psdmp_columns_at(o->column[i], p->columns[i], o->x[i], o->v[i], fabs(o->f[i]), &o->state[i], o->value);
-    for (int k = 0; k < p->columns[i]; k++) sum += o->value[k] * p->column[i][k].gain;
-    o->motor[i] = sum / o->gear[i];
-  }
+  for (int i = 0; i < o->n; i++) o->motor[i] = (p->lugre ? bristle_torque(o, i) : column_torque(o, i)) / o->gear[i];
+  o->fresh = false;
   psdm_robot_joint_torque(o->robot, o->motor, friction);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "calib/calib_priv.h"
+#include "psdm/friction.h"
 
 static const double usable = 0.45;   /* a cutoff above this share of the rate filters nothing */
 static const int oversampling = 10;  /* rows per period of the cutoff that are kept */
@@ -67,7 +68,7 @@ static void set_labels(const psdmp_run *r, const psdmp_band *b, const psdmp_stre
 /* ---- memory ---- */
 
 void psdmp_prepared_free(psdmp_prepared *p, const psdm_allocator *a) {
-  void *const parts[] = {p->index, p->t, p->q, p->qd, p->qdd, p->x, p->v, p->tau, p->wide, p->raw, p->label, p->bad};
+  void *const parts[] = {p->index, p->t, p->q, p->qd, p->qdd, p->x, p->v, p->tau, p->wide, p->raw, p->friction, p->label, p->bad};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(a, parts[k]);
   *p = (psdmp_prepared){0};
 }
@@ -76,10 +77,11 @@ void psdmp_prepared_free(psdmp_prepared *p, const psdm_allocator *a) {
 typedef struct clock_rows {
   long rows;
   double *q, *qd, *qdd, *tau, *wide, *raw, *scratch;
+  double *friction; /* NULL: none is known */
 } clock_rows;
 
 static void free_clock(clock_rows *c, const psdm_allocator *a) {
-  void *const parts[] = {c->q, c->qd, c->qdd, c->tau, c->wide, c->raw, c->scratch};
+  void *const parts[] = {c->q, c->qd, c->qdd, c->tau, c->wide, c->raw, c->scratch, c->friction};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(a, parts[k]);
 }
 
@@ -179,6 +181,26 @@ static void torques(const psdmp_run *r, const psdmp_band *b, const psdmp_stretch
   turn(c->rows, r->n, r->T, true, c->raw);
 }
 
+/* known friction along the motion: bristles follow every tick, then the filter that the torque went through */
+static bool friction(const psdmp_run *r, const psdmp_band *b, clock_rows *c) {
+  size_t rows = (size_t)c->rows, n = (size_t)r->n;
+  double *one = psdmp_alloc_raw(r->allocator, 3 * rows * sizeof *one), *t = one, *v = t + rows, *tau = v + rows;
+  c->friction = psdmp_alloc_raw(r->allocator, rows * n * sizeof *c->friction);
+  if (one && c->friction) {
+    memcpy(c->friction, c->qd, rows * n * sizeof *c->friction);
+    turn(c->rows, r->n, r->T_inverse, false, c->friction);
+    for (size_t k = 0; k < rows; k++) t[k] = (double)k * r->interval;
+    for (size_t i = 0; i < n; i++) {
+      for (size_t k = 0; k < rows; k++) v[k] = c->friction[k * n + i];
+      psdm_lugre_follow(&r->lugre[i], psdm_lugre_steady(&r->lugre[i], v[0]), c->rows, t, v, NULL, tau);
+      for (size_t k = 0; k < rows; k++) c->friction[k * n + i] = r->lugre[i].given ? tau[k] : 0;
+    }
+    smooth(r, b->cutoff, c, c->friction);
+  }
+  psdmp_free(r->allocator, one);
+  return one && c->friction;
+}
+
 /* every stride-th row of the clock */
 static bool thin(const psdmp_run *r, const psdmp_stretch *s, const clock_rows *c, int stride, long skip, double start, psdmp_prepared *p) {
   const psdm_allocator *a = r->allocator;
@@ -187,10 +209,11 @@ static bool thin(const psdmp_run *r, const psdmp_stretch *s, const clock_rows *c
   struct {
     double **to;
     const double *from;
-  } const parts[] = {{&p->q, c->q}, {&p->qd, c->qd}, {&p->qdd, c->qdd}, {&p->x, c->q}, {&p->v, c->qd}, {&p->tau, c->tau}, {&p->wide, c->wide}, {&p->raw, c->raw}};
+  } const parts[] = {{&p->q, c->q}, {&p->qd, c->qd}, {&p->qdd, c->qdd}, {&p->x, c->q}, {&p->v, c->qd}, {&p->tau, c->tau}, {&p->wide, c->wide}, {&p->raw, c->raw}, {&p->friction, c->friction}};
   p->rows = rows;
   if (!rows) return true;
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+    if (!parts[k].from) continue;
     if (!(*parts[k].to = psdmp_alloc_raw(a, whole))) return false;
     for (long i = 0; i < rows; i++) memcpy(*parts[k].to + (size_t)i * n, parts[k].from + (size_t)(skip + i * stride) * n, n * sizeof(double));
   }
@@ -236,7 +259,7 @@ psdm_status psdmp_run_prepare(psdmp_run *r, const psdmp_band *b, const psdmp_str
   if (ok) {
     kinematics(r, b, s, &ticks, &c);
     torques(r, b, s, &ticks, &c);
-    ok = thin(r, s, &c, stride, skip, ticks.start, p);
+    ok = (!r->lugre || friction(r, b, &c)) && thin(r, s, &c, stride, skip, ticks.start, p);
   }
   free_clock(&c, r->allocator);
   if (!ok) {

@@ -314,14 +314,14 @@ static psdmp_program describe(const job *j) {
                          .duration = o->duration, .shortest = 1e-3 * j->answer->p.guess_seconds, .longest = j->longest};
 }
 
-/* x of a motion: derivatives in s do not depend on its duration. What jumps at a node is taken a hair inside of the piece */
+/* x of a motion: derivatives in units of its mean piece do not depend on its duration. What jumps at a node is taken a hair inside of the piece */
 static void sample(const job *j, const psdmp_program *p, const psdm_motion *motion, double *x) {
   double begin_time = psdm_motion_begin(motion), length = psdm_motion_end(motion) - begin_time, s = 0;
   for (int piece = 0; piece < p->pieces; piece++) {
     for (int end = 0; end < 2; end++) {
       double power = 1;
       psdm_motion_at(motion, begin_time + (s + p->share[piece] * (end ? 1 - 1e-9 : 1e-9)) * length, p->held, j->z);
-      for (int r = 0; r < p->held; r++, power *= length)
+      for (int r = 0; r < p->held; r++, power *= length / p->pieces)
         for (int i = 0; i < j->n; i++) {
           int place = psdmp_program_place(p, piece, end, r, i);
           if (place >= 0) x[place] = power * j->z[r * j->n + i];
@@ -343,7 +343,7 @@ static psdm_status to_motion(job *j, const psdmp_program *p, const double *x, ps
       size_t row = (size_t)(piece * parts + k);
       double power = 1;
       t[row] = (s + p->share[piece] * k / parts) * seconds;
-      for (int r = 0; r < orders; r++, power /= seconds)
+      for (int r = 0; r < orders; r++, power *= p->pieces / seconds)
         for (int i = 0; i < j->n; i++) part[((size_t)r * rows + row) * n + (size_t)i] = power * psdmp_program_at(p, x, piece, (double)k / parts, r, i);
     }
     s += p->share[piece];

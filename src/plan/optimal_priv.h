@@ -147,11 +147,11 @@ void psdmp_program_problem(psdmp_program *p, psdmp_solver_problem *problem); /* 
 
 double psdmp_program_seconds(const psdmp_program *p, const double *x);
 
-/* T^order times a derivative at an end (0, 1) of a piece; and its place among x, -1 where it is fixed. */
+/* (T / pieces)^order times a derivative at an end (0, 1) of a piece; and its place among x, -1 where it is fixed. */
 double psdmp_program_end(const psdmp_program *p, const double *x, int piece, int end, int order, int joint);
 int psdmp_program_place(const psdmp_program *p, int piece, int end, int order, int joint);
 
-/* T^order times a derivative at sigma of a piece. */
+/* The same at sigma of a piece. */
 double psdmp_program_at(const psdmp_program *p, const double *x, int piece, double sigma, int order, int joint);
 
 /* ---- the solver (optimal_solver_io.c) ---- */

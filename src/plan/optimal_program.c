@@ -1,8 +1,8 @@
 /* optimal_program.c: a motion as a nonlinear program.
  *
  * Unknowns: piece after piece the derivatives of q that are its own, at its left and its right end, then what it shares with the next one; T last where it is
- * free. With s = t / T a derivative of q of order p is T^-p times a sum of factors of the unknowns of its piece; torques follow by inverse dynamics, so
- * that there are no defects: dynamics hold by construction.
+ * free. In units of the mean piece's duration, T / pieces, a derivative of q of order p is (T / pieces)^-p times a sum of factors of the unknowns of its piece, all
+ * of a size; torques follow by inverse dynamics, so that there are no defects: dynamics hold by construction.
  *
  *   objective   time T + energy T sum over points of weight sum_j w_j tau_j^2                       (Lobatto's formula in each piece)
  *   rows        tau_j / effort_j at those points; then lines: Bezier coefficients of q, qd and qdd, between which the piece stays
@@ -34,10 +34,13 @@ double psdmp_program_end(const psdmp_program *p, const double *x, int piece, int
   return order ? 0 : (end ? p->to : p->from)[joint];
 }
 
+/* of a piece, in mean pieces */
+static double length_of(const psdmp_program *p, int piece) { return p->share[piece] * p->pieces; }
+
 double psdmp_program_at(const psdmp_program *p, const double *x, int piece, double sigma, int order, int joint) {
   double c[2 * PSDMP_MOST_HELD], sum = 0;
   psdmp_piece_factors(p->held, sigma, order, c);
-  for (int e = 0; e < 2 * p->held; e++) sum += c[e] * pow(p->share[piece], e % p->held - order) * psdmp_program_end(p, x, piece, e / p->held, e % p->held, joint);
+  for (int e = 0; e < 2 * p->held; e++) sum += c[e] * pow(length_of(p, piece), e % p->held - order) * psdmp_program_end(p, x, piece, e / p->held, e % p->held, joint);
   return sum;
 }
 
@@ -134,7 +137,7 @@ static void list_line(lister *l, int piece, int joint, int k, const double *c, d
   psdmp_optimal_line line = {.power = k, .first = l->entries};
   for (int e = 0; e < 2 * p->held; e++) {
     int place = psdmp_program_place(p, piece, e / p->held, e % p->held, joint);
-    double factor = scale * c[e] * pow(p->share[piece], e % p->held);
+    double factor = scale * c[e] * pow(length_of(p, piece), e % p->held);
     if (place < 0) line.still += factor * psdmp_program_end(p, NULL, piece, e / p->held, e % p->held, joint);
     if (place < 0 || factor == 0) continue;
     if (l->fill) {
@@ -163,7 +166,7 @@ static void list_hull(lister *l, int piece, int joint, int k, double low, double
     /* nodes have bounds of q themselves, and what they share belongs to one of their two pieces */
     if ((k == 0 && (i == 0 || i == count - 1)) || (k < p->shared && i == count - 1 && piece < p->pieces - 1)) continue;
     psdmp_piece_hull(p->held, k, i, c);
-    list_line(l, piece, joint, k, c, k ? 1 / (high * pow(p->share[piece], k)) : 1, k ? -1 : low, k ? 1 : high);
+    list_line(l, piece, joint, k, c, k ? pow(p->pieces / length_of(p, piece), k) / high : 1, k ? -1 : low, k ? 1 : high);
   }
 }
 
@@ -277,15 +280,15 @@ psdm_status psdmp_program_init(psdmp_program *p, psdmp_arena *arena) {
 
 /* ---- evaluation ---- */
 
-/* factor of held derivative r at end a in the derivative of order o at a point, without T: in powers of the piece's share */
+/* factor of held derivative r at end a in the derivative of order o at a point, in powers of the piece's length */
 static double factor_of(const psdmp_program *p, int piece, int point, int o, int e) {
-  return p->basis[p->level[piece]][(long)(point * p->orders + o) * 2 * p->held + e] * pow(p->share[piece], e % p->held - o);
+  return p->basis[p->level[piece]][(long)(point * p->orders + o) * 2 * p->held + e] * pow(length_of(p, piece), e % p->held - o);
 }
 
 /* all of one point: [o][e] */
 static void point_factors(const psdmp_program *p, int piece, int point, double seconds, double c[PSDMP_MOST_ORDERS][2 * PSDMP_MOST_HELD]) {
   double power = 1;
-  for (int o = 0; o < p->orders; o++, power /= seconds)
+  for (int o = 0; o < p->orders; o++, power *= p->pieces / seconds)
     for (int e = 0; e < 2 * p->held; e++) c[o][e] = factor_of(p, piece, point, o, e) * power;
 }
 

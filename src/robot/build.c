@@ -85,16 +85,23 @@ static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, psdm_erro
 
 /* ---- inertia: each moving link carries its own numbers, its fixed links, motors and the tool ---- */
 
-/* adds standard parameters given in the frame of joint j's link to the moving link it belongs to */
-static void add_inertia(psdm_robot *r, int j, const double pi[10]) {
-  if (r->link[j].body < 0) return; /* fixed to the base: never moves */
-  const psdmp_body *body = &r->body[r->link[j].body];
-  psdmp_pose home = psdmp_pose_inverse(&r->link[body->index].frame);
+/* standard parameters given in the frame of joint j's link, about the frame of the moving link it belongs to; that link's joint, -1 when it never moves */
+static int carried(const psdm_robot *r, int j, const double pi[10], double moved[10]) {
+  if (r->link[j].body < 0) return -1; /* fixed to the base */
+  int index = r->body[r->link[j].body].index;
+  psdmp_pose home = psdmp_pose_inverse(&r->link[index].frame);
   psdmp_pose frame = psdmp_pose_product(&home, &r->link[j].frame);
-  double moved[10];
   psdmp_standard_move(&frame, pi, moved);
-  double *to = r->pi + (long)PSDMP_STANDARD * body->number;
-  for (int i = 0; i < PSDMP_STANDARD; i++) to[i] += body->index == j ? pi[i] : moved[i];
+  if (index == j) memcpy(moved, pi, PSDMP_STANDARD * sizeof *moved);
+  return index;
+}
+
+/* adds them to that link */
+static void add_inertia(psdm_robot *r, int j, const double pi[10]) {
+  double moved[10];
+  int index = carried(r, j, pi, moved);
+  double *to = index < 0 ? NULL : r->pi + (long)PSDMP_STANDARD * r->joint[index].link;
+  for (int i = 0; to && i < PSDMP_STANDARD; i++) to[i] += moved[i];
 }
 
 static void collect_inertia(const psdmp_spec *spec, psdm_robot *r) {
@@ -111,7 +118,8 @@ static void collect_inertia(const psdmp_spec *spec, psdm_robot *r) {
       add_inertia(r, s->motor_on, motor);
     }
   }
-  if (spec->has_tool) add_inertia(r, spec->tool_on, spec->tool);
+  r->tool_joint = spec->has_tool ? carried(r, spec->tool_on, spec->tool, r->tool) : -1;
+  if (r->tool_joint >= 0) add_inertia(r, spec->tool_on, spec->tool);
 }
 
 /* ---- coupled joints: q_tree = G q + c ---- */
@@ -324,6 +332,8 @@ psdm_status psdmp_robot_build(psdmp_spec *spec, psdm_robot *r, psdm_error *error
   if (status) return status;
   collect_inertia(spec, r);
   psdmp_robot_refresh(r);
+  if (spec->collision && !psdmp_collision_watch(r, &r->arena, spec->collision)) return no_memory(spec, error);
+  r->collision = spec->collision;
   status = close_loops(spec, r, error);
   if (status) return status;
   r->notes = spec->notes.count;

@@ -108,6 +108,36 @@ static psdm_status check_couples(const cutter *c, const bool *keep, const char *
   return PSDM_OK;
 }
 
+/* where a link stands after the cut, -1: the base, -2: nowhere */
+static int moved_to(const int *to, int joint, int base_joint) {
+  if (base_joint < 0 ? joint < 0 : joint == base_joint) return -1;
+  return joint < 0 || to[joint] < 0 ? -2 : to[joint];
+}
+
+/* capsules of links that are left out go with them; so does the floor where the base is another */
+static psdm_status compact_collision(const cutter *c, const int *to, int base_joint) {
+  psdmp_collision *collision = c->spec->collision;
+  int capsules = 0, aparts = 0;
+  if (!collision) return PSDM_OK;
+  for (int i = 0; i < collision->capsules; i++) {
+    int joint = moved_to(to, collision->capsule[i].joint, base_joint);
+    if (joint == -2) continue;
+    collision->capsule[capsules] = collision->capsule[i];
+    collision->capsule[capsules++].joint = joint;
+  }
+  for (int i = 0; i < collision->aparts; i++) {
+    int a = moved_to(to, collision->apart[i][0], base_joint), b = moved_to(to, collision->apart[i][1], base_joint);
+    if (a == -2 || b == -2) continue;
+    collision->apart[aparts][0] = a;
+    collision->apart[aparts++][1] = b;
+  }
+  collision->capsules = capsules;
+  collision->aparts = aparts;
+  if (base_joint < 0 || !collision->floor) return PSDM_OK;
+  collision->floor = false;
+  return psdmp_list_add(&c->spec->notes, c->arena, "the floor stands still in the file's base frame and is left out") ? no_memory(c) : PSDM_OK;
+}
+
 /* drops every joint that is not kept and renumbers what points at joints; base_joint's link becomes the base */
 static psdm_status compact(const cutter *c, const bool *keep, int base_joint) {
   psdmp_spec *spec = c->spec;
@@ -124,6 +154,8 @@ static psdm_status compact(const cutter *c, const bool *keep, int base_joint) {
     spec->joint[to[j]] = joint;
   }
   spec->joints = kept;
+  psdm_status status = compact_collision(c, to, base_joint);
+  if (status) return status;
   if (spec->has_tool && to[spec->tool_on] < 0) {
     spec->has_tool = false;
     if (psdmp_list_add(&spec->notes, c->arena, "the tool's link is left out, and the tool with it")) return no_memory(c);

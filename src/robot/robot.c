@@ -252,6 +252,11 @@ void psdm_robot_parameters(const psdm_robot *r, double *pi) {
   for (int d = 0; d < r->drives; d++) pi[inertial + d] = r->drive[d].inertia;
 }
 
+int psdm_robot_tool(const psdm_robot *r, double *pi) {
+  for (int i = 0; i < PSDMP_STANDARD; i++) pi[i] = r->tool_joint < 0 ? 0 : r->tool[i];
+  return r->tool_joint;
+}
+
 void psdm_robot_set_parameters(psdm_robot *r, const double *pi) {
   int inertial = PSDMP_STANDARD * r->bodies;
   memcpy(r->pi, pi, sizeof *pi * (size_t)inertial);

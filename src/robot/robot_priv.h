@@ -6,6 +6,7 @@
 #define PSDMP_ROBOT_PRIV_H
 
 #include "base/base.h"
+#include "psdm/collision.h"
 #include "psdm/robot.h"
 
 /* A rigid transform: x_outer = R x_inner + p. */
@@ -88,6 +89,16 @@ typedef struct psdmp_loop {
   double point[2][3]; /* in the link frames */
 } psdmp_loop;
 
+/* What a file says of collisions, and the gaps that follow from it. */
+typedef struct psdmp_collision {
+  int capsules, aparts, gaps;
+  psdm_capsule *capsule; /* (capsules) */
+  int (*apart)[2];       /* (aparts) joints whose links are not watched against each other, -1: the base */
+  int (*gap)[2];         /* (gaps) capsules, or a capsule and -1: the floor; computed by psdmp_collision_watch */
+  bool floor;
+  double normal[3], height; /* normal has length 1 */
+} psdmp_collision;
+
 /* How a robot with closed loops sits on its open tree. */
 typedef struct psdmp_closure {
   const psdm_robot *tree; /* the same robot with the passive joints free */
@@ -115,6 +126,9 @@ struct psdm_robot {
   int *order;               /* (joints) parents before children */
   int lengths;
   psdmp_length *length;     /* (lengths) by joint; all that the places' translations are made of */
+  int tool_joint;           /* joint of the moving link that carries the tool, -1: no tool that moves */
+  double tool[PSDMP_STANDARD]; /* its standard parameters about that link's frame */
+  const psdmp_collision *collision; /* NULL: nothing is watched */
   int *unknown_by;          /* (bodies) in file order: joint whose link made that moving link unknown in the file, -1: none */
   int unknown_link;         /* joint of the first link without numbers, -1 when all are known */
   int unknown_drive;        /* the same for drive inertias */
@@ -173,5 +187,8 @@ void psdmp_robot_refresh(psdm_robot *robot);
 
 /* The bodies' reduced frames and inertias, after their joints or inertias changed. */
 void psdmp_robot_reduce(psdm_robot *robot);
+
+/* Chooses the gaps that are watched, from the capsules and the tree that carries them. False: out of memory. */
+bool psdmp_collision_watch(const psdm_robot *robot, psdmp_arena *arena, psdmp_collision *collision);
 
 #endif

@@ -316,6 +316,40 @@ static void yaml_loops(psdm_output *out, const psdm_robot *r) {
   }
 }
 
+/* a link by its name, the base as the file calls it */
+static void put_yaml_link(psdm_output *out, const psdm_robot *r, const char *before, int j) {
+  if (j >= 0) {
+    put_yaml_name(out, before, r->link[j].name);
+    return;
+  }
+  psdm_output_text(out, before);
+  psdm_output_text(out, psdm_robot_find(r, "base") < 0 ? "base" : "\"\"");
+}
+
+static void yaml_collision(psdm_output *out, const psdm_robot *r) {
+  const psdmp_collision *c = r->collision;
+  if (!c) return;
+  psdm_output_text(out, "collision:\n");
+  if (c->floor) {
+    put_list(out, "  floor: {normal: [", c->normal, 3, ", ", "]");
+    put_number(out, ", height: ", c->height);
+    psdm_output_text(out, "}\n");
+  }
+  psdm_output_text(out, c->capsules ? "  capsules:\n" : "  capsules: []\n");
+  for (int i = 0; i < c->capsules; i++) {
+    put_yaml_link(out, r, "    - {link: ", c->capsule[i].joint);
+    put_list(out, ", from: [", c->capsule[i].from, 3, ", ", "]");
+    put_list(out, ", to: [", c->capsule[i].to, 3, ", ", "]");
+    put_number(out, ", radius: ", c->capsule[i].radius);
+    psdm_output_text(out, "}\n");
+  }
+  for (int i = 0; i < c->aparts; i++) {
+    put_yaml_link(out, r, i ? ", [" : "  apart: [[", c->apart[i][0]);
+    put_yaml_link(out, r, ", ", c->apart[i][1]);
+    psdm_output_text(out, i + 1 == c->aparts ? "]]\n" : "]");
+  }
+}
+
 static void yaml_top(psdm_output *out, const psdm_robot *r) {
   char text[64];
   yaml_loops(out, r);
@@ -336,6 +370,7 @@ static void yaml_top(psdm_output *out, const psdm_robot *r) {
     put_number(out, ": ", r->theta[i].value);
     psdm_output_text(out, "\n");
   }
+  yaml_collision(out, r);
 }
 
 static void write_yaml(const psdm_robot *r, psdm_output *out) {
@@ -508,8 +543,8 @@ const char *psdm_robot_loss(const psdm_robot *r, psdm_robot_format format, int i
     return buf;
   }
   const char *const rest[] = {r->transmission ? "the gears and the transmission" : NULL, r->assumptions ? "the assumptions" : NULL,
-                              r->thetas ? "the base parameters (theta)" : NULL, r->closure ? "the closed loops" : NULL};
-  for (int i = 0; i < 4; i++)
+                              r->thetas ? "the base parameters (theta)" : NULL, r->closure ? "the closed loops" : NULL, r->collision ? "the collision geometry" : NULL};
+  for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
     if (rest[i] && index-- == 0) {
       snprintf(buf, size, "%s", rest[i]);
       return buf;

@@ -620,6 +620,99 @@ static psdm_status read_loops(reader *r, const psdmp_node *node) {
   return PSDM_OK;
 }
 
+/* ---- collisions ---- */
+
+/* the joint behind which a link stands, -1: the base; a joint's name stands for its link */
+static psdm_status resolve_link(reader *r, const psdmp_node *node, int *joint) {
+  const char *name = node->text;
+  int link = node->kind == PSDMP_SCALAR && node->length ? psdmp_names_find(&r->links, name) : -1;
+  if (link < 0 || strcmp(name, "base") == 0) return resolve_parent(r, node, joint);
+  *joint = link;
+  return PSDM_OK;
+}
+
+static psdm_status read_floor(reader *r, const psdmp_node *node, void *target) {
+  psdmp_collision *c = target;
+  static const field fields[] = {{"normal", read_vector3, offsetof(psdmp_collision, normal)}, {"height", read_number, offsetof(psdmp_collision, height)}};
+  unsigned seen;
+  c->normal[2] = 1;
+  psdm_status status = read_map(r, node, "floor", fields, COUNT(fields), c, &seen);
+  if (status) return status;
+  /* a direction: its length says nothing. Scaled first, since squares of huge or tiny numbers overflow */
+  double largest = fmax(fmax(fabs(c->normal[0]), fabs(c->normal[1])), fabs(c->normal[2]));
+  if (largest == 0) return refuse(r, node->line, node->column, "the floor's normal has no direction");
+  double x = c->normal[0] / largest, y = c->normal[1] / largest, z = c->normal[2] / largest, length = sqrt(x * x + y * y + z * z);
+  if (fabs(largest * length - 1) > 4e-16) c->normal[0] = x / length, c->normal[1] = y / length, c->normal[2] = z / length;
+  c->floor = true;
+  return PSDM_OK;
+}
+
+static psdm_status read_capsule(reader *r, const psdmp_node *node, psdm_capsule *capsule) {
+  typedef struct named {
+    const psdmp_node *link;
+    psdm_capsule capsule;
+  } named;
+  static const field fields[] = {{"link", read_node, offsetof(named, link)},
+                                 {"from", read_vector3, offsetof(named, capsule.from)},
+                                 {"to", read_vector3, offsetof(named, capsule.to)},
+                                 {"radius", read_positive, offsetof(named, capsule.radius)}};
+  named v = {NULL, {.joint = -1}};
+  enum { FROM = 2, TO = 4, RADIUS = 8 };
+  unsigned seen;
+  psdm_status status = read_map(r, node, "a capsule", fields, COUNT(fields), &v, &seen);
+  if (status) return status;
+  if (!v.link || !(seen & FROM) || !(seen & RADIUS)) return refuse(r, node->line, node->column, "a capsule needs link, from and radius; to is from where it is a sphere");
+  if (!(seen & TO)) memcpy(v.capsule.to, v.capsule.from, sizeof v.capsule.to);
+  *capsule = v.capsule;
+  return resolve_link(r, v.link, &capsule->joint);
+}
+
+static psdm_status read_capsules(reader *r, const psdmp_node *node, void *target) {
+  psdmp_collision *c = target;
+  if (node->kind != PSDMP_LIST) return expected(r, node, "a list of capsules {link, from, to, radius}");
+  if (node->count > PSDMP_MAX_CAPSULES)
+    return psdmp_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column, "%d capsules; at most %d are read", node->count, PSDMP_MAX_CAPSULES);
+  c->capsule = NEW(r, node->count, psdm_capsule);
+  if (!c->capsule) return no_memory(r);
+  for (const psdmp_node *at = node->child; at; at = at->next) {
+    snprintf(r->where, sizeof r->where, "capsule %d", c->capsules + 1);
+    psdm_status status = read_capsule(r, at, &c->capsule[c->capsules++]);
+    if (status) return status;
+  }
+  snprintf(r->where, sizeof r->where, "collision");
+  return PSDM_OK;
+}
+
+static psdm_status read_apart(reader *r, const psdmp_node *node, void *target) {
+  psdmp_collision *c = target;
+  if (node->kind != PSDMP_LIST) return expected(r, node, "a list of pairs of links such as [[A1, A3]]");
+  if (node->count > PSDMP_MAX_APART)
+    return psdmp_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column, "%d pairs of links; at most %d are read", node->count, PSDMP_MAX_APART);
+  c->apart = psdmp_arena_alloc(r->arena, (size_t)(node->count + 1) * sizeof *c->apart);
+  if (!c->apart) return no_memory(r);
+  for (const psdmp_node *at = node->child; at; at = at->next) {
+    if (at->kind != PSDMP_LIST || at->count != 2) return expected(r, at, "a pair of links");
+    psdm_status status = resolve_link(r, at->child, &c->apart[c->aparts][0]);
+    if (!status) status = resolve_link(r, at->child->next, &c->apart[c->aparts][1]);
+    if (status) return status;
+    c->aparts++;
+  }
+  return PSDM_OK;
+}
+
+static psdm_status read_collision(reader *r, const psdmp_node *node) {
+  static const field fields[] = {{"floor", read_floor, 0}, {"capsules", read_capsules, 0}, {"apart", read_apart, 0}};
+  unsigned seen;
+  psdmp_collision *c = NEW(r, 1, psdmp_collision);
+  if (!c) return no_memory(r);
+  snprintf(r->where, sizeof r->where, "collision");
+  psdm_status status = read_map(r, node, "collision", fields, COUNT(fields), c, &seen);
+  if (status) return status;
+  r->where[0] = '\0';
+  r->spec->collision = c;
+  return PSDM_OK;
+}
+
 static psdm_status read_convention(reader *r, const psdmp_node *node, bool *modified) {
   if (node->kind == PSDMP_SCALAR && strcmp(node->text, "dh") == 0) *modified = false;
   else if (node->kind == PSDMP_SCALAR && strcmp(node->text, "modified-dh") == 0) *modified = true;
@@ -665,7 +758,7 @@ static psdm_status read_joints(reader *r, const psdmp_node *node, bool modified,
 
 typedef struct top {
   const char *name;
-  const psdmp_node *convention, *joints, *links, *tool, *theta, *transmission, *loops, *assume;
+  const psdmp_node *convention, *joints, *links, *tool, *theta, *transmission, *loops, *assume, *collision;
   double gravity[3];
   psdmp_pose base;
 } top;
@@ -681,7 +774,8 @@ static psdm_status read_top(reader *r, const psdmp_node *root, top *t) {
                                  {"theta", read_node, offsetof(top, theta)},
                                  {"transmission", read_node, offsetof(top, transmission)},
                                  {"loops", read_node, offsetof(top, loops)},
-                                 {"assume", read_node, offsetof(top, assume)}};
+                                 {"assume", read_node, offsetof(top, assume)},
+                                 {"collision", read_node, offsetof(top, collision)}};
   *t = (top){.gravity = {0, 0, -9.81}, .base = psdmp_pose_identity()};
   unsigned seen;
   psdm_status status = read_map(r, root, "a robot file", fields, COUNT(fields), t, &seen);
@@ -711,6 +805,7 @@ psdm_status psdmp_spec_from_yaml(const char *text, size_t length, const char *fi
   if (!status && t.transmission) status = read_transmission(&r, t.transmission);
   if (!status && t.assume) status = read_assume(&r, t.assume);
   if (!status && t.theta) status = read_theta(&r, t.theta);
+  if (!status && t.collision) status = read_collision(&r, t.collision);
   if (status) return status;
   spec->name = t.name;
   spec->base_name = "base";

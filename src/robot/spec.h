@@ -40,7 +40,11 @@ typedef struct psdmp_text_list {
   const char **text;
 } psdmp_text_list;
 
-enum { PSDMP_MAX_LINKS = 20000 }; /* fixed ones included */
+enum {
+  PSDMP_MAX_LINKS = 20000,   /* fixed ones included */
+  PSDMP_MAX_CAPSULES = 1000, /* every pair of them may be a gap */
+  PSDMP_MAX_APART = 10000
+};
 
 typedef struct psdmp_spec {
   const char *file, *name; /* name NULL: the file's */
@@ -52,6 +56,7 @@ typedef struct psdmp_spec {
   bool has_tool;
   int tool_on; /* joint whose link carries the tool */
   double tool[PSDMP_STANDARD];
+  psdmp_collision *collision; /* NULL: the file has none */
   int loops;
   psdmp_loop *loop;
   int loops_line, loops_column;

@@ -179,6 +179,31 @@ static void currents(void **state) {
   assert_string_equal(r.sentence, "log.csv: currents need a torque_constant of joint 'joint1'");
 }
 
+/* currents that stay currents: no torque constant is needed, no transmission mixes them, and signs are kept */
+static void currents_as_they_are(void **state) {
+  (void)state;
+  const char *text = "t,q1,q2,i1,i2\n0,1,2,3,4\n1,1.5,2,3,5\n", *torques = "t,q1,q2,tau1,tau2\n0,1,2,3,4\n1,1.5,2,3,5\n";
+  const char *coupled = "convention: dh\njoints: [{a: 1, gear: 100}, {a: 1, gear: -50}]\ntransmission: [[1, 0], [-1, 1]]\n";
+  const double sign[] = {1, -1};
+  psdm_log_options options = {.currents = true, .sign = sign};
+  reading r = read_log(coupled, text, strlen(text), 4096, &options);
+  assert_int_equal(r.status, PSDM_OK);
+  assert_true(r.tau[0][0] == 3 && r.tau[0][1] == -4 && r.tau[1][1] == -5 && r.q[1][0] == 1.5);
+  for (int k = 0; k < 2; k++) {
+    source s = {k ? torques : text, strlen(k ? torques : text), 4096};
+    psdm_robot *robot = parse_robot(coupled);
+    psdm_log *log;
+    assert_int_equal(psdmp_log_open_source(read_piece, &s, "log.csv", robot, &options, NULL, &log, NULL), PSDM_OK);
+    assert_int_equal(psdm_log_has_currents(log), k == 0);
+    psdm_log_close(log);
+    psdm_robot_free(robot);
+  }
+  /* joint torques stay those of the joints */
+  options.sign = NULL;
+  r = read_log(coupled, torques, strlen(torques), 4096, &options);
+  assert_true(r.status == PSDM_OK && r.tau[1][0] == 3 && r.tau[1][1] == 5);
+}
+
 static const char TX40[] =
     "convention: modified-dh\njoints:\n"
     "  - {gear: 32, d: 0.320}\n  - {alpha: -pi/2, gear: 32}\n  - {a: 0.225, d: 0.035, gear: 45}\n  - {alpha: pi/2, d: 0.225, gear: -48}\n"
@@ -515,6 +540,7 @@ int main(void) {
       cmocka_unit_test(extra_columns),
       cmocka_unit_test(degrees_signs_offsets),
       cmocka_unit_test(currents),
+      cmocka_unit_test(currents_as_they_are),
       cmocka_unit_test(motor_side_with_a_coupled_wrist),
       cmocka_unit_test(joint_torques_undo_motor_torques),
       cmocka_unit_test(refusals),

@@ -12,7 +12,7 @@ for file in "$SOURCE"/README.md "$SOURCE"/docs/*.md; do
   folder=$work/$(basename "$file" .md)
   mkdir "$folder"
   ln -s "$SOURCE/robots" "$folder/robots"
-  awk -v dir="$folder" '/^```sh$/ { n++; on = 1; next } /^```/ { on = 0 } on { print > (dir "/block" n ".sh") }' "$file"
+  awk -v dir="$folder" '/^```sh$/ { n++; on = 1; next } /^```/ { on = 0 } on { print > (dir "/block" sprintf("%03d", n) ".sh") }' "$file"
   for block in "$folder"/block*.sh; do
     [ -e "$block" ] || continue
     blocks=$((blocks + 1))

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "psdm/collision.h"
 #include "psdm/rigid.h"
 
 void check(int holds) {
@@ -41,6 +42,20 @@ static void check_facts(const psdm_robot *robot) {
   for (int i = 0; i < psdm_robot_warnings(robot); i++) check_sentence(psdm_robot_warning(robot, i));
   for (int i = 0; i < psdm_robot_assumptions(robot); i++) check_sentence(psdm_robot_assumption(robot, i, text, sizeof text));
   for (int i = 0; i < psdm_robot_thetas(robot); i++) check(psdm_robot_theta(robot, i, &value) && value - value == 0);
+}
+
+/* gaps and their gradients, whatever the capsules are */
+static void run_collision(const psdm_robot *robot, psdm_work *work) {
+  int n = psdm_robot_n(robot), gaps = psdm_collision_gaps(robot), a, b;
+  double q[MOST_JOINTS], *gap = malloc(sizeof *gap * (size_t)(gaps + 1)), *gradient = malloc(sizeof *gradient * (size_t)(gaps + 1) * (size_t)n);
+  check(gap && gradient);
+  for (int i = 0; i < n; i++) q[i] = 0.3 * i - 1;
+  check(answered(robot, psdm_collision_at(robot, work, q, gap, NULL)));
+  check(answered(robot, psdm_collision_at(robot, work, q, gap, gradient)));
+  for (int k = 0; k < gaps; k++) check(psdm_collision_pair(robot, k, &a, &b) && psdm_collision_capsule(robot, a) && (b < 0 || psdm_collision_capsule(robot, b)));
+  check(!psdm_collision_pair(robot, gaps, &a, &b));
+  free(gap);
+  free(gradient);
 }
 
 static void run_rigid(const psdm_robot *robot, psdm_work *work) {
@@ -95,6 +110,7 @@ void exercise(const psdm_robot *robot) {
   if (psdm_robot_joints(robot) > MOST_JOINTS) return;
   check(psdm_work_new(robot, NULL, &work) == PSDM_OK);
   run_rigid(robot, work);
+  run_collision(robot, work);
   psdm_work_free(work, NULL);
 }
 
@@ -148,6 +164,7 @@ void exercise_writing(const psdm_robot *robot) {
     const psdm_robot_options options = {.no_snap = true};
     psdm_robot *again = parse_or_refuse(text, written(robot, format, text), names[format], &options);
     if (faithful) check(again && psdm_robot_n(again) == psdm_robot_n(robot) && psdm_robot_links(again) == psdm_robot_links(robot));
+    if (faithful) check(psdm_collision_capsules(again) == psdm_collision_capsules(robot) && psdm_collision_gaps(again) == psdm_collision_gaps(robot));
     psdm_robot_free(again);
   }
 }

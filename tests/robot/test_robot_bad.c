@@ -19,7 +19,7 @@ typedef struct bad_case {
 #define JOINT "  - {name: A1, a: 0.5}\n"
 #define TWO DH JOINT "  - {name: A2, a: 0.4}\n"
 #define JOINT_KEYS "name, type, theta, d, a, alpha, parent, origin, limits, drive_inertia, friction, stiffness, damping, torque_constant, gear, couple, motor"
-#define TOP_KEYS "name, gravity, convention, joints, links, base, tool, theta, transmission, loops, assume"
+#define TOP_KEYS "name, gravity, convention, joints, links, base, tool, theta, transmission, loops, assume, collision"
 #define BODY_KEYS "mass, com, inertia, standard, name"
 #define NUMBER "a finite decimal number was expected"
 

@@ -35,11 +35,11 @@ refuse() { # CODE SENTENCE WORDS...
 two=$robots/two_link.yaml
 refuse 2 "ROBOT is missing"
 refuse 2 "--log FILE is missing: what was measured" "$two"
-refuse 2 "option '--log' needs a value: FILE ..." "$two" --log
+refuse 2 "option '--log' needs a value: [STEP:]FILE ..." "$two" --log
 refuse 2 "--log: an empty file name" "$two" --log ""
-refuse 2 "--route steps is not there yet" "$two" --log a.csv --route steps
 refuse 2 "--route 'step': did you mean 'steps'?" "$two" --log a.csv --route step
-for step in motor gravity friction inertia; do refuse 2 "--log '$step:a.csv': logs of a single step belong to --route steps" "$two" --log "$step:a.csv"; done
+for step in motor gravity friction inertia; do refuse 2 "--log '$step:a.csv': logs of a single step belong to --route steps" "$two" --log "$step:a.csv" --route oneshot; done
+refuse 2 "--weight belongs to --route steps" "$two" --log a.csv --weight a.csv=1
 refuse 2 "--estimator 'old': did you mean 'ols'?" "$two" --log a.csv --estimator old
 refuse 2 "--estimator 'magic': one of consistent, ols, wls" "$two" --log a.csv --estimator magic
 refuse 2 "--kinematics 'x'" "$two" --log a.csv --kinematics x

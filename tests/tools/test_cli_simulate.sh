@@ -286,6 +286,94 @@ psdm: warning: link 'link2': inertia breaks the triangle inequality (principal m
 psdm: error: --current: joint 'shoulder' has no torque_constant"
 expect_absent none.csv
 
+# ---- logs along a motion: the recorder of a simulation, without one ----
+run simulate arm.yaml --inverse --time 2 --reference fourier --amplitude 0.3 --period 2 --seed 5 --output 0.01 --out path.csv
+run simulate arm.yaml --inverse --reference path.csv --ignore-extra --friction lugre --out along.csv --output 0.01 --log along_log.csv --log-rate 500 --json
+expect_code 0 "--inverse --log"
+ask out 'j["rows"] == 1001 and j["log_rows"] == 1001 and near(j["end"], 2, 1e-12)'
+checks=$((checks + 1))
+[ "$(head -n 1 along_log.csv)" = "t,q1,q2,tau1,tau2" ] && [ "$(wc -l < along_log.csv)" = 1002 ] && [ "$(wc -l < along.csv)" = 202 ] || wrong "rows of an inverse simulation's log and out"
+checks=$((checks + 1))
+python3 - 2> err <<'PY' || wrong "an inverse simulation's log is every row, its out every fifth"
+import csv
+log, out, path = (list(csv.DictReader(open(f))) for f in ("along_log.csv", "along.csv", "path.csv"))
+assert all(a[k] == b[k] for a, b in zip(log[::5], out) for k in ("t", "q1", "q2", "tau1", "tau2"))
+# quintic pieces take the table's values; friction is beside the torques that the table states. 1e-12: sums of a few numbers below 100
+assert all(abs(float(b[k]) - float(p[k])) < 1e-12 for b, p in zip(out, path) for k in ("q1", "q2", "qd1", "qd2", "qdd1", "qdd2"))
+assert all(abs(float(b["tau" + i]) - float(b["friction" + i]) - float(p["tau" + i])) < 1e-12 for b, p in zip(out, path) for i in "12")
+assert max(abs(float(b["friction1"])) for b in out) > 2
+PY
+run simulate arm.yaml --inverse --reference path.csv
+expect_code 3 "columns of torques are not a motion's"
+expect_in err "column 'tau1' is none of t, q, qd, qdd, each 1 to 2; extra columns must be ignored on purpose"
+# noise is drawn as in a simulation: row by row, joint by joint
+quiet="--time 0.5 --log-rate 500 --output 0.01"
+run simulate arm.yaml $quiet --log clean1.csv
+run simulate arm.yaml $quiet --log noisy1.csv --log-noise 0.01 --seed 7
+run simulate arm.yaml $quiet --inverse --reference path.csv --ignore-extra --log clean2.csv
+run simulate arm.yaml $quiet --inverse --reference path.csv --ignore-extra --log noisy2.csv --log-noise 0.01 --seed 7 --quantum 0.001
+expect_code 0 "noise along a motion"
+checks=$((checks + 1))
+python3 - 2> err <<'PY' || wrong "noise of logs along a motion"
+import csv
+a, b, c, d = (list(csv.DictReader(open(f))) for f in ("clean1.csv", "noisy1.csv", "clean2.csv", "noisy2.csv"))
+assert len(a) == len(b) == len(c) == len(d) == 251
+for w, x, y, z in zip(a, b, c, d):
+    for k in ("tau1", "tau2"):
+        assert abs(float(x[k]) - float(w[k]) - (float(z[k]) - float(y[k]))) < 1e-12
+    for k in ("q1", "q2"):
+        assert abs(float(z[k]) - float(y[k])) <= 0.0005 + 1e-12 and abs(float(z[k]) / 0.001 - round(float(z[k]) / 0.001)) < 1e-9
+assert max(abs(float(x["tau1"]) - float(w["tau1"])) for w, x in zip(a, b)) > 0.6
+PY
+# loads: as if the arm held them from the start; and one that comes
+run simulate tool.yaml --inverse --reference path.csv --ignore-extra --log tool_log.csv --log-rate 200
+run simulate arm.yaml --inverse --reference path.csv --ignore-extra --payload load.csv --log load_log.csv --log-rate 200 --out load_along.csv --motor --current
+expect_code 0 "--inverse --payload"
+run simulate arm.yaml --inverse --reference path.csv --ignore-extra --log empty_log.csv --log-rate 200 --motor
+sed 's/^0,2/1,2/' load.csv > late.csv
+run simulate arm.yaml --inverse --reference path.csv --ignore-extra --payload late.csv --log late_log.csv --log-rate 200
+checks=$((checks + 1))
+python3 - 2> err <<'PY' || wrong "a load along a motion"
+import csv
+tool, load, late, empty, out = (list(csv.DictReader(open(f))) for f in ("tool_log.csv", "load_log.csv", "late_log.csv", "empty_log.csv", "load_along.csv"))
+assert len(tool) == len(load) == len(late) == len(empty) == 401
+gear, constant, worst = (100, -50), (2, -4), 0
+for k, (a, b, c, e) in enumerate(zip(tool, load, late, empty)):
+    for i in (0, 1):
+        tau, alone = float(a["tau%d" % (i + 1)]), gear[i] * float(e["taum%d" % (i + 1)])
+        assert abs(float(b["i%d" % (i + 1)]) * constant[i] - tau) < 1e-11
+        assert abs(float(c["tau%d" % (i + 1)]) - (tau if k >= 200 else alone)) < 1e-11
+        worst = max(worst, abs(tau - alone))
+assert worst > 10
+for a, b in zip(out, tool[::2]):
+    assert abs(float(a["tau1"]) - float(b["tau1"])) < 1e-11 and abs(float(a["taum2"]) * -50 - float(b["tau2"])) < 1e-11 and abs(float(a["i1"]) * 2 - float(b["tau1"])) < 1e-11
+PY
+# on a flange that is fixed to the last moving link
+sed 's/^links:/  - {name: flange, type: fixed, a: 0.1}\nlinks:/; $a\  - {mass: 0}' arm.yaml > flange.yaml
+run simulate flange.yaml --inverse --reference path.csv --ignore-extra --payload load.csv --log flange_log.csv
+expect_code 0 "a load on a fixed link"
+printf 't,m,rx,ry,rz\n0,2,0.1,0,0\n' > shifted.csv
+run simulate arm.yaml --inverse --reference path.csv --ignore-extra --payload shifted.csv --log shifted_log.csv
+checks=$((checks + 1))
+paste -d, flange_log.csv shifted_log.csv | awk -F, 'NR > 1 { for (i = 1; i <= 5; i++) { d = $i - $(i + 5); bad = bad || d * d > 1e-22 } } END { exit bad || NR != 202 }' || wrong "a load on a fixed link"
+# through a transmission the log's currents are those of --out
+sed 's/^links:/transmission: [[1, 0], [0.5, 1]]\nlinks:/' arm.yaml > mixed.yaml
+run simulate mixed.yaml --inverse --reference path.csv --ignore-extra --current --motor --out mixed.csv --log mixed_log.csv
+expect_code 0 "currents through a transmission"
+checks=$((checks + 1))
+python3 - 2> err <<'PY' || wrong "currents through a transmission"
+import csv
+log, out = (list(csv.DictReader(open(f))) for f in ("mixed_log.csv", "mixed.csv"))
+assert len(log) == len(out) == 201
+assert all(abs(float(a[k]) - float(b[k])) < 1e-11 for a, b in zip(log, out) for k in ("qm1", "qm2", "i1", "i2"))
+assert max(abs(float(a["i1"]) - float(b["tau1"]) / 2) for a, b in zip(log, out)) > 1
+PY
+# --time cuts a file; what is longer than it is the whole of it
+run simulate arm.yaml --inverse --reference path.csv --ignore-extra --time 0.25 --out cut.csv --json
+ask out 'near(j["end"], 0.25, 1e-12) and j["rows"] == 26'
+run simulate arm.yaml --inverse --reference path.csv --ignore-extra --time 99 --out cut.csv --json
+ask out 'near(j["end"], 2, 1e-12) and j["rows"] == 201'
+
 # ---- base parameters in place of inertias ----
 run params "$robots/two_link.yaml" --json
 python3 - <<'PY'
@@ -301,6 +389,11 @@ cp out known.json
 run simulate stated.yaml --time 1 --theta --json
 expect_code 0 "--theta"
 ask out "all(near(a, b, 1e-9) for a, b in zip(j['final_state']['q'], json.load(open('known.json'))['final_state']['q'])) and j['energy_drift'] < 1e-9"
+run simulate "$robots/two_link.yaml" --inverse --reference quintic --to 1,0.5 --time 1 --log known_log.csv
+run simulate stated.yaml --theta --inverse --reference quintic --to 1,0.5 --time 1 --log stated_log.csv
+expect_code 0 "--theta --inverse --log"
+checks=$((checks + 1))
+paste -d, known_log.csv stated_log.csv | awk -F, 'NR > 1 { for (i = 1; i <= 5; i++) { d = $i - $(i + 5); bad = bad || d * d > 1e-22 } } END { exit bad || NR != 102 }' || wrong "a log by base parameters alone"
 run simulate stated.yaml --time 1
 expect_code 3 "theta must be asked for"
 expect_in err "; --theta takes the base parameters that the file states"
@@ -375,6 +468,8 @@ refuse "--time 1 --log l.csv --log-rate 70" "--output must be a multiple of the 
 refuse "--time 1 --inverse" "--inverse: a --reference that moves is missing"
 refuse "--inverse --reference sines" "--time SECONDS is missing"
 refuse "--time 1 --inverse --reference sines --control pd" "--control belongs to a simulation; --inverse integrates nothing"
+refuse "--time 1 --inverse --reference sines --wall 3" "--wall belongs to a simulation; --inverse integrates nothing"
+refuse "--time 1 --inverse --reference sines --elastic --payload load.csv" "--inverse: --payload and --elastic do not go together; a tool: in the robot file does"
 refuse "--time 1 --out - --json" "only one of --json, --out - and --log - can have standard output"
 refuse "--time 1 --out a.csv --log a.csv" "--out and --log name the same file"
 refuse "--time 1 --step 0" "--step must be positive"

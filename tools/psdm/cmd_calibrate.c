@@ -18,6 +18,9 @@ static const char help[] =
     "Filter, delay of the torques, friction columns and the weight of the prior are chosen by cross-validation on the training part; what is held out\n"
     "is only looked at in the end. The main figures are those of the rows in which a joint moves. Exit 1 when a threshold is not met, or after an\n"
     "interrupt, which keeps the best so far.\n\n"
+    "By steps (--route steps, or a step before each log's name), each from an experiment of its own (psdm excite --for STEP): motor constants from known\n"
+    "masses, then gravity, LuGre friction, and the other inertias. Each step may be run alone: --params has what earlier runs found, --out is written\n"
+    "whole after every step. docs/steps.md has the equations.\n\n"
     "estimators:\n" PSDM_ESTIMATOR_LIST(WORD_HELP)
     "\nlogs: CSV (a header with t, q1.., optionally qd1.., qdd1.., and tau1.. or i1..; motor side qm1.., taum1..), its gzip, .mat, HDF5\n"
     "\nexamples:\n"
@@ -26,6 +29,8 @@ static const char help[] =
     "  psdm calibrate arm.yaml --log run.csv --columns t=1,q=2:7,tau=8:13 --degrees --estimator wls --plain-friction\n"
     "  psdm calibrate arm.yaml --log run.csv --predict rows.csv --urdf arm_identified.urdf --codegen arm_c --max-rel 0.05\n"
     "  psdm calibrate arm.yaml --log today.csv --compare arm_params.yaml\n"
+    "  psdm calibrate arm.yaml --log motor:empty.csv motor:loaded.csv gravity:slow.csv --weight loaded.csv=2.5,0,0,0.1 --out arm_params.yaml\n"
+    "  psdm calibrate arm.yaml --log friction:sines.csv inertia:run.csv --params arm_params.yaml --out arm_params.yaml\n"
     "  psdm eval arm.yaml inverse --params arm_params.yaml --friction --in states.csv\n";
 #undef WORD_HELP
 
@@ -52,6 +57,8 @@ static void calibrate_free(calibrate_job *j) {
   psdm_parameters_free(j->parameters);
   psdm_model_free(j->model);
   psdm_calibration_free(j->result);
+  psdm_steps_free(j->steps.result);
+  psdm_parameters_free(j->steps.before);
   psdm_robot_free(j->robot);
   free(j->sign);
   free(j->offset);
@@ -69,17 +76,21 @@ static void on_signal(int number) {
   signal(number, SIG_DFL);
 }
 
-static bool going_on(void *user, const char *doing, double share) {
+bool calibrate_going_on(void *user, const char *doing, double share) {
   progress_words(user, doing, share);
   return !caught;
+}
+
+void calibrate_catch(void) {
+  struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGINT, &action, NULL);
 }
 
 static int run(calibrate_job *j) {
   psdm_error error;
   progress bar = progress_start(0);
-  struct sigaction action = {.sa_handler = on_signal};
-  sigaction(SIGINT, &action, NULL);
-  j->options.going_on = going_on;
+  calibrate_catch();
+  j->options.going_on = calibrate_going_on;
   j->options.going_on_user = &bar;
   psdm_status status = psdm_calibrate(j->robot, &j->options, NULL, &j->result, &error);
   progress_end(&bar);
@@ -92,7 +103,7 @@ static int run(calibrate_job *j) {
 
 /* ---- thresholds ---- */
 
-static void fail_threshold(calibrate_job *j, const char *text) {
+void calibrate_fail_threshold(calibrate_job *j, const char *text) {
   if (j->failures < (int)(sizeof j->failure / sizeof *j->failure)) snprintf(j->failure[j->failures++], sizeof j->failure[0], "%s", text);
 }
 
@@ -103,12 +114,12 @@ void calibrate_judge(calibrate_job *j) {
   j->judged = c->heldout[PSDM_FIT_MOVING].rows ? &c->heldout[PSDM_FIT_MOVING] : &c->train[PSDM_FIT_MOVING];
   if (j->set.max_rel > 0 && !(j->judged->global_rel <= j->set.max_rel)) {
     snprintf(text, sizeof text, "global relative error %.4g (%s) is above %.4g", j->judged->global_rel, part, j->set.max_rel);
-    fail_threshold(j, text);
+    calibrate_fail_threshold(j, text);
   }
   for (int i = 0; i < j->n && j->max_rmse; i++)
     if (!(j->judged->joint[i].rmse <= j->max_rmse[i])) {
       snprintf(text, sizeof text, "RMSE %.4g (%s) of joint %.60s is above %.4g", j->judged->joint[i].rmse, part, tool_safe(calibrate_joint_name(j, i)), j->max_rmse[i]);
-      fail_threshold(j, text);
+      calibrate_fail_threshold(j, text);
     }
 }
 
@@ -121,18 +132,23 @@ static int report(calibrate_job *j) {
   return code == EXIT_OK && (j->failures || j->result->stopped) ? EXIT_QUALITY : code;
 }
 
-int cmd_calibrate(int argc, char **argv) {
-  calibrate_job *j = calloc(1, sizeof *j);
-  if (!j) return calibrate_memory();
-  int code = settings_parse(&calibrate_line, argc, argv, &j->set, &j->path);
-  if (code < 0) code = calibrate_words(j);
+static int oneshot(calibrate_job *j) {
+  int code = calibrate_words(j);
   if (code < 0) code = tool_load("calibrate", j->path, ROBOT_SETTINGS_OF(&j->set), &j->robot);
   if (code < 0) code = calibrate_numbers(j);
   if (code < 0) code = run(j);
   if (code < 0) code = calibrate_compare(j);
   if (code < 0) calibrate_judge(j);
   if (code < 0) code = calibrate_files(j);
-  if (code < 0) code = report(j);
+  return code < 0 ? report(j) : code;
+}
+
+int cmd_calibrate(int argc, char **argv) {
+  calibrate_job *j = calloc(1, sizeof *j);
+  if (!j) return calibrate_memory();
+  int code = settings_parse(&calibrate_line, argc, argv, &j->set, &j->path);
+  if (code < 0) code = calibrate_route(j);
+  if (code < 0) code = j->steps.chosen ? calibrate_steps(j) : oneshot(j);
   calibrate_free(j);
   free(j);
   return code;

@@ -5,10 +5,11 @@
 #include "tool.h"
 
 #define CALIBRATE_SETTINGS(X)                                                                                                                  \
-  X(list, log, "", "FILE ...", "measured logs; may be given several times")                                                                    \
-  X(text, route, "oneshot", "oneshot|steps", "everything from one kind of log, or step by step (not there yet)")                               \
+  X(list, log, "", "[STEP:]FILE ...", "measured logs; may be given several times. Steps: motor: gravity: friction: inertia: before each name")   \
+  X(text, route, "", "oneshot|steps", "everything from one kind of log (the default), or step by step (where logs have a step)")               \
+  X(list, weight, "", "FILE=KG[,X,Y,Z] ...", "steps: mass on the last link that the motor log FILE was made with, and its centre in that link's frame (m)") \
   X(text, estimator, "consistent", "NAME", "how parameters are found, see above")                                                              \
-  X(text, holdout, "", "SHARE|blocks:SECONDS/K", "hold out the last share of the rows, or every K-th block of so many seconds; only looked at in the end") \
+  X(text, holdout, "", "SHARE|blocks:SECONDS/K", "hold out the last share of the rows, or every K-th block of so many seconds; only looked at in the end (steps: a share of each step's, 0.15)") \
   X(text, columns, "", "t=1,q=2:7,tau=8:13", "where channels stand in logs without a header, counted from 1")                                  \
   X(text, out, "", "PARAMS.yaml", "parameter file, for --params of every command")                                                             \
   X(flag, covariance, "", "", "keep the covariance of all parameters in --out")                                                                \
@@ -20,7 +21,7 @@
   X(number, rate, "0", "HZ", "of logs without t")                                                                                              \
   X(flag, ignore_extra, "", "", "pass over columns of logs that are no channel")                                                               \
   X(text, kinematics, "auto", "auto|q|qd|qdd", "logged channel that velocities and accelerations come from")                                   \
-  X(text, cutoff, "", "HZ|none", "of the zero-phase filter (default: chosen by cross-validation)")                                             \
+  X(text, cutoff, "", "HZ|none", "of the zero-phase filter (default: chosen by cross-validation; steps: one or four, 4,4,40,15)")              \
   X(text, delay, "", "SECONDS", "by which torques are late (default: chosen by cross-validation)")                                             \
   X(number, lambda, "0", "NATS", "consistent, ridge: weight of the prior; 0 is chosen by cross-validation")                                    \
   X(text, prior, "", "FILE|kinematics", "what the consistent estimator is pulled to: a parameter or robot file, or cylinders (default: the robot's inertias)") \
@@ -29,7 +30,7 @@
   X(flag, springs, "", "", "x, sin x and cos x of each drive are columns too, whatever is chosen: springs, counterbalances")                     \
   X(number, decimate, "0", "K", "regressor and torque of all rows through one low pass, then every K-th; not for robust, iv, didim, energy")   \
   X(text, rest, "", "SHARE|none", "leave out rows slower than this share of a joint's speed (default: 0.01)")                                  \
-  X(text, predict, "", "FILE.csv", "every row again: t, segment, heldout, q*, qd*, qdd*, tau*, raw*, predicted*, band*, friction*")             \
+  X(text, predict, "", "FILE.csv", "every row again: t, segment, heldout, q*, qd*, qdd*, tau*, raw*, predicted*, band*, friction* (steps: t, step, drive, heldout, q, qd, measured, predicted)") \
   X(text, urdf, "", "FILE.urdf", "the robot with its identified inertias and friction (consistent only)")                                      \
   X(text, codegen, "", "DIR", "C code of the calibrated robot, as psdm codegen writes it")                                                     \
   X(text, compare, "", "PARAMS.yaml", "an earlier result beside this one: differences, and both errors on the same rows")                      \
@@ -49,6 +50,18 @@ typedef struct comparison {
   double *own, *others, *square; /* (n) sums of squares: errors of both, torque */
 } comparison;
 
+/* What only --route steps has. */
+typedef struct steps_job {
+  bool chosen;
+  psdm_steps_log log[SETTING_LIST_MOST];
+  psdm_steps_options options;
+  psdm_parameters *before;          /* --params */
+  psdm_steps *result;
+  int saved;                        /* exit code of the last --out, -1: none or well */
+  const psdm_joint_fit *judged;     /* (n) what thresholds look at, */
+  const char *judged_of;            /* in words */
+} steps_job;
+
 /* Everything one run holds; calibrate_free releases it. */
 typedef struct calibrate_job {
   calibrate_settings set;
@@ -62,6 +75,7 @@ typedef struct calibrate_job {
   psdm_parameters *parameters;      /* the same as a file has it */
   psdm_model *model;                /* for formulas */
   comparison compared;
+  steps_job steps;
   const psdm_part_fit *judged;      /* the part that thresholds look at */
   char failure[64][160];            /* thresholds that were not met, a sentence each */
   int failures;
@@ -71,12 +85,18 @@ extern const command_line calibrate_line;
 int calibrate_memory(void);                           /* "out of memory" */
 bool calibrate_words_wanted(const calibrate_job *j);  /* standard output is free for a report */
 const char *calibrate_joint_name(const calibrate_job *j, int q);
+void calibrate_catch(void);                           /* the first interrupt from now on ends the run with the best so far */
+bool calibrate_going_on(void *user, const char *doing, double share); /* user: progress */
+void calibrate_fail_threshold(calibrate_job *j, const char *text);
 
 /* ---- the steps: -1 to go on, else an exit code ---- */
 
-int calibrate_words(calibrate_job *j);   /* cmd_calibrate_words.c: options that need no robot */
+int calibrate_route(calibrate_job *j);   /* cmd_calibrate_words.c: which one, by --route and the names of the logs */
+int calibrate_words(calibrate_job *j);   /* options that need no robot */
 int calibrate_numbers(calibrate_job *j); /* those that do: one number per joint, the prior */
 int calibrate_files(calibrate_job *j);   /* cmd_calibrate_files.c: --out, --predict, --urdf, --codegen */
+int calibrate_write_parameters(const calibrate_job *j); /* --out */
+int calibrate_write_robot(const calibrate_job *j);      /* --urdf, --codegen */
 int calibrate_compare(calibrate_job *j); /* cmd_calibrate_compare.c */
 void calibrate_judge(calibrate_job *j);  /* cmd_calibrate.c: thresholds */
 
@@ -84,6 +104,18 @@ void calibrate_judge(calibrate_job *j);  /* cmd_calibrate.c: thresholds */
 
 void calibrate_print(const calibrate_job *j); /* cmd_calibrate_print.c */
 int calibrate_json(calibrate_job *j);         /* cmd_calibrate_json.c: exit code */
+
+/* ---- --route steps ---- */
+
+int calibrate_positive_or(const char *option, const char *text, const char *word, double meant, double *value); /* a number above zero, or a word */
+void calibrate_log_options(calibrate_job *j);     /* cmd_calibrate_words.c: what all logs have in common, to options.log */
+int calibrate_step_words(calibrate_job *j);       /* cmd_calibrate_step_words.c: options that need no robot */
+int calibrate_steps(calibrate_job *j);            /* cmd_calibrate_steps.c: all of it, once the route is known */
+void calibrate_steps_print(const calibrate_job *j); /* cmd_calibrate_steps_print.c */
+int calibrate_steps_json(calibrate_job *j);         /* cmd_calibrate_steps_json.c: exit code */
+const char *calibrate_from(int from);               /* PSDM_FROM_...: "log" */
+const char *calibrate_friction_key(int number);     /* "coulomb", ... */
+double calibrate_friction_number(const psdm_friction *friction, int number);
 
 /* "tanh(v/0.02) |f|": a friction column with its numbers. Returns buf. */
 char *calibrate_column_text(const psdm_column *column, char *buf, size_t size);

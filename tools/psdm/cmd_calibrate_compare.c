@@ -41,6 +41,7 @@ int calibrate_compare(calibrate_job *j) {
   c->heldout = j->result->heldout[PSDM_FIT_ALL].rows > 0;
   comparing w = {.c = c, .n = j->n, .segment = -1, .tau = c->square + n};
   if (psdm_predictor_new(c->other, j->robot, NULL, &w.predictor, &error)) return tool_fail(&error);
+  psdm_predictor_rate(w.predictor, j->result->rate / (j->result->stride > 1 ? j->result->stride : 1));
   psdm_status status = psdm_calibration_predict(j->result, compare_row, &w, &error);
   psdm_predictor_free(w.predictor);
   return status ? tool_fail(&error) : -1;

@@ -3,7 +3,7 @@
 
 #include "cmd_calibrate.h"
 
-static int write_parameters(const calibrate_job *j) {
+int calibrate_write_parameters(const calibrate_job *j) {
   psdm_output *out;
   int code = tool_open(j->set.out, &out);
   if (code >= 0) return code;
@@ -105,7 +105,7 @@ static int write_code(const calibrate_job *j, const psdm_robot *robot) {
   return status ? tool_fail(&error) : -1;
 }
 
-static int write_robot(const calibrate_job *j) {
+int calibrate_write_robot(const calibrate_job *j) {
   psdm_robot *robot;
   psdm_error error;
   if (psdm_robot_clone(j->robot, NULL, &robot)) return calibrate_memory();
@@ -117,7 +117,7 @@ static int write_robot(const calibrate_job *j) {
 }
 
 int calibrate_files(calibrate_job *j) {
-  int code = j->set.out ? write_parameters(j) : -1;
+  int code = j->set.out ? calibrate_write_parameters(j) : -1;
   if (code < 0 && j->set.predict) code = write_predictions(j);
-  return code < 0 && (j->set.urdf || j->set.codegen) ? write_robot(j) : code;
+  return code < 0 && (j->set.urdf || j->set.codegen) ? calibrate_write_robot(j) : code;
 }

@@ -212,7 +212,7 @@ int calibrate_json(calibrate_job *j) {
   psdm_json_object(out, NULL);
   psdm_json_string(out, "name", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
-  psdm_json_string(out, "route", j->set.route);
+  psdm_json_string(out, "route", "oneshot");
   psdm_json_string(out, "estimator", psdm_estimator_name(j->result->estimator));
   put_fit(j, "train", j->result->train, out);
   put_fit(j, "heldout", j->result->heldout, out);

@@ -27,23 +27,50 @@ static int choose_kinematics(calibrate_job *j) {
   return psdm_kinematics_find(j->set.kinematics, &j->options.kinematics) ? -1 : unknown("kinematics", j->set.kinematics, words, PSDM_KINEMATICS_KINDS);
 }
 
-static int choose_route(const calibrate_job *j) {
-  static const char *const words[] = {"oneshot", "steps"};
-  if (strcmp(j->set.route, "steps") == 0) return tool_usage("calibrate", "--route steps is not there yet; --route oneshot finds everything from one kind of log");
-  return strcmp(j->set.route, "oneshot") == 0 ? -1 : unknown("route", j->set.route, words, 2);
+/* ---- the route ---- */
+
+/* a log of one step is marked by a word before its name: what stands behind it, NULL where there is none */
+static const char *behind_step(const char *text, psdm_step *step) {
+  char word[16];
+  size_t length = strcspn(text, ":");
+  if (!text[length] || length >= sizeof word) return NULL;
+  memcpy(word, text, length);
+  word[length] = '\0';
+  return psdm_step_find(word, step) ? text + length + 1 : NULL;
 }
 
-/* logs of one step of --route steps are marked by a word before their name */
-static int check_logs(calibrate_job *j) {
-  static const char *const steps[] = {"motor:", "gravity:", "friction:", "inertia:"};
+/* the file's name may have a colon of its own, so that a misspelt step shows only beside good ones */
+static int no_step(const char *text) {
+  const char *words[PSDM_STEPS], *near = NULL;
+  char word[16];
+  for (int k = 0; k < PSDM_STEPS; k++) words[k] = psdm_step_name((psdm_step)k);
+  if (strchr(text, ':') && strcspn(text, ":") < sizeof word) {
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ":"), text);
+    near = tool_nearest(word, words, PSDM_STEPS);
+  }
+  if (near) return tool_usage("calibrate", "--log '%s': did you mean '%s:'? --route steps needs the step before every log's name", tool_safe(text), near);
+  return tool_usage("calibrate", "--log '%s': --route steps needs the step before every log's name, motor:, gravity:, friction: or inertia:", tool_safe(text));
+}
+
+int calibrate_route(calibrate_job *j) {
+  static const char *const words[] = {"oneshot", "steps"};
   const setting_list *log = &j->set.log;
+  const char *route = j->set.route, *plain = NULL, *marked = NULL;
+  if (route && strcmp(route, words[0]) != 0 && strcmp(route, words[1]) != 0) return unknown("route", route, words, 2);
   if (!log->count) return tool_usage("calibrate", "--log FILE is missing: what was measured");
   for (int i = 0; i < log->count; i++) {
-    if (!log->value[i][0]) return tool_usage("calibrate", "--log: an empty file name");
-    for (int k = 0; k < 4; k++)
-      if (strncmp(log->value[i], steps[k], strlen(steps[k])) == 0)
-        return tool_usage("calibrate", "--log '%s': logs of a single step belong to --route steps, which is not there yet", tool_safe(log->value[i]));
+    psdm_steps_log *own = &j->steps.log[i];
+    own->path = behind_step(log->value[i], &own->step);
+    if (!(own->path ? own->path : log->value[i])[0]) return tool_usage("calibrate", "--log: an empty file name");
+    if (!own->path && !plain) plain = log->value[i];
+    if (own->path && !marked) marked = log->value[i];
   }
+  j->steps.chosen = route ? strcmp(route, words[1]) == 0 : marked != NULL;
+  if (j->steps.chosen && plain) return no_step(plain);
+  if (!j->steps.chosen && marked) return tool_usage("calibrate", "--log '%s': logs of a single step belong to --route steps", tool_safe(marked));
+  if (!j->steps.chosen && j->set.weight.count) return tool_usage("calibrate", "--weight belongs to --route steps, whose motor logs know a mass");
+  j->steps.options.logs = log->count;
+  j->steps.options.log = j->steps.log;
   j->options.files = log->count;
   j->options.path = log->value;
   return -1;
@@ -71,19 +98,22 @@ static int choose_holdout(calibrate_job *j) {
   return tool_usage("calibrate", "--holdout '%s': blocks:SECONDS/K needs seconds above 0 and a whole K of at least 2, as in blocks:0.5/4", tool_safe(text));
 }
 
-/* a number above zero, or a word that stands for another */
-static int positive_or(const char *option, const char *text, const char *word, double meant, double *value) {
+int calibrate_positive_or(const char *option, const char *text, const char *word, double meant, double *value) {
   if (!text) return -1;
   if (strcmp(text, word) == 0) return *value = meant, -1;
   if (tool_parse_number(text, value) && *value > 0) return -1;
   return tool_usage("calibrate", "--%s '%s': a number above 0, or '%s', was expected", option, tool_safe(text), word);
 }
 
+void calibrate_log_options(calibrate_job *j) {
+  j->options.log = (psdm_log_options){.columns = j->set.columns, .degrees = j->set.degrees, .rate = j->set.rate, .ignore_extra = j->set.ignore_extra};
+}
+
 static int choose_numbers(calibrate_job *j) {
   psdm_calibrate_options *o = &j->options;
   const calibrate_settings *s = &j->set;
-  int code = positive_or("cutoff", s->cutoff, "none", INFINITY, &o->cutoff);
-  if (code < 0) code = positive_or("rest", s->rest, "none", -1, &o->rest);
+  int code = calibrate_positive_or("cutoff", s->cutoff, "none", INFINITY, &o->cutoff);
+  if (code < 0) code = calibrate_positive_or("rest", s->rest, "none", -1, &o->rest);
   if (code >= 0) return code;
   o->delay_given = s->delay != NULL;
   if (s->delay && (!tool_parse_number(s->delay, &o->delay) || fabs(o->delay) > 1))
@@ -99,7 +129,7 @@ static int choose_numbers(calibrate_job *j) {
   o->lambda = s->lambda;
   o->columns = (int)s->friction_columns;
   o->plain_friction = s->plain_friction;
-  o->log = (psdm_log_options){.columns = s->columns, .degrees = s->degrees, .rate = s->rate, .ignore_extra = s->ignore_extra};
+  calibrate_log_options(j);
   return -1;
 }
 
@@ -119,9 +149,7 @@ static int check_outputs(const calibrate_job *j) {
 }
 
 int calibrate_words(calibrate_job *j) {
-  int code = choose_route(j);
-  if (code < 0) code = check_logs(j);
-  if (code < 0) code = choose_estimator(j);
+  int code = choose_estimator(j);
   if (code < 0) code = choose_kinematics(j);
   if (code < 0) code = choose_holdout(j);
   if (code < 0) code = choose_numbers(j);

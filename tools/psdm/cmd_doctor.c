@@ -49,11 +49,20 @@ static void find(findings *f, const char *name, bool ok, bool required, const ch
   at->required = required;
 }
 
+static bool has_component(const char *wanted) {
+  const char *name;
+  for (int i = 0; (name = psdm_component(i, NULL)); i++)
+    if (strcmp(name, wanted) == 0) return true;
+  return false;
+}
+
 static void check_versions(findings *f) {
   const char *name, *version;
   find(f, "library", strcmp(psdm_version(), PSDM_VERSION) == 0, true, "libpsdm %s, headers %s", psdm_version(), PSDM_VERSION);
   for (int i = 0; (name = psdm_component(i, &version)); i++) find(f, name, true, true, "%s", version);
   if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS)) find(f, "SUNDIALS", false, false, "not built in: psdm simulate has fixed steps only; install libsundials-dev and build again");
+  if (!has_component("NLopt")) find(f, "NLopt", false, false, "not built in: no psdm excite for inertia, no LuGre friction from logs; install libnlopt-dev and build again");
+  if (!has_component("cminpack")) find(f, "cminpack", false, false, "not built in: no LuGre friction from logs; install libcminpack-dev and build again");
 }
 
 static void check_numbers(findings *f) {

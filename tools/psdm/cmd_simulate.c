@@ -1,7 +1,6 @@
 #include "cmd_simulate.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SETTINGS_STRUCT simulate_settings
 static const setting settings[] = {SIMULATE_SETTINGS(SETTINGS_ROW)};
@@ -22,7 +21,8 @@ static const char help[] =
     "  psdm simulate robots/two_link.yaml --time 5 --control computed-torque --reference quintic --to 1.2,0.4 --duration 2\n"
     "  psdm simulate robots/kuka_kr6.yaml --time 5 --control pd-gravity --rate 500 --quantum 1e-4 --reference sines --log log.csv\n"
     "  psdm simulate robots/kuka_kr6.yaml --time 10 --control adaptive --model-error 0.2 --reference fourier --json\n"
-    "  psdm simulate robots/two_link.yaml --inverse --reference quintic --to 1.2,0.4 --time 2 --out torques.csv\n";
+    "  psdm simulate robots/two_link.yaml --inverse --reference quintic --to 1.2,0.4 --time 2 --out torques.csv\n"
+    "  psdm simulate arm.yaml --inverse --reference excitation.csv --ignore-extra --friction lugre --log log.csv --log-rate 1000 --log-noise 0.005\n";
 #undef WORD_HELP
 
 const command_line simulate_line = {"simulate", settings, sizeof settings / sizeof *settings, positional, help};
@@ -38,47 +38,16 @@ void *simulate_array(simulate_job *j, size_t count, size_t size) {
   return memory;
 }
 
-bool simulate_given(const simulate_job *j, const char *name) {
-  for (size_t i = 0; i < simulate_line.count; i++) {
-    const setting *s = &settings[i];
-    const void *field = (const char *)&j->set + s->offset;
-    double fallback = 0;
-    if (strcmp(s->name, name) != 0) continue;
-    switch (s->kind) {
-      case SETTING_text: return *(const setting_text *)field && strcmp(*(const setting_text *)field, s->fallback) != 0;
-      case SETTING_flag: return *(const setting_flag *)field;
-      case SETTING_number: return tool_parse_number(s->fallback, &fallback) && *(const setting_number *)field != fallback;
-      case SETTING_vector: return ((const setting_vector *)field)->given;
-      case SETTING_list: return ((const setting_list *)field)->count > 0;
-    }
-  }
-  return false;
-}
+bool simulate_given(const simulate_job *j, const char *name) { return settings_given(&simulate_line, &j->set, name); }
 
-int simulate_numbers(const char *option, const char *text, int count, double *value) {
-  const char *at = text;
-  int found = 0;
-  for (;; at++) {
-    char part[64];
-    size_t length = strcspn(at, ",");
-    if (length >= sizeof part || found == count) break;
-    memcpy(part, at, length);
-    part[length] = '\0';
-    if (!tool_parse_number(part, &value[found])) break;
-    found++;
-    at += length;
-    if (*at) continue;
-    for (int i = 1; i < count && found == 1; i++) value[i] = value[0];
-    if (found == 1 || found == count) return -1;
-    break;
-  }
-  return tool_usage("simulate", "--%s '%s': one number or %d were expected", option, tool_safe(text), count);
-}
+int simulate_numbers(const char *option, const char *text, int count, double *value) { return tool_numbers("simulate", option, text, count, value); }
 
 static void simulate_free(simulate_job *j) {
   tool_abort(&j->out);
   tool_abort(&j->log);
   psdm_sim_free(j->sim);
+  psdm_work_free(j->carried.work, NULL);
+  psdm_robot_free(j->carried.load);
   psdm_control_free(j->controller);
   psdm_motion_free(j->reference);
   psdm_signal_free(j->torque);

@@ -5,7 +5,7 @@
 #include "tool.h"
 
 #define SIMULATE_SETTINGS(X)                                                                                                         \
-  X(number, time, "0", "SECONDS", "how long")                                                                                        \
+  X(number, time, "0", "SECONDS", "how long; with --inverse 0 is the whole of a reference that has an end")                          \
   X(text, initial, "", "FILE.csv|reference", "where it starts: one row of q1.., optionally t, qd1.., theta1.., thetad1.. (motors) (default: q = qd = 0)") \
   X(text, out, "", "FILE.csv", "every row of the motion, whole or not at all; - is standard output")                                 \
   X(number, output, "0.01", "SECONDS", "between rows")                                                                               \
@@ -91,6 +91,16 @@ typedef struct tracking {
   long rows, late_rows;
 } tracking;
 
+/* --inverse: what the last link carries, as a robot whose links are else without inertia. */
+typedef struct carried {
+  psdm_robot *load;
+  psdm_work *work;
+  double *nothing;         /* (parameters) zero */
+  double *tau;             /* (n) what it takes */
+  double *sum, *sum_motor, *current; /* (n) of the row, with the load */
+  int next;                /* row of the table that comes next */
+} carried;
+
 /* Everything one run holds; simulate_free releases it. */
 typedef struct simulate_job {
   simulate_settings set;
@@ -106,6 +116,7 @@ typedef struct simulate_job {
   psdm_motion *reference;
   psdm_signal *torque, *wrench;
   psdm_payload *payload;
+  carried carried;
   psdm_controller *controller;
   psdm_sim_options options;
   psdm_sim *sim;
@@ -118,7 +129,7 @@ typedef struct simulate_job {
   int decimation;                     /* rows of the simulation per row of out */
   double row_period;                  /* s between the simulation's rows */
   unsigned long long log_random;
-  double *log_noise, *constant;       /* (n) Nm; Nm/A */
+  double *log_noise, *constant, *gear; /* (n) Nm; Nm/A; motor turns per joint turn */
   double *scratch, *kept;             /* (3 n); the last row's numbers */
   tracking tracking;
   psdm_sim_row last;                  /* a copy of the last row, in the job's own memory */
@@ -148,6 +159,11 @@ int simulate_controller(simulate_job *j); /* cmd_simulate_control.c */
 int simulate_open(simulate_job *j);       /* cmd_simulate_run.c: files to write */
 int simulate_run(simulate_job *j);
 int simulate_inverse(simulate_job *j);    /* cmd_simulate_inverse.c */
+
+/* ---- what --payload adds to torques along a motion: cmd_simulate_carry.c ---- */
+
+int simulate_carry_prepare(simulate_job *j);
+psdm_status simulate_carry(simulate_job *j, const psdm_along_row *row, psdm_error *error); /* j->carried.tau: torque that the load takes at this row */
 
 /* ---- rows out: cmd_simulate_rows.c ---- */
 

@@ -110,10 +110,11 @@ static bool follows(const simulate_job *j) { return j->set.inverse || (FOLLOWS &
 
 /* --inverse asks for a motion and takes nothing that belongs to a simulation */
 static int check_inverse(const simulate_job *j) {
-  static const char *const none[] = {"control", "integrator", "limits", "wrench", "payload", "torque", "log", "wall", "noise", "quantum"};
+  static const char *const none[] = {"control", "integrator", "limits", "wrench", "torque", "wall", "noise"};
   for (size_t i = 0; i < sizeof none / sizeof *none; i++)
     if (simulate_given(j, none[i])) return tool_usage("simulate", "--%s belongs to a simulation; --inverse integrates nothing", none[i]);
   if (j->reference_kind == REFERENCE_HOLD) return tool_usage("simulate", "--inverse: a --reference that moves is missing");
+  if (j->set.payload && j->set.elastic) return tool_usage("simulate", "--inverse: --payload and --elastic do not go together; a tool: in the robot file does");
   return -1;
 }
 

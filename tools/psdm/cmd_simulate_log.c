@@ -1,5 +1,6 @@
 /* cmd_simulate_log.c: what a robot's recorder would have seen: encoders in steps, torques or currents with noise. */
 #include <math.h>
+#include <string.h>
 
 #include "cmd_simulate.h"
 
@@ -9,6 +10,7 @@ static int prepare_joint(simulate_job *j, const psdm_joint *joint) {
   psdm_error error = {.status = PSDM_E_MISSING};
   j->log_noise[joint->q] = j->set.log_noise * (isfinite(effort) && effort > 0 ? effort : 1);
   j->constant[joint->q] = joint->torque_constant;
+  j->gear[joint->q] = joint->gear;
   if (!j->set.current || isfinite(joint->torque_constant)) return -1;
   snprintf(error.text, sizeof error.text, "--current: joint '%s' has no torque_constant", tool_safe(joint->name));
   return tool_fail(&error);
@@ -18,9 +20,10 @@ int simulate_log_prepare(simulate_job *j) {
   int code = -1;
   j->log_noise = simulate_array(j, (size_t)j->n, sizeof *j->log_noise);
   j->constant = simulate_array(j, (size_t)j->n, sizeof *j->constant);
+  j->gear = simulate_array(j, (size_t)j->n, sizeof *j->gear);
   j->scratch = simulate_array(j, 3 * (size_t)j->n, sizeof *j->scratch);
   j->log_random = (unsigned long long)j->set.seed ^ 0x106u; /* a stream of its own */
-  if (!j->log_noise || !j->constant || !j->scratch) return simulate_memory();
+  if (!j->log_noise || !j->constant || !j->gear || !j->scratch) return simulate_memory();
   for (int k = 0; k < psdm_robot_joints(j->robot) && code < 0; k++)
     if (psdm_robot_joint(j->robot, k)->q >= 0) code = prepare_joint(j, psdm_robot_joint(j->robot, k));
   return code;
@@ -34,12 +37,13 @@ static void see(simulate_job *j, const psdm_sim_row *row, double *q, double *tau
   else
     for (int i = 0; i < j->n; i++) q[i] = row->q[i];
   for (int i = 0; i < j->n && j->set.quantum > 0; i++) q[i] = j->set.quantum * round(q[i] / j->set.quantum);
-  if (j->set.current)
-    for (int i = 0; i < j->n; i++) tau[i] = joint_tau[i] / j->constant[i];
-  else if (j->set.motor)
+  bool through = j->set.motor || (j->set.current && psdm_robot_has_transmission(j->robot));
+  if (through)
     psdm_robot_motor_torque(j->robot, joint_tau, tau);
   else
-    for (int i = 0; i < j->n; i++) tau[i] = joint_tau[i];
+    memcpy(tau, joint_tau, (size_t)j->n * sizeof *tau);
+  /* a motor's torque constant is given behind its gear */
+  for (int i = 0; i < j->n && j->set.current; i++) tau[i] *= (through ? j->gear[i] : 1) / j->constant[i];
 }
 
 void simulate_log_row(simulate_job *j, const psdm_sim_row *row) {

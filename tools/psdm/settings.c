@@ -147,6 +147,23 @@ int settings_parse(const command_line *line, int argc, char **argv, void *values
   return -1;
 }
 
+bool settings_given(const command_line *line, const void *values, const char *name) {
+  for (size_t i = 0; i < line->count; i++) {
+    const setting *s = &line->settings[i];
+    const void *field = (const char *)values + s->offset;
+    double fallback = 0;
+    if (strcmp(s->name, name) != 0) continue;
+    switch (s->kind) {
+      case SETTING_text: return *(const setting_text *)field && strcmp(*(const setting_text *)field, s->fallback) != 0;
+      case SETTING_flag: return *(const setting_flag *)field;
+      case SETTING_number: return tool_parse_number(s->fallback, &fallback) && *(const setting_number *)field != fallback;
+      case SETTING_vector: return ((const setting_vector *)field)->given;
+      case SETTING_list: return ((const setting_list *)field)->count > 0;
+    }
+  }
+  return false;
+}
+
 static void list_json(const char *name, const setting_list *list, psdm_output *out) {
   if (!list->count) return;
   psdm_json_array(out, name);

@@ -65,6 +65,9 @@ void settings_default(const command_line *line, void *values);
 /* Fills values and arguments (one per positional name). Returns -1 to go on, or an exit code (0 after --help). */
 int settings_parse(const command_line *line, int argc, char **argv, void *values, const char **arguments);
 
+/* A setting (its name with underscores) differs from its default. */
+bool settings_given(const command_line *line, const void *values, const char *name);
+
 /* Writes what differs from the defaults as a JSON object. */
 void settings_json(const command_line *line, const void *values, psdm_output *out);
 

@@ -51,6 +51,26 @@ void tool_warn(const char *format, ...) {
 
 bool tool_parse_number(const char *text, double *value) { return psdm_parse_number(text, value); }
 
+int tool_numbers(const char *command, const char *option, const char *text, int count, double *value) {
+  const char *at = text;
+  int found = 0;
+  for (;; at++) {
+    char part[64];
+    size_t length = strcspn(at, ",");
+    if (length >= sizeof part || found == count) break;
+    memcpy(part, at, length);
+    part[length] = '\0';
+    if (!tool_parse_number(part, &value[found])) break;
+    found++;
+    at += length;
+    if (*at) continue;
+    for (int i = 1; i < count && found == 1; i++) value[i] = value[0];
+    if (found == 1 || found == count) return -1;
+    break;
+  }
+  return tool_usage(command, "--%s '%s': one number or %d were expected", option, tool_safe(text), count);
+}
+
 const char *tool_nearest(const char *text, const char *const *words, size_t count) { return psdm_nearest_word(text, words, count); }
 
 const char *tool_safe(const char *name) {

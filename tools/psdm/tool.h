@@ -21,7 +21,10 @@ int cmd_reduce(int argc, char **argv);
 int cmd_linearize(int argc, char **argv);
 int cmd_analyze(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
+int cmd_excite(int argc, char **argv);
 int cmd_calibrate(int argc, char **argv);
+int cmd_payload(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 
@@ -35,6 +38,9 @@ void tool_warn(const char *format, ...) PSDM_PRINTF(1, 2);
 
 /* Strict C-locale decimal. */
 bool tool_parse_number(const char *text, double *value);
+
+/* "1,2,3": count numbers, or one for all. The option's name is for the message. Returns -1 to go on, else an exit code. */
+int tool_numbers(const char *command, const char *option, const char *text, int count, double *value);
 
 /* The nearest of some words, NULL when none is near. */
 const char *tool_nearest(const char *text, const char *const *words, size_t count);

@@ -1,0 +1,24 @@
+/* excite_priv.h: what planners of motions share. Private to the library.
+ *
+ *   excite.c            the front: limits, checks, condition numbers, the answer
+ *   excite_*.c          inertia: objective, constraints, search
+ *   experiment*.c       motor, gravity, friction: motions by rule */
+#ifndef PSDMP_EXCITE_PRIV_H
+#define PSDMP_EXCITE_PRIV_H
+
+#include "base/base.h"
+#include "psdm/excite.h"
+
+/* What a motion must keep, margins taken off already; (n) each. effort infinite where torques are not watched. */
+typedef struct psdmp_excite_limits {
+  double *lower, *upper, *velocity, *acceleration, *effort;
+  double clearance; /* m */
+  double margin;    /* the share that was taken off */
+  bool torques;     /* inertias are known: torques can be watched */
+} psdmp_excite_limits;
+
+/* Plans motor, gravity and friction experiments: a motion (the caller frees it), and parts, blind_joints (motor) in the arena. */
+psdm_status psdmp_experiment(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, psdmp_arena *arena,
+                             const psdm_allocator *allocator, psdm_excitation *out, psdm_motion **motion, psdm_error *error);
+
+#endif

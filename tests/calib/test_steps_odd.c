@@ -1,0 +1,251 @@
+/* test_steps_odd.c: what is refused and with which words, steps that are stopped, steps that run out of memory. */
+#include "test_steps_arms.h"
+
+#include "psdm/parameters.h"
+
+static void refused(const psdm_robot *robot, const psdm_steps_options *o, psdm_status expected, const char *words) {
+  psdm_steps *s = (psdm_steps *)&s;
+  psdm_error error = {0};
+  assert_int_equal(psdm_steps_run(robot, o, NULL, &s, &error), expected);
+  assert_null(s);
+  if (!strstr(error.text, words)) fail_msg("'%s' is not in '%s: %s'", words, error.file, error.text);
+}
+
+/* ---- refusals ---- */
+
+static void options_that_are_wrong(void **state) {
+  (void)state;
+  psdm_robot *robot = arm_robot(&arms[0], (told){.motors = true});
+  psdm_steps_log log = {.path = "none.csv", .step = PSDM_STEP_GRAVITY};
+  psdm_steps_options o = {0};
+  refused(robot, &o, PSDM_E_ARGUMENT, "at least one log");
+  o = (psdm_steps_options){.logs = 1, .log = &log};
+  refused(robot, &o, PSDM_E_IO, "cannot be opened");
+  o.holdout = 0.95;
+  refused(robot, &o, PSDM_E_ARGUMENT, "held out");
+  o.holdout = 0, o.cutoff[2] = NAN;
+  refused(robot, &o, PSDM_E_ARGUMENT, "cutoff");
+  o.cutoff[2] = 0, log.mass = 1;
+  refused(robot, &o, PSDM_E_ARGUMENT, "only logs of the motor step");
+  log.step = PSDM_STEPS, log.mass = 0;
+  refused(robot, &o, PSDM_E_ARGUMENT, "of no step");
+  log.step = PSDM_STEP_MOTOR, log.mass = NAN;
+  refused(robot, &o, PSDM_E_ARGUMENT, "known mass");
+  psdm_robot_free(robot);
+  psdm_steps_free(NULL);
+}
+
+static void motor_logs_that_are_wrong(void **state) {
+  (void)state;
+  rng g = rng_start("motor_logs_that_are_wrong");
+  const arm *a = &arms[0];
+  shelf logs = {.logs = 0};
+  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.inertias = false});
+  recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction}, loaded = r, torques = r;
+  loaded.mass = 2, loaded.com[2] = 0.1, torques.constant = NULL, torques.mass = 2;
+  shelf_write(&logs, PSDM_STEP_MOTOR, &r, motor_track(a, 0.01), &g);
+  psdm_steps_options o = steps_options(&logs, true);
+  refused(asked, &o, PSDM_E_ARGUMENT, "the same sweeps with a known mass");
+  /* another pose of the others: joint 2 is swept while joint 3 stands elsewhere */
+  track *elsewhere = motor_track(a, 0.01);
+  for (long k = 0; k < elsewhere->rows; k++) elsewhere->q[3 * k + 2] += 0.002;
+  shelf_write(&logs, PSDM_STEP_MOTOR, &loaded, elsewhere, &g);
+  o = steps_options(&logs, true);
+  refused(asked, &o, PSDM_E_ARGUMENT, "joint 'j1' is swept with a mass in a pose in which no log has it without");
+  o.logs = 1, o.log = &logs.log[1];
+  refused(asked, &o, PSDM_E_ARGUMENT, "the same sweeps without a known mass");
+  shelf_write(&logs, PSDM_STEP_MOTOR, &torques, motor_track(a, 0.01), &g);
+  const psdm_steps_log mixed[] = {logs.log[0], logs.log[2]};
+  o.logs = 2, o.log = mixed;
+  refused(asked, &o, PSDM_E_PARSE, "some of the step's logs have currents, others torques");
+  /* there, but not back at a sweep's constant speed */
+  track *once = track_new(3, 0.01), *back = track_new(3, 0.01);
+  double home[WIDE] = {-1, 0.15, 0.4};
+  for (int k = 0; k < 2; k++) {
+    track *t = k ? back : once;
+    memcpy(t->at, home, sizeof t->at);
+    track_hold(t, 1);
+    track_sweep(t, 0, 1, 0.3);
+    track_hold(t, 1);
+    track_move(t, home, 2);
+    track_hold(t, 1);
+  }
+  shelf_clear(&logs);
+  shelf_write(&logs, PSDM_STEP_MOTOR, &r, once, &g);
+  shelf_write(&logs, PSDM_STEP_MOTOR, &loaded, back, &g);
+  o = steps_options(&logs, true);
+  refused(asked, &o, PSDM_E_ARGUMENT, "joint 'j1' is swept in one direction only");
+  shelf_clear(&logs);
+  /* no sweep at all */
+  shelf_write(&logs, PSDM_STEP_MOTOR, &r, inertia_track(a, 0.01, 10, &g), &g);
+  shelf_write(&logs, PSDM_STEP_MOTOR, &loaded, inertia_track(a, 0.01, 10, &g), &g);
+  o = steps_options(&logs, true);
+  refused(asked, &o, PSDM_E_ARGUMENT, "no torque constant shows");
+  psdm_robot_free(truth), psdm_robot_free(asked);
+  shelf_clear(&logs);
+}
+
+static void gravity_without_a_turn(void **state) {
+  (void)state;
+  rng g = rng_start("gravity_without_a_turn");
+  const arm *a = &arms[0];
+  shelf logs = {.logs = 0};
+  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true}), *dumb = arm_robot(a, (told){.inertias = false});
+  recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction};
+  shelf_write(&logs, PSDM_STEP_GRAVITY, &r, inertia_track(a, 0.01, 20, &g), &g);
+  psdm_steps_options o = steps_options(&logs, true);
+  refused(asked, &o, PSDM_E_ARGUMENT, "a slow path, and the same path back, were expected");
+  shelf_clear(&logs);
+  shelf_write(&logs, PSDM_STEP_GRAVITY, &r, gravity_track(a, 0.01, 20), &g);
+  o = steps_options(&logs, true);
+  refused(dumb, &o, PSDM_E_ARGUMENT, "no row is left to fit"); /* no torque constant is known */
+  psdm_robot_free(truth), psdm_robot_free(asked), psdm_robot_free(dumb);
+  shelf_clear(&logs);
+}
+
+/* two paths in one log, one of them with a rest at its turn, and something else between them */
+static void several_paths(void **state) {
+  (void)state;
+  rng g = rng_start("several_paths");
+  const arm *a = &arms[1];
+  shelf logs = {.logs = 0};
+  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true});
+  recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction, .rates = true};
+  track *t = gravity_track(a, 0.01, 21);
+  double far[WIDE] = {1, -1}, size[WIDE] = {-0.8, 0.7}, frequency[WIDE] = {0.06, 0.045};
+  track_hold(t, 1);
+  track_move(t, far, 2);
+  track_hold(t, 1.3);
+  track_there_and_back(t, size, frequency, 17);
+  track_hold(t, 0.7);
+  shelf_write(&logs, PSDM_STEP_GRAVITY, &r, t, &g);
+  psdm_steps_options o = steps_options(&logs, false);
+  psdm_steps *s = run_steps(asked, &o);
+  worst w = compare(s, a, truth);
+  print_message("gravity within %.1e from %ld rows\n", w.gravity, s->step[PSDM_STEP_GRAVITY].rows);
+  assert_true(w.gravity < 1e-6 && s->step[PSDM_STEP_GRAVITY].rows > 3000 && s->remark[0][0] == 0);
+  psdm_steps_free(s);
+  psdm_robot_free(truth), psdm_robot_free(asked);
+  shelf_clear(&logs);
+}
+
+/* friction needs gravity; and what earlier runs found must be this robot's */
+static void what_is_missing(void **state) {
+  (void)state;
+  rng g = rng_start("what_is_missing");
+  const arm *a = &arms[1];
+  shelf logs = {.logs = 0};
+  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true}),
+             *other = arm_robot(&arms[0], (told){.motors = true});
+  recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction};
+  make_logs(&logs, GRAVITY | FRICTION, a, r, 0.01, &g);
+  psdm_steps_options o = {.logs = 1, .log = &logs.log[1]};
+  refused(asked, &o, PSDM_E_MISSING, "a parameter of its gravity is not known");
+  o.log = &logs.log[0];
+  psdm_steps *s = run_steps(asked, &o);
+  psdm_parameters *before;
+  assert_int_equal(psdm_parameters_from_steps(s, NULL, &before, NULL), PSDM_OK);
+  o.before = before;
+  refused(other, &o, PSDM_E_ROBOT, "other kinematics");
+  psdm_parameters_free(before);
+  psdm_steps_free(s);
+  psdm_robot_free(truth), psdm_robot_free(asked), psdm_robot_free(other);
+  shelf_clear(&logs);
+}
+
+/* ---- stops ---- */
+
+typedef struct stopping {
+  long calls, stop;
+  int finished, stop_finished;
+  double last;
+} stopping;
+
+static bool go_on(void *user, const char *doing, double share) {
+  stopping *s = user;
+  assert_true(doing[0] && share <= 1);
+  return ++s->calls != s->stop;
+}
+
+static bool was_finished(void *user, const psdm_steps *steps, psdm_step step) {
+  stopping *s = user;
+  assert_true(steps->step[step].done && (int)step >= s->finished);
+  s->finished = (int)step + 1;
+  return s->finished != s->stop_finished;
+}
+
+static void stopped(void **state) {
+  (void)state;
+  rng g = rng_start("stopped");
+  const arm *a = &arms[1];
+  shelf logs = {.logs = 0};
+  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.friction = true});
+  recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction, .noise = 0.1};
+  make_logs(&logs, MOTOR | GRAVITY | INERTIA, a, r, 0.02, &g);
+  stopping whole = {0};
+  psdm_steps_options o = steps_options(&logs, true);
+  o.going_on = go_on, o.finished = was_finished, o.going_on_user = o.finished_user = &whole;
+  psdm_steps *s = run_steps(asked, &o);
+  assert_true(!s->stopped && whole.finished == PSDM_STEPS && whole.calls > 10);
+  psdm_steps_free(s);
+  int kept[PSDM_STEPS + 1] = {0};
+  for (long stop = 1; stop <= whole.calls; stop++) {
+    stopping at = {.stop = stop};
+    o.going_on_user = o.finished_user = &at;
+    s = run_steps(asked, &o);
+    assert_true(s->stopped && at.calls == stop);
+    /* what is finished is there, and nothing else */
+    assert_true(s->step[PSDM_STEP_MOTOR].done == (at.finished > PSDM_STEP_MOTOR) && s->step[PSDM_STEP_GRAVITY].done == (at.finished > PSDM_STEP_GRAVITY));
+    assert_int_equal(s->torque_constant_from[0], at.finished ? PSDM_FROM_LOG : PSDM_FROM_NOTHING);
+    kept[at.finished]++;
+    psdm_steps_free(s);
+  }
+  assert_true(kept[0] && kept[PSDM_STEP_MOTOR + 1] && kept[PSDM_STEP_GRAVITY + 1]);
+  stopping first = {.stop_finished = 1};
+  o.going_on_user = o.finished_user = &first;
+  s = run_steps(asked, &o);
+  assert_true(s->stopped && s->step[PSDM_STEP_MOTOR].done && !s->step[PSDM_STEP_GRAVITY].done && isnan(s->theta[1].value));
+  psdm_steps_free(s);
+  psdm_robot_free(truth), psdm_robot_free(asked);
+  shelf_clear(&logs);
+}
+
+/* ---- memory ---- */
+
+static void out_of_memory(void **state) {
+  (void)state;
+  rng g = rng_start("out_of_memory");
+  const arm *a = &arms[1];
+  shelf logs = {.logs = 0};
+  psdm_robot *truth = arm_robot(a, (told){.inertias = true}),
+             *asked = arm_robot(a, (told){.friction = true, .more = "assume: [Ixz1 = 0]\ntool: {mass: 1, com: [0, 0, 0.1]}\n"});
+  recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction, .noise = 0.1};
+  make_logs(&logs, MOTOR | GRAVITY | INERTIA, a, r, 0.04, &g);
+  psdm_steps_options o = steps_options(&logs, false);
+  counting c;
+  counting_init(&c, 0);
+  psdm_steps *s;
+  psdm_error error = {0};
+  if (psdm_steps_run(asked, &o, &c.allocator, &s, &error)) fail_msg("%s: %s", error.file, error.text);
+  psdm_steps_free(s);
+  assert_int_equal(c.live, 0);
+  long calls = c.calls;
+  for (long fail = 1; fail <= calls; fail++) {
+    counting_init(&c, fail);
+    assert_int_equal(psdm_steps_run(asked, &o, &c.allocator, &s, &error), PSDM_E_MEMORY);
+    assert_null(s);
+    assert_int_equal(c.live, 0);
+  }
+  print_message("%ld allocations\n", calls);
+  psdm_robot_free(truth), psdm_robot_free(asked);
+  shelf_clear(&logs);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(options_that_are_wrong), cmocka_unit_test(motor_logs_that_are_wrong), cmocka_unit_test(gravity_without_a_turn),
+      cmocka_unit_test(several_paths),          cmocka_unit_test(what_is_missing),           cmocka_unit_test(stopped),
+      cmocka_unit_test(out_of_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+#define _POSIX_C_SOURCE 200809L /* sigaction, clock_gettime */
+/* cmd_excite.c: psdm excite: motions for a robot to make, that tell its parameters apart. */
+#include "cmd_excite.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SETTINGS_STRUCT excite_settings
+static const setting settings[] = {
+    {"for", SETTING_text, offsetof(excite_settings, experiment), "inertia", "inertia|gravity|friction|motor", "what the motion is to show, see above"},
+    EXCITE_SETTINGS(SETTINGS_ROW)};
+
+static const char *const positional[] = {"ROBOT", NULL};
+
+#define WORD_HELP(id, name, text) "  " name "\t" text "\n"
+static const char help[] =
+    "A motion for the robot to make while it is recorded, and then psdm calibrate. It stays within all limits at all times: positions, velocities, accelerations,\n"
+    "torques where inertias are known, and the distances that `collision:` of the robot file watches; all of that is verified before a file is written.\n"
+    "The robot file needs no inertias. Where it has no limits: 2 rad to both sides, 2 rad/s, 8 rad/s^2 (0.5 m, 0.5 m/s, 2 m/s^2).\n"
+    "Exit 1 after an interrupt, which keeps the best so far.\n\n"
+    "experiments, in the order in which psdm calibrate --route steps takes them:\n" PSDM_STEP_LIST(WORD_HELP)
+    "\nexamples:\n"
+    "  psdm excite robots/kuka_kr6.yaml --out excitation.csv\n"
+    "  psdm excite robots/kuka_lbr7.yaml --seconds 20 --harmonics 8 --starts 16 --velocity 1.5 --periods 3 --out excitation.csv\n"
+    "  psdm excite arm.yaml --shape sines --goal condition --band 0.8 --json\n"
+    "  psdm excite arm.yaml --for motor --mass 3.5 --com 0,0,0.1 --out motor.csv\n"
+    "  psdm excite arm.yaml --for friction --levels 12 --out friction.csv\n"
+    "  psdm simulate arm.yaml --inverse --reference excitation.csv --ignore-extra --friction lugre --log log.csv --log-rate 1000\n";
+#undef WORD_HELP
+
+const command_line excite_line = {"excite", settings, sizeof settings / sizeof *settings, positional, help};
+
+/* ---- small things for all files ---- */
+
+int excite_memory(void) { return tool_usage("excite", "out of memory"); }
+
+const psdm_joint *excite_joint(const excite_job *j, int q) {
+  int k = 0;
+  while (psdm_robot_joint(j->robot, k)->q != q) k++;
+  return psdm_robot_joint(j->robot, k);
+}
+
+bool excite_words_wanted(const excite_job *j) { return !j->set.json && !(j->set.out && strcmp(j->set.out, "-") == 0); }
+
+static void excite_free(excite_job *j) {
+  psdm_excitation_free(j->result);
+  psdm_work_free(j->work, NULL);
+  psdm_robot_free(j->robot);
+  free(j->rows.t);
+  free(j->source);
+  free(j->memory);
+}
+
+/* ---- interrupts: the first ends the search with the best so far, the second the program ---- */
+
+static volatile sig_atomic_t caught;
+static char temporary[4096]; /* to unlink when a second signal ends us; "" when none */
+
+static void on_signal(int number) {
+  if (!caught) {
+    caught = 1;
+    return;
+  }
+  if (temporary[0]) unlink(temporary);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void excite_catch(const psdm_output *out) {
+  struct sigaction action = {.sa_handler = on_signal};
+  const char *name = out ? psdm_output_temporary(out) : NULL;
+  snprintf(temporary, sizeof temporary, "%s", name && strlen(name) < sizeof temporary ? name : "");
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGHUP, &action, NULL);
+}
+
+/* ---- the best so far is on disk: nothing is lost however the program ends ---- */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* another best motion (by its goal, which need not be its condition number) is checked and written, but no more than a tenth of the time goes into that */
+static void save_better(excite_job *j, const psdm_motion *best, double condition) {
+  double began = now();
+  psdm_error error;
+  bool file = j->set.out && strcmp(j->set.out, "-") != 0;
+  if (!file || !best || condition == j->saved || began < j->next_save) return;
+  bool kept = !excite_measure_motion(j, best, &error) && excite_keeps(j), written = kept && excite_write(j) == EXIT_OK;
+  if (written) j->saved = condition;
+  j->next_save = kept && !written ? INFINITY : began + 10 * (now() - began);
+}
+
+static bool going_on(void *user, const char *doing, double share, const psdm_motion *best, double condition) {
+  excite_job *j = user;
+  char text[160];
+  if (best && isfinite(condition)) snprintf(text, sizeof text, "%.100s, condition number %.4g", doing, condition);
+  progress_words(&j->bar, best && isfinite(condition) ? text : doing, share);
+  save_better(j, best, condition);
+  return !caught;
+}
+
+/* ---- the run ---- */
+
+static int load(excite_job *j) {
+  int code = tool_load("excite", j->path, ROBOT_SETTINGS_OF(&j->set), &j->robot);
+  if (code >= 0) return code;
+  j->n = psdm_robot_n(j->robot);
+  j->torques = !psdm_robot_ready(j->robot, &j->unknown);
+  j->unknown.text[strcspn(j->unknown.text, ";")] = '\0'; /* behind it: what other commands need */
+  for (int k = 0; k < psdm_robot_joints(j->robot); k++) j->friction |= psdm_robot_joint(j->robot, k)->friction.given;
+  return psdm_work_new(j->robot, NULL, &j->work) ? excite_memory() : -1;
+}
+
+/* a file that cannot be written is told now, not after the search */
+static int try_file(const excite_job *j) {
+  psdm_output *out;
+  if (!j->set.out || strcmp(j->set.out, "-") == 0) return -1;
+  int code = tool_open(j->set.out, &out);
+  if (code < 0) tool_abort(&out);
+  return code;
+}
+
+static int plan(excite_job *j) {
+  psdm_error error;
+  j->bar = progress_start(0);
+  j->saved = INFINITY;
+  j->options.going_on = going_on;
+  j->options.going_on_user = j;
+  excite_catch(NULL);
+  psdm_status status = psdm_excite(j->robot, &j->options, NULL, &j->result, &error);
+  progress_end(&j->bar);
+  if (status) return tool_fail(&error);
+  j->interrupted = caught;
+  if (j->interrupted) tool_warn("interrupted: this is the best so far");
+  return -1;
+}
+
+/* nothing is written that breaks a limit, whoever is to blame */
+static int verify(excite_job *j) {
+  psdm_error error;
+  if (excite_measure_motion(j, j->result->motion, &error)) return tool_fail(&error);
+  if (excite_keeps(j)) return -1;
+  if (j->planned.worst <= 1)
+    return tool_usage("excite", "--rate %g: between the rows a robot would use %.6g of a limit; more rows keep it", j->set.rate, j->between.worst);
+  tool_warn("the motion uses %.6g of a limit (least gap %.3g m): it is not written", j->planned.worst, j->planned.gap);
+  return EXIT_QUALITY;
+}
+
+static int finish(excite_job *j) {
+  psdm_error error;
+  int code = j->set.out ? excite_write(j) : EXIT_OK;
+  if (code != EXIT_OK) return code;
+  if (j->set.out && excite_read_back(j, &error)) return tool_fail(&error);
+  if (j->set.json) code = excite_json(j);
+  if (excite_words_wanted(j)) excite_print(j);
+  return code == EXIT_OK && j->interrupted ? EXIT_QUALITY : code;
+}
+
+int cmd_excite(int argc, char **argv) {
+  excite_job *j = calloc(1, sizeof *j);
+  if (!j) return excite_memory();
+  int code = settings_parse(&excite_line, argc, argv, &j->set, &j->path);
+  if (code < 0) code = excite_words(j);
+  if (code < 0) code = load(j);
+  if (code < 0) code = excite_limits(j);
+  if (code < 0) code = try_file(j);
+  if (code < 0) code = plan(j);
+  if (code < 0) code = verify(j);
+  if (code < 0) code = finish(j);
+  excite_free(j);
+  free(j);
+  return code;
+}

@@ -1,0 +1,148 @@
+/* cmd_excite_rows.c: a motion as rows of a file, and the check that neither it nor what a robot makes of its rows breaks a limit. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd_excite.h"
+
+static psdm_status no_memory(psdm_error *error) {
+  *error = (psdm_error){.status = PSDM_E_MEMORY, .text = "out of memory"};
+  return PSDM_E_MEMORY;
+}
+
+static double seconds_of(const excite_job *j, const psdm_motion *motion) { return j->set.periods * (psdm_motion_end(motion) - psdm_motion_begin(motion)); }
+
+/* ---- rows ---- */
+
+/* memory for all columns side by side; what was in it is lost */
+static bool make_room(excite_job *j, long rows) {
+  excite_rows *r = &j->rows;
+  r->rows = rows;
+  if (rows <= r->room) return true;
+  size_t n = (size_t)j->n, count = (size_t)rows;
+  free(r->t);
+  r->room = 0;
+  r->t = calloc(count * (1 + 4 * n), sizeof *r->t);
+  if (!r->t) return false;
+  r->q = r->t + count, r->qd = r->q + count * n, r->qdd = r->qd + count * n, r->tau = r->qdd + count * n;
+  r->room = rows;
+  return true;
+}
+
+/* rigid torque and, where the file has it, steady friction */
+static psdm_status predict(excite_job *j, long row, double *friction) {
+  excite_rows *r = &j->rows;
+  long at = row * j->n;
+  psdm_status status = psdm_inverse(j->robot, j->work, r->q + at, r->qd + at, r->qdd + at, r->tau + at);
+  if (j->friction) psdm_friction_torque(j->robot, r->qd + at, friction);
+  for (int i = 0; i < j->n && j->friction; i++) r->tau[at + i] += friction[i];
+  return status;
+}
+
+/* what rounding leaves of a velocity or acceleration at rest would turn dry friction one way or the other */
+static void settle(const excite_job *j, double *qd, double *qdd) {
+  for (int i = 0; i < j->n; i++) {
+    if (fabs(qd[i]) < 1e-12 * j->velocity[i]) qd[i] = 0;
+    if (fabs(qdd[i]) < 1e-12 * j->acceleration[i]) qdd[i] = 0;
+  }
+}
+
+/* at the beginning, at every 1 / rate behind it, and at the end; a last interval that is short by rounding is none */
+static psdm_status make_rows(excite_job *j, const psdm_motion *motion, psdm_error *error) {
+  double begin = psdm_motion_begin(motion), seconds = seconds_of(j, motion), last = ceil(seconds * j->set.rate * (1 - 1e-12));
+  size_t n = (size_t)j->n;
+  double *x = calloc(4 * n, sizeof *x);
+  psdm_status status = PSDM_OK;
+  if (!x || !make_room(j, (long)last + 1)) status = no_memory(error);
+  for (long k = 0; k <= (long)last && !status; k++) {
+    excite_rows *r = &j->rows;
+    r->t[k] = begin + (k < (long)last ? (double)k / j->set.rate : seconds);
+    psdm_motion_at(motion, r->t[k], 3, x);
+    settle(j, x + n, x + 2 * n);
+    memcpy(r->q + k * j->n, x, n * sizeof *x);
+    memcpy(r->qd + k * j->n, x + n, n * sizeof *x);
+    memcpy(r->qdd + k * j->n, x + 2 * n, n * sizeof *x);
+    if (j->torques && (status = predict(j, k, x + 3 * n))) *error = (psdm_error){.status = status, .text = "torques along the motion cannot be computed"};
+  }
+  free(x);
+  return status;
+}
+
+/* ---- limits ---- */
+
+/* at least 2000 points a second, and four between rows */
+static long points_of(const excite_job *j, double seconds) {
+  const double fine = 2000;
+  return (long)ceil(seconds * fmax(fine, 4 * j->set.rate)) + 1;
+}
+
+static psdm_status measure(excite_job *j, const psdm_motion *motion, excite_measure *m, psdm_error *error) {
+  m->points = points_of(j, psdm_motion_end(motion) - psdm_motion_begin(motion));
+  return psdm_excite_check(j->robot, &j->options, motion, m->points, NULL, m->lower, m->upper, m->velocity, m->acceleration, m->effort, &m->gap, &m->worst, error);
+}
+
+/* what a robot that takes q, qd and qdd of the rows would do in between */
+psdm_status excite_measure_motion(excite_job *j, const psdm_motion *motion, psdm_error *error) {
+  psdm_motion *between = NULL;
+  psdm_status status = make_rows(j, motion, error);
+  const excite_rows *r = &j->rows;
+  if (!status) status = measure(j, motion, &j->planned, error);
+  if (!status) status = psdm_motion_table(j->n, r->rows, r->t, r->q, r->qd, r->qdd, NULL, &between, error);
+  if (!status) status = measure(j, between, &j->between, error);
+  psdm_motion_free(between);
+  return status;
+}
+
+/* beyond a limit, or nearer than the clearance, by more than rounding; between rows a ten thousandth more: nobody's limits are known better */
+bool excite_keeps(const excite_job *j) { return j->planned.worst <= 1 + 1e-9 && j->between.worst <= 1 + 1e-4; }
+
+/* ---- the file ---- */
+
+static void write_header(const excite_job *j, psdm_output *out) {
+  static const char *const names[] = {"q", "qd", "qdd", "tau"};
+  psdm_output_text(out, "t");
+  for (int g = 0; g < 3 + j->torques; g++)
+    for (int i = 0; i < j->n; i++) psdm_output_print(out, ",%s%d", names[g], i + 1);
+  psdm_output_text(out, "\n");
+}
+
+static void write_row(const excite_job *j, psdm_output *out, long row) {
+  const excite_rows *r = &j->rows;
+  const double *const group[] = {r->q, r->qd, r->qdd, r->tau};
+  psdm_output_number(out, r->t[row]);
+  for (int g = 0; g < 3 + j->torques; g++)
+    for (int i = 0; i < j->n; i++) {
+      psdm_output_text(out, ",");
+      psdm_output_number(out, group[g][row * j->n + i] + 0.0);
+    }
+  psdm_output_text(out, "\n");
+}
+
+int excite_write(excite_job *j) {
+  psdm_output *out;
+  int code = tool_open(j->set.out, &out);
+  if (code >= 0) return code;
+  excite_catch(out);
+  write_header(j, out);
+  for (long k = 0; k < j->rows.rows && !psdm_output_failed(out); k++) write_row(j, out, k);
+  code = tool_commit(&out);
+  excite_catch(NULL);
+  j->saves += code == EXIT_OK;
+  return code;
+}
+
+static bool is_file(const char *path) {
+  struct stat info;
+  return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+psdm_status excite_read_back(excite_job *j, psdm_error *error) {
+  psdm_motion *motion;
+  if (!is_file(j->set.out)) return PSDM_OK;
+  psdm_status status = psdm_motion_load(j->set.out, j->n, true, NULL, &motion, error);
+  if (!status) status = measure(j, motion, &j->read, error);
+  psdm_motion_free(motion);
+  j->read_back = !status;
+  return status;
+}

@@ -1,0 +1,115 @@
+#define _POSIX_C_SOURCE 200809L /* sigaction */
+/* cmd_payload.c: psdm payload: which load a calibrated robot carries, and its parameters with it. */
+#include "cmd_payload.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTINGS_STRUCT payload_settings
+static const setting settings[] = {PAYLOAD_SETTINGS(SETTINGS_ROW)};
+
+static const char *const positional[] = {"ROBOT", NULL};
+
+static const char help[] =
+    "Finds mass, centre of mass and inertia of what a robot carries, from logs of the calibrated robot (--params) with the load, and better without it too\n"
+    "(--empty): the torque that the calibrated parameters leave over, against the columns of the link that carries the load. A load adds to ten standard\n"
+    "parameters of one link, so the parameters of the loaded robot follow without a new calibration (--out). Exit 1 after an interrupt.\n\n"
+    "logs: as psdm calibrate reads them\n"
+    "\nexamples:\n"
+    "  psdm calibrate arm.yaml --log run.csv --covariance --out arm_params.yaml\n"
+    "  psdm payload arm.yaml --params arm_params.yaml --log with_load.csv --empty without.csv --out loaded.yaml\n"
+    "  psdm payload arm.yaml --params arm_params.yaml --log with_load.csv --json\n"
+    "  psdm payload arm.yaml --params arm_params.yaml --load 2.5,0,0,0.08 --out loaded.yaml\n"
+    "  psdm eval arm.yaml inverse --params loaded.yaml --friction --in states.csv\n";
+
+const command_line payload_line = {"payload", settings, sizeof settings / sizeof *settings, positional, help};
+
+int payload_memory(void) { return tool_usage("payload", "out of memory"); }
+
+static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
+
+bool payload_words_wanted(const payload_job *j) { return !j->set.json && !j->set.quiet && !is_standard(j->set.out) && !is_standard(j->set.predict); }
+
+static void payload_free(payload_job *j) {
+  psdm_payload_free(j->answer);
+  psdm_parameters_free(j->with);
+  psdm_parameters_free(j->empty);
+  psdm_model_free(j->model);
+  psdm_robot_free(j->robot);
+  free(j->sign);
+  free(j->offset);
+  free(j->L);
+}
+
+/* ---- the run: the first interrupt ends it with the rows so far, the second the program ---- */
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number) {
+  caught = 1;
+  signal(number, SIG_DFL);
+}
+
+static bool going_on(void *user, const char *doing, double share) {
+  progress_words(user, doing, share);
+  return !caught;
+}
+
+static int identify(payload_job *j) {
+  psdm_error error;
+  progress bar = progress_start(0);
+  struct sigaction action = {.sa_handler = on_signal};
+  if (j->set.load) return -1;
+  sigaction(SIGINT, &action, NULL);
+  j->options.going_on = going_on;
+  j->options.going_on_user = &bar;
+  psdm_status status = psdm_payload_identify(j->robot, j->empty, &j->options, NULL, &j->answer, &error);
+  progress_end(&bar);
+  if (status) return tool_fail(&error);
+  if (j->answer->stopped) tool_warn("interrupted: this is what the rows so far say");
+  j->load = j->answer->load;
+  memcpy(j->pi, j->answer->pi, sizeof j->pi);
+  return -1;
+}
+
+/* the loaded robot, and how its base parameters came about */
+static int apply(payload_job *j) {
+  psdm_error error;
+  if (psdm_payload_parameters(j->robot, j->empty, j->joint, j->pi, j->answer ? j->answer->covariance : NULL, NULL, &j->with, &error)) return tool_fail(&error);
+  if (psdm_parameters_model(j->robot, NULL, &j->model, &error)) return tool_fail(&error);
+  if (!(j->L = calloc(10 * (size_t)psdm_model_l(j->model) + 1, sizeof *j->L))) return payload_memory();
+  return psdm_payload_map(j->robot, j->model, j->joint, j->L, &error) ? tool_fail(&error) : -1;
+}
+
+static int load_robot(payload_job *j) {
+  psdm_error error;
+  robot_settings robot = *ROBOT_SETTINGS_OF(&j->set);
+  robot.params = NULL; /* the file is read below: the robot need not take it over */
+  int code = tool_load("payload", j->path, &robot, &j->robot);
+  if (code < 0 && psdm_parameters_load(j->set.params, j->robot, NULL, &j->empty, &error)) code = tool_fail(&error);
+  return code;
+}
+
+static int report(payload_job *j) {
+  int code = EXIT_OK;
+  if (j->set.json && !j->set.quiet) code = payload_json(j);
+  if (payload_words_wanted(j)) payload_print(j);
+  return code == EXIT_OK && j->answer && j->answer->stopped ? EXIT_QUALITY : code;
+}
+
+int cmd_payload(int argc, char **argv) {
+  payload_job *j = calloc(1, sizeof *j);
+  if (!j) return payload_memory();
+  int code = settings_parse(&payload_line, argc, argv, &j->set, &j->path);
+  if (code < 0) code = payload_words(j);
+  if (code < 0) code = load_robot(j);
+  if (code < 0) code = payload_numbers(j);
+  if (code < 0) code = identify(j);
+  if (code < 0) code = apply(j);
+  if (code < 0) code = payload_files(j);
+  if (code < 0) code = report(j);
+  payload_free(j);
+  free(j);
+  return code;
+}

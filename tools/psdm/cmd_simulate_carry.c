@@ -1,0 +1,27 @@
+/* cmd_simulate_carry.c: what --payload adds to the torques along a motion. Torques are linear in inertias: those of the load alone, on links without any, are what
+ * it takes. */
+#include "cmd_simulate.h"
+
+int simulate_carry_prepare(simulate_job *j) {
+  carried *c = &j->carried;
+  size_t n = (size_t)j->n;
+  if (!j->options.payloads) return -1;
+  c->nothing = simulate_array(j, (size_t)psdm_robot_parameter_count(j->robot), sizeof *c->nothing);
+  c->tau = simulate_array(j, 4 * n, sizeof *c->tau);
+  if (!c->nothing || !c->tau || psdm_robot_clone(j->robot, NULL, &c->load) || psdm_work_new(c->load, NULL, &c->work)) return simulate_memory();
+  c->sum = c->tau + n, c->sum_motor = c->tau + 2 * n, c->current = c->tau + 3 * n;
+  psdm_robot_set_parameters(c->load, c->nothing);
+  return -1;
+}
+
+psdm_status simulate_carry(simulate_job *j, const psdm_along_row *row, psdm_error *error) {
+  carried *c = &j->carried;
+  int before = c->next;
+  psdm_status status = PSDM_OK;
+  while (c->next < j->options.payloads && j->payload[c->next].t <= row->t + 1e-9 * j->row_period) c->next++;
+  if (c->next > before) {
+    psdm_robot_set_parameters(c->load, c->nothing);
+    status = psdm_payload_attach(c->load, psdm_robot_joints(c->load) - 1, j->payload[c->next - 1].pi, error);
+  }
+  return status ? status : psdm_inverse(c->load, c->work, row->q, row->qd, row->qdd, c->tau);
+}
