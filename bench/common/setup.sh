@@ -78,3 +78,11 @@ compile_pinocchios() {
     for job in "${jobs[@]}"; do wait "$job" || exit 2; done
   done
 }
+
+# Pinocchio's algorithms run on CasADi's symbols: $build/trace_casadi ROBOT FILE.c [INVERSE.casadi]; after install_pinocchio and build_library
+build_tracer() {
+  [ -n "${prefix:-}" ] && install "casadi==$casadi" || return 1
+  newer "$build/trace_casadi" "$root/bench/peers/trace_casadi.cpp" "$common"/{pinocchio_model.hpp,harness.h} "$root/src/robot/robot_priv.h" && return
+  quietly trace_casadi g++ -O1 "${includes[@]}" "${pinocchio_flags[@]}" -isystem "$packages/casadi/include" "$root/bench/peers/trace_casadi.cpp" "$build/harness.o" \
+    "${libraries[@]}" -L"$packages/casadi" -lcasadi -Wl,-rpath,"$packages/casadi" -o "$build/trace_casadi"
+}

@@ -65,13 +65,6 @@ build_pinocchio() {
   done
 }
 
-build_tracer() {
-  [ -n "${prefix:-}" ] && install "casadi==$casadi" || return 1
-  newer "$build/trace_casadi" "$here/trace_casadi.cpp" "$common"/{pinocchio_model.hpp,harness.h} "$root/src/robot/robot_priv.h" && return
-  quietly trace_casadi g++ -O1 "${includes[@]}" "${pinocchio_flags[@]}" -isystem "$packages/casadi/include" "$here/trace_casadi.cpp" "$build/harness.o" \
-    "${libraries[@]}" -L"$packages/casadi" -lcasadi -Wl,-rpath,"$packages/casadi" -o "$build/trace_casadi"
-}
-
 build_mujoco() {
   install "mujoco==$mujoco" || return 1
   plugin "$out/mujoco.so" cc "-O3" -I"$packages/mujoco/include" "$here/peer_mujoco.c" "$packages/mujoco/libmujoco.so.$mujoco" -Wl,-rpath,"$packages/mujoco"

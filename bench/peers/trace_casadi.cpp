@@ -1,4 +1,4 @@
-/* trace_casadi.cpp: Pinocchio's generated code: trace_casadi ROBOT.yaml FILE.c
+/* trace_casadi.cpp: Pinocchio's generated code: trace_casadi ROBOT.yaml FILE.c [INVERSE.casadi]
  *
  * The wheel of Pinocchio has no CasADi bindings, so its C++ algorithms are run here on casadi::SX, as pinocchio.casadi does, and CasADi
  * writes the C: inverse, mass, mass_world, forward, forward_world, forward_cholesky, regressor, linearize_inverse, linearize_forward,
@@ -67,7 +67,7 @@ SX three(const SX &A, const SX &B, const SX &C) { return horzcat(SX::densify(A.T
 } // namespace
 
 int main(int argc, char **argv) {
-  psdm_robot *robot = argc == 3 ? bench_load(argv[1]) : nullptr;
+  psdm_robot *robot = argc == 3 || argc == 4 ? bench_load(argv[1]) : nullptr;
   if (!robot) return 2;
   const Model model = bench::build(robot).cast<SX>();
   Data data(model);
@@ -82,7 +82,9 @@ int main(int argc, char **argv) {
   casadi::CodeGenerator file(path.substr(slash));
   auto add = [&](const char *name, const std::vector<SX> &in, const SX &out) { file.add(casadi::Function(name, in, std::vector<SX>{SX::densify(out)})); };
 
-  add("inverse", {q, qd, qdd}, mtimes(G.T(), from(pin::rnea(model, data, x, v, a))));
+  const SX torque = mtimes(G.T(), from(pin::rnea(model, data, x, v, a)));
+  add("inverse", {q, qd, qdd}, torque);
+  if (argc == 4) casadi::Function("inverse", {q, qd, qdd}, std::vector<SX>{SX::densify(torque)}).save(argv[3]);
   add("mass", {q}, mtimes(mtimes(G.T(), upper(pin::crba(model, data, x, pin::Convention::LOCAL))), G));
   data = Data(model);
   add("mass_world", {q}, mtimes(mtimes(G.T(), upper(pin::crba(model, data, x, pin::Convention::WORLD))), G));

@@ -2,12 +2,12 @@
  *
  *   minimise  w_time T + w_energy integral of sum (tau_j / effort_j)^2 dt      such that  M qdd + c + g + friction = tau, |tau| <= effort, limits of q, qd, qdd
  *
- * by direct collocation: the motion is a row of polynomial pieces, q and qd continuous, qdd a cubic in each piece and free to jump between them; torques by inverse
- * dynamics at Lobatto's points, so that the dynamics hold by construction; limits of q, qd and qdd by Bezier coefficients, everywhere. First derivatives exact
- * (psdm/linearize.h), second ones differences of them; solved by IPOPT (Waechter and Biegler 2006), which is loaded when it is needed and need not be there. Where torques switch, nodes are moved to the
- * switch, and where they break their limits between points, points are added.
- * Elastic joints: the motors' side is eliminated, tau_motor from q and its four derivatives, at rest at both ends (a damper beside the spring is left out); closed loops: along
- * the independent joints. docs/plan.md has the equations. */
+ * by direct collocation: the motion is a row of polynomial pieces, q and qd continuous, qdd a cubic in each piece and free to jump between them; torques by
+ * inverse dynamics at Lobatto's points, so that the dynamics hold by construction; limits of q, qd and qdd by Bezier coefficients, everywhere. First derivatives
+ * exact (psdm/linearize.h), second ones differences of them; solved by IPOPT (Waechter and Biegler 2006), which is loaded when it is needed and need not be
+ * there. Where torques switch, nodes are moved to the switch, and where they break their limits between points, points are added. Answers are local optima.
+ * Elastic joints: the motors' side is eliminated, tau_motor from q and its four derivatives, at rest at both ends; a damper beside the spring is left out.
+ * Closed loops: along the independent joints. docs/plan.md has the equations. */
 #ifndef PSDM_OPTIMAL_H
 #define PSDM_OPTIMAL_H
 
@@ -24,8 +24,9 @@ typedef struct psdm_optimal_options {
   double time, energy;         /* weights; both 0: time = 1 */
   double duration;             /* s, fixed; 0: free. Needed where only energy counts */
   double longest;              /* s, of a free duration; 0: ten times that of the beginning */
-  const double *lower, *upper, *velocity, *acceleration, *effort; /* (n) in place of the robot's; NULL: the robot's; infinite: none. A joint without effort counts as 1 Nm */
-  psdm_friction_kind friction; /* steady part, smoothed: tanh(qd / w), w = 1 % of the velocity limit, or of the beginning's largest speed where there is none */
+  const double *lower, *upper, *velocity, *acceleration, *effort; /* (n) in place of the robot's; NULL: the robot's; infinite: none */
+                               /* a joint without a torque limit has effort_j = 1 in the objective */
+  psdm_friction_kind friction; /* steady part, smoothed: tanh(qd / w), w = 1 % of the velocity limit, without one of the beginning's largest speed */
   bool elastic;                /* joints with a stiffness are springs */
   int nodes;                   /* pieces to begin with; 0: 20 */
   const psdm_motion *guess;    /* NULL: quintic from rest to rest (elastic: of degree nine), as quick as its limits allow */
@@ -42,7 +43,7 @@ typedef struct psdm_optimal {
   double energy;               /* integral of sum tau^2 dt, (Nm)^2 s */
   double objective;
   const psdm_motion *motion;   /* q, qd, qdd at any time */
-  double infeasibility;        /* largest share by which a limit is broken on a grid ten times finer than the points; torques by psdm_inverse and smoothed friction */
+  double infeasibility;        /* largest share by which a limit is broken on a grid ten times finer; torques by psdm_inverse and smoothed friction */
   double worst_effort;         /* largest share of the torque limit on that grid */
   bool converged, stopped;
   int iterations;
@@ -52,8 +53,8 @@ typedef struct psdm_optimal {
   struct psdmp_optimal *internal;
 } psdm_optimal;
 
-/* Allocates; free with psdm_optimal_free. The robot must outlive the answer. PSDM_E_MISSING where IPOPT or inertias are not there; PSDM_E_ARGUMENT where limits leave no
- * motion to look for. A motion that did not converge is PSDM_OK: see converged. Programs are solved one at a time, whatever the threads. */
+/* Allocates; free with psdm_optimal_free. The robot must outlive the answer. PSDM_E_MISSING where IPOPT or inertias are not there; PSDM_E_ARGUMENT where limits
+ * leave no motion to look for. A motion that did not converge is PSDM_OK: see converged. Programs are solved one at a time, whatever the threads. */
 PSDM_API psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options *options, const psdm_allocator *allocator, psdm_optimal **optimal,
                                       psdm_error *error);
 PSDM_API void psdm_optimal_free(psdm_optimal *optimal); /* accepts NULL */

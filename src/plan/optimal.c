@@ -3,6 +3,7 @@
 #include "psdm/optimal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,10 +13,11 @@ enum {
   NODES = 20,
   MOST_NODES = 10000,
   PARTS = 64,         /* cubic pieces of the answer for each of the program's */
-  PARTS_ELASTIC = 16, /* quintic ones; more would lose the fourth derivative to rounding */
+  ROWS_ELASTIC = 640, /* quintic ones in all: fewer are too coarse for the fourth derivative, more lose it to rounding */
   FINE = 40,          /* parts of a piece where the answer is checked: ten for each that limits are kept in */
   GUESS_POINTS = 40,
   ITERATIONS = 1000,
+  STILL = 8,
   REFINEMENTS = 3,
   TIGHTENINGS = 2,
   EASE = 64,          /* times its own width is what dry friction begins with, */
@@ -83,7 +85,8 @@ static psdm_status check_options(job *j) {
   const double numbers_given[] = {o->time, o->energy, o->duration, o->longest, o->tolerance, o->wall};
   for (size_t k = 0; k < sizeof numbers_given / sizeof *numbers_given; k++)
     if (!(numbers_given[k] >= 0) || !isfinite(numbers_given[k])) return refuse(j, "weights, times and tolerances are finite and not negative");
-  if (o->nodes < 0 || o->nodes == 1 || o->nodes > MOST_NODES) return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%d intervals; 2 to %d were expected", o->nodes, MOST_NODES);
+  if (o->nodes < 0 || o->nodes == 1 || o->nodes > MOST_NODES)
+    return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%d intervals; 2 to %d were expected", o->nodes, MOST_NODES);
   if (o->iterations < 0) return refuse(j, "a negative number of iterations");
   if (o->time == 0 && o->energy == 0) o->time = 1;
   if (o->time == 0 && o->duration == 0) return refuse(j, "only energy counts: the motion would take for ever; a duration is needed");
@@ -120,8 +123,8 @@ static psdm_status check_limits(job *j) {
     if (!(j->velocity[i] > 0) || !(j->acceleration[i] > 0) || !(j->effort[i] > 0))
       return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "limits of joint %d: positive numbers were expected", i + 1);
     if (!(from >= j->lower[i] && from <= j->upper[i] && to >= j->lower[i] && to <= j->upper[i]))
-      return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "joint %d: the motion goes from %.6g to %.6g, its limits are %.6g and %.6g", i + 1, from, to, j->lower[i],
-                        j->upper[i]);
+      return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "joint %d: the motion goes from %.6g to %.6g, its limits are %.6g and %.6g", i + 1, from, to,
+                        j->lower[i], j->upper[i]);
     moves |= from != to;
     j->limited |= isfinite(j->velocity[i]) || isfinite(j->acceleration[i]) || isfinite(j->effort[i]);
   }
@@ -193,6 +196,10 @@ static psdm_status measure_interval(job *j, const psdm_motion *motion, double be
   return PSDM_OK;
 }
 
+static psdm_status fail_torques(const job *j, psdm_status status) {
+  return psdmp_fail(j->error, status, "", 0, 0, "no torques along the motion: %s", psdm_status_text(status));
+}
+
 /* FINE parts in every piece of the program's grid */
 static psdm_status measure_fine(job *j, const psdm_motion *motion, measure *m) {
   double begin = psdm_motion_begin(motion), length = psdm_motion_end(motion) - begin, s = 0;
@@ -207,7 +214,7 @@ static psdm_status measure_fine(job *j, const psdm_motion *motion, measure *m) {
     m->effort = fmax(m->effort, before);
     s = next;
   }
-  return status;
+  return status ? fail_torques(j, status) : PSDM_OK;
 }
 
 /* ---- where it begins ---- */
@@ -229,7 +236,8 @@ static psdm_status least_stretch(job *j, const psdm_motion *motion, double *stre
   }
   double low = k / 2, high = k;
   if (!status && !(m.broken > 1e-9)) {
-    for (status = measure_stretched(j, motion, low, &m); !status && !(m.broken > 1e-9) && low > 1e-6; status = measure_stretched(j, motion, low, &m)) high = low, low /= 2;
+    for (status = measure_stretched(j, motion, low, &m); !status && !(m.broken > 1e-9) && low > 1e-6; status = measure_stretched(j, motion, low, &m))
+      high = low, low /= 2;
     while (!status && high / low > 1.01) {
       double middle = sqrt(low * high);
       status = measure_stretched(j, motion, middle, &m);
@@ -245,7 +253,7 @@ static psdm_status best_stretch(job *j, const psdm_motion *motion, double *stret
   measure m;
   double best = INFINITY, least = *stretch;
   psdm_status status = PSDM_OK;
-  for (double k = least; j->options.energy > 0 && k < 1e6 * least && k < 1e6; k *= 1.25) {
+  for (double k = least; j->options.energy > 0 && k < 1e6; k *= 1.25) {
     if ((status = measure_stretched(j, motion, k, &m))) break;
     double objective = j->options.time * k + j->options.energy * m.weighted;
     if (objective < best) best = objective, *stretch = k;
@@ -254,11 +262,7 @@ static psdm_status best_stretch(job *j, const psdm_motion *motion, double *stret
   return status;
 }
 
-static psdm_status fail_torques(const job *j, psdm_status status) {
-  return psdmp_fail(j->error, status, "", 0, 0, "no torques along the beginning of the search: %s", psdm_status_text(status));
-}
-
-/* a table of a motion at the nodes, so that it can be begun with */
+/* the motion to begin with, unless the caller brings one */
 static psdm_status take_guess(job *j, double seconds, double *guess_seconds) {
   const psdm_optimal_options *o = &j->options;
   *guess_seconds = o->duration > 0 ? o->duration : seconds;
@@ -292,26 +296,36 @@ static psdm_status begin(job *j) {
 
 /* ---- one program ---- */
 
-static bool going_on(void *user, int iteration, double objective, double infeasibility);
-
 typedef struct watch {
   psdmp_program program; /* first: the solver's user is the program */
   job *j;
   bool late;
+  double before; /* objective of the iteration before, */
+  int still;     /* and how many did not change it */
 } watch;
 
-static bool going_on(void *user, int iteration, double objective, double infeasibility) {
+/* fourth derivatives lose digits, so that a slope may stay above any tolerance while the objective stands still to the last digits */
+static bool stands_still(watch *w, double objective, double infeasibility, double barrier) {
+  bool same = fabs(objective - w->before) <= 1e-11 * fabs(objective) && infeasibility <= 1e-8 && (barrier <= 1e-6 || w->program.rows == 0);
+  w->still = same ? w->still + 1 : 0;
+  w->before = objective;
+  return w->still >= STILL;
+}
+
+static bool going_on(void *user, int iteration, double objective, double infeasibility, double barrier) {
   watch *w = user;
   const psdm_optimal_options *o = &w->j->options;
   w->late = now() - w->j->begun > (o->wall > 0 ? o->wall : seconds_allowed);
-  return !w->late && (!o->going_on || o->going_on(o->going_on_user, iteration, objective, infeasibility));
+  bool on = !w->late && (!o->going_on || o->going_on(o->going_on_user, iteration, objective, infeasibility));
+  return on && !stands_still(w, objective, infeasibility, barrier);
 }
 
 static psdmp_program describe(const job *j) {
   const psdm_optimal_options *o = &j->options;
-  return (psdmp_program){.torques = &j->answer->torques, .pieces = j->pieces, .share = j->share, .level = j->level, .from = o->from, .to = o->to, .lower = j->lower, .upper = j->upper,
-                         .velocity = j->velocity, .acceleration = j->acceleration, .effort = j->tight, .weight = j->weight, .time = o->time, .energy = o->energy,
-                         .duration = o->duration, .shortest = 1e-3 * j->answer->p.guess_seconds, .longest = j->longest};
+  return (psdmp_program){.torques = &j->answer->torques, .pieces = j->pieces, .share = j->share, .level = j->level, .from = o->from, .to = o->to,
+                         .lower = j->lower, .upper = j->upper, .velocity = j->velocity, .acceleration = j->acceleration, .effort = j->tight,
+                         .weight = j->weight, .time = o->time, .energy = o->energy, .duration = o->duration,
+                         .shortest = 1e-3 * j->answer->p.guess_seconds, .longest = j->longest};
 }
 
 /* x of a motion: derivatives in units of its mean piece do not depend on its duration. What jumps at a node is taken a hair inside of the piece */
@@ -334,7 +348,7 @@ static void sample(const job *j, const psdmp_program *p, const psdm_motion *moti
 
 /* the motion that x stands for: tables hold pieces of degree three (five where joints are elastic), several for one of the program's */
 static psdm_status to_motion(job *j, const psdmp_program *p, const double *x, psdm_motion **motion) {
-  int parts = p->orders == 5 ? PARTS_ELASTIC : PARTS, orders = p->orders == 5 ? 3 : 2;
+  int parts = p->orders == 5 ? (ROWS_ELASTIC + p->pieces - 1) / p->pieces : PARTS, orders = p->orders == 5 ? 3 : 2;
   size_t rows = (size_t)(p->pieces * parts) + 1, n = (size_t)j->n;
   double *t = numbers(&j->round, rows), *part = numbers(&j->round, 3 * rows * n), seconds = psdmp_program_seconds(p, x), s = 0;
   if (!t || !part) return no_memory(j);
@@ -357,7 +371,8 @@ static psdm_status solve_round(job *j, psdmp_solver_answer *verdict, psdm_motion
   watch w = {.program = describe(j), .j = j};
   psdmp_solver_problem problem;
   *motion = NULL;
-  if (psdmp_program_init(&w.program, &j->round)) return no_memory(j);
+  psdm_status status = psdmp_program_init(&w.program, &j->round);
+  if (status) return psdmp_fail(j->error, status, "", 0, 0, "%s", status == PSDM_E_MEMORY ? "out of memory" : "the program is too large: fewer nodes would do");
   psdmp_program_problem(&w.program, &problem);
   problem.going_on = going_on;
   problem.tolerance = j->options.tolerance > 0 ? j->options.tolerance : tolerance_asked;
@@ -367,7 +382,12 @@ static psdm_status solve_round(job *j, psdmp_solver_answer *verdict, psdm_motion
   sample(j, &w.program, j->motion ? j->motion : j->options.guess, x);
   if (!j->solve(&problem, x, verdict)) return psdmp_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "the solver could not be set up");
   j->iterations -= verdict->iterations;
-  if (w.late) memcpy(verdict->words, "the time is used up", sizeof "the time is used up");
+  if (w.late) snprintf(verdict->words, sizeof verdict->words, "the time is used up");
+  if (w.still >= STILL) {
+    verdict->converged = true;
+    verdict->stopped = false;
+    snprintf(verdict->words, sizeof verdict->words, "solved, as exactly as rounding lets it");
+  }
   return to_motion(j, &w.program, x, motion);
 }
 
@@ -426,7 +446,8 @@ static int insert_node(double *node, int count, double s, double near) {
 /* nodes where torques switch: a piece has no room for a jump, and the time it costs falls with the square of its length. False: nothing to be gained */
 static psdm_status refine(job *j, bool *finer) {
   size_t most = (size_t)j->pieces * (size_t)(j->n + 1) + 2;
-  double *node = numbers(&j->round, most), *shares = numbers(&j->round, (size_t)j->pieces * PSDMP_POINTS * (size_t)j->n), s = 0, near = 0.35 / (j->options.nodes ? j->options.nodes : NODES);
+  double *node = numbers(&j->round, most), *shares = numbers(&j->round, (size_t)j->pieces * PSDMP_POINTS * (size_t)j->n), s = 0;
+  double near = 0.35 / (j->options.nodes ? j->options.nodes : NODES); /* a third of a piece: what is left beside a switch is no shorter */
   if (!node || !shares) return no_memory(j);
   psdm_status status = piece_shares(j, shares);
   if (status) return fail_torques(j, status);
@@ -438,7 +459,9 @@ static psdm_status refine(job *j, bool *finer) {
     for (int i = 0; i < j->n; i++) {
       double sigma;
       if (!jump_within(j, shares, k, i, &sigma)) continue;
-      count = insert_node(node, count, s + sigma * j->share[k], near);
+      double at = s + sigma * j->share[k];
+      if (at < near / 4 || at > 1 - near / 4) continue; /* the ends stay, and a piece must have some length */
+      count = insert_node(node, count, at, near);
       *finer = true;
     }
     s += j->share[k];
@@ -542,7 +565,7 @@ static psdm_status run(job *j) {
   psdm_status status = uniform_grid(j);
   if (status) return status;
   status = measure_fine(j, j->motion ? j->motion : j->options.guess, &m);
-  if (status) return fail_torques(j, status);
+  if (status) return status;
   p->guess_energy = m.energy;
   status = solve_first(j, &verdict);
   if (!status) status = measure_fine(j, j->motion, &m);
@@ -562,7 +585,8 @@ static psdm_status run(job *j) {
 
 /* ---- public ---- */
 
-psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options *options, const psdm_allocator *allocator, psdm_optimal **out, psdm_error *error) {
+psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options *options, const psdm_allocator *allocator, psdm_optimal **out,
+                             psdm_error *error) {
   job j = {.robot = robot, .options = *options, .allocator = allocator, .error = error, .n = psdm_robot_n(robot), .begun = now()};
   j.scratch.allocator = j.round.allocator = allocator;
   *out = NULL;

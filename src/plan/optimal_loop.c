@@ -204,8 +204,9 @@ psdm_status psdmp_loop_init(psdmp_loop *l, const psdm_robot *robot, psdm_work *w
   struct {
     double **to;
     size_t count;
-  } const part[] = {{&l->home, N}, {&l->q, N},      {&l->qd, N},     {&l->qdd, N},   {&l->g, N},   {&l->tau, N},  {&l->side, N},     {&l->vector, 4 * N}, {&l->G, n * N},
-                    {&l->F, n * n * N}, {&l->A, E * N}, {&l->S, P * P}, {&l->small, P}, {&l->right, E}, {&l->drift, E}, {&l->B, N * N}, {&l->C, N * N},     {&l->M, N * N}};
+  } const part[] = {{&l->home, N},  {&l->q, N},          {&l->qd, N},    {&l->qdd, N},       {&l->g, N},     {&l->tau, N},
+                    {&l->side, N},  {&l->vector, 4 * N}, {&l->G, n * N}, {&l->F, n * n * N}, {&l->A, E * N}, {&l->S, P * P},
+                    {&l->small, P}, {&l->right, E},      {&l->drift, E}, {&l->B, N * N},     {&l->C, N * N}, {&l->M, N * N}};
   size_t parts = sizeof part / sizeof *part, total = 0;
   for (size_t k = 0; k < parts; k++) total += part[k].count;
   double *memory = psdmp_arena_alloc(arena, total * sizeof *memory);

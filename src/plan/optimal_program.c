@@ -40,7 +40,8 @@ static double length_of(const psdmp_program *p, int piece) { return p->share[pie
 double psdmp_program_at(const psdmp_program *p, const double *x, int piece, double sigma, int order, int joint) {
   double c[2 * PSDMP_MOST_HELD], sum = 0;
   psdmp_piece_factors(p->held, sigma, order, c);
-  for (int e = 0; e < 2 * p->held; e++) sum += c[e] * pow(length_of(p, piece), e % p->held - order) * psdmp_program_end(p, x, piece, e / p->held, e % p->held, joint);
+  for (int e = 0; e < 2 * p->held; e++)
+    sum += c[e] * pow(length_of(p, piece), e % p->held - order) * psdmp_program_end(p, x, piece, e / p->held, e % p->held, joint);
   return sum;
 }
 
@@ -199,7 +200,8 @@ static void set_bounds(psdmp_program *p) {
 static void set_basis(psdmp_program *p) {
   for (int level = 0; level < PSDMP_LEVELS; level++)
     for (int k = 0; k < psdmp_points(level); k++)
-      for (int o = 0; o < p->orders; o++) psdmp_piece_factors(p->held, psdmp_level_point(level, k), o, p->basis[level] + (long)(k * p->orders + o) * 2 * p->held);
+      for (int o = 0; o < p->orders; o++)
+        psdmp_piece_factors(p->held, psdmp_level_point(level, k), o, p->basis[level] + (long)(k * p->orders + o) * 2 * p->held);
 }
 
 static double *doubles(psdmp_arena *arena, size_t count) { return psdmp_arena_alloc(arena, (count ? count : 1) * sizeof(double)); }
@@ -244,6 +246,7 @@ psdm_status psdmp_program_init(psdmp_program *p, psdmp_arena *arena) {
   p->shared = p->orders == 5 ? 4 : 2;
   p->local = 2 * p->held * p->n;
   p->unknowns = p->pieces * piece_block(p) - p->shared * p->n + !(p->duration > 0);
+  if ((double)p->pieces * triangle(p->local + 1, 0) > 2e8) return PSDM_E_LIMIT; /* entries of the Hessian, counted in ints */
   p->torque_row = integers(arena, (size_t)p->n);
   p->first = integers(arena, (size_t)p->pieces + 1);
   if (!p->torque_row || !p->first) return PSDM_E_MEMORY;
@@ -480,7 +483,7 @@ static bool add_point(psdmp_program *p, const double *x, int piece, int k, doubl
   for (int j = 0; j < p->n; j++)
     p->lambda[j] = (p->torque_row[j] >= 0 ? row[p->torque_row[j]] / p->effort[j] : 0) + 2 * weight * seconds * p->weight[j] * tau[j];
   chain(p, piece, k, x, seconds, p->D); /* sets z, too */
-  if (psdmp_torques_curve(p->torques, p->z, p->lambda, p->H) || !finite(p->H, p->orders * p->n)) return false;
+  if (psdmp_torques_curve(p->torques, p->z, p->lambda, p->H) || !finite(p->H, p->orders * p->n * p->orders * p->n)) return false;
   add_curvature(p, piece, k, seconds, p->sum);
   if (p->energy > 0) add_squares(p, tau, weight, seconds, p->sum);
   return true;

@@ -24,7 +24,7 @@ typedef struct psdmp_solver_problem {
   bool (*constraints)(void *user, const double *x, bool fresh, double *g);
   bool (*slope)(void *user, const double *x, bool fresh, double *values);
   bool (*curve)(void *user, const double *x, bool fresh, double factor, const double *multiplier, double *values); /* of factor f + multiplier . g */
-  bool (*going_on)(void *user, int iteration, double objective, double infeasibility);
+  bool (*going_on)(void *user, int iteration, double objective, double infeasibility, double barrier);
   void *user;
   double tolerance;
   int iterations;

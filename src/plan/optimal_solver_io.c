@@ -69,6 +69,7 @@ psdm_status psdmp_solver_load(psdmp_solve *solve, psdm_error *error) {
   *solve = solver ? solver->solve : NULL;
   if (solver) return PSDM_OK;
   if (*why) return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s cannot be loaded: %s", plugin, why);
-  return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0,
-                    "optimal motions need IPOPT, and its plug-in %s is not there: install coinor-libipopt-dev and build again, or name its folder in PSDM_PLUGINS", plugin);
+  return psdmp_fail(
+      error, PSDM_E_MISSING, "", 0, 0,
+      "optimal motions need IPOPT, and its plug-in %s is not there: install coinor-libipopt-dev and build again, or name its folder in PSDM_PLUGINS", plugin);
 }

@@ -47,9 +47,11 @@ static psdm_status fail_joint(const psdm_joint *joint, psdm_status status, const
 
 /* an elastic joint must be one of the open tree's independent ones, with a rotor behind its spring */
 static psdm_status check_spring(const psdm_robot *robot, const psdm_joint *joint, psdm_error *error) {
-  if (psdm_robot_loops(robot)) return fail_joint(joint, PSDM_E_ROBOT, "it is elastic, and the robot has closed loops; springs are known for open robots only", error);
+  if (psdm_robot_loops(robot))
+    return fail_joint(joint, PSDM_E_ROBOT, "it is elastic, and the robot has closed loops; springs are known for open robots only", error);
   if (joint->q < 0) return fail_joint(joint, PSDM_E_ROBOT, "it has a stiffness and follows other joints; only independent joints can be elastic", error);
-  if (joint->drive < 0) return fail_joint(joint, PSDM_E_MISSING, "it has a stiffness but no drive_inertia; an elastic joint needs a rotor behind its spring", error);
+  if (joint->drive < 0)
+    return fail_joint(joint, PSDM_E_MISSING, "it has a stiffness but no drive_inertia; an elastic joint needs a rotor behind its spring", error);
   return PSDM_OK;
 }
 
@@ -58,7 +60,7 @@ static psdm_status take_joints(psdmp_torques *t, const psdm_robot *robot, bool e
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(robot, k);
     bool spring = elastic && isfinite(joint->stiffness) && joint->type != PSDM_FIXED;
-    const char *lacks = joint->q >= 0 && joint->friction.given && t->kind != PSDM_FRICTION_LUGRE ? psdm_friction_lacks(&joint->friction, t->kind) : NULL;
+    const char *lacks = joint->q >= 0 && joint->friction.given ? psdm_friction_lacks(&joint->friction, t->kind) : NULL;
     psdm_status status = spring ? check_spring(robot, joint, error) : PSDM_OK;
     if (!status && lacks) status = fail_joint(joint, PSDM_E_MISSING, lacks, error);
     if (status) return status;
@@ -111,7 +113,8 @@ static psdm_status place_scratch(psdmp_torques *t, psdmp_arena *arena, psdm_erro
 psdm_status psdmp_torques_init(psdmp_torques *t, const psdm_robot *robot, psdm_friction_kind friction, bool elastic, const double *width, psdmp_arena *arena,
                                psdm_error *error) {
   bool any;
-  *t = (psdmp_torques){.n = psdm_robot_n(robot), .robot = robot, .kind = friction, .loops = psdm_robot_loops(robot) > 0};
+  *t = (psdmp_torques){
+      .n = psdm_robot_n(robot), .robot = robot, .kind = friction == PSDM_FRICTION_LUGRE ? PSDM_FRICTION_POWER : friction, .loops = psdm_robot_loops(robot) > 0};
   size_t n = (size_t)t->n;
   t->friction = psdmp_arena_alloc(arena, n * sizeof *t->friction);
   t->width = psdmp_arena_alloc(arena, n * sizeof *t->width);

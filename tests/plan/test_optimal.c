@@ -27,7 +27,7 @@ static double largest_share(const psdm_robot *robot, const psdm_motion *motion, 
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   *integral = 0;
   for (int k = 0; k <= PARTS; k++) {
-    psdm_motion_at(motion, begin + length * k / PARTS, 3, x);
+    psdm_motion_at(motion, begin + length * ((double)k / PARTS), 3, x); /* at its very end, not behind it */
     assert_int_equal(psdm_inverse(robot, work, x, x + n, x + 2 * n, tau), PSDM_OK);
     for (int i = 0; i < n; i++) {
       worst = fmax(worst, fabs(tau[i]) / effort[i]);
@@ -42,8 +42,10 @@ static double largest_share(const psdm_robot *robot, const psdm_motion *motion, 
 
 static psdm_robot *cart_of(double mass) {
   char text[300];
-  snprintf(text, sizeof text,
-           "convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic}]\nlinks: [{mass: %.17g, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n", mass);
+  snprintf(
+      text, sizeof text,
+      "convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic}]\nlinks: [{mass: %.17g, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n",
+      mass);
   return parse_robot(text);
 }
 
@@ -92,10 +94,10 @@ static void double_integrator(void **state) {
     psdm_optimal_free(p);
     psdm_robot_free(cart);
   }
-  printf("double integrator, relative errors: time %.1e, with no node at the switch %.1e, with a speed limit %.1e; energy %.1e, its motion %.1e; blend %.1e\n", even, odd, cruise,
-         energy, curve, blend);
-  /* IPOPT relaxes bounds by 1e-8 and stops at 1e-8 */
-  assert_true(even < 1e-7);
+  printf("double integrator, relative errors: time %.1e, with no node at the switch %.1e, with a speed limit %.1e; energy %.1e, its motion %.1e; blend %.1e\n",
+         even, odd, cruise, energy, curve, blend);
+  /* IPOPT relaxes bounds by 1e-8 and stops where each of the hundred torques at their limit has a gap below 1e-8: 1e-6 s of 0.1 s or more */
+  assert_true(even < 1e-5);
   assert_true(odd < 1e-5);
   assert_true(cruise < 1e-4);
   assert_true(energy < 1e-9 && curve < 1e-7);
@@ -107,9 +109,10 @@ static void double_integrator(void **state) {
  * Two rods of unit mass and length and a unit mass at the tip, torques within 1. x: velocities of both links against the base, the angle between them, that of the first.
  * PSOPT's example of it reports 2.985042 s with 40 nodes, 2.983021 s with 80. */
 
-static const char luus_text[] = "convention: dh\ngravity: [0, 0, 0]\njoints:\n  - {name: shoulder, type: revolute, a: 1}\n  - {name: elbow, type: revolute, a: 1}\nlinks:\n"
-                                "  - {mass: 1, com: [-0.5, 0, 0], inertia: {xx: 0.01, yy: 0.09, zz: 0.083333333333333333}}\n"
-                                "  - {mass: 2, com: [-0.25, 0, 0], inertia: {xx: 0.01, yy: 0.21, zz: 0.208333333333333333}}\n";
+static const char luus_text[] =
+    "convention: dh\ngravity: [0, 0, 0]\njoints:\n  - {name: shoulder, type: revolute, a: 1}\n  - {name: elbow, type: revolute, a: 1}\nlinks:\n"
+    "  - {mass: 1, com: [-0.5, 0, 0], inertia: {xx: 0.01, yy: 0.09, zz: 0.083333333333333333}}\n"
+    "  - {mass: 2, com: [-0.25, 0, 0], inertia: {xx: 0.01, yy: 0.21, zz: 0.208333333333333333}}\n";
 static const double published = 2.983021;
 
 static void luus(const double x[4], double u1, double u2, double rate[4]) {
@@ -229,7 +232,8 @@ static void two_links(void **state) {
   for (int nodes = 10; nodes <= 40; nodes *= 2) {
     psdm_optimal *p = optimum(robot, &(psdm_optimal_options){.from = from, .to = to, .effort = effort, .nodes = nodes});
     double share = largest_share(robot, p->motion, effort, weight, &integral), miss = simulated_miss(robot, p, from, to);
-    printf("  %d pieces: %.9f s, relative error %.1e, torques up to %.6f, simulated to %.1e of the end, %.2f s\n", nodes, p->seconds, p->seconds / exact - 1, share, miss, p->wall);
+    printf("  %d pieces: %.9f s, relative error %.1e, torques up to %.6f, simulated to %.1e of the end, %.2f s\n", nodes, p->seconds, p->seconds / exact - 1,
+           share, miss, p->wall);
     assert_true(fabs(p->seconds / exact - 1) < (nodes < 20 ? 2e-3 : 1e-4));
     assert_true(nodes < 20 || p->seconds < published);
     /* what is broken by less than 1e-3 is kept; the test's grid is another one */
@@ -261,7 +265,7 @@ static void below_polynomials(void **state) {
     for (int k = 0; k < 2; k++) assert_int_equal(psdm_motion_polynomial(n, 3 + 2 * k, from, to, 0, T, NULL, &motion[k], NULL), PSDM_OK);
     /* limits that the cubic just keeps */
     for (int k = 0; k <= 2000; k++) {
-      psdm_motion_at(motion[0], T * k / 2000., 3, x);
+      psdm_motion_at(motion[0], T * (k / 2000.), 3, x);
       assert_int_equal(psdm_inverse(robot, work, x, x + n, x + 2 * n, tau), PSDM_OK);
       for (int i = 0; i < n; i++) effort[i] = fmax(effort[i], 1.001 * fabs(tau[i]));
     }
@@ -284,8 +288,8 @@ static void below_polynomials(void **state) {
     psdm_work_free(work, NULL);
     psdm_robot_free(robot);
   }
-  printf("energy: %.3f to %.3f of %d cubics and quintics that keep to the limits; torques up to %.6f of theirs, integral %.1e apart, at most %.2f s\n", best, least, feasible, share,
-         other, seconds);
+  printf("energy: %.3f to %.3f of %d cubics and quintics that keep to the limits; torques up to %.6f of theirs, integral %.1e apart, at most %.2f s\n", best,
+         least, feasible, share, other, seconds);
   assert_true(feasible >= 12);
   assert_true(share < 1 + 1.1e-3);
   assert_true(other < 1e-3);

@@ -55,7 +55,7 @@ refuse 2 "--friction 'lugre'" arm.yaml time --to 1 --friction lugre
 refuse 2 "--effort '1,2,3': one number or 2 were expected" arm.yaml time --to 1 --effort 1,2,3
 refuse 2 "positive numbers" arm.yaml scale --trajectory quick.csv --effort 0
 refuse 2 "cannot be opened" arm.yaml scale --trajectory none.csv
-refuse 3 "nothing limits the trajectory" cart.yaml scale --trajectory way.csv
+refuse 2 "nothing limits the trajectory" cart.yaml scale --trajectory way.csv
 refuse 1 "nothing limits the speed along the path" cart.yaml time --trajectory way.csv
 refuse 1 "joint 'shoulder' at t = " arm.yaml scale --trajectory quick.csv --effort 50
 refuse 3 "link1" "$robots/denso_vs6556g.yaml" scale --trajectory quick.csv

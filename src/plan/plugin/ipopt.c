@@ -61,9 +61,9 @@ static Bool curve(int n, double *x, Bool fresh, double factor, int m, double *mu
 static Bool going_on(int mode, int iteration, double f, double infeasible, double dual, double barrier, double step, double regularization, double alpha_dual,
                      double alpha, int trials, void *user) {
   job *j = user;
-  (void)mode, (void)dual, (void)barrier, (void)step, (void)regularization, (void)alpha_dual, (void)alpha, (void)trials;
+  (void)mode, (void)dual, (void)step, (void)regularization, (void)alpha_dual, (void)alpha, (void)trials;
   j->iterations = iteration;
-  j->stopped = !j->problem->going_on(j->problem->user, iteration, f, infeasible);
+  j->stopped = !j->problem->going_on(j->problem->user, iteration, f, infeasible, barrier);
   return !j->stopped;
 }
 

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# KR6 from rest to rest, quickest and least strenuous, beside the same program through CasADi and Pinocchio: bench/plan/run.sh
+#
+# The same polynomial pieces, points, limits, weights, beginning and solver (IPOPT) on both sides, one run, best of three. CasADi has exact second derivatives and evaluates in its
+# virtual machine. Its time is for the solution alone; what it takes to build the program stands behind it. Exit 0: timed and agreed, 1: not so, 2: something did not build.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../common/setup.sh"
+robot=$root/robots/kuka_kr6.yaml from=0,-1.57,1.57,0,0.3,0 to=1,-0.7,0.6,0.5,-0.5,1 velocity=6,6,6,6,6,6 effort=150,150,80,20,20,10 pieces=40
+build_library
+quietly tool cmake --build "$build" --target psdm_tool psdm_ipopt -j "$(nproc)"
+peer=
+if install_pinocchio && build_tracer; then
+  quietly trace "$build/trace_casadi" "$robot" "$build/plan_kr6.c" "$build/plan_kr6.casadi" && peer=yes
+else
+  echo "SKIPPED: CasADi and Pinocchio could not be installed, see build/bench/casadi.log"
+fi
+
+# WHAT OPTION...: best of three of ours
+ours() {
+  local k
+  for k in 1 2 3; do
+    "$build/psdm" plan "$robot" "$@" --from $from --to $to --velocity $velocity --effort $effort --nodes $pieces --json 2> "$build/plan.log" || { cat "$build/plan.log" >&2; return 1; }
+  done
+}
+
+ours time > "$build/plan_time.json"
+least=$(python3 -c 'import json, sys; d = json.JSONDecoder(); print(1.2 * d.raw_decode(open(sys.argv[1]).read())[0]["seconds"])' "$build/plan_time.json")
+ours energy --duration "$least" > "$build/plan_energy.json"
+for what in time energy; do
+  : > "$build/peer_$what.json"
+  [ -z "$peer" ] || for _ in 1 2 3; do "$venv/bin/python" "$here/peer.py" "$build/plan_kr6.casadi" $what "$least" $from $to $velocity $effort $pieces >> "$build/peer_$what.json"; done
+done
+python3 - "$build" <<'PY' | tee "$build/plan.txt"
+import json, sys
+wrong = []
+
+
+def read(path):
+    text, out, d = open(path).read(), [], json.JSONDecoder()
+    while text.strip():
+        x, end = d.raw_decode(text.lstrip())
+        out.append(x)
+        text = text.lstrip()[end:]
+    return out
+
+
+print("KR6, 40 pieces      seconds of motion  sum tau^2 dt   iterations     time to solve   (to build)")
+for what in ("time", "energy"):
+    ours, peer = read(f"{sys.argv[1]}/plan_{what}.json"), read(f"{sys.argv[1]}/peer_{what}.json")
+    mine = min(o["wall"] for o in ours)
+    o = ours[0]
+    print("%-8s psdm plan     %9.6f %19.6g %12d %13.3f s" % (what, o["seconds"], o["energy"], o["iterations"], mine))
+    if not o["converged"]: wrong.append(f"{what} did not converge")
+    if peer:
+        p, theirs = peer[0], min(x["solve"] for x in peer)
+        print("%-8s CasADi        %9.6f %19s %12d %13.3f s  %.2f s, %s: %.1f times as long" % (what, p["seconds"], "", p["iterations"], theirs, min(x["build"] for x in peer), p["words"], theirs / mine))
+        if p["words"] == "solved" and what == "time" and abs(p["seconds"] / o["seconds"] - 1) > 0.01: wrong.append("the two least times differ")
+for w in wrong:
+    print("WRONG:", w)
+sys.exit(bool(wrong))
+PY
