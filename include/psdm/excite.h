@@ -58,7 +58,7 @@ typedef struct psdm_excite_options {
   psdm_excite_shape shape;
   psdm_excite_goal goal;
   int harmonics;              /* 0: 5; sines: number of sines, 0: 3 */
-  double band;                /* Hz, the highest frequency; 0: harmonics / seconds for FOURIER, 1 Hz for SINES */
+  double band;                /* Hz, the highest frequency: FOURIER leaves out harmonics above it, SINES are all below it; 0: none for FOURIER, 1 Hz for SINES */
   bool no_friction;           /* do not count viscous, Coulomb and offset columns among what is told apart */
   int starts;                 /* local searches from different places; 0: 8 */
   int threads;                /* 0: as many as there are processors; the answer does not depend on it */
@@ -69,7 +69,8 @@ typedef struct psdm_excite_options {
   double com[3];              /* m, its centre in the last link's frame */
   double speed;               /* share of the velocity limit: motor 0.1, gravity 0.1, friction: of the largest sine 0.9; 0: those */
   int levels;                 /* friction: sizes of sines; 0: 10 */
-  /* now and then: best (nullable) is the best motion so far, feasible, valid during the call; value its condition number. false stops with the best so far */
+  /* now and then, from any thread but never from two at once: best (nullable) is the best motion so far, feasible, valid during the call; condition its condition
+   * number. false stops with the best so far */
   bool (*going_on)(void *user, const char *doing, double share, const psdm_motion *best, double condition);
   void *going_on_user;
 } psdm_excite_options;

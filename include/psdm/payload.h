@@ -62,7 +62,7 @@ typedef struct psdm_payload_answer {
   long rows;
   double seconds;
   bool stopped;
-  char remark[4][200];             /* "" behind the last */
+  char remark[6][200];             /* "" behind the last */
   struct psdmp_payload *internal;
 } psdm_payload_answer;
 

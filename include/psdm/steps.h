@@ -57,7 +57,7 @@ typedef struct psdm_step_fit {
   double seconds;
 } psdm_step_fit;
 
-/* The answer. Constant once made; all pointers live as long as it does.
+/* The answer. Constant once made (psdm_steps_predict borrows its memory: one thread at a time); all pointers live as long as it does.
  * All numbers stand in one vector x: Kt (n), theta (base), friction (8 n); covariance is of x. */
 typedef struct psdm_steps {
   const psdm_robot *robot;
@@ -101,7 +101,9 @@ typedef struct psdm_steps_row {
   bool heldout;
   double q, qd, measured, predicted;
 } psdm_steps_row;
-typedef bool (*psdm_steps_write)(void *user, const psdm_steps_row *row);
+typedef bool (*psdm_steps_write)(void *user, const psdm_steps_row *row); /* false stops */
+
+/* Reads the logs of the steps that this run finished again, and hands out their rows. Allocates and frees. */
 PSDM_API psdm_status psdm_steps_predict(const psdm_steps *steps, psdm_steps_write write, void *user, psdm_error *error);
 
 #ifdef __cplusplus

@@ -48,6 +48,23 @@ void *psdmp_arena_alloc_raw(psdmp_arena *arena, size_t bytes); /* the same, not 
 char *psdmp_arena_text(psdmp_arena *arena, const char *text, size_t length); /* terminated copy */
 void psdmp_arena_free(psdmp_arena *arena);
 
+/* ---- time and chance ---- */
+
+double psdmp_clock(void); /* s, of a clock that never goes back */
+
+/* splitmix64 (Steele, Lea, Flood 2014): the same numbers on every machine. */
+static inline uint64_t psdmp_random_bits(uint64_t *state) {
+  uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+/* Evenly in [low, high). */
+static inline double psdmp_random(uint64_t *state, double low, double high) {
+  return low + (high - low) * ((double)(psdmp_random_bits(state) >> 11) * 0x1p-53);
+}
+
 /* ---- numbers: C-locale decimal text, whatever the process locale is ---- */
 
 /* Strict finite decimal over the whole of text[0..length). False when it is anything else (also nan, inf, hex, overflow). */

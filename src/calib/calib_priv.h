@@ -8,6 +8,8 @@
  *   prior.c       inertias from kinematics alone
  *   choose.c      friction columns by cross-validation on the factors
  *   calibrate.c   the recipe
+ *   drives.c      torques of joints and drives
+ *   tally.c       how well torques are met
  *   result.c      the answer and its doubt
  *
  * The equations are those of the drives: with q = T x (x the drives' positions seen from the joints, T the transmission without gears) they are
@@ -242,6 +244,31 @@ typedef struct psdmp_selected {
 } psdmp_selected;
 bool psdmp_select(psdmp_run *run, const psdmp_factors *f, unsigned blocks, bool chosen_already, psdmp_selected *out);
 void psdmp_selected_free(psdmp_run *run, psdmp_selected *s);
+
+/* ---- drives.c ---- */
+
+/* Sets T and T_inverse, in the arena; NULL stay those of drives that are joints. False: out of memory. */
+bool psdmp_run_transmission(psdmp_run *run, psdmp_arena *arena);
+
+/* Torques (n). */
+void psdmp_run_to_drives(const psdmp_run *run, const double *joint, double *drive);
+void psdmp_run_to_joints(const psdmp_run *run, const double *drive, double *joint);
+
+/* Sets kept and K, in the arena, from the model's formulas. False: out of memory. */
+bool psdmp_run_formulas(psdmp_run *run, psdmp_arena *arena);
+
+/* ---- tally.c ---- */
+
+/* Sums behind a psdm_joint_fit; zero-initialise. */
+typedef struct psdmp_tally {
+  double count, error, square, sum, low, high;
+} psdmp_tally;
+
+void psdmp_tally_add(psdmp_tally *s, double measured, double error);
+psdm_joint_fit psdmp_tally_fit(const psdmp_tally *s); /* NAN where nothing can be said */
+
+/* |error| / |torque| of all together; NAN without a torque. */
+double psdmp_tally_rel(int count, const psdmp_tally *s);
 
 /* ---- result.c ---- */
 

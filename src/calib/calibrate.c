@@ -1,12 +1,10 @@
 /* calibrate.c: the recipe: one way for every robot, all choices by cross-validation on the training part. */
-#define _POSIX_C_SOURCE 200809L
 #include "psdm/calibrate.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "calib/calib_priv.h"
 #include "calib/result.h"
@@ -60,12 +58,6 @@ bool psdmp_going_on(psdmp_run *r, const char *doing, double share) {
   return !r->stopped;
 }
 
-static double clock_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* ---- beginning ---- */
 
 static psdm_status check(const psdm_robot *robot, const psdm_calibrate_options *o, psdm_error *error) {
@@ -82,26 +74,6 @@ static psdm_status check(const psdm_robot *robot, const psdm_calibrate_options *
   if (o->delay_given && !(fabs(o->delay) <= 1)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the torques' delay must be at most a second either way");
   if (robot->closure) return psdmp_fail(error, PSDM_E_ROBOT, file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
   return PSDM_OK;
-}
-
-/* T: drives' positions, seen from the joints, to joints */
-static bool set_transmission(psdmp_run *r) {
-  int n = r->n;
-  if (!r->robot->transmission) return true;
-  double gear[PSDM_MAX_JOINTS];
-  for (int j = 0; j < r->robot->joints; j++)
-    if (r->robot->joint[j].q >= 0) gear[r->robot->joint[j].q] = r->robot->joint[j].gear;
-  double *T = psdmp_arena_alloc(&r->arena, (size_t)n * (size_t)n * sizeof *T), *inverse = psdmp_arena_alloc(&r->arena, (size_t)n * (size_t)n * sizeof *inverse);
-  if (!T || !inverse) return false;
-  bool identity = true;
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) {
-      T[i * n + j] = r->robot->transmission[i * n + j] * gear[j];
-      inverse[i * n + j] = r->robot->transmission_inv[i * n + j] / gear[i];
-      identity &= fabs(T[i * n + j] - (i == j)) < 1e-12;
-    }
-  if (!identity) r->T = T, r->T_inverse = inverse;
-  return true;
 }
 
 static psdm_status set_reach(psdmp_run *r, psdm_error *error) {
@@ -121,21 +93,9 @@ static psdm_status set_model(psdmp_run *r, psdm_error *error) {
   psdm_status status = psdm_params_derive(&bare, NULL, r->allocator, &r->model, NULL, error);
   if (status) return status;
   if (r->robot->assumptions) because(r, "the %d assumptions of the robot's file are not made: the log decides", r->robot->assumptions);
-  r->l = psdm_model_l(r->model);
-  r->S = psdm_robot_parameter_count(r->robot);
   r->links = psdm_robot_links(r->robot);
   r->drives = psdm_robot_drives(r->robot);
-  r->kept = psdmp_arena_alloc(&r->arena, (size_t)r->l * sizeof *r->kept);
-  r->K = psdmp_arena_alloc(&r->arena, (size_t)r->l * (size_t)r->S * sizeof *r->K);
-  if (!r->kept || !r->K) return no_memory(error);
-  for (int j = 0; j < r->l; j++) {
-    psdm_model_base_term(r->model, j, 0, &r->kept[j]);
-    for (int k = 0; k < psdm_model_base_terms(r->model, j); k++) {
-      int standard;
-      double value = psdm_model_base_term(r->model, j, k, &standard);
-      r->K[(long)j * r->S + standard] = value;
-    }
-  }
+  if (!psdmp_run_formulas(r, &r->arena)) return no_memory(error);
   return psdm_work_new(r->robot, r->allocator, &r->work) ? no_memory(error) : PSDM_OK;
 }
 
@@ -365,7 +325,7 @@ static psdm_status set_width(psdmp_run *r, psdm_error *error) {
 static psdm_status begin(psdmp_run *r, psdm_error *error) {
   psdm_status status = set_model(r, error);
   if (status) return status;
-  if (!set_transmission(r) || !allocate(r)) return no_memory(error);
+  if (!psdmp_run_transmission(r, &r->arena) || !allocate(r)) return no_memory(error);
   status = set_reach(r, error);
   if (status) return status;
   status = psdmp_feed_open(r->robot, r->options, r->allocator, &r->feed, error);
@@ -411,12 +371,12 @@ static void say_why(psdmp_run *r) {
 }
 
 static psdm_status work_through(psdmp_run *r, psdm_calibration **out, psdm_error *error) {
-  double started = clock_now();
+  double started = psdmp_clock();
   psdm_status status = begin(r, error);
   if (!status) status = choose_all(r, error);
   if (!status) say_why(r);
   if (!status) status = psdmp_result_make(r, out, error);
-  if (!status) (*out)->seconds = clock_now() - started;
+  if (!status) (*out)->seconds = psdmp_clock() - started;
   return status;
 }
 

@@ -9,6 +9,7 @@
 
 enum { POINTS_PER_SECOND = 50, FEWEST_POINTS = 400, MOST_POINTS = 5000 };             /* condition numbers */
 enum { CHECKS_PER_SECOND = 200, FEWEST_CHECKS = 10001, MOST_CHECKS = 100001 };        /* extremes */
+enum { MOST_EVALUATIONS = 1000000000 };                                                /* NLopt counts in int */
 
 static const double default_seconds = 10, default_margin = 0.02, default_clearance = 0.01;
 
@@ -220,8 +221,10 @@ static psdm_status measure(const psdmp_told *told, const psdm_motion *motion, ps
 }
 
 static psdm_status refuse_loops(const psdm_robot *robot, psdm_error *error) {
+  const char *own = psdm_robot_name(robot);
+  char name[80];
   if (!psdm_robot_loops(robot)) return PSDM_OK;
-  return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "robot '%s' has closed loops; motions are planned for trees and coupled joints", psdm_robot_name(robot));
+  return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "robot '%s' has closed loops; motions are planned for trees and coupled joints", psdmp_quote(own, strlen(own), name, sizeof name));
 }
 
 psdm_status psdm_excite_condition(const psdm_robot *robot, const psdm_excite_options *options, const psdm_motion *motion, const psdm_allocator *allocator,
@@ -300,6 +303,7 @@ static psdm_status check_options(const psdm_excite_options *o, psdm_error *error
   if (!(o->seconds >= 0) || !isfinite(o->seconds)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g seconds; a positive, finite number was expected", o->seconds);
   if (o->harmonics < 0 || o->starts < 0 || o->threads < 0 || o->evaluations < 0 || !(o->band >= 0) || !(o->wall >= 0))
     return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "harmonics, band, starts, threads, evaluations and wall must not be negative");
+  if (o->evaluations > MOST_EVALUATIONS) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld evaluations; at most %d are possible", o->evaluations, MOST_EVALUATIONS);
   return PSDM_OK;
 }
 

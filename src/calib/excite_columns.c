@@ -24,19 +24,11 @@ static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_
 
 /* ---- which columns ---- */
 
-/* splitmix64 (Steele, Lea, Flood 2014): the same states for every search */
-static double even(uint64_t *state, double low, double high) {
-  uint64_t z = (*state += 0x9E3779B97F4A7C15u);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return low + (high - low) * ((double)((z ^ (z >> 31)) >> 11) * 0x1p-53);
-}
-
 static void spread_state(const psdmp_excite_limits *l, int n, uint64_t *random, double *state) {
   for (int i = 0; i < n; i++) {
-    state[i] = even(random, l->lower[i], l->upper[i]);
-    state[n + i] = even(random, -l->velocity[i], l->velocity[i]);
-    state[2 * n + i] = even(random, -l->acceleration[i], l->acceleration[i]);
+    state[i] = psdmp_random(random, l->lower[i], l->upper[i]);
+    state[n + i] = psdmp_random(random, -l->velocity[i], l->velocity[i]);
+    state[2 * n + i] = psdmp_random(random, -l->acceleration[i], l->acceleration[i]);
   }
 }
 
@@ -96,7 +88,7 @@ static bool new_samples(const psdmp_told *t, samples *s) {
 }
 
 static psdm_status fill_samples(const psdmp_told *t, const psdmp_excite_limits *limits, samples *s) {
-  uint64_t random = 1;
+  uint64_t random = 1; /* the same states for every search */
   psdm_status status = PSDM_OK;
   for (int k = 0; k < s->states && !status; k++) {
     spread_state(limits, t->n, &random, s->state);

@@ -181,8 +181,6 @@ typedef struct psdmp_found {
 psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, const psdmp_told *told,
                          psdmp_arena *arena, psdmp_found *found, psdm_error *error);
 
-double psdmp_clock(void); /* s */
-
 /* ---- excite_nlopt.c ---- */
 
 typedef struct psdmp_minimum {

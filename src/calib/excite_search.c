@@ -3,11 +3,9 @@
  * Each start draws random motions, scaled up to the limits (they also are what the answer is compared with), goes on from the best of them by a global search over
  * such scaled motions, then by a local one with exact gradients and the limits as constraints. Whatever it meets on the way is made strictly feasible before it
  * counts. A start depends on its number and the seed alone: the answer is the same for any number of threads. */
-#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -68,22 +66,6 @@ typedef struct start {
   double best_value, best_condition;
   bool any, drew, finished;
 } start;
-
-double psdmp_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* splitmix64 (Steele, Lea, Flood 2014) */
-static uint64_t next(uint64_t *state) {
-  uint64_t z = (*state += 0x9E3779B97F4A7C15u);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
-
-static double even(uint64_t *state, double low, double high) { return low + (high - low) * ((double)(next(state) >> 11) * 0x1p-53); }
 
 /* ---- progress ---- */
 
@@ -178,7 +160,7 @@ static void draw_harmonics(start *o) {
   for (int i = 0; i < o->wave.n; i++) {
     int *k = o->wave.harmonic + (long)i * N, used = 0;
     for (int j = K - N + 1; j <= K; j++, used++) {
-      int pick = o->s->options->shape == PSDM_EXCITE_FOURIER ? used + 1 : 1 + (int)(next(&o->random) % (uint64_t)j), at = used;
+      int pick = o->s->options->shape == PSDM_EXCITE_FOURIER ? used + 1 : 1 + (int)(psdmp_random_bits(&o->random) % (uint64_t)j), at = used;
       for (int e = 0; e < used; e++)
         if (k[e] == pick) pick = j;
       for (; at > 0 && k[at - 1] > pick; at--) k[at] = k[at - 1];
@@ -199,7 +181,7 @@ static void take_harmonics(start *o, const psdmp_wave *from) {
 /* centres in the middle half of the range, coefficients of any direction */
 static void draw(start *o, double *x) {
   for (int i = 0; i < o->wave.n; i++)
-    for (int j = 0; j < o->wave.own; j++) x[(long)i * o->wave.own + j] = j ? even(&o->random, -1, 1) : even(&o->random, -0.5, 0.5);
+    for (int j = 0; j < o->wave.own; j++) x[(long)i * o->wave.own + j] = j ? psdmp_random(&o->random, -1, 1) : psdmp_random(&o->random, -0.5, 0.5);
 }
 
 /* condition numbers of a motion on the fine grid, which has its states */
@@ -265,7 +247,7 @@ static void search_once(start *o, long evaluations, bool global) {
   search *s = o->s;
   psdmp_minimum problem = {.numbers = o->wave.n * o->wave.own, .constraints = s->bounds.count, .lower = global ? s->lower : s->box_lower,
                            .upper = global ? s->upper : s->box_upper, .value = global ? global_value : local_value, .bounds = local_bounds, .stop = stopped,
-                           .user = o, .evaluations = evaluations, .seed = (unsigned long)next(&o->random)};
+                           .user = o, .evaluations = evaluations, .seed = (unsigned long)psdmp_random_bits(&o->random)};
   if (evaluations > 0 && !stopped(o) && !(global ? psdmp_minimise_global : psdmp_minimise_local)(&problem, o->x)) give_up(o, PSDM_E_MEMORY, "out of memory");
 }
 
@@ -376,8 +358,8 @@ static psdm_status set_harmonics(search *s, psdm_error *error) {
   double band = o->band > 0 ? o->band : sines ? 1 : 0;
   int within = band > 0 ? (int)fmin(PSDMP_MOST_TERMS, floor(band * o->seconds * (1 + 1e-12))) : PSDMP_MOST_TERMS;
   s->terms = o->harmonics > 0 ? o->harmonics : sines ? 3 : band > 0 ? within : 5;
-  if (!sines && s->terms > within) s->terms = within;
   if (s->terms > PSDMP_MOST_TERMS) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d harmonics; at most %d are possible", s->terms, PSDMP_MOST_TERMS);
+  if (!sines && s->terms > within) s->terms = within;
   if (s->terms < 2) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d harmonics; a motion that begins and ends at rest needs 2, in a band of %g Hz or more", s->terms, 2 / o->seconds);
   if (s->terms > within)
     return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d sines do not fit in a band of %g Hz: a period of %g s has %d harmonics there", s->terms, band, o->seconds, within);

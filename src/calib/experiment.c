@@ -149,6 +149,8 @@ psdm_status psdmp_experiment(const psdm_robot *robot, const psdm_excite_options 
       default: status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "this step has no experiment by rule");
     }
   if (track.no_memory) status = no_memory(error); /* whatever was said because of it */
+  if (track.too_long)
+    status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the experiment takes more than six hours; less time, or higher limits of velocity and acceleration, were expected");
   if (!status) status = finish(&track, arena, allocator, out, motion);
   psdm_robot_free(track.loaded_owned);
   psdm_work_free(track.work, allocator);

@@ -190,7 +190,9 @@ static psdm_status sweep_joint(psdmp_track *track, int joint, double share, view
     if (shorter.high > shorter.low + 3 * step && perform(track, joint, &shorter, share, q, qd)) return PSDM_OK;
     v->worth = -1;
   }
-  return psdmp_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "joint '%s': no pose was found in which it can sweep within its limits, away from obstacles", of ? of->name : "");
+  char name[80] = "";
+  if (of) psdmp_quote(of->name, strlen(of->name), name, sizeof name);
+  return psdmp_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "joint '%s': no pose was found in which it can sweep within its limits, away from obstacles", name);
 }
 
 /* one joint after the other; *cruising is the time spent at constant speed */

@@ -19,7 +19,8 @@ typedef struct psdmp_track {
   const psdmp_excite_limits *limits;
   psdm_error *error;
   psdmp_arena scratch; /* until the motion is made */
-  bool no_memory;      /* memory ran out on the way */
+  bool no_memory;      /* memory ran out on the way, or */
+  bool too_long;       /* the motion takes more than six hours: both end the planning */
   int n;
   uint64_t random;
 

@@ -6,15 +6,10 @@
 
 static const double slack = 5e-4;  /* m above the clearance that planned motions keep, so that a search along them ends */
 static const double torque_step = 0.04; /* rad or m of the joint that goes farthest: a torque's sine differs from its chord by 2e-4 of its size there */
+static const double longest = 21600; /* s: nobody watches a robot for so long, and its check at 2000 points a second would hardly end */
 enum { LEAST_POINTS = 8, MOST_POINTS = 10000 }; /* of a piece where torques are looked at */
 
-/* splitmix64 (Steele, Lea, Flood 2014) */
-double psdmp_track_random(psdmp_track *track) {
-  uint64_t z = track->random += 0x9E3779B97F4A7C15u;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
+double psdmp_track_random(psdmp_track *track) { return psdmp_random(&track->random, 0, 1); }
 
 void psdmp_track_random_pose(psdmp_track *track, double *q) {
   const psdmp_excite_limits *l = track->limits;
@@ -54,6 +49,7 @@ void psdmp_track_add(psdmp_track *track, double seconds, const double *q, const 
   for (int k = 0; k < 3; k++)
     for (int i = 0; i < n; i++) track->x[k][row * n + i] = from[k] ? from[k][i] : 0;
   track->rows++;
+  if (track->t[row] > longest) track->too_long = track->no_memory = true;
 }
 
 const double *psdmp_track_last(const psdmp_track *track) { return track->x[0] + (track->rows - 1) * track->n; }

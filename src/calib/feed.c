@@ -221,7 +221,8 @@ static psdm_status open_logs(psdmp_feed *f, const psdm_robot *robot, const psdm_
 static psdm_status check_interval(psdmp_feed *f, int file, psdm_error *error) {
   double interval = psdm_log_interval(f->log[file]);
   if (file == 0) f->interval = interval;
-  if (!(interval > 0) || fabs(interval - f->interval) > 0.02 * f->interval)
+  if (!(interval > 0)) return psdmp_fail(error, PSDM_E_PARSE, psdm_log_file(f->log[file]), 0, 0, "it has no clock: two rows or more, at different times, were expected");
+  if (fabs(interval - f->interval) > 0.02 * f->interval)
     return psdmp_fail(error, PSDM_E_PARSE, psdm_log_file(f->log[file]), 0, 0, "its clock ticks every %g ms, that of the first log every %g ms; logs of one calibration need one rate", 1e3 * interval, 1e3 * f->interval);
   return PSDM_OK;
 }

@@ -216,6 +216,12 @@ void psdm_parameters_friction(const psdm_parameters *p, int drive, psdm_friction
 
 /* ---- a robot takes it over ---- */
 
+psdm_status psdmp_parameters_match(const psdm_parameters *p, const psdm_robot *r, psdm_error *error) {
+  char name[80];
+  if (p->kinematics == psdm_robot_fingerprint(r)) return PSDM_OK;
+  return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')", psdmp_quote(p->robot, strlen(p->robot), name, sizeof name));
+}
+
 psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *r, const char *file, int line, psdm_error *error) {
   psdm_model *model;
   psdm_status status = psdm_parameters_model(r, r->arena.allocator, &model, error);
@@ -243,8 +249,8 @@ static void set_drives(const psdm_parameters *p, psdm_robot *r) {
 }
 
 psdm_status psdm_parameters_apply(const psdm_parameters *p, psdm_robot *r, psdm_error *error) {
-  if (p->kinematics != psdm_robot_fingerprint(r)) return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')", p->robot);
-  psdm_status shown = psdmp_parameters_shown(p, error);
+  psdm_status shown = psdmp_parameters_match(p, r, error);
+  if (!shown) shown = psdmp_parameters_shown(p, error);
   if (shown) return shown;
   if (p->pi) {
     psdm_robot_set_parameters(r, p->pi);

@@ -19,6 +19,9 @@ psdm_parameters *psdmp_parameters_new(const psdm_allocator *allocator);
 /* Index of a standard parameter by its name, -1 when there is none. */
 int psdmp_standard_find(const psdm_robot *robot, const char *name);
 
+/* Whether they were found for a robot of these kinematics. */
+psdm_status psdmp_parameters_match(const psdm_parameters *p, const psdm_robot *robot, psdm_error *error);
+
 /* Whether the base parameters are this robot's own, all of them: gravity in another direction makes others. */
 psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line, psdm_error *error);
 

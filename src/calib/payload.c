@@ -89,7 +89,9 @@ psdm_status psdmp_mount_find(const psdm_robot *robot, int joint, psdmp_mount *mo
   psdm_status status = joint < 0 ? last_link(r, &joint, error) : PSDM_OK;
   if (status) return status;
   const psdmp_link *link = &r->link[joint];
-  if (link->body < 0) return psdmp_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "link '%s' is fixed to the base: no torque feels what it carries", link->name);
+  char name[80];
+  psdmp_quote(link->name, strlen(link->name), name, sizeof name);
+  if (link->body < 0) return psdmp_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "link '%s' is fixed to the base: no torque feels what it carries", name);
   const psdmp_body *body = &r->body[link->body];
   psdmp_pose back = psdmp_pose_inverse(&r->link[body->index].frame), place = psdmp_pose_product(&back, &link->frame);
   if (joint == body->index) place = psdmp_pose_identity(); /* to the last bit */
@@ -213,7 +215,9 @@ psdm_status psdm_payload_attach(psdm_robot *robot, int joint, const double pi_L[
     pi[10L * mount.link + k] += moved[k];
     if (isnan(pi[10L * mount.link + k]) && !isnan(moved[k])) status = PSDM_E_MISSING;
   }
-  if (status) psdmp_fail(error, status, robot->file, 0, 0, "the inertia of link '%s', which is to carry a load, is unknown", robot->link[mount.joint].name);
+  const char *link = robot->link[mount.joint].name;
+  char name[80];
+  if (status) psdmp_fail(error, status, robot->file, 0, 0, "the inertia of link '%s', which is to carry a load, is unknown", psdmp_quote(link, strlen(link), name, sizeof name));
   else psdm_robot_set_parameters(robot, pi);
   psdmp_free(robot->arena.allocator, pi);
   return status;

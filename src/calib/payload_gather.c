@@ -12,22 +12,6 @@ enum { CHUNK = 256 }; /* rows that wait for the factor */
 
 static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-/* ---- drives and joints ---- */
-
-void psdmp_payload_to_drives(const psdmp_run *r, const double *joint, double *drive) {
-  for (int i = 0; i < r->n; i++) {
-    drive[i] = r->T ? 0 : joint[i];
-    for (int k = 0; k < r->n && r->T; k++) drive[i] += r->T[k * r->n + i] * joint[k];
-  }
-}
-
-void psdmp_payload_to_joints(const psdmp_run *r, const double *drive, double *joint) {
-  for (int i = 0; i < r->n; i++) {
-    joint[i] = r->T ? 0 : drive[i];
-    for (int k = 0; k < r->n && r->T; k++) joint[i] += r->T_inverse[k * r->n + i] * drive[k];
-  }
-}
-
 bool psdmp_payload_moves(const psdmp_payload *p, const psdmp_payload_row *row, int i) {
   const psdm_parameters *e = p->empty;
   return !e->speed || !(e->rest > 0) || fabs(row->v[i]) > e->rest * e->speed[i];
@@ -50,7 +34,7 @@ static void scale(const psdmp_payload *p, long rows, double *tau) {
   for (long k = 0; k < rows && (p->currents || factors); k++, tau += e->n) {
     double own[PSDM_CALIBRATE_JOINTS];
     memcpy(own, tau, (size_t)e->n * sizeof *own);
-    if (p->currents) psdmp_payload_to_joints(&p->run, tau, own); /* as they were before rows were taken for joints' torques */
+    if (p->currents) psdmp_run_to_joints(&p->run, tau, own); /* as they were before rows were taken for joints' torques */
     for (int i = 0; i < e->n; i++) tau[i] = isfinite(e->torque_constant[i]) ? own[i] * e->torque_constant[i] : own[i];
   }
 }
@@ -98,7 +82,7 @@ psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predic
   psdm_status status = psdm_predictor_step(predictor, row->q, row->qd, row->qdd, tau, friction);
   if (status || !row->friction) return status;
   for (int i = 0; i < p->run.n; i++) tau[i] -= friction[i];
-  psdmp_payload_to_joints(&p->run, row->friction, friction);
+  psdmp_run_to_joints(&p->run, row->friction, friction);
   for (int i = 0; i < p->run.n; i++) tau[i] += friction[i];
   return PSDM_OK;
 }
@@ -236,7 +220,7 @@ static psdm_status leave_over(gathering *g, const psdmp_payload_row *row) {
     for (int i = 0; i < n; i++) g->tau[i] += g->friction[i];
   }
   if (status) return status;
-  psdmp_payload_to_drives(&p->run, g->tau, g->rest);
+  psdmp_run_to_drives(&p->run, g->tau, g->rest);
   for (int i = 0; i < n; i++) g->rest[i] = row->tau[i] - g->rest[i];
   return PSDM_OK;
 }
@@ -251,7 +235,7 @@ static void load_columns(gathering *g, const double *Y) {
       joint[i] = 0;
       for (int a = 0; a < 10; a++) joint[i] += Y[(long)i * S + 10L * p->mount.link + a] * p->mount.move[10 * a + k];
     }
-    psdmp_payload_to_drives(&p->run, joint, drive);
+    psdmp_run_to_drives(&p->run, joint, drive);
     for (int i = 0; i < n; i++) g->A[10 * i + k] = drive[i];
   }
 }

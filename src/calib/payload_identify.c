@@ -1,9 +1,7 @@
 /* payload_identify.c: which load a calibrated robot carries, from logs with it and, better, without it too. */
-#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "calib/parameters_priv.h"
 #include "calib/payload_priv.h"
@@ -15,21 +13,15 @@ enum { PASSES = 12 }; /* at most, where friction depends on the load: each pass 
 
 static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-static double clock_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* ---- beginning ---- */
 
 static psdm_status check(const psdm_robot *robot, const psdm_parameters *e, const psdm_payload_options *o, psdm_error *error) {
   if (o->files < 1) return psdmp_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "at least one log with the load is needed");
   if (o->empty_files < 0 || !(o->cutoff >= 0)) return psdmp_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "an option of the payload is out of its range");
   if (robot->closure) return psdmp_fail(error, PSDM_E_ROBOT, robot->file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
-  if (e->kinematics != psdm_robot_fingerprint(robot)) return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')", e->robot);
   if (e->n > PSDM_CALIBRATE_JOINTS) return psdmp_fail(error, PSDM_E_LIMIT, robot->file, 0, 0, "%d joints; at most %d are calibrated at once", e->n, PSDM_CALIBRATE_JOINTS);
-  psdm_status status = psdmp_parameters_shown(e, error);
+  psdm_status status = psdmp_parameters_match(e, robot, error);
+  if (!status) status = psdmp_parameters_shown(e, error);
   return status ? status : psdmp_parameters_complete(e, robot, "", 0, error);
 }
 
@@ -44,30 +36,6 @@ static psdm_status set_logs(psdmp_payload *p, psdm_error *error) {
   p->logs = (psdm_calibrate_options){.files = o->files + o->empty_files, .path = path, .log = o->log, .going_on = o->going_on, .going_on_user = o->going_on_user};
   p->logs.log.currents = p->empty->torque_constant && p->empty->currents; /* then the calibrated constants count, not the robot file's */
   return PSDM_OK;
-}
-
-/* T: drives' positions, seen from the joints, to joints; NULL where drives are joints */
-static bool set_transmission(psdmp_payload *p) {
-  psdmp_run *r = &p->run;
-  int n = r->n;
-  double one[PSDM_CALIBRATE_JOINTS], out[PSDM_CALIBRATE_JOINTS], gear[PSDM_CALIBRATE_JOINTS];
-  bool identity = true;
-  if (!psdm_robot_has_transmission(p->robot)) return true;
-  for (int j = 0; j < p->robot->joints; j++)
-    if (p->robot->joint[j].q >= 0) gear[p->robot->joint[j].q] = p->robot->joint[j].gear;
-  double *T = NEW(p, n * n, double), *inverse = NEW(p, n * n, double);
-  if (!T || !inverse) return false;
-  for (int k = 0; k < n; k++) {
-    memset(one, 0, sizeof one);
-    one[k] = gear[k];
-    psdm_robot_motor_to_joint(p->robot, one, out);
-    for (int i = 0; i < n; i++) T[i * n + k] = out[i], identity &= fabs(out[i] - (i == k)) < 1e-12;
-    one[k] = 1;
-    psdm_robot_joint_to_motor(p->robot, one, out);
-    for (int i = 0; i < n; i++) inverse[i * n + k] = out[i] / gear[i];
-  }
-  if (!identity) r->T = T, r->T_inverse = inverse;
-  return true;
 }
 
 static psdm_status check_currents(psdmp_payload *p, psdm_error *error) {
@@ -85,7 +53,7 @@ static psdm_status set_run(psdmp_payload *p, const psdm_allocator *allocator, ps
   psdmp_run *r = &p->run;
   const psdm_parameters *e = p->empty;
   *r = (psdmp_run){.robot = p->robot, .options = &p->logs, .allocator = allocator, .n = e->n, .l = e->base, .S = e->standard, .links = e->links};
-  if (!(r->kept = NEW(p, e->base, int)) || !set_transmission(p) || psdm_work_new(p->robot, allocator, &r->work)) return no_memory(error);
+  if (!(r->kept = NEW(p, e->base, int)) || !psdmp_run_transmission(r, &p->arena) || psdm_work_new(p->robot, allocator, &r->work)) return no_memory(error);
   for (int j = 0; j < e->base; j++) r->kept[j] = psdmp_standard_find(p->robot, e->theta[j].name);
   psdm_status status = psdmp_feed_open(p->robot, &p->logs, allocator, &r->feed, error);
   if (!status) status = check_currents(p, error);
@@ -122,14 +90,10 @@ static void say_doubt(psdmp_payload *p) {
 
 /* ---- torques of the logs with the load, without and with it ---- */
 
-typedef struct sums {
-  double count, error, square, sum, low, high;
-} sums;
-
 typedef struct evaluation {
   psdmp_payload *p;
   psdm_predictor *empty, *loaded;
-  sums *before, *after; /* (n) */
+  psdmp_tally *before, *after; /* (n) */
   psdm_payload_write write;
   void *user;
 } evaluation;
@@ -141,15 +105,6 @@ static void begin_segment(void *user, int segment) {
   psdm_predictor_begin(e->loaded);
 }
 
-static void add_to(sums *s, double tau, double error) {
-  if (s->count == 0) s->low = s->high = tau;
-  s->count++;
-  s->error += error * error;
-  s->square += tau * tau;
-  s->sum += tau;
-  s->low = fmin(s->low, tau), s->high = fmax(s->high, tau);
-}
-
 static psdm_status look(void *user, const psdmp_payload_row *row, bool *stop, psdm_error *error) {
   evaluation *e = user;
   const psdmp_run *r = &e->p->run;
@@ -159,12 +114,12 @@ static psdm_status look(void *user, const psdmp_payload_row *row, bool *stop, ps
   if (!status) status = psdmp_payload_predict(e->p, e->loaded, row, loaded, friction);
   if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   if (row->label <= PSDMP_UNUSED) return PSDM_OK;
-  psdmp_payload_to_joints(r, row->tau, tau);
-  psdmp_payload_to_joints(r, row->raw, raw);
+  psdmp_run_to_joints(r, row->tau, tau);
+  psdmp_run_to_joints(r, row->raw, raw);
   for (int i = 0; i < r->n && row->loaded; i++) {
     if (row->bad[i] || !psdmp_payload_moves(e->p, row, i)) continue;
-    add_to(&e->before[i], tau[i], tau[i] - empty[i]);
-    add_to(&e->after[i], tau[i], tau[i] - loaded[i]);
+    psdmp_tally_add(&e->before[i], tau[i], tau[i] - empty[i]);
+    psdmp_tally_add(&e->after[i], tau[i], tau[i] - loaded[i]);
   }
   if (!e->write) return PSDM_OK;
   const psdm_payload_row out = {.t = row->t, .segment = row->segment, .loaded = row->loaded, .q = row->q, .qd = row->qd, .qdd = row->qdd, .tau = tau, .raw = raw, .tau_empty = empty, .tau_loaded = loaded};
@@ -186,31 +141,27 @@ static psdm_status evaluate(psdmp_payload *p, evaluation *e, psdm_error *error) 
   return status;
 }
 
-static double fits_of(const sums *s, int n, psdm_joint_fit *fit) {
-  double error = 0, square = 0;
-  for (int i = 0; i < n; i++) {
-    double spread = s[i].count > 0 ? s[i].square - s[i].sum * s[i].sum / s[i].count : 0;
-    fit[i] = (psdm_joint_fit){.rows = (long)s[i].count, .rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
-    if (s[i].count == 0) continue;
-    fit[i].rmse = sqrt(s[i].error / s[i].count);
-    fit[i].rel = s[i].square > 0 ? sqrt(s[i].error / s[i].square) : NAN;
-    fit[i].nrmse = s[i].high > s[i].low ? fit[i].rmse / (s[i].high - s[i].low) : NAN;
-    fit[i].r2 = spread > 0 ? 1 - s[i].error / spread : NAN;
-    error += s[i].error, square += s[i].square;
-  }
-  return square > 0 ? sqrt(error / square) : NAN;
+/* a load that makes nothing better, or leaves much, is no load that one should believe */
+static void tell_fit(psdmp_payload *p) {
+  const double much = 0.2; /* of the torque; a calibrated arm leaves a few percent */
+  if (p->answer.global_after > 0.99 * p->answer.global_before && p->options->empty_files)
+    psdmp_payload_remark(p, "the load makes the torques no better: is there one, or are the logs with it and without it exchanged?");
+  if (p->answer.global_after > much)
+    psdmp_payload_remark(p, "%.0f %% of the torque is not met with the load: these logs and parameters are not of one robot, or not in one unit", 100 * p->answer.global_after);
 }
 
 static psdm_status set_fits(psdmp_payload *p, psdm_error *error) {
   int n = p->empty->n;
-  evaluation e = {.p = p, .before = NEW(p, n, sums), .after = NEW(p, n, sums)};
+  evaluation e = {.p = p, .before = NEW(p, n, psdmp_tally), .after = NEW(p, n, psdmp_tally)};
   psdm_joint_fit *before = NEW(p, n, psdm_joint_fit), *after = NEW(p, n, psdm_joint_fit);
   if (!e.before || !e.after || !before || !after) return no_memory(error);
   psdm_status status = evaluate(p, &e, error);
   if (status) return status;
   p->answer.before = before, p->answer.after = after;
-  p->answer.global_before = fits_of(e.before, n, before);
-  p->answer.global_after = fits_of(e.after, n, after);
+  for (int i = 0; i < n; i++) before[i] = psdmp_tally_fit(&e.before[i]), after[i] = psdmp_tally_fit(&e.after[i]);
+  p->answer.global_before = psdmp_tally_rel(n, e.before);
+  p->answer.global_after = psdmp_tally_rel(n, e.after);
+  tell_fit(p);
   return PSDM_OK;
 }
 
@@ -275,7 +226,7 @@ void psdm_payload_free(psdm_payload_answer *answer) {
 
 psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters *parameters, const psdm_payload_options *options, const psdm_allocator *allocator,
                                   psdm_payload_answer **answer, psdm_error *error) {
-  double started = clock_now();
+  double started = psdmp_clock();
   *answer = NULL;
   psdm_status status = check(robot, parameters, options, error);
   if (status) return status;
@@ -291,7 +242,7 @@ psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters
   }
   p->answer.rows = p->rows;
   p->answer.stopped = p->run.stopped;
-  p->answer.seconds = clock_now() - started;
+  p->answer.seconds = psdmp_clock() - started;
   p->options = NULL;
   p->logs.going_on = NULL; /* predictions do not ask */
   *answer = &p->answer;

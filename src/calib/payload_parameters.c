@@ -127,8 +127,8 @@ psdm_status psdm_payload_parameters(const psdm_robot *robot, const psdm_paramete
   psdm_parameters *p = NULL;
   double moved[10];
   *out = NULL;
-  if (empty->kinematics != psdm_robot_fingerprint(robot)) return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')", empty->robot);
-  psdm_status status = psdmp_mount_find(robot, joint, &mount, error);
+  psdm_status status = psdmp_parameters_match(empty, robot, error);
+  if (!status) status = psdmp_mount_find(robot, joint, &mount, error);
   if (!status) status = duplicate(empty, allocator, &p, error);
   if (status) return status;
   double *L = psdmp_alloc(allocator, (10 * (size_t)p->base + 1) * sizeof *L);

@@ -112,10 +112,6 @@ double psdmp_payload_rate(const psdmp_payload *p); /* Hz of the rows that walk s
 psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error); /* sets what is doubted, columns, memory of the factors */
 psdm_status psdmp_payload_gather(psdmp_payload *p, psdm_error *error);  /* fills R, count, square, rows */
 
-/* torques (n) of joints to drives, and back */
-void psdmp_payload_to_drives(const psdmp_run *run, const double *joint, double *drive);
-void psdmp_payload_to_joints(const psdmp_run *run, const double *drive, double *joint);
-
 /* Whether drive i moves enough at this row to be fitted and judged. */
 bool psdmp_payload_moves(const psdmp_payload *p, const psdmp_payload_row *row, int drive);
 

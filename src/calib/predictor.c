@@ -43,8 +43,8 @@ static bool allocate(psdm_predictor *o, const psdm_parameters *p) {
 
 psdm_status psdm_predictor_new(const psdm_parameters *p, const psdm_robot *robot, const psdm_allocator *allocator, psdm_predictor **out, psdm_error *error) {
   *out = NULL;
-  if (p->kinematics != psdm_robot_fingerprint(robot)) return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')", p->robot);
-  psdm_status shown = psdmp_parameters_shown(p, error);
+  psdm_status shown = psdmp_parameters_match(p, robot, error);
+  if (!shown) shown = psdmp_parameters_shown(p, error);
   if (shown) return shown;
   psdm_predictor *o = psdmp_alloc(allocator, sizeof *o);
   if (!o) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");

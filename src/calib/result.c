@@ -235,10 +235,6 @@ static bool set_singular(fitting *g, psdmp_calibration *a, psdm_calibration *out
 
 /* ---- predictions, row by row ---- */
 
-typedef struct sums {
-  double count, error, square, sum, low, high;
-} sums;
-
 typedef struct evaluation {
   const psdmp_calibration *a;
   psdmp_run *run;
@@ -252,7 +248,7 @@ typedef struct evaluation {
   double *aside;              /* t, q, qd, qdd, v of it */
   psdmp_sieve *sieve;         /* through which both go; NULL: as they are */
   int segment;
-  sums *sum;                  /* ((2 * PSDM_FIT_PARTS) * n) */
+  psdmp_tally *sum;           /* ((2 * PSDM_FIT_PARTS) * n) */
   double *load;               /* (n) sums of |f| over training rows, and how many */
   long loads;
   double *before, *product, *power; /* (n) of residuals, for their whiteness */
@@ -263,13 +259,6 @@ typedef struct evaluation {
 
 enum { LAGS = 512, LAGGED = 100000 }; /* lags of the autocorrelation; training rows that are enough for it */
 static const double moving = 0.01;      /* share of a joint's speed above which it moves */
-
-static void joints_from_drives(const psdmp_run *r, const double *drive, double *joint) {
-  for (int i = 0; i < r->n; i++) {
-    joint[i] = r->T ? 0 : drive[i];
-    for (int j = 0; j < r->n && r->T; j++) joint[i] += r->T_inverse[j * r->n + i] * drive[j];
-  }
-}
 
 /* standard deviations, drives taken as independent */
 static void bands_from_drives(const psdmp_run *r, const double *drive, double *joint) {
@@ -346,16 +335,6 @@ static void predict(evaluation *e, const looked *row) {
   e->loads += row->label >= 0;
 }
 
-static void add_to(sums *s, double tau, double error) {
-  if (s->count == 0) s->low = s->high = tau;
-  s->count++;
-  s->error += error * error;
-  s->square += tau * tau;
-  s->sum += tau;
-  s->low = fmin(s->low, tau);
-  s->high = fmax(s->high, tau);
-}
-
 static void add_sums(evaluation *e, const looked *row, const double *joint, const double *tau, const double *raw) {
   psdmp_run *r = e->run;
   int n = r->n, held = row->label == PSDMP_HELDOUT;
@@ -366,11 +345,11 @@ static void add_sums(evaluation *e, const looked *row, const double *joint, cons
       continue;
     }
     bool rest = fabs(row->v[i]) <= moving * r->speed[i];
-    sums *s = e->sum + (long)held * PSDM_FIT_PARTS * n;
+    psdmp_tally *s = e->sum + (long)held * PSDM_FIT_PARTS * n;
     double error = tau[i] - joint[i];
-    add_to(&s[PSDM_FIT_ALL * n + i], tau[i], error);
-    add_to(&s[(rest ? PSDM_FIT_REST : PSDM_FIT_MOVING) * n + i], tau[i], error);
-    add_to(&s[PSDM_FIT_RAW * n + i], raw[i], raw[i] - joint[i]);
+    psdmp_tally_add(&s[PSDM_FIT_ALL * n + i], tau[i], error);
+    psdmp_tally_add(&s[(rest ? PSDM_FIT_REST : PSDM_FIT_MOVING) * n + i], tau[i], error);
+    psdmp_tally_add(&s[PSDM_FIT_RAW * n + i], raw[i], raw[i] - joint[i]);
     if (held) continue;
     for (long lag = 1; lag < LAGS && lag <= e->seen && e->seen < LAGGED; lag++) e->lags[(long)i * LAGS + lag] += error * past[(e->seen - lag) % LAGS];
     if (e->seen >= LAGGED) continue;
@@ -387,12 +366,12 @@ static void use_row(evaluation *e, const looked *row) {
   double joint[PSDM_CALIBRATE_JOINTS], friction[PSDM_CALIBRATE_JOINTS], tau[PSDM_CALIBRATE_JOINTS], raw[PSDM_CALIBRATE_JOINTS], band[PSDM_CALIBRATE_JOINTS];
   if (row->label <= PSDMP_UNUSED) return;
   predict(e, row);
-  joints_from_drives(r, e->drive, joint);
-  joints_from_drives(r, row->tau, tau);
-  joints_from_drives(r, row->raw, raw);
+  psdmp_run_to_joints(r, e->drive, joint);
+  psdmp_run_to_joints(r, row->tau, tau);
+  psdmp_run_to_joints(r, row->raw, raw);
   add_sums(e, row, joint, tau, raw);
   if (!e->write) return;
-  joints_from_drives(r, e->friction, friction);
+  psdmp_run_to_joints(r, e->friction, friction);
   bands_from_drives(r, e->band, band);
   const psdm_predicted_row out = {.t = row->t, .segment = e->segment, .heldout = row->label == PSDMP_HELDOUT, .q = row->q, .qd = row->qd, .qdd = row->qdd,
                                   .tau = tau, .raw = raw, .predicted = joint, .band = band, .friction = friction};
@@ -462,19 +441,10 @@ static psdm_status evaluate(const psdmp_calibration *a, bool all, psdm_predicted
 
 static psdm_part_fit part_of(const evaluation *e, int held, int part, psdm_joint_fit *fits) {
   int n = e->run->n;
-  double error = 0, square = 0, rows = 0;
-  for (int i = 0; i < n; i++) {
-    const sums *s = &e->sum[((long)held * PSDM_FIT_PARTS + part) * n + i];
-    double spread = s->count > 0 ? s->square - s->sum * s->sum / s->count : 0;
-    fits[i] = (psdm_joint_fit){.rows = (long)s->count, .rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
-    if (s->count == 0) continue;
-    fits[i].rmse = sqrt(s->error / s->count);
-    fits[i].rel = s->square > 0 ? sqrt(s->error / s->square) : NAN;
-    fits[i].nrmse = s->high > s->low ? fits[i].rmse / (s->high - s->low) : NAN;
-    fits[i].r2 = spread > 0 ? 1 - s->error / spread : NAN;
-    error += s->error, square += s->square, rows += s->count;
-  }
-  return (psdm_part_fit){.joint = fits, .global_rel = square > 0 ? sqrt(error / square) : NAN, .rows = (long)rows};
+  const psdmp_tally *s = e->sum + ((long)held * PSDM_FIT_PARTS + part) * n;
+  double rows = 0;
+  for (int i = 0; i < n; i++) fits[i] = psdmp_tally_fit(&s[i]), rows += s[i].count;
+  return (psdm_part_fit){.joint = fits, .global_rel = psdmp_tally_rel(n, s), .rows = (long)rows};
 }
 
 static void set_fits(const evaluation *e, psdmp_calibration *a, psdm_calibration *out) {

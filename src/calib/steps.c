@@ -1,25 +1,15 @@
 /* steps.c: the order of the steps, stops, and predictions. */
-#define _POSIX_C_SOURCE 200809L
 #include "psdm/steps.h"
 
-#include <math.h>
-#include <string.h>
-#include <time.h>
+#include <stdio.h>
 
 #include "calib/steps_priv.h"
 
-static double clock_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 bool psdmp_steps_going_on(psdmp_steps *s, const char *doing, double share) {
   const psdm_steps_options *o = &s->options;
-  char text[64];
+  char text[96];
   if (s->stopped || !o->going_on) return !s->stopped;
-  strcpy(text, psdm_step_name(s->doing));
-  if (doing) strcat(strcat(text, ": "), doing);
+  snprintf(text, sizeof text, "%s%s%s", psdm_step_name(s->doing), doing ? ": " : "", doing ? doing : "");
   s->stopped = !o->going_on(o->going_on_user, text, share);
   return !s->stopped;
 }
@@ -50,14 +40,14 @@ static void doubt_later(psdmp_steps *s, int step) {
 static psdm_status run_step(psdmp_steps *s, int step, psdm_error *error) {
   psdm_step_fit *fit = &s->p.step[step];
   psdmp_arena arena = {.allocator = s->allocator};
-  double begin = clock_now();
+  double begin = psdmp_clock();
   s->doing = (psdm_step)step;
   psdm_status status = psdmp_steps_going_on(s, NULL, 0) ? fits[step](s, &arena, error) : psdmp_steps_stop(error);
   psdmp_arena_free(&arena);
   if (status) return status;
   fit->done = true;
   fit->from_before = false;
-  fit->seconds = clock_now() - begin;
+  fit->seconds = psdmp_clock() - begin;
   doubt_later(s, step);
   psdmp_steps_publish(s);
   if (s->options.finished && !s->options.finished(s->options.finished_user, &s->p, (psdm_step)step)) s->stopped = true;
@@ -66,12 +56,12 @@ static psdm_status run_step(psdmp_steps *s, int step, psdm_error *error) {
 
 static psdm_status run_all(psdmp_steps *s, psdm_error *error) {
   psdm_status status = PSDM_OK;
-  double begin = clock_now();
+  double begin = psdmp_clock();
   for (int step = 0; step < PSDM_STEPS && !status && !s->stopped; step++)
     if (has_logs(s, step)) status = run_step(s, step, error);
   if (status == PSDM_E_ARGUMENT && s->stopped) status = PSDM_OK; /* what is finished is kept */
   s->p.stopped = s->stopped;
-  s->p.seconds = clock_now() - begin;
+  s->p.seconds = psdmp_clock() - begin;
   return status;
 }
 
@@ -117,14 +107,15 @@ psdm_status psdm_steps_predict(const psdm_steps *steps, psdm_steps_write write, 
   s->stopped = false;
   for (int step = 0; step < PSDM_STEPS && !status && !stopped; step++) {
     if (!steps->step[step].done) continue;
-    int faults = s->faults;
+    int faults = s->faults, remarks = s->remarks;
     psdmp_arena arena = {.allocator = s->allocator};
     psdmp_judge judge = {.write = write, .user = user};
     s->doing = (psdm_step)step;
     status = psdmp_judge_start(&judge, s->n, &arena) ? psdmp_steps_no_memory(error) : judges[step](s, &judge, &arena, error);
     stopped = judge.stopped;
     psdmp_arena_free(&arena);
-    s->faults = faults; /* they are known already */
+    s->faults = faults; /* they are known already, as remarks on the logs are */
+    while (s->remarks > remarks) s->p.remark[--s->remarks][0] = '\0';
   }
   s->stopped = steps->stopped;
   return status;

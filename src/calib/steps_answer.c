@@ -39,10 +39,7 @@ static const psdm_joint *joint_of(const psdm_robot *robot, int q) {
   return NULL;
 }
 
-const char *psdmp_steps_drive(const psdmp_steps *s, int drive) {
-  const psdm_joint *joint = joint_of(s->run.robot, drive);
-  return joint ? joint->name : "?";
-}
+const char *psdmp_steps_drive(const psdmp_steps *s, int drive) { return s->name[drive]; }
 
 /* ---- x and its covariance ---- */
 
@@ -103,42 +100,13 @@ static psdm_status check(const psdm_robot *robot, const psdm_steps_options *o, p
   return PSDM_OK;
 }
 
-/* T: drives' positions, seen from the joints, to joints */
-static bool set_transmission(psdmp_steps *s) {
-  const psdm_robot *r = s->run.robot;
-  int n = s->n;
-  bool identity = true;
-  if (!r->transmission) return true;
-  double *T = PSDMP_NEW(&s->arena, n * n, double), *inverse = PSDMP_NEW(&s->arena, n * n, double);
-  if (!T || !inverse) return false;
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) {
-      T[i * n + j] = r->transmission[i * n + j] * joint_of(r, j)->gear;
-      inverse[i * n + j] = r->transmission_inv[i * n + j] / joint_of(r, i)->gear;
-      identity &= fabs(T[i * n + j] - (i == j)) < 1e-12;
-    }
-  if (!identity) s->run.T = T, s->run.T_inverse = inverse;
-  return true;
-}
-
 /* the base parameters of the robot without the assumptions of its file, so that numbers of one robot can be compared whatever is assumed */
 static psdm_status set_model(psdmp_steps *s, psdm_error *error) {
   psdmp_run *r = &s->run;
   psdm_status status = psdm_parameters_model(r->robot, s->allocator, &r->model, error);
   if (status) return status;
-  s->l = r->l = psdm_model_l(r->model);
-  s->S = r->S = psdm_robot_parameter_count(r->robot);
-  r->kept = PSDMP_NEW(&s->arena, r->l, int);
-  r->K = PSDMP_NEW(&s->arena, (long)r->l * r->S, double);
-  if (!r->kept || !r->K) return psdmp_steps_no_memory(error);
-  for (int j = 0; j < r->l; j++) {
-    psdm_model_base_term(r->model, j, 0, &r->kept[j]);
-    for (int k = 0; k < psdm_model_base_terms(r->model, j); k++) {
-      int standard;
-      double value = psdm_model_base_term(r->model, j, k, &standard);
-      r->K[(long)j * r->S + standard] = value;
-    }
-  }
+  if (!psdmp_run_formulas(r, &s->arena)) return psdmp_steps_no_memory(error);
+  s->l = r->l, s->S = r->S;
   return psdm_work_new(r->robot, s->allocator, &r->work) ? psdmp_steps_no_memory(error) : PSDM_OK;
 }
 
@@ -146,13 +114,14 @@ static bool allocate(psdmp_steps *s) {
   psdmp_arena *a = &s->arena;
   long n = s->n, N = s->N = s->n + s->l + PSDMP_FRICTION * s->n;
   s->x = PSDMP_NEW(a, N, double), s->C = PSDMP_NEW(a, N * N, double), s->sd = PSDMP_NEW(a, N, double);
+  s->name = psdmp_arena_alloc(a, ((size_t)n + 1) * sizeof *s->name);
   s->constant_from = PSDMP_NEW(a, n, int), s->theta_from = PSDMP_NEW(a, s->l, int), s->friction_from = PSDMP_NEW(a, n, int);
   s->theta = PSDMP_NEW(a, s->l, psdm_estimate), s->gravity = PSDMP_NEW(a, s->l, unsigned char);
   s->shadow = PSDMP_NEW(a, s->l, double), s->pose_inertia = PSDMP_NEW(a, PSDMP_POSES * n, double);
   s->friction = PSDMP_NEW(a, n, psdm_friction), s->inertia = PSDMP_NEW(a, n, double), s->speed = PSDMP_NEW(a, n, double);
   s->fit = PSDMP_NEW(a, (2 * PSDM_STEPS + 1) * n, psdm_joint_fit), s->sigma = PSDMP_NEW(a, PSDM_STEPS * n, double);
   s->p.remark = psdmp_arena_alloc(a, (PSDMP_REMARKS + 1) * sizeof s->p.remark[0]);
-  return s->x && s->C && s->sd && s->constant_from && s->theta_from && s->friction_from && s->theta && s->gravity && s->shadow && s->pose_inertia &&
+  return s->x && s->C && s->sd && s->name && s->constant_from && s->theta_from && s->friction_from && s->theta && s->gravity && s->shadow && s->pose_inertia &&
          s->friction && s->inertia && s->speed && s->fit && s->sigma && s->p.remark;
 }
 
@@ -173,6 +142,10 @@ static void lay_out(psdmp_steps *s) {
   for (int k = 0; k < (2 * PSDM_STEPS + 1) * n; k++) s->fit[k] = (psdm_joint_fit){.rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
   for (int k = 0; k < PSDM_STEPS * n; k++) s->sigma[k] = NAN;
   for (int i = 0; i < n; i++) s->inertia[i] = NAN;
+  for (int i = 0; i < n; i++) {
+    const char *name = joint_of(s->run.robot, i)->name;
+    psdmp_quote(name, strlen(name), s->name[i], sizeof s->name[i]);
+  }
   for (int j = 0; j < s->l; j++) s->shadow[j] = NAN;
   for (int j = 0; j < s->l; j++) s->theta[j] = (psdm_estimate){.name = psdm_model_base_name(s->run.model, j), .essential = true};
 }
@@ -341,7 +314,7 @@ psdm_status psdmp_steps_begin(psdmp_steps *s, psdm_error *error) {
   psdm_status status = check(s->run.robot, &s->options, error);
   s->n = s->run.n = psdm_robot_n(s->run.robot);
   s->currents = -1;
-  if (!status && (!copy_options(s) || !set_transmission(s))) status = psdmp_steps_no_memory(error);
+  if (!status && (!copy_options(s) || !psdmp_run_transmission(&s->run, &s->arena))) status = psdmp_steps_no_memory(error);
   if (!status) status = set_model(s, error);
   if (!status && (!allocate(s) || !set_tool(s))) status = psdmp_steps_no_memory(error);
   if (status) return status;

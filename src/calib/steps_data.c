@@ -168,7 +168,7 @@ static void set_filter(const psdmp_steps *s, psdm_step step, double interval, ps
   out->cutoff = asked == 0 ? cutoffs[step] : asked;
   if (!(out->cutoff < usable * out->rate) || psdm_filter_butterworth(ORDER, out->cutoff, out->rate, &out->filter)) out->cutoff = INFINITY;
   double stride = isinf(out->cutoff) ? 1 : floor(out->rate / (oversampling * out->cutoff));
-  out->stride = stride > 1 ? (int)stride : 1;
+  out->stride = stride > 1 ? (int)fmin(stride, MOST_ROWS) : 1;
   out->rest = isinf(out->cutoff) ? 0 : 2 / out->cutoff;
 }
 
@@ -217,10 +217,7 @@ psdm_status psdmp_steps_regressor(psdmp_steps *s, const double *q, const double 
     joint[i] = 0;
     for (int k = 0; k < S && s->tool_pi; k++) joint[i] += scratch[(long)i * S + k] * s->tool_pi[k];
   }
-  for (int i = 0; i < n; i++) {
-    tool[i] = s->run.T ? 0 : joint[i];
-    for (int k = 0; k < n && s->run.T; k++) tool[i] += s->run.T[k * n + i] * joint[k];
-  }
+  psdmp_run_to_drives(&s->run, joint, tool);
   return PSDM_OK;
 }
 
@@ -250,35 +247,16 @@ double psdmp_median(long count, double *x) {
 
 psdm_status psdmp_judge_start(psdmp_judge *judge, int n, psdmp_arena *arena) {
   judge->n = n;
-  judge->sum = PSDMP_NEW(arena, 2 * n, psdmp_sums);
-  for (int k = 0; k < 2 * n && judge->sum; k++) judge->sum[k] = (psdmp_sums){.low = INFINITY, .high = -INFINITY};
+  judge->sum = PSDMP_NEW(arena, 2 * n, psdmp_tally);
   return judge->sum ? PSDM_OK : PSDM_E_MEMORY;
 }
 
 bool psdmp_judge_row(psdmp_judge *judge, const psdm_steps_row *row) {
-  psdmp_sums *sum = &judge->sum[(row->heldout ? judge->n : 0) + row->drive];
-  double error = row->measured - row->predicted;
-  sum->count++;
-  sum->error += error * error;
-  sum->square += row->measured * row->measured;
-  sum->sum += row->measured;
-  sum->low = fmin(sum->low, row->measured);
-  sum->high = fmax(sum->high, row->measured);
+  psdmp_tally_add(&judge->sum[(row->heldout ? judge->n : 0) + row->drive], row->measured, row->measured - row->predicted);
   if (judge->write && !judge->stopped) judge->stopped = !judge->write(judge->user, row);
   return !judge->stopped;
 }
 
-static psdm_joint_fit fit_of(const psdmp_sums *s) {
-  psdm_joint_fit fit = {.rows = (long)s->count, .rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
-  if (!(s->count > 0)) return fit;
-  double about = s->square - s->sum * s->sum / s->count;
-  fit.rmse = sqrt(s->error / s->count);
-  if (s->square > 0) fit.rel = sqrt(s->error / s->square);
-  if (s->high > s->low) fit.nrmse = fit.rmse / (s->high - s->low);
-  if (about > 0) fit.r2 = 1 - s->error / about;
-  return fit;
-}
-
 void psdmp_judge_end(const psdmp_judge *judge, psdm_joint_fit *train, psdm_joint_fit *heldout) {
-  for (int i = 0; i < judge->n; i++) train[i] = fit_of(&judge->sum[i]), heldout[i] = fit_of(&judge->sum[judge->n + i]);
+  for (int i = 0; i < judge->n; i++) train[i] = psdmp_tally_fit(&judge->sum[i]), heldout[i] = psdmp_tally_fit(&judge->sum[judge->n + i]);
 }

@@ -40,7 +40,7 @@ typedef struct friction {
   int drive;
   stretch *stretch; /* of the drive */
   psdmp_lugre_piece *piece;
-  int stretches, poses;
+  int stretches, poses, left_out; /* left_out: stretches in yet another pose */
   long rows, used;
   int *column, columns; /* numbers of x that its torque depends on and that are doubted */
   double low, high;     /* of what going_on is told */
@@ -155,7 +155,7 @@ static psdm_status collect(friction *f, psdm_error *error) {
   const double *pose[PSDMP_POSES];
   long all = 0, before = 0;
   psdm_status status = list_columns(f) ? PSDM_OK : PSDM_E_MEMORY;
-  f->stretches = f->poses = 0, f->rows = f->used = 0, f->lacks = false;
+  f->stretches = f->poses = f->left_out = 0, f->rows = f->used = 0, f->lacks = false;
   f->stretch = PSDMP_NEW(f->own, f->solos, stretch), f->piece = PSDMP_NEW(f->own, f->solos, psdmp_lugre_piece);
   if (!f->stretch || !f->piece) status = PSDM_E_MEMORY;
   for (int k = 0; k < f->solos; k++) all += f->solo[k].joint == f->drive ? f->solo[k].to - f->solo[k].from : 0;
@@ -165,7 +165,10 @@ static psdm_status collect(friction *f, psdm_error *error) {
     stretch *t = &f->stretch[f->stretches];
     *t = (stretch){.record = &f->records.record[solo->record]};
     t->pose = pose_of(f, t->record->q + solo->from * s->n, pose);
-    if (t->pose < 0) continue;
+    if (t->pose < 0) {
+      f->left_out++;
+      continue;
+    }
     status = list_rows(f, solo, t) && allocate(f, t) ? fill_stretch(f, solo, t, before, all) : PSDM_E_MEMORY;
     before += solo->to - solo->from;
     f->piece[f->stretches++] = (psdmp_lugre_piece){.rows = t->rows,
@@ -185,9 +188,7 @@ static psdm_status collect(friction *f, psdm_error *error) {
 
 static bool going_on(void *user, double share) {
   friction *f = user;
-  char text[48];
-  snprintf(text, sizeof text, "%.40s", psdmp_steps_drive(f->s, f->drive));
-  return psdmp_steps_going_on(f->s, text, f->low + (f->high - f->low) * share);
+  return psdmp_steps_going_on(f->s, psdmp_steps_drive(f->s, f->drive), f->low + (f->high - f->low) * share);
 }
 
 /* whether what is left of the training rows has a mean that neither noise nor the doubt of earlier numbers explains */
@@ -357,6 +358,8 @@ static psdm_status try_drive(friction *f, psdmp_judge *judge, const char **why, 
   if (!status && *why)
     psdmp_steps_remark(s, "friction of '%.60s' is not fitted: %s%s", psdmp_steps_drive(s, f->drive), *why,
                        s->friction[f->drive].given ? "; what was known is kept" : "");
+  if (!status && f->left_out)
+    psdmp_steps_remark(s, "friction of '%.60s': of its poses %d are fitted; %d stretches in others are left out", psdmp_steps_drive(s, f->drive), f->poses, f->left_out);
   if (!status && !*why) status = fit_drive(f, error);
   if (!status && !*why) status = judge_drive(f, judge, error);
   return status;

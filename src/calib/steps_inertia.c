@@ -11,6 +11,7 @@
 
 static const double nudge = 1e-4; /* of a friction number, for its derivative */
 static const double settled = 20; /* bristles forget how they began after a way of so many deflections */
+static const double poor = 0.9;   /* R2 of a drive's whole torque below which a word is said */
 enum { ENDS = 3 };                /* rows at a segment's ends whose differences are one-sided */
 
 /* Friction of one drive along one record, every stride-th row. */
@@ -182,7 +183,9 @@ static psdm_status load(inertia *g, psdm_error *error) {
 static void say_before(const inertia *g) {
   psdmp_steps *s = g->s;
   for (int d = 0; d < s->n; d++)
-    if (!s->friction[d].given)
+    if (!isfinite(s->x[d]))
+      psdmp_steps_remark(s, "inertia: torque constant of '%.60s' is not known: its rows are left out", psdmp_steps_drive(s, d));
+    else if (!s->friction[d].given)
       psdmp_steps_remark(s, "inertia: friction of '%.60s' is not known%s", psdmp_steps_drive(s, d),
                          g->fit[d] ? " and taken for none" : ": its rows are left out");
 }
@@ -214,6 +217,14 @@ static psdm_status keep(inertia *g, const psdmp_linear_answer *a, psdm_error *er
   return psdmp_steps_update(s, count, own, value, noise, gain, error);
 }
 
+/* drives that the whole model does not follow: something is in the logs that it has no place for */
+static void say_poor(psdmp_steps *s, const psdm_joint_fit *all) {
+  for (int d = 0; d < s->n; d++)
+    if (all[d].rows && all[d].r2 < poor)
+      psdmp_steps_remark(s, "the whole model does not follow the torque of '%.60s' (R2 %.2f): logs of other steps, loads or units do not go together, or friction is not the drive's",
+                         psdmp_steps_drive(s, d), all[d].r2);
+}
+
 static psdm_status judge_all(inertia *g, psdm_error *error) {
   psdmp_steps *s = g->s;
   int step = PSDM_STEP_INERTIA, n = s->n;
@@ -224,6 +235,7 @@ static psdm_status judge_all(inertia *g, psdm_error *error) {
   psdm_status status = each_row(g, error);
   psdmp_judge_end(&judge, s->fit + 2 * step * n, s->fit + (2 * step + 1) * n);
   psdmp_judge_end(&all, train, s->fit + 2 * PSDM_STEPS * n);
+  if (!status) say_poor(s, s->fit + 2 * PSDM_STEPS * n);
   return status;
 }
 

@@ -12,6 +12,7 @@ static const double standing = 5e-3;  /* share of a stretch's largest speed belo
 static const double same_pose = 1e-3; /* rad or m: the others stand within this */
 static const double same_speed = 0.1; /* forward and backward within this share */
 static const double least_t = 10;     /* slopes that are not so many times their doubt are not told */
+static const double differing = 0.25; /* share of the robot file's constant by which that of the logs may differ without a word */
 enum { LEAST_ROWS = 20, LEAST_POINTS = 2 * PSDMP_PIECES, MOST_POINTS = 20000 };
 
 typedef struct sweep {
@@ -233,10 +234,7 @@ static psdm_status mass_torque(motor *m, const double *q, const double *qd, doub
     for (int k = 0; k < 10; k++) joint[i] += mass * y[k] * pi[k];
     m->mass_torque = fmax(m->mass_torque, fabs(joint[i]));
   }
-  for (int i = 0; i < n; i++) {
-    torque[i] = m->s->run.T ? 0 : joint[i];
-    for (int k = 0; k < n && m->s->run.T; k++) torque[i] += m->s->run.T[k * n + i] * joint[k];
-  }
+  psdmp_run_to_drives(&m->s->run, joint, torque);
   return PSDM_OK;
 }
 
@@ -408,6 +406,15 @@ static void say_unobservable(psdmp_steps *s, int drive, bool swept) {
     psdmp_steps_remark(s, "torque constant of '%.60s' is unobservable (%s): %.6g is taken without doubt", name, why, s->x[drive]);
 }
 
+/* a sign or a size that speaks of a mistake: a mass at the wrong log, a wrong mass, currents of another unit */
+static void say_odd(psdmp_steps *s, int drive, double constant) {
+  const char *name = psdmp_steps_drive(s, drive);
+  if (constant < 0)
+    psdmp_steps_remark(s, "torque constant of '%.60s' is negative: its current counts the other way, or --weight names the log without the mass", name);
+  else if (s->constant_from[drive] == PSDM_FROM_FILE && s->currents > 0 && fabs(constant - s->x[drive]) > differing * fabs(s->x[drive]))
+    psdmp_steps_remark(s, "torque constant of '%.60s' is %.6g by the logs, %.6g in the robot file: is the mass right?", name, constant, s->x[drive]);
+}
+
 static psdm_status fit(motor *m, psdm_error *error) {
   psdmp_steps *s = m->s;
   double *gain = PSDMP_NEW(m->arena, s->N, double);
@@ -420,6 +427,7 @@ static psdm_status fit(motor *m, psdm_error *error) {
       say_unobservable(s, d, f.rows > 0);
       continue;
     }
+    say_odd(s, d, f.constant);
     s->constant_from[d] = PSDM_FROM_LOG;
     psdm_status status = psdmp_steps_update(s, 1, &d, &f.constant, &f.variance, gain, error);
     if (status) return status;

@@ -28,15 +28,10 @@ enum {
   PSDMP_STEP_FAULTS = 200
 };
 
-/* Sums behind a psdm_joint_fit. */
-typedef struct psdmp_sums {
-  double count, error, square, sum, low, high;
-} psdmp_sums;
-
 /* Where a step's rows go once it is fitted: sums of each drive, and the caller of psdm_steps_predict. */
 typedef struct psdmp_judge {
   int n;
-  psdmp_sums *sum;        /* (2 x n) training, held out */
+  psdmp_tally *sum;       /* (2 x n) training, held out */
   psdm_steps_write write; /* NULL: only sums */
   void *user;
   bool stopped;
@@ -53,6 +48,7 @@ struct psdmp_steps {
   int spans;
   double *x, *C, *sd; /* (N), (N x N), (N) */
   int *constant_from, *theta_from, *friction_from;
+  char (*name)[64]; /* (n) of the drives' joints, as a human may read them */
   psdm_estimate *theta;
   unsigned char *gravity;
   double *shadow; /* (l) what the rows say where they do not tell it apart: for predictions, never given out; NAN: nothing */
@@ -79,7 +75,7 @@ typedef struct psdmp_steps psdmp_steps;
 psdm_status psdmp_steps_no_memory(psdm_error *error);
 bool psdmp_steps_going_on(psdmp_steps *s, const char *doing, double share); /* false: stop; s->stopped is set */
 psdm_status psdmp_steps_stop(psdm_error *error);                            /* what a step that is stopped returns */
-const char *psdmp_steps_drive(const psdmp_steps *s, int drive);             /* name of the joint that a drive is counted as */
+const char *psdmp_steps_drive(const psdmp_steps *s, int drive);             /* name of the joint that a drive is counted as, escaped */
 
 /* ---- steps_answer.c ---- */
 

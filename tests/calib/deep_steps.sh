@@ -1,5 +1,5 @@
 # The Denso of Lloyd, Irani, Ahmadi (2022) calibrated in four steps, from logs whose truth is known: Tables 2 and 4, a wall-mounted arm with the paper's assumptions. The
-# experiments are those of psdm excite; 17-bit encoders at the motors, gear 100, noise of 0.5 % of each drive's effort, masses of 1.2 and 3.5 kg. 8 noise seeds (SEEDS=N
+# experiments are those of psdm excite; 17-bit encoders at the motors, gear 100, noise of 0.5 % of each drive's effort, masses of 1.2 and 3.5 kg. 4 noise seeds (SEEDS=N
 # for another number). Asked for: R2 of motor, gravity and friction at least 0.98 where excited, of the whole model 0.95 (the paper's Table 3); torque constants and base
 # parameters within three standard deviations of the truth in 95 % of the cases; friction curves within 2 % of the true torque over the tested speeds.
 set -u
@@ -54,4 +54,4 @@ plan motor --mass 3.5 --com 0.06,0,0.08
 plan gravity
 plan friction
 plan inertia --starts 4 --periods 3
-python3 "$SOURCE/tests/calib/steps.py" "$PSDM" "$work" "${SEEDS:-8}"
+python3 "$SOURCE/tests/calib/steps.py" "$PSDM" "$work" "${SEEDS:-4}"

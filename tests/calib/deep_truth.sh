@@ -1,10 +1,10 @@
 # Calibration of robots whose truth is known, from logs that psdm simulate made: KR6 (physically possible bodies of our own) and Denso (Table 4 of Lloyd, Irani,
-# Ahmadi 2022). 17-bit encoders at the motors, gear 100, noise of 0.5 % of each drive's effort, 1 kHz, Coulomb friction that sticks; 60 noise seeds each
+# Ahmadi 2022). 17-bit encoders at the motors, gear 100, noise of 0.5 % of each drive's effort, 1 kHz, Coulomb friction that sticks; 20 noise seeds each
 # (SEEDS=N for another number), and fewer with a cable at the wrist that no model knows, and with all choices left to the recipe.
 set -u
 : "${PSDM:?the tool}" "${SOURCE:?the source tree}"
 export OPENBLAS_NUM_THREADS=1
-seeds=${SEEDS:-60} few=$(((${SEEDS:-60} + 4) / 5)) whole=$(((${SEEDS:-60} + 19) / 20))
+seeds=${SEEDS:-20} few=$(((${SEEDS:-20} + 4) / 5)) whole=$(((${SEEDS:-20} + 19) / 20))
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2

@@ -1,4 +1,5 @@
 /* Motions for inertia: every limit at all times, never worse than chance, the same for any number of threads, and nothing lost by a stop. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -257,11 +258,12 @@ static void test_threads(void **unused) {
     assert_true(one->condition == three->condition && one->logdet == three->logdet && one->random_median == three->random_median);
     assert_int_equal(one->evaluations, three->evaluations);
     assert_memory_equal(one->start_condition, three->start_condition, 4 * sizeof(double));
-    psdm_excitation_free(one);
-    psdm_excitation_free(three);
+    /* the seed is what makes another motion */
     o.seed++;
     psdm_excitation *other = plan(robot, &o);
-    assert_true(other->starts == 4);
+    assert_true(other->condition != one->condition && other->random_median != one->random_median);
+    psdm_excitation_free(one);
+    psdm_excitation_free(three);
     psdm_excitation_free(other);
   }
   psdm_robot_free(robot);
@@ -352,6 +354,10 @@ static void test_refusals(void **unused) {
   expect(robot, &o, PSDM_E_ARGUMENT, "no motion fits the limits");
   o = small(1), o.harmonics = 1;
   expect(robot, &o, PSDM_E_ARGUMENT, "needs 2");
+  o = small(1), o.harmonics = 300;
+  expect(robot, &o, PSDM_E_ARGUMENT, "300 harmonics; at most 256");
+  o = small(1), o.evaluations = LONG_MAX;
+  expect(robot, &o, PSDM_E_ARGUMENT, "evaluations; at most");
   o = small(1), o.band = 0.2;
   expect(robot, &o, PSDM_E_ARGUMENT, "needs 2");
   o = small(1), o.shape = PSDM_EXCITE_SINES, o.harmonics = 9;

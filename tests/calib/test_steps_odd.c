@@ -129,6 +129,36 @@ static void several_paths(void **state) {
   shelf_clear(&logs);
 }
 
+static bool any_row(void *user, const psdm_steps_row *row) {
+  ++*(long *)user;
+  return row->step == PSDM_STEP_GRAVITY;
+}
+
+/* most of a log is no path there and back: said once, however often its rows are asked for */
+static void mostly_something_else(void **state) {
+  (void)state;
+  rng g = rng_start("mostly_something_else");
+  const arm *a = &arms[1];
+  shelf logs = {.logs = 0};
+  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true});
+  recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction, .rates = true};
+  const double corner[3][WIDE] = {{1, -1}, {-0.5, 0.3}, {0.2, 1}};
+  track *t = gravity_track(a, 0.01, 10);
+  for (int k = 0; k < 9; k++) track_hold(t, 0.5), track_move(t, corner[k % 3], 6);
+  shelf_write(&logs, PSDM_STEP_GRAVITY, &r, t, &g);
+  psdm_steps_options o = steps_options(&logs, false);
+  psdm_steps *s = run_steps(asked, &o);
+  assert_true(strstr(s->remark[0], "of the motion in") && s->remark[1][0] == 0);
+  for (int k = 0; k < 2; k++) {
+    long rows = 0;
+    assert_int_equal(psdm_steps_predict(s, any_row, &rows, NULL), PSDM_OK);
+    assert_true(rows > 100 && s->remark[0][0] && s->remark[1][0] == 0);
+  }
+  psdm_steps_free(s);
+  psdm_robot_free(truth), psdm_robot_free(asked);
+  shelf_clear(&logs);
+}
+
 /* friction needs gravity; and what earlier runs found must be this robot's */
 static void what_is_missing(void **state) {
   (void)state;
@@ -244,8 +274,8 @@ static void out_of_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_that_are_wrong), cmocka_unit_test(motor_logs_that_are_wrong), cmocka_unit_test(gravity_without_a_turn),
-      cmocka_unit_test(several_paths),          cmocka_unit_test(what_is_missing),           cmocka_unit_test(stopped),
-      cmocka_unit_test(out_of_memory),
+      cmocka_unit_test(several_paths),          cmocka_unit_test(mostly_something_else),     cmocka_unit_test(what_is_missing),
+      cmocka_unit_test(stopped),                cmocka_unit_test(out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,11 @@ refuse "--speed 0.5" "--speed goes with --for motor, gravity or friction"
 refuse "--for motor --levels 3" "--levels goes with --for friction"
 refuse "--for motor --no-friction" "--no-friction goes with --for inertia"
 refuse "--json --out -" "only one of --json and --out - can have standard output"
+for slow in "motor --velocity 1e-6" "motor --acceleration 1e-5" "gravity --seconds 30000"; do
+  run excite arm.yaml --for $slow
+  expect_code 2 "an experiment of many hours: $slow"
+  expect_err "psdm: error: the experiment takes more than six hours; less time, or higher limits of velocity and acceleration, were expected"
+done
 run excite
 expect_code 2 "no robot"
 run excite arm.yaml --out nowhere/motion.csv

@@ -191,4 +191,14 @@ expect_code 0 "payload of a flat arm"
 expect_in out "the motion hardly shows z, inertia xx, xy, xz, yy, yz"
 expect_in out "has no covariance"
 expect_in out "mostly not the log's"
+# logs that do not belong together
+run payload flat.yaml --params flat_params.yaml --log flat_loaded.csv --empty flat_loaded.csv
+expect_code 2 "one log as both"
+expect_err "psdm: error: 'flat_loaded.csv' is a log with the load and one without; each was expected once (psdm payload --help)"
+run payload flat.yaml --params flat_params.yaml --log flat.csv --empty flat_loaded.csv
+expect_code 0 "exchanged logs"
+expect_in out "the load makes the torques no better: is there one, or are the logs with it and without it exchanged?"
+awk -F, -v OFS=, 'NR > 1 { for (k = 2; k <= NF; k++) if (tau[k]) $k *= 0.03 } NR == 1 { for (k = 1; k <= NF; k++) tau[k] = $k ~ /^tau/ } { print }' with.csv > unit.csv
+run payload kinematics.yaml --params params.yaml --log unit.csv
+expect_in out "of the torque is not met with the load: these logs and parameters are not of one robot, or not in one unit"
 finish

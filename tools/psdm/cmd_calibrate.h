@@ -95,7 +95,7 @@ int calibrate_route(calibrate_job *j);   /* cmd_calibrate_words.c: which one, by
 int calibrate_words(calibrate_job *j);   /* options that need no robot */
 int calibrate_numbers(calibrate_job *j); /* those that do: one number per joint, the prior */
 int calibrate_files(calibrate_job *j);   /* cmd_calibrate_files.c: --out, --predict, --urdf, --codegen */
-int calibrate_write_parameters(const calibrate_job *j); /* --out */
+int calibrate_write_parameters(const calibrate_job *j, bool last); /* --out; not the last time: an interrupt still ends the run, not the program */
 int calibrate_write_robot(const calibrate_job *j);      /* --urdf, --codegen */
 int calibrate_compare(calibrate_job *j); /* cmd_calibrate_compare.c */
 void calibrate_judge(calibrate_job *j);  /* cmd_calibrate.c: thresholds */

@@ -27,14 +27,13 @@ static int keep(calibrate_job *j, const psdm_steps *steps, bool last) {
   psdm_error error;
   psdm_parameters_free(j->parameters);
   if (psdm_parameters_from_steps(steps, NULL, &j->parameters, &error)) return tool_fail(&error);
-  return j->set.out && (last || strcmp(j->set.out, "-") != 0) ? calibrate_write_parameters(j) : -1;
+  return j->set.out && (last || strcmp(j->set.out, "-") != 0) ? calibrate_write_parameters(j, last) : -1;
 }
 
 static bool finished(void *user, const psdm_steps *steps, psdm_step step) {
   calibrate_job *j = user;
   (void)step;
   j->steps.saved = keep(j, steps, false);
-  calibrate_catch(); /* an output file has caught interrupts for itself */
   return j->steps.saved < 0;
 }
 

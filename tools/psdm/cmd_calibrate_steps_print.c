@@ -142,7 +142,7 @@ static void print_table(const calibrate_job *j) {
 
 static void print_verdict(const calibrate_job *j) {
   const psdm_steps *s = j->steps.result;
-  for (int k = 0; s->remark && s->remark[k][0]; k++) printf("%s  %s\n", k ? "" : "\nto keep in mind:\n", s->remark[k]);
+  for (int k = 0; s->remark && s->remark[k][0]; k++) printf("%s  %s\n", k ? "" : "\nto keep in mind:\n", tool_safe(s->remark[k]));
   printf("\nverdict: ");
   if (!j->set.max_rel && !j->max_rmse)
     printf("no threshold was set (--max-rel, --max-rmse)\n");

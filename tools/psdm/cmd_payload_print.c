@@ -53,5 +53,5 @@ void payload_print(const payload_job *j) {
   if (!a) return;
   print_fit(j);
   print_faults(j);
-  for (int k = 0; k < 4 && a->remark[k][0]; k++) printf("%s- %s\n", k ? "" : "\n", a->remark[k]);
+  for (int k = 0; k < (int)(sizeof a->remark / sizeof *a->remark) && a->remark[k][0]; k++) printf("%s- %s\n", k ? "" : "\n", a->remark[k]);
 }

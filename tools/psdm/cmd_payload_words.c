@@ -16,6 +16,9 @@ static int check_logs(payload_job *j) {
     if (!s->log.value[i][0]) return tool_usage("payload", "--log: an empty file name");
   for (int i = 0; i < s->empty.count; i++)
     if (!s->empty.value[i][0]) return tool_usage("payload", "--empty: an empty file name");
+  for (int i = 0; i < s->log.count * s->empty.count; i++)
+    if (strcmp(s->log.value[i / s->empty.count], s->empty.value[i % s->empty.count]) == 0)
+      return tool_usage("payload", "'%s' is a log with the load and one without; each was expected once", tool_safe(s->empty.value[i % s->empty.count]));
   j->options.files = s->log.count;
   j->options.path = s->log.value;
   j->options.empty_files = s->empty.count;
