@@ -10,7 +10,7 @@
  *   N = 1 - J^T Jbar^T                                   torques N tau_0 do not accelerate p
  *
  * De Luca, Robotics 2 (coordinate transformation); Khatib (1987) for redundant arms. With damping near singular positions M_p stays finite; the
- * equations are then those of a task that gives way, and Jbar J is not quite 1. Nothing here allocates; scratch belongs to one thread. Row-major. */
+ * equations are then those of a task that gives way, and J Jbar is not quite 1. Nothing here allocates; scratch belongs to one thread. Row-major. */
 #ifndef PSDM_CARTESIAN_H
 #define PSDM_CARTESIAN_H
 
@@ -38,7 +38,7 @@ typedef struct psdm_cartesian {
 
 PSDM_API size_t psdm_cartesian_scratch(const psdm_robot *robot, int m); /* numbers */
 
-/* At a state, for a task of m rows. PSDM_E_SINGULAR when J M^-1 J^T + damping^2 cannot be inverted; damping >= 0 in 1/sqrt(kg). */
+/* At a state, for a task of m <= n rows; J_rate is needed whatever is wanted. PSDM_E_SINGULAR when J M^-1 J^T + damping^2 cannot be inverted; damping >= 0 in 1/sqrt(kg). */
 PSDM_API psdm_status psdm_cartesian_at(const psdm_robot *robot, psdm_work *work, psdm_linear *linear, const double *q, const double *qd, int m,
                                        const double *J, const double *J_rate, double damping, double *scratch, psdm_cartesian *out);
 

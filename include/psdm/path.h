@@ -7,7 +7,7 @@
  * Reachability analysis (Pham and Pham 2018): backward, the interval of x at each point from which the end can still be reached; forward, the largest u that
  * stays inside. Two small linear programs per point. Between points u is constant, so that x is linear in s and time is exact; limits are
  * kept at both ends of every interval. Friction: dry friction has the
- * path's own direction; viscous friction, which is not linear in x, is taken from the answer before, a few times over. */
+ * path's own direction; viscous friction and Stribeck's fall, which are not linear in x, are taken from the answer before, a few times over. */
 #ifndef PSDM_PATH_H
 #define PSDM_PATH_H
 

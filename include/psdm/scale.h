@@ -51,7 +51,7 @@ typedef struct psdm_scale_info {
 
 PSDM_API const char *psdm_scale_name(psdm_scale_by by); /* NULL when out of range */
 
-/* The smallest k > 0 that meets all limits in all rows: one value of 1/k from each limit, no search. 0 where nothing limits. PSDM_E_ARGUMENT where no k
+/* The smallest k > 0 from which on all limits are met in all rows: one value of 1/k from each limit, no search. 0 where nothing limits. PSDM_E_ARGUMENT where no k
  * does: what stands still already takes too much torque; info says where. */
 PSDM_API psdm_status psdm_scale_least(const psdm_scale_rows *rows, const psdm_scale_limits *limits, double *k, psdm_scale_info *info);
 

@@ -66,7 +66,10 @@ static psdm_status set_range(bounder *b, const psdm_joint *joint, psdm_error *er
   psdmp_range *r = &b->range[joint->q];
   double lower = b->options->lower ? b->options->lower[joint->q] : joint->limits.lower, upper = b->options->upper ? b->options->upper[joint->q] : joint->limits.upper;
   r->slides = joint->type == PSDM_PRISMATIC;
-  if (isnan(lower) || isnan(upper) || lower > upper) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "joint '%s': no position lies between its limits", joint->name);
+  if (isnan(lower) || isnan(upper) || lower > upper) {
+    char name[64];
+    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "joint '%s': no position lies between its limits", psdmp_quote(joint->name, strlen(joint->name), name, sizeof name));
+  }
   bool limited = isfinite(lower) && isfinite(upper);
   if (limited && (r->slides || upper - lower < 2 * pi)) {
     r->lower = lower;

@@ -513,6 +513,7 @@ static psdm_status solve_again(job *j, psdmp_solver_answer *verdict, bool *bette
   psdm_motion *motion;
   psdm_status status = solve_round(j, &own, &motion);
   verdict->stopped |= own.stopped;
+  if (own.stopped) memcpy(verdict->words, own.words, sizeof verdict->words);
   *better = !status && own.converged;
   if (*better) {
     psdm_motion_free(j->motion);

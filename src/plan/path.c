@@ -30,7 +30,7 @@ typedef struct job {
   double *velocity, *acceleration, *effort; /* (n) limits */
   double *d1, *d2;                       /* (points x n) q', q'' */
   double *a, *b, *c;                     /* (points x n) tau = a u + b x + c; NULL: torques have no limits */
-  double *viscous;                       /* (points x n) viscous friction of the answer before; NULL: none */
+  double *viscous;                       /* (points x n) friction that depends on speed, of the answer before; NULL: none */
   double *low, *high;                    /* (points) controllable interval of x */
   double *x, *u;                         /* (points) */
   psdmp_line *line;                      /* (8n + 2) */
@@ -198,15 +198,18 @@ static psdm_status forward(job *j) {
   return PSDM_OK;
 }
 
-/* viscous friction at the speeds of the answer; true: it changed by more than a share of the effort */
+/* viscous friction and Stribeck's fall at the speeds of the answer; true: it changed by more than a share of the effort */
 static bool take_viscous(job *j) {
   bool changed = false;
   for (int i = 0; i < psdm_robot_joints(j->robot); i++) {
     const psdm_joint *joint = psdm_robot_joint(j->robot, i);
     if (joint->q < 0 || !joint->friction.given) continue;
     for (long k = 0; k < j->points; k++) {
-      double *now = &j->viscous[k * j->n + joint->q], v = j->d1[k * j->n + joint->q] * sqrt(j->x[k]), before = *now;
-      *now = psdm_friction_smooth(&joint->friction, j->options.friction, v) - joint->friction.offset;
+      const psdm_friction *f = &joint->friction;
+      double *now = &j->viscous[k * j->n + joint->q], slope = j->d1[k * j->n + joint->q], v = slope * sqrt(j->x[k]), before = *now;
+      /* and what dry friction lacks of its most at this speed */
+      double less = psdm_friction_most(f, j->options.friction) - psdm_friction_dry(f, j->options.friction, fabs(v));
+      *now = psdm_friction_smooth(f, j->options.friction, v) - f->offset - less * ((slope > 0) - (slope < 0));
       changed |= fabs(*now - before) > 1e-6 * j->effort[joint->q];
     }
   }

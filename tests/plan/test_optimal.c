@@ -54,6 +54,9 @@ static psdm_robot *cart_of(double mass) {
 static void double_integrator(void **state) {
   (void)state;
   rng g = rng_start("double_integrator");
+  /* IPOPT stops where multiplier times slack of each of the hundred torques is below its tolerance of 1e-8; their sum is what the least time lacks, in s. It relaxes
+   * bounds by 1e-8, which is half of that in time. A node is moved to within a thousandth of a piece of the switch, and what is left costs time with its square */
+  const double gap = 100 * 1e-8, relaxed = 1e-8, misplaced = (0.001 / 7) * (0.001 / 7);
   double even = 0, odd = 0, cruise = 0, energy = 0, blend = 0, curve = 0;
   for (int round = 0; round < 10; round++) {
     double m = rng_uniform(&g, 0.1, 20), d = rng_uniform(&g, 0.1, 5), F = rng_uniform(&g, 1, 50), from[] = {rng_uniform(&g, -2, 2)};
@@ -63,11 +66,13 @@ static void double_integrator(void **state) {
     psdm_optimal_options o = {.from = from, .to = to, .effort = effort};
     psdm_optimal *p = optimum(cart, &o);
     even = fmax(even, fabs(p->seconds / least - 1));
+    assert_true(fabs(p->seconds - least) < gap + relaxed * least);
     assert_true(p->infeasibility < 1e-6);
     psdm_optimal_free(p);
     o.nodes = 7;
     p = optimum(cart, &o);
     odd = fmax(odd, fabs(p->seconds / least - 1));
+    assert_true(fabs(p->seconds - least) < gap + (relaxed + misplaced) * least);
     assert_true(p->infeasibility < 1e-3);
     psdm_optimal_free(p);
     o = (psdm_optimal_options){.from = from, .to = to, .effort = effort, .velocity = velocity};
@@ -96,9 +101,7 @@ static void double_integrator(void **state) {
   }
   printf("double integrator, relative errors: time %.1e, with no node at the switch %.1e, with a speed limit %.1e; energy %.1e, its motion %.1e; blend %.1e\n",
          even, odd, cruise, energy, curve, blend);
-  /* IPOPT relaxes bounds by 1e-8 and stops where each of the hundred torques at their limit has a gap below 1e-8: 1e-6 s of 0.1 s or more */
-  assert_true(even < 1e-5);
-  assert_true(odd < 1e-5);
+  /* two switches that are no nodes at first: grids are refined while the next one gains 1e-4 */
   assert_true(cruise < 1e-4);
   assert_true(energy < 1e-9 && curve < 1e-7);
   assert_true(blend < 1e-6);

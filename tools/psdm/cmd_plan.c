@@ -56,9 +56,24 @@ static int check_words(plan_job *j) {
   if (!j->set.trajectory && !j->set.to) return tool_usage("plan", "--to Q,... is needed, or --trajectory FILE.csv");
   if (j->what != PLAN_SCALE && j->set.factor != 0) return tool_usage("plan", "--factor goes with scale");
   if (j->what == PLAN_SCALE && !(j->set.factor >= 0 && isfinite(j->set.factor))) return tool_usage("plan", "--factor %g: a positive number was expected", j->set.factor);
-  if (!(j->set.output > 0) || !isfinite(j->set.output)) return tool_usage("plan", "--output %g: a positive number was expected", j->set.output);
-  if (j->set.blend > 1) return tool_usage("plan", "--blend %g: 0 to 1 was expected", j->set.blend);
-  if (j->set.nodes < 0 || j->set.nodes > 10000 || j->set.points < 0 || j->set.points > 1e7) return tool_usage("plan", "--nodes or --points is out of range");
+  return -1;
+}
+
+/* 0 for the default, or a whole number from 2 on */
+static bool counts(double x, double most) { return x == 0 || (x >= 2 && x <= most && x == floor(x)); }
+
+static int check_numbers(const plan_settings *s) {
+  const struct {
+    const char *name;
+    double value;
+  } rows[] = {{"duration", s->duration}, {"tolerance", s->tolerance}, {"wall", s->wall}};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+    if (!(rows[k].value >= 0) || !isfinite(rows[k].value)) return tool_usage("plan", "--%s must not be negative", rows[k].name);
+  if (!(s->output > 0) || !isfinite(s->output)) return tool_usage("plan", "--output %g: a positive number was expected", s->output);
+  if (s->blend != -1 && !(s->blend >= 0 && s->blend <= 1)) return tool_usage("plan", "--blend %g: 0 to 1 was expected", s->blend);
+  if (!counts(s->nodes, 10000)) return tool_usage("plan", "--nodes %g: a whole number from 2 to 10000 was expected", s->nodes);
+  if (!counts(s->points, 1e7)) return tool_usage("plan", "--points %g: a whole number from 2 to 10000000 was expected", s->points);
+  if (s->json && !s->quiet && s->out && strcmp(s->out, "-") == 0) return tool_usage("plan", "--json and --out - both want standard output");
   return -1;
 }
 
@@ -83,7 +98,8 @@ static int read_numbers(plan_job *j) {
     if (list[k].text) code = tool_numbers("plan", list[k].name, list[k].text, j->n, list[k].to);
   for (int i = 0; i < j->n && code < 0; i++)
     for (int l = LIMIT_VELOCITY; l < LIMITS && code < 0; l++)
-      if (!(j->limit[l][i] > 0)) code = tool_usage("plan", "limits of velocity, acceleration and torque are positive numbers; %g was found", j->limit[l][i]);
+      if (!(j->limit[l][i] > 0))
+        code = tool_usage("plan", "joint '%s': limits of velocity, acceleration and torque are positive numbers; %g was found", tool_safe(plan_joint(j, i)->name), j->limit[l][i]);
   return code;
 }
 
@@ -132,9 +148,10 @@ int cmd_plan(int argc, char **argv) {
   struct sigaction action = {.sa_handler = on_signal};
   int code = settings_parse(&plan_line, argc, argv, &j.set, j.words);
   if (code < 0) code = check_words(&j);
+  if (code < 0) code = check_numbers(&j.set);
   if (code < 0) code = tool_load("plan", j.words[0], ROBOT_SETTINGS_OF(&j.set), &j.robot);
   if (code < 0) code = prepare(&j);
-  sigaction(SIGINT, &action, NULL);
+  if (code < 0 && !j.path) sigaction(SIGINT, &action, NULL); /* the other two are over in a moment and do not ask */
   if (code < 0) code = j.what == PLAN_SCALE ? plan_scale(&j) : j.path ? plan_path(&j) : plan_optimal(&j);
   if (code < 0) code = plan_rows(&j);
   if (code < 0) code = report(&j);

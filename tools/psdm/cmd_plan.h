@@ -22,8 +22,8 @@
   X(text, effort, "", "NM,...", "largest torques")                                                                                        \
   X(text, friction, "none", "KIND", "friction of the joints: none, viscous, coulomb, stribeck or power")                                  \
   X(flag, elastic, "", "", "time, energy: joints with a stiffness are springs between motor and link")                                    \
-  X(number, nodes, "0", "COUNT", "time, energy: intervals of the motion; 0 is 40")                                                        \
-  X(number, points, "0", "COUNT", "along a path: of the grid; 0 is 1000. scale: rows that are looked at; 0 is 10000")                     \
+  X(number, nodes, "0", "COUNT", "time, energy: intervals of the motion; 0 is 20")                                                        \
+  X(number, points, "0", "COUNT", "along a path: of the grid; 0 is 1000. scale: rows that are looked at; 0 is 10001")                     \
   X(number, tolerance, "0", "RELATIVE", "time, energy: of the solver; 0 is 1e-8")                                                         \
   X(number, wall, "0", "SECONDS", "time, energy: end after this much time with what there is; 0 is 300")                                  \
   X(flag, ignore_extra, "", "", "let --trajectory have columns that are not needed")                                                      \
@@ -61,6 +61,8 @@ typedef struct plan_job {
 } plan_job;
 
 extern const command_line plan_line;
+const psdm_joint *plan_joint(const plan_job *j, int q); /* that moves coordinate q */
+void plan_add_friction(const plan_job *j);                /* to j->tau, at the speeds of j->state */
 int plan_scale(plan_job *j);   /* -1 to go on, else an exit code */
 int plan_path(plan_job *j);
 int plan_optimal(plan_job *j);

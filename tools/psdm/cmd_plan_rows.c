@@ -4,16 +4,16 @@
 
 #include "cmd_plan.h"
 
-static const char *name_of(const plan_job *j, int q) {
-  for (int k = 0; k < psdm_robot_joints(j->robot); k++)
-    if (psdm_robot_joint(j->robot, k)->q == q) return psdm_robot_joint(j->robot, k)->name;
-  return "";
+const psdm_joint *plan_joint(const plan_job *j, int q) {
+  int k = 0;
+  while (psdm_robot_joint(j->robot, k)->q != q) k++;
+  return psdm_robot_joint(j->robot, k);
 }
 
-static void add_friction(const plan_job *j) {
-  for (int k = 0; k < psdm_robot_joints(j->robot); k++) {
-    const psdm_joint *joint = psdm_robot_joint(j->robot, k);
-    if (joint->q >= 0 && joint->friction.given) j->tau[joint->q] += psdm_friction_steady(&joint->friction, j->friction, j->state[j->n + joint->q]);
+void plan_add_friction(const plan_job *j) {
+  for (int i = 0; i < j->n; i++) {
+    const psdm_friction *f = &plan_joint(j, i)->friction;
+    if (f->given && j->friction) j->tau[i] += psdm_friction_steady(f, j->friction, j->state[j->n + i]);
   }
 }
 
@@ -31,7 +31,7 @@ static psdm_status state_at(const plan_job *j, double t) {
     for (int i = 0; i < n; i++) j->state[n + i] /= j->k, j->state[2 * n + i] /= j->k * j->k;
   }
   psdm_status status = psdm_inverse(j->robot, j->work, j->state, j->state + n, j->state + 2 * n, j->tau);
-  if (!status && j->friction) add_friction(j);
+  if (!status) plan_add_friction(j);
   return status;
 }
 
@@ -39,8 +39,16 @@ static void share(plan_job *j, double value, double limit) {
   if (isfinite(limit)) j->used = fmax(j->used, value / limit);
 }
 
+/* positions count once they are outside, by the share of their range; what rounding leaves does not */
+static void share_position(plan_job *j, int i) {
+  double lower = j->limit[LIMIT_LOWER][i], upper = j->limit[LIMIT_UPPER][i], over = fmax(lower - j->state[i], j->state[i] - upper);
+  double room = isfinite(upper - lower) ? fmax(upper - lower, 1) : 1;
+  if (over > 1e-9 * room) j->used = fmax(j->used, 1 + over / room);
+}
+
 static void measure(plan_job *j, double weight) {
   for (int i = 0; i < j->n; i++) {
+    share_position(j, i);
     const double size[3] = {fabs(j->state[j->n + i]), fabs(j->state[2 * j->n + i]), fabs(j->tau[i])};
     for (int p = 0; p < 3; p++) {
       j->peak[p][i] = fmax(j->peak[p][i], size[p]);
@@ -71,9 +79,11 @@ static void write_header(const plan_job *j, psdm_output *out) {
 
 /* limits and energy on a grid of FINE points between rows, the energy by the trapezoidal rule; every FINE-th point is a row */
 int plan_rows(plan_job *j) {
-  enum { FINE = 10 };
+  enum { FINE = 10, MOST_ROWS = 100000000 };
   psdm_output *out = NULL;
-  long last = (long)ceil(j->seconds / j->set.output * (1 - 1e-12));
+  double rows = ceil(j->seconds / j->set.output * (1 - 1e-12));
+  if (!(rows <= MOST_ROWS)) return tool_usage("plan", "--output %g: %g s would take more than %d rows", j->set.output, j->seconds, MOST_ROWS);
+  long last = (long)rows;
   int code = j->set.out ? tool_open(j->set.out, &out) : -1;
   if (code >= 0) return code;
   if (last < 1) last = 1;
@@ -99,7 +109,7 @@ static void print_what(const plan_job *j) {
   if (j->what == PLAN_SCALE) {
     printf("%s: the trajectory scaled by %.6g, %.6g s\n", name, j->k, j->seconds);
     if (j->by.by != PSDM_SCALE_NOTHING)
-      printf("  %s the %s of joint '%s' is at its limit\n", j->set.factor > 0 ? "with the smallest factor" : "at which", psdm_scale_name(j->by.by), tool_safe(name_of(j, j->by.joint)));
+      printf("  %s the %s of joint '%s' is at its limit\n", j->set.factor > 0 ? "with the smallest factor" : "at which", psdm_scale_name(j->by.by), tool_safe(plan_joint(j, j->by.joint)->name));
     printf("  torques from those stored, against torques recomputed: %.1e\n", j->recomputed);
   } else if (j->plan) {
     long met = 0;
@@ -116,7 +126,7 @@ void plan_print(const plan_job *j) {
   print_what(j);
   printf("\n  %-16s %11s %11s %11s %11s %11s %11s\n", "joint", "peak |qd|", "limit", "peak |qdd|", "limit", "peak |tau|", "limit");
   for (int i = 0; i < j->n; i++) {
-    printf("  %-16.16s", tool_safe(name_of(j, i)));
+    printf("  %-16.16s", tool_safe(plan_joint(j, i)->name));
     for (int p = 0; p < 3; p++) {
       double limit = j->limit[LIMIT_VELOCITY + p][i];
       printf(" %11.5g", j->peak[p][i]);

@@ -15,16 +15,10 @@ typedef struct apart {
   double *memory, *qd, *qdd, *tau, *gravity, *viscous, *dry;
 } apart;
 
-static const psdm_joint *joint_of(const plan_job *j, int q) {
-  int k = 0;
-  while (psdm_robot_joint(j->robot, k)->q != q) k++;
-  return psdm_robot_joint(j->robot, k);
-}
-
 /* friction that grows with speed is scaled by 1/k, which is true of Fv v; a power, or Stribeck's fall, is not and is counted as dry: it changes little */
 static void friction_apart(const plan_job *j, apart *a, long at) {
   for (int i = 0; i < j->n; i++) {
-    const psdm_friction *f = &joint_of(j, i)->friction;
+    const psdm_friction *f = &plan_joint(j, i)->friction;
     if (!f->given || !j->friction) continue;
     double v = a->qd[at + i], all = psdm_friction_steady(f, j->friction, v);
     a->viscous[at + i] = j->friction == PSDM_FRICTION_POWER && f->exponent != 1 ? 0 : f->viscous * v;
@@ -57,9 +51,8 @@ static psdm_status recompute(plan_job *j, const apart *a, const psdm_scale_rows 
     psdm_motion_at(j->path, begin + length * (double)k / (double)(a->rows - 1), 3, j->state);
     for (int i = 0; i < j->n; i++) j->state[j->n + i] /= j->k, j->state[2 * j->n + i] /= j->k * j->k;
     status = psdm_inverse(j->robot, j->work, j->state, j->state + j->n, j->state + 2 * j->n, j->tau);
-    for (int i = 0; i < j->n; i++) {
-      const psdm_friction *f = &joint_of(j, i)->friction;
-      if (f->given && j->friction) j->tau[i] += psdm_friction_steady(f, j->friction, j->state[j->n + i]);
+    if (!status) plan_add_friction(j);
+    for (int i = 0; i < j->n && !status; i++) {
       worst = fmax(worst, fabs(scaled[k * j->n + i] - j->tau[i]));
       size = fmax(size, fabs(j->tau[i]));
     }
@@ -76,7 +69,7 @@ static int impossible(const plan_job *j, const apart *a) {
     snprintf(error.text, sizeof error.text, "no factor meets the limits");
   } else {
     snprintf(error.text, sizeof error.text, "no factor meets the limits: joint '%s' at t = %.4g s already takes %.4g Nm to stand still, above its %.4g Nm",
-             tool_safe(joint_of(j, j->by.joint)->name), psdm_motion_begin(j->path) + length * (double)j->by.row / (double)(a->rows - 1),
+             tool_safe(plan_joint(j, j->by.joint)->name), psdm_motion_begin(j->path) + length * (double)j->by.row / (double)(a->rows - 1),
              fabs(a->gravity[j->by.row * j->n + j->by.joint] + a->dry[j->by.row * j->n + j->by.joint]), j->limit[LIMIT_EFFORT][j->by.joint]);
   }
   tool_fail(&error);
@@ -161,6 +154,7 @@ int plan_optimal(plan_job *j) {
     first.energy = 0;
     code = solve(j, &first, &quick);
     if (code < 0) o.duration = 1.2 * quick->seconds;
+    if (code < 0 && !quick->converged && !quick->stopped) tool_warn("the least time, which the duration is taken from, is not certain: %s", quick->words);
     psdm_optimal_free(quick);
   } else if (blend == 1) {
     o.duration = j->set.duration;
