@@ -80,7 +80,7 @@ static void call(start *o) {
 
 static void report(start *o, bool now) {
 #ifdef _OPENMP
-#pragma omp critical(psdmp_excite)
+#pragma omp critical
 #endif
   if (now || psdmp_clock() - o->s->called >= interval) call(o);
 }
@@ -106,7 +106,7 @@ static void give_up(start *o, psdm_status status, const char *text) {
 static void publish(start *o) {
   search *s = o->s;
 #ifdef _OPENMP
-#pragma omp critical(psdmp_excite)
+#pragma omp critical
 #endif
   if (s->options->going_on && (!s->best || o->best_value < s->best_value)) {
     psdm_motion *motion;
