@@ -65,6 +65,7 @@ bench: all-packages build
 	@bash bench/simulate/run.sh
 	@bash bench/excite/run.sh
 	@bash bench/peers/run.sh
+	@bash bench/plan/run.sh
 
 install: build
 	@cmake --install build/release --prefix $(PREFIX)
