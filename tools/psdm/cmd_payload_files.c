@@ -23,12 +23,7 @@ static bool write_row(void *user, const psdm_payload_row *row) {
   const double *const group[GROUPS] = {row->q, row->qd, row->qdd, row->tau, row->raw, row->tau_empty, row->tau_loaded};
   psdm_output_number(w->out, row->t);
   psdm_output_print(w->out, ",%d,%d", row->segment, row->loaded);
-  for (int g = 0; g < GROUPS; g++)
-    for (int i = 0; i < w->n; i++) {
-      psdm_output_text(w->out, ",");
-      psdm_output_number(w->out, group[g][i]);
-    }
-  psdm_output_text(w->out, "\n");
+  tool_group_numbers(w->out, group, GROUPS, w->n);
   return !psdm_output_failed(w->out);
 }
 
@@ -38,9 +33,7 @@ static int write_predictions(const payload_job *j) {
   int code = tool_open(j->set.predict, &w.out);
   if (code >= 0) return code;
   psdm_output_text(w.out, "t,segment,loaded");
-  for (int g = 0; g < GROUPS; g++)
-    for (int i = 0; i < j->n; i++) psdm_output_print(w.out, ",%s%d", group_names[g], i + 1);
-  psdm_output_text(w.out, "\n");
+  tool_group_names(w.out, group_names, GROUPS, j->n);
   if (psdm_payload_predict(j->answer, write_row, &w, &error)) {
     tool_abort(&w.out);
     return tool_fail(&error);

@@ -59,22 +59,15 @@ static void measure(plan_job *j, double weight) {
 }
 
 static void write_row(plan_job *j, psdm_output *out, double t) {
-  const double *group[4] = {j->state, j->state + j->n, j->state + 2 * j->n, j->tau};
+  const double *const group[4] = {j->state, j->state + j->n, j->state + 2 * j->n, j->tau};
   psdm_output_number(out, t);
-  for (int g = 0; g < 4; g++)
-    for (int i = 0; i < j->n; i++) {
-      psdm_output_text(out, ",");
-      psdm_output_number(out, group[g][i]);
-    }
-  psdm_output_text(out, "\n");
+  tool_group_numbers(out, group, 4, j->n);
 }
 
 static void write_header(const plan_job *j, psdm_output *out) {
   static const char *const names[] = {"q", "qd", "qdd", "tau"};
   psdm_output_text(out, "t");
-  for (int g = 0; g < 4; g++)
-    for (int i = 0; i < j->n; i++) psdm_output_print(out, ",%s%d", names[g], i + 1);
-  psdm_output_text(out, "\n");
+  tool_group_names(out, names, 4, j->n);
 }
 
 /* limits and energy on a grid of FINE points between rows, the energy by the trapezoidal rule; every FINE-th point is a row */

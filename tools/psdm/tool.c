@@ -199,6 +199,21 @@ void tool_abort(psdm_output **out) {
   pending[0] = '\0';
 }
 
+void tool_group_names(psdm_output *out, const char *const *names, int groups, int n) {
+  for (int g = 0; g < groups; g++)
+    for (int i = 0; i < n; i++) psdm_output_print(out, ",%s%d", names[g], i + 1);
+  psdm_output_text(out, "\n");
+}
+
+void tool_group_numbers(psdm_output *out, const double *const *group, int groups, int n) {
+  for (int g = 0; g < groups; g++)
+    for (int i = 0; i < n; i++) {
+      psdm_output_text(out, ",");
+      psdm_output_number(out, group[g][i]);
+    }
+  psdm_output_text(out, "\n");
+}
+
 /* ---- progress ---- */
 
 static double now(void) {

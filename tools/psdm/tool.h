@@ -71,6 +71,10 @@ int tool_open(const char *path, psdm_output **out);   /* -1 to go on, else an ex
 int tool_commit(psdm_output **out);                   /* exit code */
 void tool_abort(psdm_output **out);
 
+/* Rows whose columns come in groups of one number per joint: ",q1,q2,qd1,..." and the line's end; ",0.1,0.2,..." and the line's end. What stands first is the caller's. */
+void tool_group_names(psdm_output *out, const char *const *names, int groups, int n);
+void tool_group_numbers(psdm_output *out, const double *const *group, int groups, int n);
+
 /* ---- progress on a terminal, once a job takes over two seconds ---- */
 
 typedef struct progress {
