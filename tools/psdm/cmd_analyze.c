@@ -22,7 +22,7 @@ static const char help[] =
     "  psdm analyze robots/two_link.yaml --limits 1=-1:1,2=0:2 --json\n"
     "  psdm analyze robots/kuka_kr6.yaml --no-bounds --path motion.csv --out ellipsoids.csv --plots figures\n";
 
-static const command_line line = {"analyze", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line analyze_line = {"analyze", settings, sizeof settings / sizeof *settings, positional, help};
 
 const char *const analyze_wishes[PSDM_WISHES] = {"M is constant if", "M is diagonal if", "gravity vanishes if", "springs and counterweights"};
 const char *const analyze_wish_keys[PSDM_WISHES] = {"constant_mass", "diagonal_mass", "no_gravity", "springs"};
@@ -136,7 +136,7 @@ static int show(const analysis *a) {
 int cmd_analyze(int argc, char **argv) {
   analysis a = {0};
   const char *path;
-  int code = settings_parse(&line, argc, argv, &a.set, &path);
+  int code = settings_parse(&analyze_line, argc, argv, &a.set, &path);
   if (code < 0) code = check_settings(&a.set);
   if (code < 0) code = tool_load("analyze", path, ROBOT_SETTINGS_OF(&a.set), &a.robot);
   if (code >= 0) return code;

@@ -113,7 +113,7 @@ int analyze_json(const analysis *a) {
   psdm_output *out;
   int code = tool_open("-", &out);
   if (code >= 0) return code;
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "analyze");
   psdm_json_string(out, "name", psdm_robot_name(a->robot));
   psdm_json_integer(out, "n", a->n);
   json_structure(out, a);

@@ -31,7 +31,7 @@ static const char help[] =
     "  psdm bench robots/kuka_kr6.yaml --functions inverse,forward --method auto --json\n"
     "  CC=clang psdm bench robots/kuka_lbr7.yaml --optimise throughput\n";
 
-static const command_line line = {"bench", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line bench_line = {"bench", settings, sizeof settings / sizeof *settings, positional, help};
 
 /* larger errors than rounding makes */
 static const double tolerance = 1e-12;
@@ -184,7 +184,7 @@ static int print_json(const bench_settings *set, const bench *b) {
   psdm_output *out;
   int code = tool_open("-", &out);
   if (code >= 0) return code;
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "bench");
   psdm_json_string(out, "name", psdm_robot_name(b->robot));
   psdm_json_integer(out, "n", psdm_robot_n(b->robot));
   psdm_json_integer(out, "l", psdm_model_l(b->model));
@@ -198,7 +198,7 @@ static int print_json(const bench_settings *set, const bench *b) {
     if (row_of(b, f)) write_function(out, b, row_of(b, f));
   psdm_json_close(out);
   write_baseline(out, b);
-  settings_json(&line, set, out);
+  settings_json(&bench_line, set, out);
   psdm_json_close(out);
   return tool_commit(&out);
 }
@@ -218,7 +218,7 @@ int cmd_bench(int argc, char **argv) {
   bench b = {0};
   int method = 0;
   psdm_code_options options = {0};
-  int code = settings_parse(&line, argc, argv, &set, &path);
+  int code = settings_parse(&bench_line, argc, argv, &set, &path);
   if (code < 0) code = parse_options(&set, &method, &options);
   if (code < 0) code = tool_load("bench", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = bench_open(robot, &b);

@@ -81,7 +81,6 @@ typedef struct calibrate_job {
   int failures;
 } calibrate_job;
 
-extern const command_line calibrate_line;
 int calibrate_memory(void);                           /* "out of memory" */
 bool calibrate_words_wanted(const calibrate_job *j);  /* standard output is free for a report */
 const char *calibrate_joint_name(const calibrate_job *j, int q);

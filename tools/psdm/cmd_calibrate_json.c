@@ -209,7 +209,7 @@ int calibrate_json(calibrate_job *j) {
   psdm_output *out;
   int code = tool_open("-", &out);
   if (code >= 0) return code;
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "calibrate");
   psdm_json_string(out, "name", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
   psdm_json_string(out, "route", "oneshot");

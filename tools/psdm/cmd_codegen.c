@@ -45,7 +45,7 @@ static const char help[] =
         "  psdm codegen robots/denso_vs6556g.yaml --out denso --theta argument --functions inverse,regressor --friction-columns\n"
         "  psdm codegen robots/kuka_kr6.yaml --out arm --real float --prefix arm --functions inverse,forward --payload\n";
 
-static const command_line line = {"codegen", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line codegen_line = {"codegen", settings, sizeof settings / sizeof *settings, positional, help};
 
 /* ---- choices ---- */
 
@@ -147,7 +147,7 @@ static int print_json(const codegen_settings *set, const psdm_robot *robot, cons
   char name[128];
   int result = tool_open("-", &out);
   if (result >= 0) return result;
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "codegen");
   psdm_json_string(out, "name", psdm_robot_name(robot));
   psdm_json_string(out, "prefix", psdm_code_prefix(code));
   psdm_json_string(out, "directory", set->out);
@@ -172,7 +172,7 @@ static int print_json(const codegen_settings *set, const psdm_robot *robot, cons
     psdm_json_close(out);
   }
   psdm_json_close(out);
-  settings_json(&line, set, out);
+  settings_json(&codegen_line, set, out);
   psdm_json_close(out);
   return tool_commit(&out);
 }
@@ -199,7 +199,7 @@ int cmd_codegen(int argc, char **argv) {
   psdm_code *generated = NULL;
   psdm_code_options options = {0};
   psdm_error error;
-  int code = settings_parse(&line, argc, argv, &set, &path);
+  int code = settings_parse(&codegen_line, argc, argv, &set, &path);
   if (code < 0) code = parse_options(&set, &options);
   if (code < 0) code = tool_load("codegen", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = find_link(set.link, robot, &options);

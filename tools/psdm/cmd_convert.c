@@ -30,7 +30,7 @@ static const char help[] =
     "  psdm convert arm.urdf --tip flange --lock gripper=0 --out arm.yaml\n"
     "  psdm convert DH.csv --x X.csv --gravity 0,0,-9.81 --out arm.yaml\n";
 
-static const command_line line = {"convert", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line convert_line = {"convert", settings, sizeof settings / sizeof *settings, positional, help};
 
 static bool ends_with(const char *text, const char *end) {
   size_t n = strlen(text), m = strlen(end);
@@ -68,7 +68,7 @@ int cmd_convert(int argc, char **argv) {
   psdm_robot *robot = NULL;
   psdm_robot_format format;
   psdm_output *out = NULL;
-  int code = settings_parse(&line, argc, argv, &set, &path);
+  int code = settings_parse(&convert_line, argc, argv, &set, &path);
   if (code < 0) code = choose_format(&set, &format);
   if (code < 0) code = set.x || set.tables ? tool_load_tables("convert", path, set.x, ROBOT_SETTINGS_OF(&set), &robot)
                                            : tool_load("convert", path, ROBOT_SETTINGS_OF(&set), &robot);

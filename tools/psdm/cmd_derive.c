@@ -37,7 +37,7 @@ static const char help[] =
     "  psdm derive robots/fanuc_sr6ia.yaml --method dense --basis echelon\n"
     "  psdm derive robots/fanuc_sr6ia.yaml --method dense --sampler 'python3 my_dynamics.py'\n";
 
-static const command_line line = {"derive", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line derive_line = {"derive", settings, sizeof settings / sizeof *settings, positional, help};
 
 enum { STATES = 1000 };
 
@@ -88,7 +88,7 @@ static void print_text(const psdm_robot *robot, const result *r) {
 static void write_json(psdm_output *out, const derive_settings *set, const psdm_robot *robot, const result *r) {
   const psdm_model *m = r->model;
   int n = psdm_model_n(m);
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "derive");
   psdm_json_string(out, "name", psdm_robot_name(robot));
   psdm_json_integer(out, "n", n);
   psdm_json_integer(out, "p", psdm_model_p(m));
@@ -178,7 +178,7 @@ int cmd_derive(int argc, char **argv) {
   result r = {0};
   psdm_derive_options options = {0};
   psdm_error error;
-  int code = settings_parse(&line, argc, argv, &set, &path);
+  int code = settings_parse(&derive_line, argc, argv, &set, &path);
   if (code < 0) code = choose(&set, &options);
   if (code < 0) code = tool_assume("derive", set.assume, &options);
   if (code < 0) code = tool_load("derive", path, ROBOT_SETTINGS_OF(&set), &robot);

@@ -25,7 +25,7 @@ static const char help[] =
     "example:\n"
     "  psdm doctor\n";
 
-static const command_line line = {"doctor", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line doctor_line = {"doctor", settings, sizeof settings / sizeof *settings, positional, help};
 
 typedef struct finding {
   char name[48], detail[160];
@@ -150,7 +150,7 @@ static int print_json(const findings *f, bool healthy) {
   psdm_output *out;
   int code = tool_open("-", &out);
   if (code >= 0) return code;
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "doctor");
   psdm_json_string(out, "version", psdm_version());
   psdm_json_bool(out, "healthy", healthy);
   psdm_json_array(out, "checks");
@@ -170,7 +170,7 @@ static int print_json(const findings *f, bool healthy) {
 int cmd_doctor(int argc, char **argv) {
   doctor_settings set;
   findings f = {.count = 0};
-  int code = settings_parse(&line, argc, argv, &set, NULL);
+  int code = settings_parse(&doctor_line, argc, argv, &set, NULL);
   if (code >= 0) return code;
   check_versions(&f);
   check_numbers(&f);

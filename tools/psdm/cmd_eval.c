@@ -43,7 +43,7 @@ static const char help[] =
         "  psdm eval robots/two_link.yaml linearize-inverse --in states.csv\n"
         "  psdm eval robots/two_link.yaml inverse --wrench 'link2:0,-20,0,0,0,0' --in states.csv\n";
 
-static const command_line line = {"eval", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line eval_line = {"eval", settings, sizeof settings / sizeof *settings, positional, help};
 
 /* everything one run holds; job_free releases it */
 typedef struct job {
@@ -246,10 +246,10 @@ static int open_files(job *j) {
 static void write_header(job *j) {
   char name[32];
   if (j->set.json) {
-    psdm_json_object(j->out, NULL);
+    tool_json_begin(j->out, "eval");
     psdm_json_string(j->out, "robot", psdm_robot_name(j->robot));
     psdm_json_string(j->out, "function", psdm_function_name(j->function));
-    settings_json(&line, &j->set, j->out);
+    settings_json(&eval_line, &j->set, j->out);
     psdm_json_array(j->out, "columns");
   }
   for (int i = 0; i < j->outputs; i++) {
@@ -320,7 +320,7 @@ static int run(job *j) {
 int cmd_eval(int argc, char **argv) {
   job j = {0};
   const char *arguments[2];
-  int code = settings_parse(&line, argc, argv, &j.set, arguments);
+  int code = settings_parse(&eval_line, argc, argv, &j.set, arguments);
   if (code < 0) code = choose_function(&j, arguments[1]);
   if (code < 0) code = tool_load("eval", arguments[0], ROBOT_SETTINGS_OF(&j.set), &j.robot);
   if (code < 0) code = set_options(&j);

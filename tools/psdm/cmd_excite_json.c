@@ -86,7 +86,7 @@ int excite_json(excite_job *j) {
   psdm_output *out;
   int code = tool_open("-", &out);
   if (code >= 0) return code;
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "excite");
   psdm_json_string(out, "robot", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
   settings_json(&excite_line, &j->set, out);

@@ -26,7 +26,7 @@ static const char help[] =
     "  psdm inspect robots/puma560.yaml --parameters\n"
     "  psdm inspect robots/parallelogram.yaml --json\n";
 
-static const command_line line = {"inspect", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line inspect_line = {"inspect", settings, sizeof settings / sizeof *settings, positional, help};
 
 static const char *const type_names[] = {"revolute", "prismatic", "fixed"};
 
@@ -169,7 +169,7 @@ static int print_json(const psdm_robot *robot, const double *G, const double *c,
   char name[64];
   int code = tool_open("-", &out);
   if (code >= 0) return code;
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "inspect");
   psdm_json_string(out, "name", psdm_robot_name(robot));
   psdm_json_integer(out, "n", psdm_robot_n(robot));
   psdm_json_numbers(out, "gravity", psdm_robot_gravity(robot), 3);
@@ -194,7 +194,7 @@ int cmd_inspect(int argc, char **argv) {
   inspect_settings set;
   const char *path;
   psdm_robot *robot = NULL;
-  int code = settings_parse(&line, argc, argv, &set, &path);
+  int code = settings_parse(&inspect_line, argc, argv, &set, &path);
   if (code < 0) code = tool_load("inspect", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code >= 0) return code;
   size_t n = (size_t)psdm_robot_n(robot), links = (size_t)psdm_robot_links(robot);

@@ -43,7 +43,7 @@ static const char help[] =
     "  psdm linearize robots/two_link.yaml --at torques.csv --equilibrium --json\n"
     "  psdm linearize robots/kuka_kr6.yaml --at motion.csv --form second-order --out motion.mat\n";
 
-static const command_line line = {"linearize", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line linearize_line = {"linearize", settings, sizeof settings / sizeof *settings, positional, help};
 
 /* what a point may be made of, and where its columns begin */
 enum { T, QP, QD, QDD, TAU, GROUPS };
@@ -424,10 +424,10 @@ static void json_point(const job *j, psdm_output *out) {
 }
 
 static void json_begin(const job *j, psdm_output *out) {
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "linearize");
   psdm_json_string(out, "robot", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
-  settings_json(&line, &j->set, out);
+  settings_json(&linearize_line, &j->set, out);
   psdm_json_string(out, "form", j->set.form);
   psdm_json_number(out, "dt", j->set.dt);
   psdm_json_array(out, "points");
@@ -715,7 +715,7 @@ static int prepare(job *j) {
 int cmd_linearize(int argc, char **argv) {
   job j = {0};
   const char *path;
-  int code = settings_parse(&line, argc, argv, &j.set, &path);
+  int code = settings_parse(&linearize_line, argc, argv, &j.set, &path);
   if (code < 0) code = check_settings(&j);
   if (code < 0) code = tool_load("linearize", path, ROBOT_SETTINGS_OF(&j.set), &j.robot);
   if (code < 0) code = prepare(&j);

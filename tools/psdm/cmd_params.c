@@ -37,7 +37,7 @@ static const char help[] =
     "  psdm params robots/kuka_kr6.yaml --symbolic --latex\n"
     "  psdm params robots/kuka_kr6.yaml --json\n";
 
-static const command_line line = {"params", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line params_line = {"params", settings, sizeof settings / sizeof *settings, positional, help};
 
 enum { MOST_NAMES = 256 };
 
@@ -267,7 +267,7 @@ static int print_json(const view *v) {
   char name[32];
   int code = tool_open("-", &out);
   if (code >= 0) return code;
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "params");
   psdm_json_string(out, "name", psdm_robot_name(v->robot));
   psdm_json_string(out, "model", v->set->model);
   if (v->params) psdm_json_string(out, "solver", v->set->solver);
@@ -397,7 +397,7 @@ int cmd_params(int argc, char **argv) {
   params_settings set;
   view v = {.set = &set};
   const char *path;
-  int model = 0, solver = 0, code = settings_parse(&line, argc, argv, &set, &path);
+  int model = 0, solver = 0, code = settings_parse(&params_line, argc, argv, &set, &path);
   if (code < 0) code = choice("model", set.model, models, 4, &model);
   if (code < 0) code = choice("solver", set.solver, solvers, 2, &solver);
   if (code < 0) code = check_settings(&set, model);

@@ -44,7 +44,6 @@ typedef struct payload_job {
   double *L;                     /* (base x 10) and what a load adds to them */
 } payload_job;
 
-extern const command_line payload_line;
 
 int payload_memory(void);           /* "out of memory" */
 bool payload_words_wanted(const payload_job *j); /* standard output is free for a report */

@@ -60,7 +60,6 @@ typedef struct plan_job {
   long rows;
 } plan_job;
 
-extern const command_line plan_line;
 const psdm_joint *plan_joint(const plan_job *j, int q); /* that moves coordinate q */
 void plan_add_friction(const plan_job *j);                /* to j->tau, at the speeds of j->state */
 int plan_scale(plan_job *j);   /* -1 to go on, else an exit code */

@@ -150,7 +150,7 @@ int plan_json(const plan_job *j) {
   psdm_output *out;
   int code = tool_open("-", &out);
   if (code >= 0) return code;
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "plan");
   psdm_json_string(out, "name", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
   psdm_json_string(out, "what", j->words[1]);

@@ -39,7 +39,7 @@ static const char help[] =
     "  psdm reduce robots/kuka_kr6.yaml --out kr6_small\n"
     "  psdm reduce robots/kuka_kr6.yaml --table --plots figures\n";
 
-static const command_line line = {"reduce", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line reduce_line = {"reduce", settings, sizeof settings / sizeof *settings, positional, help};
 
 /* What the command works with. */
 typedef struct job {
@@ -233,7 +233,7 @@ static int write_json(const job *j) {
   psdm_output *out;
   int code = tool_open("-", &out);
   if (code >= 0) return code;
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "reduce");
   psdm_json_string(out, "name", psdm_robot_name(j->robot));
   psdm_json_string(out, "profile", profile_name(j));
   psdm_json_bool(out, "forward", j->set->forward);
@@ -361,7 +361,7 @@ int cmd_reduce(int argc, char **argv) {
   reduce_settings set;
   const char *path;
   job j = {.set = &set};
-  int code = settings_parse(&line, argc, argv, &set, &path);
+  int code = settings_parse(&reduce_line, argc, argv, &set, &path);
   if (code < 0) code = check_settings(&set);
   if (code < 0) code = tool_load("reduce", path, ROBOT_SETTINGS_OF(&set), &j.robot);
   if (code < 0) code = run(&j);

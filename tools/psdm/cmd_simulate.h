@@ -140,7 +140,6 @@ typedef struct simulate_job {
 
 /* ---- cmd_simulate.c ---- */
 
-extern const command_line simulate_line;
 int simulate_memory(void);                                /* "out of memory" */
 void *simulate_array(simulate_job *j, size_t count, size_t size); /* zeroed, freed with the job; NULL when memory is out */
 bool simulate_given(const simulate_job *j, const char *name);     /* a setting differs from its default */

@@ -111,7 +111,7 @@ static int write_json(extremes *e) {
   psdm_output *out;
   int code = tool_open("-", &out);
   if (code >= 0) return code;
-  psdm_json_object(out, NULL);
+  tool_json_begin(out, "simulate");
   psdm_json_string(out, "robot", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
   settings_json(&simulate_line, &j->set, out);

@@ -199,6 +199,12 @@ void tool_abort(psdm_output **out) {
   pending[0] = '\0';
 }
 
+void tool_json_begin(psdm_output *out, const char *command) {
+  psdm_json_object(out, NULL);
+  psdm_json_string(out, "command", command);
+  psdm_json_string(out, "psdm", psdm_version());
+}
+
 void tool_group_names(psdm_output *out, const char *const *names, int groups, int n) {
   for (int g = 0; g < groups; g++)
     for (int i = 0; i < n; i++) psdm_output_print(out, ",%s%d", names[g], i + 1);

@@ -10,23 +10,31 @@
 
 enum { EXIT_OK = 0, EXIT_QUALITY = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
 
-/* The commands: psdm NAME ... runs function(argc, argv) with what follows the name. */
-int cmd_eval(int argc, char **argv);
-int cmd_inspect(int argc, char **argv);
-int cmd_convert(int argc, char **argv);
-int cmd_derive(int argc, char **argv);
-int cmd_params(int argc, char **argv);
-int cmd_codegen(int argc, char **argv);
-int cmd_reduce(int argc, char **argv);
-int cmd_linearize(int argc, char **argv);
-int cmd_analyze(int argc, char **argv);
-int cmd_simulate(int argc, char **argv);
-int cmd_excite(int argc, char **argv);
-int cmd_calibrate(int argc, char **argv);
-int cmd_payload(int argc, char **argv);
-int cmd_plan(int argc, char **argv);
-int cmd_bench(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
+/* The commands in the order of psdm --help: name, what it does in a line. A file cmd_NAME.c has the function (with what follows the name on the
+ * command line) and the table of its settings, from which --help, the manual pages, the reference and the completions are made. */
+#define COMMANDS(X)                                                                                                      \
+  X(eval, "evaluate torques, accelerations, matrices, energies, poses at states")                                        \
+  X(derive, "derive the closed-form regressor model and its base parameters")                                            \
+  X(params, "base parameters with formulas and values")                                                                  \
+  X(codegen, "write the dynamics as straight-line C, with a self-test")                                                  \
+  X(reduce, "a smaller model, right to a stated error at a stated confidence")                                           \
+  X(linearize, "linear models, stability, sampling and LQR gains at equilibria or along a motion")                       \
+  X(analyze, "what M, c and g depend on, what would decouple or balance them, bounds, ellipsoids along a path")          \
+  X(simulate, "a robot in motion: friction, springs, loads, controllers, and where the energy went")                     \
+  X(excite, "motions for a robot to make, that tell its parameters apart")                                               \
+  X(calibrate, "inertias and friction from measured logs, with what they are worth")                                     \
+  X(payload, "mass, centre of mass and inertia of what a calibrated robot carries")                                      \
+  X(plan, "the quickest or least strenuous motion, the quickest way along a path, a trajectory slower or quicker")       \
+  X(bench, "operations and time of generated code beside the recursions")                                                \
+  X(inspect, "show what was understood of a robot file")                                                                 \
+  X(convert, "write a robot as YAML or URDF; import MATLAB tables")                                                      \
+  X(doctor, "check that this installation works")
+
+#define COMMAND_DECLARE(name, help)         \
+  int cmd_##name(int argc, char **argv);    \
+  extern const command_line name##_line;
+COMMANDS(COMMAND_DECLARE)
+#undef COMMAND_DECLARE
 
 /* "psdm: error: ..." with the library's sentence; returns the exit code that goes with it. */
 int tool_fail(const psdm_error *error);
@@ -70,6 +78,9 @@ int tool_functions(const char *command, const char *list, unsigned *functions);
 int tool_open(const char *path, psdm_output **out);   /* -1 to go on, else an exit code */
 int tool_commit(psdm_output **out);                   /* exit code */
 void tool_abort(psdm_output **out);
+
+/* {"command": NAME, "psdm": VERSION: what every JSON result begins with, so that psdm report knows it. */
+void tool_json_begin(psdm_output *out, const char *command);
 
 /* Rows whose columns come in groups of one number per joint: ",q1,q2,qd1,..." and the line's end; ",0.1,0.2,..." and the line's end. What stands first is the caller's. */
 void tool_group_names(psdm_output *out, const char *const *names, int groups, int n);
