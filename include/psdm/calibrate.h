@@ -12,6 +12,7 @@
 #define PSDM_CALIBRATE_H
 
 #include "psdm/log.h"
+#include "psdm/ranks.h"
 #include "psdm/robot.h"
 
 #ifdef __cplusplus
@@ -81,6 +82,9 @@ typedef struct psdm_calibrate_options {
   const double *prior;        /* standard parameters (psdm_robot_parameter_count) to pull to; NULL: the robot's, or from its kinematics */
   bool prior_kinematics;      /* ignore the robot's own inertias as a prior */
   long cache;                 /* rows kept in memory at most, 65536 at least; 0: 2 million. Of longer logs choices see evenly spread pieces, and all rows are read again. */
+  int threads;                /* 0: as OMP_NUM_THREADS or the processors say; 1 where the caller has an allocator. The answer does not depend on it */
+  psdm_ranks *ranks;          /* other processes that help; NULL: none. The answer does not depend on their number */
+  const char *checkpoint;     /* folder in which finished parts are kept, so that a run that was ended goes on from there; NULL: none */
   psdm_calibrate_going_on going_on;
   void *going_on_user;
 } psdm_calibrate_options;
@@ -172,6 +176,8 @@ typedef struct psdm_calibration {
   long faults[PSDM_FAULTS];
   int steps;                      /* Newton's; of estimators that simulate or weigh outliers: passes over the rows */
   bool stopped;                   /* by going_on: the best so far */
+  long parts_found, parts_saved;  /* of the checkpoint: taken from an earlier run; kept by this one */
+  long parts_stale, parts_damaged; /* of other logs, settings or versions: left alone; not whole: made again */
   double seconds;
   struct psdmp_calibration *internal;
 } psdm_calibration;

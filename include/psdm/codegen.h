@@ -38,7 +38,7 @@ typedef enum psdm_code_function {
 } psdm_code_function;
 
 typedef enum psdm_code_method { PSDM_CODE_AUTO, PSDM_CODE_RECURSIVE, PSDM_CODE_EXPANDED } psdm_code_method;
-typedef enum psdm_code_target { PSDM_CODE_C, PSDM_CODE_SIMD } psdm_code_target;
+typedef enum psdm_code_target { PSDM_CODE_C, PSDM_CODE_SIMD, PSDM_CODE_CUDA } psdm_code_target;
 typedef enum psdm_code_sincos { PSDM_SINCOS_POLYNOMIAL, PSDM_SINCOS_LIBM, PSDM_SINCOS_CALLER } psdm_code_sincos;
 
 /* Zero-initialise for the defaults: the functions up to pose, cheaper method, double, baked parameters. */
@@ -54,7 +54,7 @@ typedef struct psdm_code_options {
   bool wrench_argument;        /* inverse, bias, forward: force and moment (6) on the last link, at its frame's origin, base frame */
   bool friction_columns;       /* regressor: n columns sign(qd), then n columns qd, behind the base parameters */
   bool drive_columns;          /* regressor: n columns qdd of drive inertias, last */
-  bool throughput;             /* order for registers instead of latency */
+  bool throughput;             /* order for registers instead of latency; always so for CUDA */
   int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: the last */
   int effort;                  /* recursive: restarts of the search that may go by without a gain; 0: 50, -1: the first descent only */
   bool (*going_on)(void *user, double share); /* asked now and then, NULL: never; false stops with PSDM_E_ARGUMENT */
@@ -80,8 +80,11 @@ PSDM_API int psdm_code_count(const psdm_code *code);
 PSDM_API psdm_code_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cost, const char **method);
 PSDM_API const char *psdm_code_prefix(const psdm_code *code);
 
+/* Names of the files that psdm_code_write makes, from 0 on; NULL when there are no more. Written to text, which is returned. */
+PSDM_API const char *psdm_code_file(const psdm_code *code, int index, char *text, size_t size);
+
 /* Writes PREFIX.h, PREFIX.c, PREFIX_selftest.c and Makefile into a directory, which is made when it is missing; each file whole or not
- * at all. */
+ * at all. PSDM_CODE_CUDA adds PREFIX.cuh, PREFIX.cu, CMakeLists.txt and PREFIX_cuda.py. */
 PSDM_API psdm_status psdm_code_write(const psdm_code *code, const char *directory, psdm_error *error);
 
 #ifdef __cplusplus

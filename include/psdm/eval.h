@@ -67,6 +67,18 @@ PSDM_API size_t psdm_eval_scratch(const psdm_robot *robot, const psdm_model *mod
 PSDM_API psdm_status psdm_eval(const psdm_robot *robot, psdm_work *work, psdm_function function,
                                const psdm_eval_options *options, const double *in, double *out);
 
+/* Many states at once, by threads (0: as OMP_NUM_THREADS or the processors say). The numbers are psdm_eval's, whatever their number. Options are copied, scratch and
+ * linear of theirs are not used; robot, model, theta and wrenches must outlive the batch. Allocates; free with psdm_batch_free. One caller at a time. */
+typedef struct psdm_batch psdm_batch;
+PSDM_API psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options, int threads, const psdm_allocator *allocator,
+                                    psdm_batch **batch, psdm_error *error);
+PSDM_API void psdm_batch_free(psdm_batch *batch); /* accepts NULL */
+PSDM_API int psdm_batch_threads(const psdm_batch *batch);
+
+/* in (count x inputs) to out (count x outputs), row-major. The status is that of the first state that fails, *failed (nullable) its number; rows before it are whole.
+ * Does not allocate. */
+PSDM_API psdm_status psdm_batch_eval(psdm_batch *batch, long count, const double *in, double *out, long *failed);
+
 #ifdef __cplusplus
 }
 #endif

@@ -19,6 +19,7 @@
 
 #include "psdm/collision.h"
 #include "psdm/motion.h"
+#include "psdm/ranks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,7 +62,8 @@ typedef struct psdm_excite_options {
   double band;                /* Hz, the highest frequency: FOURIER leaves out harmonics above it, SINES are all below it; 0: none for FOURIER, 1 Hz for SINES */
   bool no_friction;           /* do not count viscous, Coulomb and offset columns among what is told apart */
   int starts;                 /* local searches from different places; 0: 8 */
-  int threads;                /* 0: as many as there are processors; the answer does not depend on it */
+  int threads;                /* 0: as OMP_NUM_THREADS or the processors say; the answer does not depend on it */
+  psdm_ranks *ranks;          /* other processes that have some of the starts; NULL: none. The answer does not depend on their number. Only INERTIA asks them */
   long evaluations;           /* of the objective in each start; 0: 600 local after 1500 global ones */
   double wall;                /* s after which it ends with the best so far; 0: 100 */
   /* motor, gravity, friction */

@@ -31,6 +31,7 @@
 #include "psdm/params.h"
 #include "psdm/path.h"
 #include "psdm/payload.h"
+#include "psdm/ranks.h"
 #include "psdm/reduce.h"
 #include "psdm/rigid.h"
 #include "psdm/robot.h"

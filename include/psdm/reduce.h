@@ -12,6 +12,7 @@
 
 #include "psdm/codegen.h"
 #include "psdm/model.h"
+#include "psdm/ranks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +36,11 @@ typedef struct psdm_reduce_options {
   unsigned long long seed;
   bool forward;          /* errors are of accelerations; velocity and gravity functions go before acceleration functions */
   bool medians;          /* medians and largest of the contributions too */
+  bool cuda;             /* the verifying states on a GPU; ranges only, listed states stay here. The same states; an error within rounding of a bin's edge may be
+                          * counted next door. PSDM_E_COMPILER without CUDA's compiler or a GPU that it can use */
+  const char *nvcc;      /* that compiler, with words behind it; NULL: $NVCC, else nvcc. A C++ compiler makes loops on the processor of the same text */
+  int threads;           /* 0: as OMP_NUM_THREADS or the processors say; 1 where the caller has an allocator. The answer does not depend on it */
+  psdm_ranks *ranks;     /* rank 0: others that are in psdm_reducer_help and have some of the states; NULL: none. The answer does not depend on their number */
   bool (*going_on)(void *user, double share); /* now and then with the share done, 0 to 1; false stops with PSDM_E_ARGUMENT */
   void *going_on_user;
 } psdm_reduce_options;
@@ -59,6 +65,10 @@ typedef struct psdm_reducer psdm_reducer;
 PSDM_API psdm_status psdm_reducer_new(const psdm_robot *robot, const psdm_model *model, const psdm_reduce_options *options,
                                       const psdm_allocator *allocator, psdm_reducer **reducer, psdm_error *error);
 PSDM_API void psdm_reducer_free(psdm_reducer *reducer); /* accepts NULL */
+
+/* Ranks other than 0, with the same robot and model: work for all reducers of rank 0 (16 at a time) until it closes. Of the options ranks and threads are used. */
+PSDM_API psdm_status psdm_reducer_help(const psdm_robot *robot, const psdm_model *model, const psdm_reduce_options *options, const psdm_allocator *allocator,
+                                       psdm_error *error);
 
 /* Relative contribution of a function, |its torques| / |torques|; median and largest are 0 unless they were asked for. */
 PSDM_API void psdm_reducer_contribution(const psdm_reducer *reducer, long function, double *mean, double *median, double *largest);

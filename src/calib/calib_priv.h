@@ -1,6 +1,9 @@
 /* calib_priv.h: from logs to parameters. Private to the library.
  *
  *   feed.c        logs as stretches of rows, from memory or read again
+ *   sums.c        sums over all stretches, by threads and ranks
+ *   serve.c       what other ranks do for rank 0
+ *   checkpoint_io.c  sums that outlive a run that was ended
  *   prepare.c     one clock, filters, derivatives: rows that a regressor can be made of
  *   columns.c     the dictionary of friction columns
  *   decimate.c    every so many-th row, as a weighted mean of its neighbours
@@ -21,6 +24,7 @@
 #include "calib/fit.h"
 #include "psdm/calibrate.h"
 #include "psdm/filter.h"
+#include "parallel/parallel.h"
 #include "psdm/model.h"
 #include "psdm/rigid.h"
 
@@ -42,7 +46,13 @@ typedef struct psdmp_stretch {
 
 typedef struct psdmp_feed psdmp_feed;
 
-psdm_status psdmp_feed_open(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdmp_feed **feed, psdm_error *error);
+typedef struct psdmp_checkpoint psdmp_checkpoint;
+
+/* Opened in two steps: logs are named, then read, by all ranks together (rank 0). */
+psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options *options, const psdmp_checkpoint *checkpoint, const psdm_allocator *allocator,
+                           psdmp_feed **feed, psdm_error *error);
+psdm_status psdmp_feed_read(psdmp_feed *feed, psdm_error *error);
+psdm_status psdmp_feed_open(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdmp_feed **feed, psdm_error *error); /* both */
 void psdmp_feed_close(psdmp_feed *feed);
 long psdmp_feed_rows(const psdmp_feed *feed);
 int psdmp_feed_segments(const psdmp_feed *feed);
@@ -52,12 +62,44 @@ bool psdmp_feed_has_accelerations(const psdmp_feed *feed);
 bool psdmp_feed_motor_side(const psdmp_feed *feed);
 int psdmp_feed_currents(const psdmp_feed *feed); /* files that have currents */
 bool psdmp_feed_whole(const psdmp_feed *feed); /* all rows are in memory */
+bool psdmp_feed_shared(const psdmp_feed *feed); /* several threads may read logs */
 void psdmp_feed_faults(const psdmp_feed *feed, long faults[PSDM_FAULTS]);
 const char *psdmp_feed_fault(const psdmp_feed *feed, int index);
 
 /* Calls use for every stretch: of the rows in memory (a sample of the log where it is long), or of all rows with so many neighbours on either side. */
 typedef psdm_status (*psdmp_use_stretch)(void *user, const psdmp_stretch *stretch, psdm_error *error);
 psdm_status psdmp_feed_each(psdmp_feed *feed, bool all, long margin, psdmp_use_stretch use, void *user, psdm_error *error);
+
+psdm_status psdmp_feed_each_warm(psdmp_feed *feed, bool all, long margin, psdmp_use_stretch use, void *user, psdm_error *error); /* with PSDMP_WARM more before them */
+
+/* The same in units that the logs alone decide, in any order and by several readers at once: stretches of one unit, in their order. */
+typedef struct psdmp_reader psdmp_reader;
+psdmp_reader *psdmp_reader_new(psdmp_feed *feed); /* NULL: out of memory */
+void psdmp_reader_free(psdmp_reader *reader);     /* accepts NULL */
+psdmp_feed *psdmp_reader_feed(const psdmp_reader *reader);
+long psdmp_feed_units(const psdmp_feed *feed, bool all);
+psdm_status psdmp_feed_unit(psdmp_reader *reader, bool all, long unit, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error);
+psdm_status psdmp_reader_rows(psdmp_reader *reader, int file, long from, long to, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error);
+
+/* Other ranks: their files, and then all of them. */
+psdm_status psdmp_feed_serve_scan(psdmp_feed *feed, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
+psdm_status psdmp_feed_serve_all(psdmp_feed *feed, psdmp_bytes *request, psdm_error *error);
+
+/* ---- checkpoint_io.c ---- */
+
+struct psdmp_sha256;
+bool psdmp_file_identity(const char *path, struct psdmp_sha256 *hash); /* false: it cannot be known again */
+
+/* A folder of parts. The folder is made; parts of other logs, settings or versions are left alone, and counted. */
+psdm_status psdmp_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdmp_checkpoint **checkpoint, psdm_error *error);
+void psdmp_checkpoint_free(psdmp_checkpoint *checkpoint); /* accepts NULL */
+const unsigned char *psdmp_checkpoint_key(const psdmp_checkpoint *checkpoint);             /* (32) */
+void psdmp_checkpoint_set_key(psdmp_checkpoint *checkpoint, const unsigned char key[32]);
+void psdmp_checkpoint_counts(const psdmp_checkpoint *checkpoint, long *found, long *saved, long *stale, long *damaged);
+
+/* Part `number` of a kind that answers a request (nullable). Any thread. */
+bool psdmp_checkpoint_load(const psdmp_checkpoint *checkpoint, const char *kind, long number, const psdmp_bytes *request, psdmp_bytes *part);
+psdm_status psdmp_checkpoint_save(const psdmp_checkpoint *checkpoint, const char *kind, long number, const psdmp_bytes *request, const psdmp_bytes *part, psdm_error *error);
 
 /* ---- prepare.c ---- */
 
@@ -119,6 +161,8 @@ typedef struct psdmp_run {
   const psdm_allocator *allocator;
   psdmp_arena arena;          /* what lives as long as the answer */
   psdmp_feed *feed;
+  psdmp_checkpoint *checkpoint; /* NULL: none */
+  long parts_of_others[3];    /* of other ranks: found, saved, damaged */
   psdm_model *model;          /* base parameters */
   psdm_work *work;
   int n, l, S, links, drives;
@@ -156,6 +200,49 @@ long psdmp_band_margin(const psdmp_run *run, const psdmp_band *band);
 
 /* Speeds and spans of the drives over the training part. */
 psdm_status psdmp_run_ranges(psdmp_run *run, const psdmp_band *band, psdm_error *error);
+
+/* ---- sums.c ---- */
+
+enum { PSDMP_WORK_SCAN, PSDMP_WORK_FEED, PSDMP_WORK_RANGES, PSDMP_WORK_GATHER, PSDMP_WORK_EVALUATE }; /* what other ranks are asked for */
+
+/* Something that is summed up over rows. Parts of stretches are added along a tree over units, and within a unit along one over its stretches: the sum depends on the
+ * logs alone. */
+typedef struct psdmp_sum {
+  const char *name;
+  int work;
+  const char *doing;                                       /* for going_on; NULL: as before */
+  void *user;                                              /* the same for all threads, constant */
+  void *(*space_new)(void *user, psdmp_run *own);          /* what one thread needs; own: the run with this thread's work. NULL: out of memory */
+  void (*space_free)(void *user, void *space);
+  void *(*part_new)(void *user);
+  psdm_status (*add)(void *space, void *part, const psdmp_stretch *stretch, psdm_error *error);
+  psdm_status (*merge)(void *user, void *left, void *right); /* left becomes both; right is released */
+  void (*part_free)(void *user, void *part);
+  void (*put)(void *user, const void *part, psdmp_bytes *to);
+  void *(*get)(void *user, psdmp_bytes *from);             /* NULL: out of memory, or not what was put */
+} psdmp_sum;
+
+/* Rows before a stretch that friction columns with a memory see first. */
+enum { PSDMP_WARM = 4096 };
+
+/* Rank 0: over rows in memory, or all; request is what other ranks need to know. *part NULL: there were no rows. Stopped by going_on: what there is so far. */
+psdm_status psdmp_sum_rows(psdmp_run *run, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, void **part, psdm_error *error);
+
+/* Another rank: its share, as bytes. */
+psdm_status psdmp_sum_serve(psdmp_run *run, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, psdmp_bytes *answer, psdm_error *error);
+
+/* What every sum needs to know of the run: band, columns of the drives (chosen, or all of the dictionary), speeds, load. */
+void psdmp_run_put(const psdmp_run *run, const psdmp_band *band, bool chosen, psdmp_bytes *to);
+bool psdmp_run_get(psdmp_run *run, psdmp_band *band, psdmp_bytes *from); /* columns become the dictionary */
+
+/* ---- serve.c ---- */
+
+/* A rank other than 0: works until it is dismissed. */
+psdm_status psdmp_calibrate_serve(psdmp_run *run, psdm_error *error);
+
+psdm_status psdmp_serve_ranges(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
+psdm_status psdmp_serve_gather(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
+psdm_status psdmp_serve_evaluate(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
 
 /* ---- decimate.c ---- */
 
@@ -265,6 +352,7 @@ typedef struct psdmp_tally {
 } psdmp_tally;
 
 void psdmp_tally_add(psdmp_tally *s, double measured, double error);
+void psdmp_tally_merge(psdmp_tally *s, const psdmp_tally *other);
 psdm_joint_fit psdmp_tally_fit(const psdmp_tally *s); /* NAN where nothing can be said */
 
 /* |error| / |torque| of all together; NAN without a torque. */

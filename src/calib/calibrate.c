@@ -328,7 +328,10 @@ static psdm_status begin(psdmp_run *r, psdm_error *error) {
   if (!psdmp_run_transmission(r, &r->arena) || !allocate(r)) return no_memory(error);
   status = set_reach(r, error);
   if (status) return status;
-  status = psdmp_feed_open(r->robot, r->options, r->allocator, &r->feed, error);
+  if (r->options->checkpoint) status = psdmp_checkpoint_new(r->robot, r->options, r->allocator, &r->checkpoint, error);
+  if (!status) status = psdmp_feed_new(r->robot, r->options, r->checkpoint, r->allocator, &r->feed, error);
+  if (status || psdmp_team_member(r->options->ranks)) return status;
+  status = psdmp_feed_read(r->feed, error);
   if (status) return status;
   r->interval = psdmp_feed_interval(r->feed);
   r->rows = psdmp_feed_rows(r->feed);
@@ -370,6 +373,16 @@ static void say_why(psdmp_run *r) {
   if (r->band.delay != 0 && !r->options->delay_given) because(r, "delay: torques are %g ms late; cross-validated error falls by over 1 %% when they are moved", 1e3 * r->band.delay);
 }
 
+/* a rank other than 0 has no answer: it works for the one that has */
+static psdm_status help(psdmp_run *r, psdm_error *error) {
+  psdm_error own = {0};
+  psdm_status status = begin(r, &own);
+  if (!status) return psdmp_calibrate_serve(r, error);
+  psdmp_team_refuse(r->options->ranks, &own);
+  if (error) *error = own;
+  return status;
+}
+
 static psdm_status work_through(psdmp_run *r, psdm_calibration **out, psdm_error *error) {
   double started = psdmp_clock();
   psdm_status status = begin(r, error);
@@ -391,7 +404,11 @@ psdm_status psdm_calibrate(const psdm_robot *robot, const psdm_calibrate_options
   psdm_calibrate_options *own = psdmp_arena_alloc(&r->arena, sizeof *own); /* predictions come back to them */
   if (own) *own = *options;
   r->options = own;
-  status = r->reason && own ? work_through(r, out, error) : no_memory(error);
-  if (status) psdmp_run_free(r);
+  bool helps = psdmp_team_member(options->ranks);
+  psdmp_blas_alone();
+  status = !r->reason || !own ? no_memory(error) : helps ? help(r, error) : work_through(r, out, error);
+  psdmp_blas_back();
+  if (!helps && psdmp_team_size(options->ranks) > 1) psdmp_team_dismiss(options->ranks);
+  if (!*out) psdmp_run_free(r);
   return status;
 }

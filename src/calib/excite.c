@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "calib/excite_inertia.h"
+#include "linalg/linalg.h"
+#include "parallel/parallel.h"
 #include "psdm/friction.h"
 
 enum { POINTS_PER_SECOND = 50, FEWEST_POINTS = 400, MOST_POINTS = 5000 };             /* condition numbers */
@@ -271,6 +273,7 @@ static psdm_status plan_inertia(const psdm_robot *robot, const psdm_excite_optio
   psdm_status status = psdmp_told_new(robot, o, limits, given->effort, &x->arena, &told, error);
   if (!status) status = psdmp_excite_search(robot, o, limits, &told, &x->arena, &found, error);
   x->motion = found.motion;
+  if (!status && psdmp_team_member(o->ranks)) return PSDM_OK; /* the motion is rank 0's */
   if (!status) status = measure(&told, x->motion, &x->arena, &x->e.condition, &x->e.logdet, &x->e.condition_plain, error);
   if (status) return status;
   x->e.random_best = found.random_best, x->e.random_median = found.random_median;
@@ -292,7 +295,7 @@ static psdm_status plan(const psdm_robot *robot, const psdm_excite_options *o, s
     status = plan_inertia(robot, o, &given, &limits, x, error);
   else
     status = psdmp_experiment(robot, o, &limits, &x->arena, x->arena.allocator, &x->e, &x->motion, error);
-  if (status) return status;
+  if (status || !x->motion) return status;
   x->e.motion = x->motion;
   x->e.seconds = psdm_motion_end(x->motion) - psdm_motion_begin(x->motion);
   return set_extremes(robot, o, x, error);
@@ -317,13 +320,22 @@ psdm_status psdm_excite(const psdm_robot *robot, const psdm_excite_options *opti
   if (!status) status = refuse_loops(robot, error);
   if (status) return status;
   if (o.step == PSDM_STEP_INERTIA && o.seconds == 0) o.seconds = default_seconds;
+  if (o.step != PSDM_STEP_INERTIA && psdmp_team_member(o.ranks)) return PSDM_OK;
+  bool helps = psdmp_team_member(o.ranks), asks = o.step == PSDM_STEP_INERTIA && psdmp_team_size(o.ranks) > 1 && !helps;
+  if (helps) o.going_on = NULL;
   struct psdmp_excitation *x = psdmp_alloc(allocator, sizeof *x);
   if (!x) return no_memory(error);
   x->arena.allocator = allocator;
   x->e = (psdm_excitation){.n = psdm_robot_n(robot), .step = o.step, .condition = NAN, .logdet = NAN, .condition_plain = NAN, .random_best = NAN, .random_median = NAN,
                            .random_plain_best = NAN, .random_plain_median = NAN, .internal = x};
-  status = plan(robot, &o, x, error);
-  if (status) {
+  psdm_error own = {0};
+  psdmp_blas_alone();
+  status = plan(robot, &o, x, &own);
+  psdmp_blas_back();
+  if (status && error) *error = own;
+  if (status && helps) psdmp_team_refuse(o.ranks, &own);
+  if (asks) psdmp_team_dismiss(o.ranks);
+  if (status || helps) {
     psdm_excitation_free(&x->e);
     return status;
   }

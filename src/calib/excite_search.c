@@ -2,15 +2,13 @@
  *
  * Each start draws random motions, scaled up to the limits (they also are what the answer is compared with), goes on from the best of them by a global search over
  * such scaled motions, then by a local one with exact gradients and the limits as constraints. Whatever it meets on the way is made strictly feasible before it
- * counts. A start depends on its number and the seed alone: the answer is the same for any number of threads. */
+ * counts. A start depends on its number and the seed alone: the answer is the same for any number of threads and ranks. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "calib/excite_inertia.h"
+#include "parallel/parallel.h"
 
 enum {
   RANDOM_MOTIONS = 100,
@@ -382,17 +380,107 @@ static void order(double *x, double *best, double *median) {
   *median = used ? (x[(used - 1) / 2] + x[used / 2]) / 2 : NAN;
 }
 
+/* those of this rank */
 static void run_starts(search *s, start *all) {
-#ifdef _OPENMP
-  int threads = s->threads > 0 ? s->threads : omp_get_num_procs();
-  if (threads > s->starts) threads = s->starts;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-#endif
-  for (int k = 0; k < s->starts; k++) run_random(&all[k]);
+  long first, last;
+  psdmp_team_share(s->options->ranks, s->starts, &first, &last);
+  int threads = psdmp_threads(s->threads, NULL, last - first); /* nothing is allocated in them, but one at a time */
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
 #endif
-  for (int k = 0; k < s->starts; k++) run_start(&all[k]);
+  for (long k = first; k < last; k++) run_random(&all[k]);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+#endif
+  for (long k = first; k < last; k++) run_start(&all[k]);
+  (void)threads;
+}
+
+/* ---- ranks ---- */
+
+typedef struct outcome {
+  psdm_status status;
+  psdm_error error;
+  bool any, finished;
+  double best_value, best_condition;
+} outcome;
+
+static void put_start(const start *o, psdmp_bytes *to) {
+  const search *s = o->s;
+  const outcome found = {o->status, o->error, o->any, o->finished, o->best_value, o->best_condition};
+  PSDMP_PUT(to, found);
+  psdmp_bytes_put(to, o->best, (size_t)(o->wave.n * o->wave.own) * sizeof *o->best);
+  psdmp_bytes_put(to, o->best_wave.harmonic, (size_t)(o->wave.n * o->wave.terms) * sizeof *o->best_wave.harmonic);
+  for (int k = o->number; k < RANDOM_MOTIONS; k += s->starts) {
+    PSDMP_PUT(to, s->random[k]);
+    PSDMP_PUT(to, s->random_plain[k]);
+  }
+}
+
+static void get_start(start *o, psdmp_bytes *from) {
+  search *s = o->s;
+  outcome found;
+  PSDMP_GET(from, found);
+  o->status = found.status, o->error = found.error, o->any = found.any, o->finished = found.finished;
+  o->best_value = found.best_value, o->best_condition = found.best_condition;
+  psdmp_bytes_get(from, o->best, (size_t)(o->wave.n * o->wave.own) * sizeof *o->best);
+  psdmp_bytes_get(from, o->best_wave.harmonic, (size_t)(o->wave.n * o->wave.terms) * sizeof *o->best_wave.harmonic);
+  if (o->any) psdmp_wave_set(&o->best_wave);
+  for (int k = o->number; k < RANDOM_MOTIONS; k += s->starts) {
+    PSDMP_GET(from, s->random[k]);
+    PSDMP_GET(from, s->random_plain[k]);
+  }
+}
+
+/* another rank: what its starts found */
+static psdm_status help(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+  start *all = user;
+  search *s = all->s;
+  long first, last, evaluations;
+  bool stop;
+  (void)work, (void)request, (void)error;
+  run_starts(s, all);
+  psdmp_team_share(s->options->ranks, s->starts, &first, &last);
+  evaluations = atomic_load(&s->evaluations);
+  stop = atomic_load(&s->stop);
+  PSDMP_PUT(answer, first);
+  PSDMP_PUT(answer, last);
+  PSDMP_PUT(answer, evaluations);
+  PSDMP_PUT(answer, stop);
+  for (long k = first; k < last; k++) put_start(&all[k], answer);
+  return PSDM_OK;
+}
+
+static psdm_status hear(search *s, start *all, int rank, psdm_error *error) {
+  psdmp_bytes answer = {.allocator = s->allocator};
+  long first, last, evaluations;
+  bool stop;
+  psdm_status status = psdmp_team_listen(s->options->ranks, rank, &answer, error);
+  PSDMP_GET(&answer, first);
+  PSDMP_GET(&answer, last);
+  PSDMP_GET(&answer, evaluations);
+  PSDMP_GET(&answer, stop);
+  for (long k = first; k < last && !status && !answer.failed && k >= 0 && k < s->starts; k++) get_start(&all[k], &answer);
+  if (!status && answer.failed) status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank %d searches for something else than rank 0", rank);
+  if (!status && stop) atomic_store(&s->stop, true);
+  atomic_fetch_add(&s->evaluations, evaluations);
+  psdmp_bytes_free(&answer);
+  return status;
+}
+
+/* rank 0: the others' starts while its own run */
+static psdm_status run_together(search *s, start *all, psdm_error *error) {
+  psdm_ranks *ranks = s->options->ranks;
+  psdm_status status = psdmp_team_size(ranks) > 1 ? psdmp_team_ask(ranks, 0, NULL, error) : PSDM_OK;
+  if (status) return status;
+  run_starts(s, all);
+  for (int k = 1; k < psdmp_team_size(ranks); k++) {
+    psdm_error other;
+    psdm_status heard = hear(s, all, k, &other);
+    if (heard && !status && error) *error = other;
+    if (heard && !status) status = heard;
+  }
+  return status;
 }
 
 /* the best start's motion, the same for any order in which they ended */
@@ -429,8 +517,10 @@ psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_optio
   found->start_condition = psdmp_numbers(arena, s.starts);
   bool whole = all && found->start_condition && psdmp_bounds_new(robot, limits, &own, &s.bounds) && set_boxes(&s, &own) && set_random(&s, &own);
   for (int k = 0; whole && k < s.starts; k++) whole = new_start(&s, k, &own, &all[k]);
-  if (whole) run_starts(&s, all);
-  status = whole ? finish(&s, all, found, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!whole) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!status && psdmp_team_member(options->ranks)) status = psdmp_team_serve(options->ranks, help, all, arena->allocator, error);
+  else if (!status) status = run_together(&s, all, error);
+  if (!status && !psdmp_team_member(options->ranks)) status = finish(&s, all, found, error);
   for (int k = 0; all && k < s.starts; k++) {
     psdm_work_free(all[k].work, arena->allocator);
     psdm_linear_free(all[k].linear, arena->allocator);

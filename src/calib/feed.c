@@ -1,47 +1,14 @@
 /* feed.c: the rows of all logs, again and again.
  *
  * All rows are kept in memory while they fit; of longer logs every second, fourth, ... piece is kept, for choices, and the rest is read again when
- * all rows count. */
+ * all rows count. Either way they are used window by window, and windows by units that can be worked on apart from each other: those in memory one by one, those
+ * that are read some at a time. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "calib/calib_priv.h"
-
-enum { PIECE = 65536, READ = 4096, MOST_FAULTS = 200 };
-
-/* rows side by side in arrays that grow together */
-typedef struct rows {
-  long count, room;
-  double *t, *q, *qd, *qdd, *tau;
-  unsigned char *bad;
-} rows;
-
-typedef struct piece {
-  long first, at, count; /* index among all rows, place in memory */
-  double begin;          /* time of the segment's first row */
-  int segment, file;
-} piece;
-
-struct psdmp_feed {
-  const psdm_allocator *allocator;
-  psdmp_arena arena;
-  int n, files, segments;
-  psdm_log **log;
-  double *origin; /* (files) */
-  bool rates, accelerations, motor_side, whole;
-  int currents; /* files whose torques come from currents */
-  double interval, begin; /* begin: time of the present segment's first row */
-  long total, limit, every; /* rows; rows in memory at most; every so many-th piece is kept */
-  rows kept;
-  piece *piece;
-  int pieces, piece_room;
-  long faults[PSDM_FAULTS];
-  const char *fault[MOST_FAULTS];
-  int fault_count;
-  psdm_calibrate_going_on going_on;
-  void *going_on_user;
-};
+#include "calib/feed_priv.h"
 
 long psdmp_feed_rows(const psdmp_feed *f) { return f->total; }
 int psdmp_feed_segments(const psdmp_feed *f) { return f->segments; }
@@ -51,311 +18,298 @@ bool psdmp_feed_has_accelerations(const psdmp_feed *f) { return f->accelerations
 bool psdmp_feed_motor_side(const psdmp_feed *f) { return f->motor_side; }
 int psdmp_feed_currents(const psdmp_feed *f) { return f->currents; }
 bool psdmp_feed_whole(const psdmp_feed *f) { return f->whole; }
-void psdmp_feed_faults(const psdmp_feed *f, long faults[PSDM_FAULTS]) { memcpy(faults, f->faults, sizeof f->faults); }
+bool psdmp_feed_shared(const psdmp_feed *f) { return f->shared; }
 const char *psdmp_feed_fault(const psdmp_feed *f, int index) { return index >= 0 && index < f->fault_count ? f->fault[index] : NULL; }
+
+void psdmp_feed_faults(const psdmp_feed *f, long faults[PSDM_FAULTS]) {
+  memset(faults, 0, PSDM_FAULTS * sizeof *faults);
+  for (int k = 0; k < f->files; k++)
+    for (int i = 0; i < PSDM_FAULTS; i++) faults[i] += f->file[k].faults[i];
+}
 
 static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-/* ---- rows that grow ---- */
-
-static bool grow_array(const psdm_allocator *a, void **array, size_t old, size_t new) {
-  void *bigger = psdmp_alloc_raw(a, new);
-  if (!bigger) return false;
-  if (old) memcpy(bigger, *array, old);
-  psdmp_free(a, *array);
-  *array = bigger;
-  return true;
-}
-
-static bool make_room(const psdmp_feed *f, rows *r, long count) {
-  if (count <= r->room) return true;
-  long room = r->room ? r->room : READ;
-  while (room < count) room *= 2;
-  size_t n = (size_t)f->n, old = (size_t)r->count, new = (size_t)room, d = sizeof(double);
-  bool ok = grow_array(f->allocator, (void **)&r->t, old * d, new * d) && grow_array(f->allocator, (void **)&r->q, old * n * d, new * n * d) &&
-            grow_array(f->allocator, (void **)&r->tau, old * n * d, new * n * d) && grow_array(f->allocator, (void **)&r->bad, old * n, new * n);
-  if (ok && f->rates) ok = grow_array(f->allocator, (void **)&r->qd, old * n * d, new * n * d);
-  if (ok && f->accelerations) ok = grow_array(f->allocator, (void **)&r->qdd, old * n * d, new * n * d);
-  if (ok) r->room = room;
-  return ok;
-}
-
-static void free_rows(const psdmp_feed *f, rows *r) {
-  psdmp_free(f->allocator, r->t);
-  psdmp_free(f->allocator, r->q);
-  psdmp_free(f->allocator, r->qd);
-  psdmp_free(f->allocator, r->qdd);
-  psdmp_free(f->allocator, r->tau);
-  psdmp_free(f->allocator, r->bad);
-  *r = (rows){0};
-}
-
-static void copy_rows(const psdmp_feed *f, rows *r, const psdm_log_rows *from, long first, long count) {
-  size_t n = (size_t)f->n, bytes = (size_t)count * n * sizeof(double), at = (size_t)r->count * n, skip = (size_t)first * n;
-  memcpy(r->t + r->count, from->t + first, (size_t)count * sizeof(double));
-  memcpy(r->q + at, from->q + skip, bytes);
-  memcpy(r->tau + at, from->tau + skip, bytes);
-  memcpy(r->bad + at, from->bad + skip, (size_t)count * n);
-  if (f->rates) memcpy(r->qd + at, from->qd + skip, bytes);
-  if (f->accelerations) memcpy(r->qdd + at, from->qdd + skip, bytes);
-  r->count += count;
-}
-
-/* moves count rows from `from` to `to` <= from */
-static void move_rows(const psdmp_feed *f, rows *r, long to, long from, long count) {
-  size_t n = (size_t)f->n, bytes = (size_t)count * n * sizeof(double), a = (size_t)to * n, b = (size_t)from * n;
-  memmove(r->t + to, r->t + from, (size_t)count * sizeof(double));
-  memmove(r->q + a, r->q + b, bytes);
-  memmove(r->tau + a, r->tau + b, bytes);
-  memmove(r->bad + a, r->bad + b, (size_t)count * n);
-  if (f->rates) memmove(r->qd + a, r->qd + b, bytes);
-  if (f->accelerations) memmove(r->qdd + a, r->qdd + b, bytes);
-}
-
-static psdmp_stretch view(const psdmp_feed *f, const rows *r, long at, long count) {
+/* channels that not all logs have are nobody's */
+psdmp_stretch psdmp_feed_view(const psdmp_feed *f, const psdmp_feed_columns *r, long at, long count) {
   size_t skip = (size_t)at * (size_t)f->n;
   return (psdmp_stretch){.rows = count, .t = r->t + at, .q = r->q + skip, .tau = r->tau + skip, .bad = r->bad + skip,
                          .qd = f->rates ? r->qd + skip : NULL, .qdd = f->accelerations ? r->qdd + skip : NULL};
 }
 
-/* ---- the first time through ---- */
+/* ---- units ---- */
 
-static bool new_piece(psdmp_feed *f, piece p) {
-  if (f->pieces == f->piece_room) {
-    int room = f->piece_room ? 2 * f->piece_room : 64;
-    if (!grow_array(f->allocator, (void **)&f->piece, (size_t)f->pieces * sizeof *f->piece, (size_t)room * sizeof *f->piece)) return false;
-    f->piece_room = room;
+/* the windows of one run of rows in memory; how many */
+static long cut_run(const psdmp_feed_window *run, psdmp_feed_window *to) {
+  long count = 0, end = run->first + run->count;
+  for (long from = run->first; from < end; count++) {
+    long next = (from / PSDMP_WINDOW + 1) * PSDMP_WINDOW;
+    if (next > end) next = end;
+    if (to) to[count] = *run, to[count].from = from, to[count].to = next;
+    from = next;
   }
-  f->piece[f->pieces++] = p;
+  return count;
+}
+
+/* what is in memory; pieces that follow each other are one run. Where pieces were let go a run's ends are treated as a segment's. */
+static long cut_kept(const psdmp_feed *f, psdmp_feed_window *to) {
+  long count = 0;
+  for (int k = 0; k < f->files; k++) {
+    const psdmp_feed_file *g = &f->file[k];
+    for (int p = 0; p < g->pieces;) {
+      psdmp_feed_window run = {.file = k, .run = p, .first = g->piece[p].first, .count = g->piece[p].count};
+      for (p++; p < g->pieces && g->piece[p].segment == g->piece[run.run].segment && g->piece[p].first == run.first + run.count; p++) run.count += g->piece[p].count;
+      count += cut_run(&run, to ? to + count : NULL);
+    }
+  }
+  return count;
+}
+
+static bool list_windows(psdmp_feed *f) {
+  f->windows = cut_kept(f, NULL);
+  f->window = psdmp_arena_alloc(&f->arena, (size_t)(f->windows + 1) * sizeof *f->window);
+  if (f->window) cut_kept(f, f->window);
+  return f->window != NULL;
+}
+
+/* groups of rows that are read: cut at multiples of their length within a file that can be read from the middle, short files together */
+static bool list_units(psdmp_feed *f) {
+  long group = PSDMP_GROUP;
+  while (f->total / group > PSDMP_GROUPS) group *= 2;
+  f->unit = psdmp_arena_alloc(&f->arena, (size_t)(f->total / group + f->files + 2) * sizeof *f->unit);
+  if (!f->unit) return false;
+  for (int k = 0; k < f->files; k++) {
+    const psdmp_feed_file *g = &f->file[k];
+    for (long cut = g->seeks ? group : g->rows;; cut += group) {
+      long end = g->first + (cut < g->rows ? cut : g->rows);
+      if (end - f->unit[f->units] >= group) f->unit[++f->units] = end;
+      if (cut >= g->rows) break;
+    }
+  }
+  if (f->total > f->unit[f->units]) f->unit[++f->units] = f->total;
   return true;
 }
 
-/* half of the pieces are let go, and from now on every second one that would have been kept */
-static void thin(psdmp_feed *f) {
-  long to = 0;
-  int left = 0;
-  f->whole = false;
-  f->every *= 2;
-  for (int k = 0; k < f->pieces; k++) {
-    piece p = f->piece[k];
-    if ((p.first / PIECE) % f->every != 0) continue;
-    move_rows(f, &f->kept, to, p.at, p.count);
-    p.at = to;
-    to += p.count;
-    f->piece[left++] = p;
-  }
-  f->pieces = left;
-  f->kept.count = to;
+long psdmp_feed_units(const psdmp_feed *f, bool all) { return all && !f->whole ? f->units : f->windows; }
+
+static psdm_status use_kept(psdmp_feed *f, const psdmp_feed_window *w, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error) {
+  const psdmp_feed_file *g = &f->file[w->file];
+  const psdmp_feed_piece *run = &g->piece[w->run];
+  long end = w->first + w->count, begin = w->from - lead > w->first ? w->from - lead : w->first, last = w->to + trail < end ? w->to + trail : end;
+  psdmp_stretch s = psdmp_feed_view(f, &g->kept, run->at + begin - w->first, last - begin);
+  s.lead = w->from - begin, s.trail = last - w->to, s.first = g->first + begin, s.segment = g->first_segment + run->segment, s.file = w->file;
+  s.origin = g->origin, s.begin = run->begin, s.begins = begin == w->first, s.ends = last == end;
+  return use(user, &s, error);
 }
 
-/* rows of one answer go to their pieces, cut at multiples of PIECE */
-static bool keep(psdmp_feed *f, int file, int segment, const psdm_log_rows *from) {
-  for (long done = 0; done < from->count;) {
-    long left = PIECE - f->total % PIECE, count = from->count - done < left ? from->count - done : left;
-    bool new = f->total % PIECE == 0 || segment != f->segments - 1;
-    if (segment != f->segments - 1) f->begin = from->t[0];
-    f->segments = segment + 1;
-    if ((f->total / PIECE) % f->every == 0) {
-      piece *last = f->pieces ? &f->piece[f->pieces - 1] : NULL;
-      if (new || !last || last->first + last->count != f->total)
-        if (!new_piece(f, (piece){.first = f->total, .at = f->kept.count, .segment = segment, .file = file, .begin = f->begin})) return false;
-      if (!make_room(f, &f->kept, f->kept.count + count)) return false;
-      copy_rows(f, &f->kept, from, done, count);
-      f->piece[f->pieces - 1].count += count;
-    }
-    f->total += count;
-    done += count;
-    while (f->kept.count > f->limit) thin(f); /* ends: the first piece alone is within the limit */
-  }
-  return true;
-}
-
-static psdm_status note_faults(psdmp_feed *f, int file, psdm_error *error) {
-  for (int k = 0; k < PSDM_FAULTS; k++) {
-    f->faults[k] += psdm_log_faults(f->log[file], (psdm_fault)k);
-    const char *text;
-    long line;
-    for (int i = 0; (text = psdm_log_fault(f->log[file], (psdm_fault)k, i, &line)) && f->fault_count < MOST_FAULTS; i++) {
-      char whole[512];
-      int length = snprintf(whole, sizeof whole, "%s: %s", psdm_log_file(f->log[file]), text);
-      const char *copy = psdmp_arena_text(&f->arena, whole, (size_t)(length < (int)sizeof whole ? length : (int)sizeof whole - 1));
-      if (!copy) return no_memory(error);
-      f->fault[f->fault_count++] = copy;
-    }
-  }
-  return PSDM_OK;
-}
-
-static psdm_status read_file(psdmp_feed *f, int file, psdm_error *error) {
-  psdm_log *log = f->log[file];
-  int before = f->segments;
-  bool first = true;
-  for (;;) {
-    psdm_log_rows got;
-    psdm_status status = psdm_log_read(log, READ, &got, error);
-    if (status) return status;
-    if (!got.count) break;
-    if (first) f->origin[file] = got.t[0];
-    first = false;
-    if (!keep(f, file, before + got.segment, &got)) return no_memory(error);
-    double share = psdm_log_size(log) > 0 ? (double)psdm_log_bytes(log) / (double)psdm_log_size(log) : 0.5;
-    if (f->going_on && !f->going_on(f->going_on_user, "reading", (file + share) / f->files)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped while the logs were read");
-  }
-  if (first) return psdmp_fail(error, PSDM_E_PARSE, psdm_log_file(log), 0, 0, "no row could be read");
-  return note_faults(f, file, error);
-}
-
-static psdm_status open_logs(psdmp_feed *f, const psdm_robot *robot, const psdm_calibrate_options *o, psdm_error *error) {
-  f->rates = f->accelerations = true;
-  for (int k = 0; k < o->files; k++) {
-    psdm_status status = psdm_log_open(o->path[k], robot, &o->log, f->allocator, &f->log[k], error);
-    if (status) return status;
-    f->rates &= psdm_log_has_rates(f->log[k]);
-    f->accelerations &= psdm_log_has_accelerations(f->log[k]);
-    f->motor_side |= psdm_log_motor_side(f->log[k]);
-    f->currents += psdm_log_has_currents(f->log[k]);
-  }
-  return PSDM_OK;
-}
-
-static psdm_status check_interval(psdmp_feed *f, int file, psdm_error *error) {
-  double interval = psdm_log_interval(f->log[file]);
-  if (file == 0) f->interval = interval;
-  if (!(interval > 0)) return psdmp_fail(error, PSDM_E_PARSE, psdm_log_file(f->log[file]), 0, 0, "it has no clock: two rows or more, at different times, were expected");
-  if (fabs(interval - f->interval) > 0.02 * f->interval)
-    return psdmp_fail(error, PSDM_E_PARSE, psdm_log_file(f->log[file]), 0, 0, "its clock ticks every %g ms, that of the first log every %g ms; logs of one calibration need one rate", 1e3 * interval, 1e3 * f->interval);
-  return PSDM_OK;
-}
-
-psdm_status psdmp_feed_open(const psdm_robot *robot, const psdm_calibrate_options *o, const psdm_allocator *allocator, psdmp_feed **out, psdm_error *error) {
-  *out = NULL;
-  psdmp_feed *f = psdmp_alloc(allocator, sizeof *f);
-  if (!f) return no_memory(error);
-  *f = (psdmp_feed){.allocator = allocator, .arena = {.allocator = allocator}, .n = psdm_robot_n(robot), .files = o->files, .whole = true, .every = 1,
-                    .limit = o->cache <= 0 ? 2000000 : o->cache < PIECE ? PIECE : o->cache, .going_on = o->going_on, .going_on_user = o->going_on_user};
-  f->log = psdmp_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->log);
-  f->origin = psdmp_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->origin);
-  psdm_status status = f->log && f->origin ? open_logs(f, robot, o, error) : no_memory(error);
-  for (int k = 0; k < o->files && !status; k++) {
-    status = read_file(f, k, error);
-    if (!status) status = check_interval(f, k, error);
-  }
-  if (status) {
-    psdmp_feed_close(f);
-    return status;
-  }
-  *out = f;
-  return PSDM_OK;
-}
-
-void psdmp_feed_close(psdmp_feed *f) {
-  if (!f) return;
-  for (int k = 0; k < f->files && f->log; k++) psdm_log_close(f->log[k]);
-  free_rows(f, &f->kept);
-  psdmp_free(f->allocator, f->piece);
-  psdmp_arena_free(&f->arena);
-  psdmp_free(f->allocator, f);
-}
-
-/* ---- again ---- */
-
-/* one run of rows in memory, by windows that see their neighbours, so that what is made of a window does not grow with the run. Where pieces were let
- * go the run's ends are treated as a segment's. */
-static psdm_status each_window(psdmp_feed *f, const piece *run, long margin, psdmp_use_stretch use, void *user, psdm_error *error) {
-  psdm_status status = PSDM_OK;
-  for (long from = 0; from < run->count && !status;) {
-    long to = run->count - from < 2 * PIECE ? run->count : from + PIECE; /* no short one at the end */
-    long lead = from < margin ? from : margin, trail = run->count - to < margin ? run->count - to : margin;
-    psdmp_stretch s = view(f, &f->kept, run->at + from - lead, lead + to - from + trail);
-    s.lead = lead, s.trail = trail, s.first = run->first + from - lead, s.segment = run->segment, s.file = run->file;
-    s.origin = f->origin[run->file], s.begin = run->begin, s.begins = from == lead, s.ends = to + trail == run->count;
-    status = use(user, &s, error);
-    from = to;
-  }
-  return status;
-}
-
-/* what is in memory; pieces that follow each other are one run */
-static psdm_status each_kept(psdmp_feed *f, long margin, psdmp_use_stretch use, void *user, psdm_error *error) {
-  psdm_status status = PSDM_OK;
-  for (int k = 0; k < f->pieces && !status;) {
-    piece p = f->piece[k++];
-    while (k < f->pieces && f->piece[k].segment == p.segment && f->piece[k].first == p.first + p.count) p.count += f->piece[k++].count;
-    status = each_window(f, &p, margin, use, user, error);
-  }
-  return status;
-}
-
-/* a window over one segment of a log that is read: rows before `from` are neighbours that were used already */
-typedef struct window {
-  psdmp_feed *feed;
-  rows rows;
-  long first, from, margin; /* index of row 0 among all; first row that is new; neighbours */
-  double begin;             /* time of the segment's first row */
-  int segment, file;
-  bool begins;
-  psdmp_use_stretch use;
-  void *user;
-} window;
-
-/* uses the rows from `from` to `to`, with what lies around them, and keeps the margin before `to` */
-static psdm_status use_window(window *w, long to, bool ends, psdm_error *error) {
-  if (to > w->from) {
-    psdmp_stretch s = view(w->feed, &w->rows, 0, w->rows.count);
-    s.lead = w->from, s.trail = w->rows.count - to, s.first = w->first, s.segment = w->segment, s.file = w->file;
-    s.origin = w->feed->origin[w->file], s.begin = w->begin, s.begins = w->begins, s.ends = ends;
-    psdm_status status = w->use(w->user, &s, error);
-    if (status) return status;
-  }
-  long drop = to > w->margin ? to - w->margin : 0;
-  if (drop) {
-    move_rows(w->feed, &w->rows, 0, drop, w->rows.count - drop);
-    w->rows.count -= drop;
-    w->first += drop;
-    w->begins = false;
-  }
-  w->from = to - drop;
-  return PSDM_OK;
-}
-
-static psdm_status add_to_window(window *w, const psdm_log_rows *got, int segment, long first, psdm_error *error) {
-  psdm_status status = PSDM_OK;
-  if (segment != w->segment) {
-    status = use_window(w, w->rows.count, true, error);
-    w->rows.count = w->from = 0;
-    w->segment = segment, w->first = first, w->begins = true, w->begin = got->t[0];
-  }
-  if (status) return status;
-  if (!make_room(w->feed, &w->rows, w->rows.count + got->count)) return no_memory(error);
-  copy_rows(w->feed, &w->rows, got, 0, got->count);
-  return w->rows.count >= w->from + PIECE + w->margin ? use_window(w, w->rows.count - w->margin, false, error) : PSDM_OK;
-}
-
-static psdm_status each_read(psdmp_feed *f, long margin, psdmp_use_stretch use, void *user, psdm_error *error) {
-  window w = {.feed = f, .margin = margin, .segment = -1, .use = use, .user = user};
-  long first = 0;
-  int segments = 0;
+/* rows from .. to of all */
+static psdm_status use_read(psdmp_reader *reader, long from, long to, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error) {
+  psdmp_feed *f = psdmp_reader_feed(reader);
   psdm_status status = PSDM_OK;
   for (int k = 0; k < f->files && !status; k++) {
-    int base = segments;
-    status = psdm_log_rewind(f->log[k], error);
-    w.file = k;
-    while (!status) {
-      psdm_log_rows got;
-      status = psdm_log_read(f->log[k], READ, &got, error);
-      if (status || !got.count) break;
-      segments = base + got.segment + 1;
-      status = add_to_window(&w, &got, base + got.segment, first, error);
-      first += got.count;
-    }
-    if (!status) status = use_window(&w, w.rows.count, true, error);
-    w.rows.count = w.from = 0;
-    w.segment = -1;
+    const psdmp_feed_file *g = &f->file[k];
+    long begin = from > g->first ? from : g->first, end = to < g->first + g->rows ? to : g->first + g->rows;
+    if (begin < end) status = psdmp_reader_rows(reader, k, begin - g->first, end - g->first, lead, trail, use, user, error);
   }
-  free_rows(f, &w.rows);
+  return status;
+}
+
+psdm_status psdmp_feed_unit(psdmp_reader *reader, bool all, long unit, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error) {
+  psdmp_feed *f = psdmp_reader_feed(reader);
+  if (!all || f->whole) return use_kept(f, &f->window[unit], lead, trail, use, user, error);
+  return use_read(reader, f->unit[unit], f->unit[unit + 1], lead, trail, use, user, error);
+}
+
+static psdm_status use_all(psdmp_feed *f, bool all, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error) {
+  psdmp_reader *reader = psdmp_reader_new(f);
+  psdm_status status = reader ? PSDM_OK : no_memory(error);
+  if (!status && all && !f->whole) status = use_read(reader, 0, f->total, lead, trail, use, user, error);
+  for (long k = 0; k < f->windows && !status && (!all || f->whole); k++) status = use_kept(f, &f->window[k], lead, trail, use, user, error);
+  psdmp_reader_free(reader);
   return status;
 }
 
 psdm_status psdmp_feed_each(psdmp_feed *f, bool all, long margin, psdmp_use_stretch use, void *user, psdm_error *error) {
-  return all && !f->whole ? each_read(f, margin, use, user, error) : each_kept(f, margin, use, user, error);
+  return use_all(f, all, margin, margin, use, user, error);
+}
+
+psdm_status psdmp_feed_each_warm(psdmp_feed *f, bool all, long margin, psdmp_use_stretch use, void *user, psdm_error *error) {
+  return use_all(f, all, margin + PSDMP_WARM, margin, use, user, error);
+}
+
+/* ---- all files together ---- */
+
+static psdm_status check_file(const psdmp_feed *f, int file, psdm_error *error) {
+  const psdmp_feed_file *g = &f->file[file];
+  const char *name = strcmp(g->path, "-") == 0 ? "<stdin>" : g->path;
+  double first = f->file[0].interval;
+  if (g->status && error) *error = g->error;
+  if (g->status) return g->status;
+  if (!(g->interval > 0)) return psdmp_fail(error, PSDM_E_PARSE, name, 0, 0, "it has no clock: two rows or more, at different times, were expected");
+  if (fabs(g->interval - first) > 0.02 * first)
+    return psdmp_fail(error, PSDM_E_PARSE, name, 0, 0, "its clock ticks every %g ms, that of the first log every %g ms; logs of one calibration need one rate", 1e3 * g->interval, 1e3 * first);
+  return PSDM_OK;
+}
+
+static void choose_pieces(psdmp_feed *f) {
+  for (long every = 1;; every *= 2) {
+    long kept = 0;
+    for (int k = 0; k < f->files; k++) kept += psdmp_feed_kept(k, f->file[k].rows, every);
+    f->every = every;
+    if (kept <= f->limit) break;
+  }
+  for (int k = 0; k < f->files; k++) psdmp_feed_thin(f, k, f->every);
+  f->whole = f->every == 1;
+}
+
+static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
+  f->rates = f->accelerations = f->shared = true;
+  for (int k = 0; k < f->files; k++) {
+    psdmp_feed_file *g = &f->file[k];
+    psdm_status status = check_file(f, k, error);
+    if (status) return status;
+    g->first = f->total, g->first_segment = f->segments;
+    f->total += g->rows;
+    f->segments += g->segments;
+    f->rates &= g->rates;
+    f->accelerations &= g->accelerations;
+    f->motor_side |= g->motor_side;
+    f->currents += g->currents;
+    f->shared &= g->shared;
+    for (int i = 0; i < g->fault_count && f->fault_count < PSDMP_MOST_FAULTS; i++) f->fault[f->fault_count++] = g->fault[i];
+  }
+  f->interval = f->file[0].interval;
+  choose_pieces(f);
+  return list_windows(f) && list_units(f) ? PSDM_OK : no_memory(error);
+}
+
+/* ---- ranks: each reads some files, and then knows all ---- */
+
+static psdm_status scan_share(psdmp_feed *f, const int *rank, psdm_error *error) {
+  int count = 0, own = f->ranks ? f->ranks->rank : 0, *file = psdmp_alloc(f->allocator, (size_t)(f->files + 1) * sizeof *file);
+  if (!file) return no_memory(error);
+  for (int k = 0; k < f->files; k++)
+    if (rank[k] == own) file[count++] = k;
+  psdm_status status = psdmp_feed_scan(f, count, file, error);
+  psdmp_free(f->allocator, file);
+  return status;
+}
+
+static void put_files(const psdmp_feed *f, const int *rank, int own, psdmp_bytes *to) {
+  for (int k = 0; k < f->files; k++)
+    if (!rank || rank[k] == own) psdmp_feed_file_put(&f->file[k], to);
+}
+
+static bool get_files(psdmp_feed *f, const int *rank, int own, psdmp_bytes *from) {
+  for (int k = 0; k < f->files; k++)
+    if ((!rank || rank[k] == own) && !psdmp_feed_file_get(&f->file[k], f->allocator, from)) return false;
+  return true;
+}
+
+/* rank 0: own files, those of the others, and then all to all. All are listened to, whatever is wrong with one. */
+static psdm_status scan_together(psdmp_feed *f, const int *rank, psdm_error *error) {
+  psdmp_bytes request = {.allocator = f->allocator}, all = {.allocator = f->allocator};
+  psdm_error other;
+  static const unsigned char none[32];
+  psdmp_bytes_put(&request, f->checkpoint ? psdmp_checkpoint_key(f->checkpoint) : none, sizeof none);
+  psdmp_bytes_put(&request, rank, (size_t)f->files * sizeof *rank);
+  psdm_status status = psdmp_team_ask(f->ranks, PSDMP_WORK_SCAN, &request, error);
+  psdmp_bytes_free(&request);
+  if (status) return status;
+  status = scan_share(f, rank, error);
+  for (int k = 1; k < f->ranks->size; k++) {
+    psdmp_bytes answer = {.allocator = f->allocator};
+    psdm_status heard = psdmp_team_listen(f->ranks, k, &answer, &other);
+    if (!heard && !get_files(f, rank, k, &answer)) heard = no_memory(&other);
+    psdmp_bytes_free(&answer);
+    if (heard && !status && error) *error = other;
+    if (heard && !status) status = heard;
+  }
+  for (int k = 0; k < f->files && !status; k++) status = check_file(f, k, error);
+  if (status) return status;
+  choose_pieces(f);
+  put_files(f, NULL, 0, &all);
+  status = psdmp_team_ask(f->ranks, PSDMP_WORK_FEED, &all, error);
+  psdmp_bytes_free(&all);
+  for (int k = 1; k < f->ranks->size && !status; k++) {
+    psdmp_bytes empty = {.allocator = f->allocator};
+    status = psdmp_team_listen(f->ranks, k, &empty, error);
+    psdmp_bytes_free(&empty);
+  }
+  return status;
+}
+
+psdm_status psdmp_feed_serve_scan(psdmp_feed *f, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+  int *rank = psdmp_arena_alloc(&f->arena, (size_t)(f->files + 1) * sizeof *rank);
+  if (!rank) return no_memory(error);
+  psdmp_bytes_get(request, rank, (size_t)f->files * sizeof *rank);
+  if (request->failed) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 has other logs than rank %d", f->ranks->rank);
+  psdm_status status = scan_share(f, rank, error);
+  if (!status) put_files(f, rank, f->ranks->rank, answer);
+  return status;
+}
+
+psdm_status psdmp_feed_serve_all(psdmp_feed *f, psdmp_bytes *request, psdm_error *error) {
+  return get_files(f, NULL, 0, request) ? put_together(f, error) : no_memory(error);
+}
+
+/* ---- opening ---- */
+
+static double *copy_numbers(psdmp_feed *f, const double *from) {
+  double *copy = from ? psdmp_arena_alloc(&f->arena, (size_t)f->n * sizeof *copy) : NULL;
+  if (copy) memcpy(copy, from, (size_t)f->n * sizeof *copy);
+  return copy;
+}
+
+/* logs are opened again later: what they are opened with is copied */
+static bool copy_options(psdmp_feed *f, const psdm_calibrate_options *o) {
+  f->log = o->log;
+  f->log.sign = copy_numbers(f, o->log.sign);
+  f->log.offset = copy_numbers(f, o->log.offset);
+  f->log.columns = o->log.columns ? psdmp_arena_text(&f->arena, o->log.columns, strlen(o->log.columns)) : NULL;
+  f->file = psdmp_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->file);
+  f->progress = psdmp_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->progress);
+  bool ok = f->file && f->progress && !f->log.sign == !o->log.sign && !f->log.offset == !o->log.offset && !f->log.columns == !o->log.columns;
+  for (int k = 0; k < o->files && ok; k++) ok = (f->file[k].path = psdmp_arena_text(&f->arena, o->path[k], strlen(o->path[k]))) != NULL;
+  return ok;
+}
+
+psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options *o, const psdmp_checkpoint *checkpoint, const psdm_allocator *allocator, psdmp_feed **out,
+                           psdm_error *error) {
+  psdmp_feed *f = *out = psdmp_alloc(allocator, sizeof *f);
+  if (!f) return no_memory(error);
+  f->allocator = f->arena.allocator = allocator;
+  f->robot = robot, f->ranks = o->ranks, f->threads = o->threads, f->n = psdm_robot_n(robot), f->files = o->files, f->every = 1, f->checkpoint = checkpoint;
+  f->limit = o->cache <= 0 ? 2000000 : o->cache < PSDMP_PIECE ? PSDMP_PIECE : o->cache;
+  f->going_on = o->going_on, f->going_on_user = o->going_on_user;
+  atomic_init(&f->stop, false);
+  atomic_init(&f->failed, INT_MAX);
+  if (copy_options(f, o)) return PSDM_OK;
+  f->files = 0;
+  psdmp_feed_close(f);
+  *out = NULL;
+  return no_memory(error);
+}
+
+psdm_status psdmp_feed_read(psdmp_feed *f, psdm_error *error) {
+  int *rank = psdmp_arena_alloc(&f->arena, (size_t)(f->files + 1) * sizeof *rank);
+  if (!rank) return no_memory(error);
+  if (f->ranks) psdmp_feed_assign(f, f->ranks->size, rank);
+  psdm_status status = f->ranks ? scan_together(f, rank, error) : scan_share(f, rank, error);
+  return status ? status : put_together(f, error);
+}
+
+psdm_status psdmp_feed_open(const psdm_robot *robot, const psdm_calibrate_options *o, const psdm_allocator *allocator, psdmp_feed **out, psdm_error *error) {
+  psdm_status status = psdmp_feed_new(robot, o, NULL, allocator, out, error);
+  if (!status) status = psdmp_feed_read(*out, error);
+  if (!status) return PSDM_OK;
+  psdmp_feed_close(*out);
+  *out = NULL;
+  return status;
+}
+
+void psdmp_feed_close(psdmp_feed *f) {
+  if (!f) return;
+  for (int k = 0; k < f->files; k++) psdmp_feed_file_free(&f->file[k], f->allocator);
+  psdmp_arena_free(&f->arena);
+  psdmp_free(f->allocator, f);
 }

@@ -41,34 +41,70 @@ psdm_status psdmp_run_reach(psdmp_run *r, double *scratch, double *Y) {
 
 /* ---- ranges ---- */
 
-typedef struct ranges {
+/* What is shared by all threads, and one part of it: (n) extremes of x; sums of v^2 and of its rate squared; speeds of the training rows (rows x n). */
+typedef struct ranging {
   psdmp_run *run;
   const psdmp_band *band;
-  double *speed; /* (rows x n) of the training rows */
+} ranging;
+
+typedef struct ranges {
   long rows, room;
-  double *low, *high, *quick, *quicker; /* (n) extremes of x; sums of v^2 and of its rate squared */
+  double *speed;
+  double low[PSDM_CALIBRATE_JOINTS], high[PSDM_CALIBRATE_JOINTS], quick[PSDM_CALIBRATE_JOINTS], quicker[PSDM_CALIBRATE_JOINTS];
 } ranges;
 
-static psdm_status add_ranges(void *user, const psdmp_stretch *s, psdm_error *error) {
-  ranges *g = user;
-  psdmp_run *r = g->run;
+typedef struct ranges_space {
+  const ranging *g;
+  psdmp_run *run;
+} ranges_space;
+
+static void *ranges_space_new(void *user, psdmp_run *own) {
+  ranges_space *space = psdmp_alloc(own->allocator, sizeof *space);
+  if (space) *space = (ranges_space){user, own};
+  return space;
+}
+
+static void ranges_space_free(void *user, void *space) { psdmp_free(((ranging *)user)->run->allocator, space); }
+
+static void *ranges_new(void *user) {
+  ranges *g = psdmp_alloc(((ranging *)user)->run->allocator, sizeof *g);
+  for (int i = 0; g && i < PSDM_CALIBRATE_JOINTS; i++) g->low[i] = INFINITY, g->high[i] = -INFINITY;
+  return g;
+}
+
+static void ranges_free(void *user, void *part) {
+  const psdm_allocator *a = ((ranging *)user)->run->allocator;
+  ranges *g = part;
+  if (g) psdmp_free(a, g->speed);
+  psdmp_free(a, g);
+}
+
+/* room for so many more rows */
+static bool ranges_room(const psdmp_run *r, ranges *g, long more) {
+  if (g->rows + more <= g->room) return true;
+  long room = g->rows + more > 2 * g->room ? g->rows + more : 2 * g->room;
+  double *bigger = psdmp_alloc_raw(r->allocator, (size_t)room * (size_t)r->n * sizeof *bigger);
+  if (!bigger) return false;
+  if (g->rows) memcpy(bigger, g->speed, (size_t)g->rows * (size_t)r->n * sizeof *bigger);
+  psdmp_free(r->allocator, g->speed);
+  g->speed = bigger;
+  g->room = room;
+  return true;
+}
+
+static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+
+static psdm_status ranges_add(void *user, void *part, const psdmp_stretch *s, psdm_error *error) {
+  ranges_space *space = user;
+  ranges *g = part;
+  psdmp_run *r = space->run;
   psdmp_prepared p;
   int n = r->n;
-  psdm_status status = psdmp_run_prepare(r, g->band, s, &p, error);
+  psdm_status status = psdmp_run_prepare(r, space->g->band, s, &p, error);
+  if (status) return status;
+  if (p.rows && !ranges_room(r, g, p.rows)) status = no_memory(error);
   for (long k = 0; k < p.rows && !status; k++) {
     if (p.label[k] < 0) continue;
-    if (g->rows == g->room) {
-      long room = g->room ? 2 * g->room : 4096;
-      double *bigger = psdmp_alloc_raw(r->allocator, (size_t)room * (size_t)n * sizeof *bigger);
-      if (!bigger) {
-        status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-        break;
-      }
-      if (g->rows) memcpy(bigger, g->speed, (size_t)g->rows * (size_t)n * sizeof *bigger);
-      psdmp_free(r->allocator, g->speed);
-      g->speed = bigger;
-      g->room = room;
-    }
     for (int i = 0; i < n; i++) {
       double x = p.x[k * n + i];
       g->speed[g->rows * n + i] = fabs(p.v[k * n + i]);
@@ -83,50 +119,123 @@ static psdm_status add_ranges(void *user, const psdmp_stretch *s, psdm_error *er
   return status;
 }
 
+static psdm_status ranges_merge(void *user, void *left, void *right) {
+  const psdmp_run *r = ((ranging *)user)->run;
+  ranges *g = left, *h = right;
+  bool ok = ranges_room(r, g, h->rows);
+  if (ok && h->rows) memcpy(g->speed + g->rows * r->n, h->speed, (size_t)h->rows * (size_t)r->n * sizeof *g->speed);
+  for (int i = 0; i < r->n; i++) {
+    g->low[i] = fmin(g->low[i], h->low[i]), g->high[i] = fmax(g->high[i], h->high[i]);
+    g->quick[i] += h->quick[i], g->quicker[i] += h->quicker[i];
+  }
+  if (ok) g->rows += h->rows;
+  ranges_free(user, right);
+  return ok ? PSDM_OK : PSDM_E_MEMORY;
+}
+
+static void ranges_put(void *user, const void *part, psdmp_bytes *to) {
+  const psdmp_run *r = ((ranging *)user)->run;
+  const ranges *g = part;
+  PSDMP_PUT(to, g->rows);
+  psdmp_bytes_put(to, g->speed, (size_t)g->rows * (size_t)r->n * sizeof *g->speed);
+  const double *const sums[] = {g->low, g->high, g->quick, g->quicker};
+  for (int k = 0; k < 4; k++) psdmp_bytes_put(to, sums[k], (size_t)r->n * sizeof(double));
+}
+
+static void *ranges_get(void *user, psdmp_bytes *from) {
+  const psdmp_run *r = ((ranging *)user)->run;
+  size_t row = (size_t)r->n * sizeof(double);
+  long rows = psdmp_bytes_count(from, row);
+  ranges *g = rows < 0 ? NULL : ranges_new(user);
+  if (!g || (rows && !ranges_room(r, g, rows))) return ranges_free(user, g), NULL;
+  g->rows = rows;
+  psdmp_bytes_get(from, g->speed, (size_t)rows * row);
+  double *const sums[] = {g->low, g->high, g->quick, g->quicker};
+  for (int k = 0; k < 4; k++) psdmp_bytes_get(from, sums[k], row);
+  if (!from->failed) return g;
+  ranges_free(user, g);
+  return NULL;
+}
+
+static psdmp_sum ranges_sum(ranging *g) {
+  return (psdmp_sum){.name = "ranges", .work = PSDMP_WORK_RANGES, .user = g, .space_new = ranges_space_new, .space_free = ranges_space_free, .part_new = ranges_new,
+                     .add = ranges_add, .merge = ranges_merge, .part_free = ranges_free, .put = ranges_put, .get = ranges_get};
+}
+
 static int ascending(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return x < y ? -1 : x > y;
 }
 
-psdm_status psdmp_run_ranges(psdmp_run *r, const psdmp_band *band, psdm_error *error) {
+/* 99 % of the rows are slower; tempo: Rice's mean frequency of the quickest joint */
+static psdm_status set_ranges(psdmp_run *r, const ranges *g, psdm_error *error) {
   int n = r->n;
-  double low[PSDM_MAX_JOINTS], high[PSDM_MAX_JOINTS], quick[PSDM_MAX_JOINTS], quicker[PSDM_MAX_JOINTS];
-  for (int i = 0; i < n; i++) low[i] = INFINITY, high[i] = -INFINITY, quick[i] = quicker[i] = 0;
-  ranges g = {.run = r, .band = band, .low = low, .high = high, .quick = quick, .quicker = quicker};
+  double *column = psdmp_alloc_raw(r->allocator, (size_t)g->rows * sizeof *column);
+  if (!column) return no_memory(error);
   r->tempo = 0;
-  psdm_status status = psdmp_feed_each(r->feed, false, psdmp_band_margin(r, band), add_ranges, &g, error);
-  double *column = status || !g.rows ? NULL : psdmp_alloc_raw(r->allocator, (size_t)g.rows * sizeof *column);
-  if (!status && !g.rows) status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no row is left to train on: the log is too short, or all of it is held out");
-  if (!status && !column) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  for (int i = 0; i < n && !status; i++) {
-    for (long k = 0; k < g.rows; k++) column[k] = g.speed[k * n + i];
-    qsort(column, (size_t)g.rows, sizeof *column, ascending);
-    r->speed[i] = column[(long)(0.99 * (double)(g.rows - 1))];
-    r->span[i] = high[i] - low[i];
-    r->centre[i] = (high[i] + low[i]) / 2;
-    if (quick[i] > 0) r->tempo = fmax(r->tempo, sqrt(quicker[i] / quick[i]) / 6.283185307179586);
+  for (int i = 0; i < n; i++) {
+    for (long k = 0; k < g->rows; k++) column[k] = g->speed[k * n + i];
+    qsort(column, (size_t)g->rows, sizeof *column, ascending);
+    r->speed[i] = column[(long)(0.99 * (double)(g->rows - 1))];
+    r->span[i] = g->high[i] - g->low[i];
+    r->centre[i] = (g->high[i] + g->low[i]) / 2;
+    if (g->quick[i] > 0) r->tempo = fmax(r->tempo, sqrt(g->quicker[i] / g->quick[i]) / 6.283185307179586);
   }
   psdmp_free(r->allocator, column);
-  psdmp_free(r->allocator, g.speed);
+  return PSDM_OK;
+}
+
+psdm_status psdmp_run_ranges(psdmp_run *r, const psdmp_band *band, psdm_error *error) {
+  ranging g = {r, band};
+  psdmp_sum sum = ranges_sum(&g);
+  psdmp_bytes request = {.allocator = r->allocator};
+  void *part = NULL;
+  psdmp_run_put(r, band, true, &request);
+  bool finishing = r->finishing;
+  r->finishing = true; /* too short to be asked about */
+  psdm_status status = psdmp_sum_rows(r, &sum, &request, false, psdmp_band_margin(r, band), &part, error);
+  r->finishing = finishing;
+  psdmp_bytes_free(&request);
+  const ranges *found = part;
+  if (!status && (!found || !found->rows)) status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no row is left to train on: the log is too short, or all of it is held out");
+  if (!status) status = set_ranges(r, found, error);
+  ranges_free(&g, part);
   return status;
+}
+
+psdm_status psdmp_serve_ranges(psdmp_run *r, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+  psdmp_band band;
+  ranging g = {r, &band};
+  psdmp_sum sum = ranges_sum(&g);
+  if (!psdmp_run_get(r, &band, request)) return no_memory(error);
+  return psdmp_sum_serve(r, &sum, request, false, psdmp_band_margin(r, &band), answer, error);
 }
 
 /* ---- factors ---- */
 
 enum { CHUNK = 512 };
 
-typedef struct gathering {
+/* What is gathered, the same for all threads. */
+typedef struct aim {
   psdmp_run *run;
   const psdmp_band *band;
-  psdmp_factors *to;
+  int blocks;
   psdmp_column (*column)[PSDMP_MOST_COLUMNS]; /* (n) */
   int *count;                                  /* (n) */
   int *active, *actives;                       /* (n x l) base parameters of each drive's rows, and how many */
+  int *width;                                  /* (n) active, columns, tau, wide */
+} aim;
+
+/* What one thread needs. */
+typedef struct gathering {
+  const aim *g;
+  psdmp_run *run;
+  psdmp_factors *to;
   psdmp_column_state *state;                   /* (n) */
   double **chunk;                              /* (2 n) rows that wait, of one block: in motion, at rest */
   long *waiting;                               /* (2 n) */
   int block;
-  bool all, stopped;
+  bool failed;                                 /* out of memory */
   double *scratch, *Y;
   double *row;                                 /* all drives' rows side by side, */
   long *place;                                 /* (n + 1) where each begins */
@@ -135,9 +244,12 @@ typedef struct gathering {
 
 static void flush(gathering *g, int drive, int rest) {
   psdmp_factors *f = g->to;
+  size_t width = (size_t)f->width[drive];
   long *waiting = &g->waiting[2 * drive + rest], at = ((long)drive * f->blocks + g->block) * 2 + rest;
   if (!*waiting) return;
-  psdmp_factor_add(f->width[drive], f->R[at], *waiting, g->chunk[2 * drive + rest], g->scratch);
+  if (!f->R[at]) f->R[at] = psdmp_alloc(g->run->allocator, width * width * sizeof(double));
+  if (f->R[at]) psdmp_factor_add(f->width[drive], f->R[at], *waiting, g->chunk[2 * drive + rest], g->scratch);
+  else g->failed = true;
   f->count[at] += (double)*waiting;
   *waiting = 0;
 }
@@ -169,10 +281,10 @@ static psdm_status fill_row(gathering *g, const psdmp_prepared *p, long k, bool 
   for (int i = 0; i < n && !status; i++) {
     double load = 0, *row = g->row + g->place[i];
     const double *Y = g->Y + (long)i * l;
-    const int *active = g->active + (long)i * l;
-    int actives = g->actives[i], width = g->to->width[i];
+    const int *active = g->g->active + (long)i * l;
+    int actives = g->g->actives[i], width = g->to->width[i];
     for (int j = 0; j < actives && r->theta_load && used; j++) load += Y[active[j]] * r->theta_load[active[j]];
-    psdmp_columns_at(g->column[i], g->count[i], p->x[k * n + i], p->v[k * n + i], fabs(load), &g->state[i], row + actives);
+    psdmp_columns_at(g->g->column[i], g->g->count[i], p->x[k * n + i], p->v[k * n + i], fabs(load), &g->state[i], row + actives);
     if (!used) continue;
     for (int j = 0; j < actives; j++) row[j] = Y[active[j]];
     row[width - 2] = p->tau[k * n + i];
@@ -215,24 +327,24 @@ static void begin_segment(gathering *g) {
   for (int i = 0; i < g->run->n; i++) memset(&g->state[i], 0, sizeof *g->state);
 }
 
-static psdm_status add_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
-  gathering *g = user;
+/* rows before the stretch's own only tell what columns remember */
+static psdm_status add_rows(gathering *g, const psdmp_stretch *s, psdm_error *error) {
   psdmp_run *r = g->run;
   psdmp_prepared p;
-  psdm_status status = psdmp_run_prepare(r, g->band, s, &p, error);
+  psdm_status status = psdmp_run_prepare(r, g->g->band, s, &p, error);
   if (status) return status;
-  if (p.begins || s->lead == 0) begin_segment(g);
   for (long k = 0; k < p.rows && !status; k++) {
     long at = p.index[k] - s->first;
-    if (at < s->lead || at >= s->rows - s->trail) continue;
-    status = add_row(g, &p, k);
+    if (at >= s->rows - s->trail) break;
+    if (at >= s->lead) status = add_row(g, &p, k);
+    else if (!g->sieve) status = fill_row(g, &p, k, false);
     if (status) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   }
   psdmp_prepared_free(&p, r->allocator);
-  if (status || r->finishing) return status;
-  g->stopped = !psdmp_going_on(r, r->doing, g->all ? (double)(s->first + s->rows) / (double)r->rows : -1);
-  return g->stopped ? psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped") : PSDM_OK;
+  return status;
 }
+
+/* ---- parts ---- */
 
 void psdmp_factors_free(psdmp_run *r, psdmp_factors *f) {
   for (long k = 0; f->R && k < 2L * r->n * f->blocks; k++) psdmp_free(r->allocator, f->R[k]);
@@ -242,34 +354,88 @@ void psdmp_factors_free(psdmp_run *r, psdmp_factors *f) {
   *f = (psdmp_factors){0};
 }
 
-/* while rows come in, factors have the active columns only */
-static bool make_factors(psdmp_run *r, const int *actives, const int *count, int blocks, psdmp_factors *f) {
-  size_t all = 2 * (size_t)r->n * (size_t)blocks;
-  f->blocks = blocks;
-  f->width = psdmp_alloc(r->allocator, (size_t)r->n * sizeof *f->width);
-  f->R = psdmp_alloc(r->allocator, all * sizeof *f->R);
-  f->count = psdmp_alloc(r->allocator, all * sizeof *f->count);
-  if (!f->width || !f->R || !f->count) return false;
-  for (int i = 0; i < r->n; i++) {
-    size_t width = (size_t)(actives[i] + count[i] + 2);
-    f->width[i] = (int)width;
-    for (int b = 0; b < 2 * blocks; b++)
-      if (!(f->R[(size_t)i * 2 * (size_t)blocks + (size_t)b] = psdmp_alloc(r->allocator, width * width * sizeof(double)))) return false;
+static void part_free(void *user, void *part) {
+  psdmp_run *r = ((aim *)user)->run;
+  if (part) psdmp_factors_free(r, part);
+  psdmp_free(r->allocator, part);
+}
+
+/* factors of blocks that have rows come as those do, with the active columns only */
+static void *part_new(void *user) {
+  const aim *g = user;
+  const psdm_allocator *a = g->run->allocator;
+  size_t n = (size_t)g->run->n, all = 2 * n * (size_t)g->blocks;
+  psdmp_factors *f = psdmp_alloc(a, sizeof *f);
+  if (!f) return NULL;
+  f->blocks = g->blocks;
+  f->width = psdmp_alloc(a, n * sizeof *f->width);
+  f->R = psdmp_alloc(a, all * sizeof *f->R);
+  f->count = psdmp_alloc(a, all * sizeof *f->count);
+  if (!f->width || !f->R || !f->count) return part_free(user, f), NULL;
+  memcpy(f->width, g->width, n * sizeof *f->width);
+  return f;
+}
+
+static int widest_of(const aim *g) {
+  int widest = 0;
+  for (int i = 0; i < g->run->n; i++) widest = g->width[i] > widest ? g->width[i] : widest;
+  return widest;
+}
+
+static psdm_status part_merge(void *user, void *left, void *right) {
+  const aim *g = user;
+  psdmp_run *r = g->run;
+  psdmp_factors *f = left, *h = right;
+  int widest = widest_of(g);
+  double *scratch = psdmp_alloc_raw(r->allocator, psdmp_factor_scratch(widest, widest) * sizeof *scratch);
+  for (long k = 0; scratch && k < 2L * r->n * g->blocks; k++) {
+    int width = g->width[k / (2 * g->blocks)];
+    f->count[k] += h->count[k];
+    if (!h->R[k]) continue;
+    if (f->R[k]) psdmp_factor_add(width, f->R[k], width, h->R[k], scratch);
+    else f->R[k] = h->R[k], h->R[k] = NULL;
   }
-  return true;
+  psdmp_free(r->allocator, scratch);
+  part_free(user, right);
+  return scratch ? PSDM_OK : PSDM_E_MEMORY;
+}
+
+/* upper triangles of the factors that have rows */
+static void part_put(void *user, const void *part, psdmp_bytes *to) {
+  const aim *g = user;
+  const psdmp_factors *f = part;
+  for (long k = 0; k < 2L * g->run->n * g->blocks; k++) {
+    int width = g->width[k / (2 * g->blocks)];
+    PSDMP_PUT(to, f->count[k]);
+    for (int i = 0; i < width && f->count[k] > 0; i++) psdmp_bytes_put(to, f->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
+  }
+}
+
+static void *part_get(void *user, psdmp_bytes *from) {
+  const aim *g = user;
+  psdmp_factors *f = part_new(user);
+  for (long k = 0; f && k < 2L * g->run->n * g->blocks; k++) {
+    int width = g->width[k / (2 * g->blocks)];
+    PSDMP_GET(from, f->count[k]);
+    if (from->failed || !(f->count[k] > 0)) continue;
+    if (!(f->R[k] = psdmp_alloc(g->run->allocator, (size_t)width * (size_t)width * sizeof(double)))) from->failed = true;
+    for (int i = 0; i < width && f->R[k]; i++) psdmp_bytes_get(from, f->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
+  }
+  if (!f || !from->failed) return f;
+  part_free(user, f);
+  return NULL;
 }
 
 /* The other columns are put in as zeros. A row goes to the number of its first column, so that the factor stays a triangle. */
-static bool widen(gathering *g) {
+static bool widen(const aim *g, psdmp_factors *f) {
   psdmp_run *r = g->run;
-  psdmp_factors *f = g->to;
   for (int i = 0; i < r->n; i++) {
     int actives = g->actives[i], narrow = f->width[i], width = narrow + r->l - actives;
     const int *active = g->active + (long)i * r->l;
     for (int b = 0; b < 2 * f->blocks; b++) {
       double **R = &f->R[(long)i * 2 * f->blocks + b], *wide = psdmp_alloc(r->allocator, (size_t)width * (size_t)width * sizeof *wide);
       if (!wide) return false;
-      for (int row = 0; row < narrow; row++)
+      for (int row = 0; row < narrow && *R; row++)
         for (int k = row; k < narrow; k++)
           wide[(long)(row < actives ? active[row] : row + r->l - actives) * width + (k < actives ? active[k] : k + r->l - actives)] = (*R)[(long)row * narrow + k];
       psdmp_free(r->allocator, *R);
@@ -280,13 +446,23 @@ static bool widen(gathering *g) {
   return true;
 }
 
-static bool make_gathering(gathering *g) {
+/* ---- threads ---- */
+
+static void space_free(void *user, void *space) {
+  gathering *g = space;
+  (void)user;
+  if (!g) return;
+  const psdm_allocator *a = g->run->allocator;
+  for (int i = 0; g->chunk && i < 2 * g->run->n; i++) psdmp_free(a, g->chunk[i]);
+  if (g->sieve) psdmp_sieve_free(g->sieve, a);
+  void *const parts[] = {g->state, g->chunk, g->waiting, g->scratch, g->Y, g->row, g->place, g->sieve, g};
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(a, parts[k]);
+}
+
+static bool fill_space(gathering *g) {
   psdmp_run *r = g->run;
   const psdm_allocator *a = r->allocator;
-  size_t n = (size_t)r->n;
-  int widest = 0;
-  for (int i = 0; i < r->n; i++) widest = g->to->width[i] > widest ? g->to->width[i] : widest;
-  size_t scratch = psdmp_factor_scratch(widest, CHUNK), own = n * (size_t)(r->S + r->l);
+  size_t n = (size_t)r->n, scratch = psdmp_factor_scratch(widest_of(g->g), CHUNK), own = n * (size_t)(r->S + r->l);
   g->state = psdmp_alloc(a, n * sizeof *g->state);
   g->chunk = psdmp_alloc(a, 2 * n * sizeof *g->chunk);
   g->waiting = psdmp_alloc(a, 2 * n * sizeof *g->waiting);
@@ -294,45 +470,132 @@ static bool make_gathering(gathering *g) {
   g->Y = psdmp_alloc_raw(a, n * (size_t)r->l * sizeof *g->Y);
   g->place = psdmp_alloc(a, (n + 1) * sizeof *g->place);
   if (!g->state || !g->chunk || !g->waiting || !g->scratch || !g->Y || !g->place) return false;
-  for (size_t i = 0; i < n; i++) g->place[i + 1] = g->place[i] + g->to->width[i];
+  for (size_t i = 0; i < n; i++) g->place[i + 1] = g->place[i] + g->g->width[i];
   if (!(g->row = psdmp_alloc_raw(a, (size_t)g->place[n] * sizeof *g->row))) return false;
-  if (g->sieve && psdmp_sieve_new(a, r->options->decimate, g->place[n], r->n, g->sieve)) return false;
+  if (r->options->decimate > 1) {
+    if (!(g->sieve = psdmp_alloc(a, sizeof *g->sieve)) || psdmp_sieve_new(a, r->options->decimate, g->place[n], r->n, g->sieve)) return false;
+  }
   for (size_t i = 0; i < 2 * n; i++)
-    if (!(g->chunk[i] = psdmp_alloc_raw(a, (size_t)CHUNK * (size_t)g->to->width[i / 2] * sizeof(double)))) return false;
+    if (!(g->chunk[i] = psdmp_alloc_raw(a, (size_t)CHUNK * (size_t)g->g->width[i / 2] * sizeof(double)))) return false;
   return true;
 }
 
-static void free_gathering(gathering *g) {
-  const psdm_allocator *a = g->run->allocator;
-  for (int i = 0; g->chunk && i < 2 * g->run->n; i++) psdmp_free(a, g->chunk[i]);
-  void *const parts[] = {g->column, g->count, g->active, g->actives, g->state, g->chunk, g->waiting, g->scratch, g->Y, g->row, g->place};
-  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(a, parts[k]);
-  if (g->sieve) psdmp_sieve_free(g->sieve, a);
+static void *space_new(void *user, psdmp_run *own) {
+  gathering *g = psdmp_alloc(own->allocator, sizeof *g);
+  if (!g) return NULL;
+  g->g = user;
+  g->run = own;
+  g->block = -1;
+  if (fill_space(g)) return g;
+  space_free(user, g);
+  return NULL;
+}
+
+static psdm_status add_part(void *space, void *part, const psdmp_stretch *s, psdm_error *error) {
+  gathering *g = space;
+  g->to = part;
+  g->block = -1;
+  memset(g->state, 0, (size_t)g->run->n * sizeof *g->state);
+  memset(g->waiting, 0, 2 * (size_t)g->run->n * sizeof *g->waiting);
+  psdm_status status = add_rows(g, s, error);
+  if (!status) flush_all(g);
+  return !status && g->failed ? no_memory(error) : status;
+}
+
+/* ---- decimation: rows of a segment go through one low pass, in their order ---- */
+
+static psdm_status decimate_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
+  gathering *g = user;
+  psdmp_run *r = g->g->run;
+  if (s->lead == 0) begin_segment(g);
+  psdm_status status = add_rows(g, s, error);
+  if (status || r->finishing) return status;
+  return psdmp_going_on(r, r->doing, -1) ? PSDM_OK : psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped");
+}
+
+static psdm_status gather_decimated(aim *way, bool all, void **part, psdm_error *error) {
+  psdmp_run *r = way->run;
+  gathering *g = space_new(way, r);
+  if (!g || !(*part = g->to = part_new(way))) return space_free(way, g), no_memory(error);
+  psdm_status status = psdmp_feed_each(r->feed, all, psdmp_band_margin(r, way->band), decimate_stretch, g, error);
+  if (status && r->stopped) status = PSDM_OK;
+  if (!status) take_kept(g, true), flush_all(g);
+  if (!status && g->failed) status = no_memory(error);
+  space_free(way, g);
+  return status;
+}
+
+/* ---- all rows ---- */
+
+static bool make_aim(psdmp_run *r, const psdmp_band *band, bool chosen, int blocks, aim *g) {
+  const psdm_allocator *a = r->allocator;
+  size_t n = (size_t)r->n;
+  *g = (aim){.run = r, .band = band, .blocks = blocks, .column = psdmp_alloc(a, n * sizeof *g->column), .count = psdmp_alloc(a, n * sizeof *g->count),
+             .active = psdmp_alloc(a, n * (size_t)r->l * sizeof *g->active), .actives = psdmp_alloc(a, n * sizeof *g->actives), .width = psdmp_alloc(a, n * sizeof *g->width)};
+  if (!g->column || !g->count || !g->active || !g->actives || !g->width) return false;
+  for (int i = 0; i < r->n; i++) {
+    const psdmp_dictionary *d = &r->dictionary[i];
+    for (int j = 0; j < r->l; j++)
+      if (r->reached[(long)i * r->l + j]) g->active[(long)i * r->l + g->actives[i]++] = j;
+    g->count[i] = chosen ? r->choice[i].count : d->count;
+    for (int k = 0; k < g->count[i]; k++) g->column[i][k] = d->column[chosen ? r->choice[i].take[k] : k];
+    g->width[i] = g->actives[i] + g->count[i] + 2;
+  }
+  return true;
+}
+
+static void free_aim(aim *g) {
+  void *const parts[] = {g->column, g->count, g->active, g->actives, g->width};
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(g->run->allocator, parts[k]);
+}
+
+static psdmp_sum gather_sum(aim *g) {
+  return (psdmp_sum){.name = "gather", .work = PSDMP_WORK_GATHER, .user = g, .space_new = space_new, .space_free = space_free, .part_new = part_new, .add = add_part,
+                     .merge = part_merge, .part_free = part_free, .put = part_put, .get = part_get};
+}
+
+static psdm_status gather_spread(aim *g, bool chosen, bool all, void **part, psdm_error *error) {
+  psdmp_run *r = g->run;
+  psdmp_sum sum = gather_sum(g);
+  psdmp_bytes request = {.allocator = r->allocator};
+  psdmp_run_put(r, g->band, chosen, &request);
+  PSDMP_PUT(&request, g->blocks);
+  PSDMP_PUT(&request, all);
+  psdm_status status = psdmp_sum_rows(r, &sum, &request, all, psdmp_band_margin(r, g->band), part, error);
+  psdmp_bytes_free(&request);
+  if (!status && !*part && !(*part = part_new(g))) return no_memory(error);
+  return status;
 }
 
 psdm_status psdmp_gather_rows(psdmp_run *r, const psdmp_band *band, bool chosen, int blocks, bool all, psdmp_factors *out, psdm_error *error) {
-  psdmp_sieve sieve = {0};
-  gathering g = {.run = r, .band = band, .to = out, .block = -1, .all = all, .sieve = r->options->decimate > 1 ? &sieve : NULL};
+  aim g;
+  void *part = NULL;
   *out = (psdmp_factors){0};
-  g.column = psdmp_alloc(r->allocator, (size_t)r->n * sizeof *g.column);
-  g.count = psdmp_alloc(r->allocator, (size_t)r->n * sizeof *g.count);
-  g.active = psdmp_alloc(r->allocator, (size_t)r->n * (size_t)r->l * sizeof *g.active);
-  g.actives = psdmp_alloc(r->allocator, (size_t)r->n * sizeof *g.actives);
-  bool ok = g.column && g.count && g.active && g.actives;
-  for (int i = 0; i < r->n && ok; i++)
-    for (int j = 0; j < r->l; j++)
-      if (r->reached[(long)i * r->l + j]) g.active[(long)i * r->l + g.actives[i]++] = j;
-  for (int i = 0; i < r->n && ok; i++) {
-    const psdmp_dictionary *d = &r->dictionary[i];
-    g.count[i] = chosen ? r->choice[i].count : d->count;
-    for (int k = 0; k < g.count[i]; k++) g.column[i][k] = d->column[chosen ? r->choice[i].take[k] : k];
+  psdm_status status = make_aim(r, band, chosen, blocks, &g) ? PSDM_OK : no_memory(error);
+  if (!status) status = r->options->decimate > 1 ? gather_decimated(&g, all, &part, error) : gather_spread(&g, chosen, all, &part, error);
+  if (!status && r->stopped && !r->finishing && !all) status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped");
+  if (!status && !widen(&g, part)) status = no_memory(error);
+  if (!status) {
+    *out = *(psdmp_factors *)part;
+    psdmp_free(r->allocator, part);
+  } else {
+    part_free(&g, part);
   }
-  ok = ok && make_factors(r, g.actives, g.count, blocks, out) && make_gathering(&g);
-  psdm_status status = ok ? psdmp_feed_each(r->feed, all, psdmp_band_margin(r, band), add_stretch, &g, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  if (status && g.stopped && all) status = PSDM_OK;
-  if (!status) take_kept(&g, true), flush_all(&g);
-  if (!status && !widen(&g)) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  free_gathering(&g);
-  if (status) psdmp_factors_free(r, out);
+  free_aim(&g);
+  return status;
+}
+
+psdm_status psdmp_serve_gather(psdmp_run *r, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+  psdmp_band band;
+  aim g = {.run = r};
+  int blocks;
+  bool all;
+  bool known = psdmp_run_get(r, &band, request);
+  PSDMP_GET(request, blocks);
+  PSDMP_GET(request, all);
+  psdm_status status = known && !request->failed && make_aim(r, &band, false, blocks, &g) ? PSDM_OK : no_memory(error);
+  psdmp_sum sum = gather_sum(&g);
+  if (!status) status = psdmp_sum_serve(r, &sum, request, all, psdmp_band_margin(r, &band), answer, error);
+  free_aim(&g);
   return status;
 }

@@ -118,6 +118,8 @@ static void accept(psdm_log *log, long from) {
   long to = s->used++;
   if (to != from) memcpy(row_at(log, to), values, sizeof *values * (size_t)s->width);
   s->line[to] = s->line[from];
+  s->place[to] = s->place[from];
+  s->index[to] = s->index[from];
   s->segment[to] = log->segment;
   s->regular[to] = regular;
   memset(s->mark + to * log->n, 0, (size_t)log->n);
@@ -162,6 +164,8 @@ static psdm_status take_row(psdm_log *log, bool *got, psdm_error *error) {
     if (too_large(log, values, row.line)) continue;
     if (!log->map.clock) values[0] = (double)row.index / log->rate;
     s->line[s->used] = row.line;
+    s->place[s->used] = row.place;
+    s->index[s->used] = row.index;
     *got = true;
     return PSDM_OK;
   }
@@ -193,6 +197,8 @@ static void compact(psdm_log *log) {
   if (!shift) return;
   memmove(s->raw, row_at(log, shift), sizeof *s->raw * (size_t)(left * s->width));
   memmove(s->line, s->line + shift, sizeof *s->line * (size_t)left);
+  memmove(s->place, s->place + shift, sizeof *s->place * (size_t)left);
+  memmove(s->index, s->index + shift, sizeof *s->index * (size_t)left);
   memmove(s->segment, s->segment + shift, sizeof *s->segment * (size_t)left);
   memmove(s->regular, s->regular + shift, sizeof *s->regular * (size_t)left);
   memmove(s->mark, s->mark + shift * log->n, (size_t)(left * log->n));
@@ -304,6 +310,76 @@ psdm_status psdm_log_rewind(psdm_log *log, psdm_error *error) {
   return fill(log, error);
 }
 
+/* ---- bookmarks ---- */
+
+bool psdmp_log_seeks(const psdm_log *log) { return log->source.seek != NULL; }
+bool psdmp_log_once(const psdm_log *log) { return log->source.once; }
+bool psdmp_log_shared(const psdm_log *log) { return log->source.shared; }
+
+bool psdmp_log_markable(const psdm_log *log) {
+  const psdmp_log_store *s = &log->store;
+  return log->source.seek && !log->watched_all && s->begin >= s->used - s->hold && s->begin < s->used && s->place[s->begin] >= 0;
+}
+
+bool psdmp_log_bookmark_take(psdm_log *log, const psdm_allocator *allocator, psdmp_log_bookmark *b) {
+  const psdmp_log_store *s = &log->store;
+  compact(log); /* as the next answer would */
+  *b = (psdmp_log_bookmark){.row = log->good, .place = s->place[0], .line = s->line[0], .index = s->index[0], .segment = s->segment[0], .regular = s->regular[0],
+                            .interval = log->interval, .watched = s->watched, .used = s->used, .bytes = psdmp_log_watch_bytes(log->watch)};
+  for (long k = 0; k < s->used * log->n; k++) b->marks += s->mark[k] != 0;
+  b->watch = psdmp_alloc_raw(allocator, b->bytes);
+  b->mark = psdmp_alloc(allocator, (size_t)(b->marks + 1) * sizeof *b->mark);
+  if (!b->watch || !b->mark) return psdmp_log_bookmark_free(b, allocator), false;
+  psdmp_log_watch_save(log->watch, b->watch);
+  long at = 0;
+  for (long k = 0; k < s->used * log->n; k++)
+    if (s->mark[k]) b->mark[at].row = (int)(k / log->n), b->mark[at].joint = (int)(k % log->n), b->mark[at++].mark = s->mark[k];
+  return true;
+}
+
+void psdmp_log_bookmark_free(psdmp_log_bookmark *b, const psdm_allocator *allocator) {
+  psdmp_free(allocator, b->watch);
+  psdmp_free(allocator, b->mark);
+  *b = (psdmp_log_bookmark){0};
+}
+
+/* the rows that were in the store, from the file */
+static psdm_status refill(psdm_log *log, const psdmp_log_bookmark *b, psdm_error *error) {
+  psdmp_log_store *s = &log->store;
+  bool got = true;
+  while (s->used < b->used && got) {
+    psdm_status status = take_row(log, &got, error);
+    if (status) return status;
+    bool regular = b->regular, first = s->used == 0;
+    if (!got || (!first && !check_time(log, row_at(log, s->used)[0], s->line[s->used], &regular))) continue;
+    s->segment[s->used] = log->segment;
+    s->regular[s->used] = regular;
+    log->last_t = row_at(log, s->used)[0];
+    s->used++;
+  }
+  return s->used == b->used ? PSDM_OK : psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "has changed while it was read");
+}
+
+psdm_status psdmp_log_go_to(psdm_log *log, const psdmp_log_bookmark *b, psdm_error *error) {
+  psdmp_log_store *s = &log->store;
+  if (!log->source.seek || b->used > s->room || b->bytes != psdmp_log_watch_bytes(log->watch))
+    return psdmp_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a bookmark of another log was given");
+  psdm_status status = log->source.seek(log->source.self, b->place, b->line, b->index, error);
+  if (status) return status;
+  forget_rows(log);
+  log->primed = true;
+  log->interval = b->interval;
+  log->segment = b->segment;
+  log->good = b->row;
+  status = refill(log, b, error);
+  if (status) return status;
+  memset(s->mark, 0, (size_t)(s->used * log->n));
+  for (long k = 0; k < b->marks; k++) s->mark[(long)b->mark[k].row * log->n + b->mark[k].joint] = b->mark[k].mark;
+  psdmp_log_watch_restore(log->watch, b->watch);
+  s->watched = b->watched;
+  return PSDM_OK;
+}
+
 /* ---- opening ---- */
 
 static psdm_status check_options(const psdm_log_options *o, int n, const char *file, psdm_error *error) {
@@ -372,11 +448,13 @@ static bool make_store(psdm_log *log) {
   s->room = 2 * s->hold;
   s->raw = psdmp_arena_alloc_raw(&log->arena, sizeof *s->raw * (size_t)((s->room + 1) * s->width)); /* the last is where a row is read that may be bad */
   s->line = NEW(s->room + 1, long);
+  s->place = NEW(s->room + 1, long long);
+  s->index = NEW(s->room + 1, long);
   s->segment = NEW(s->room + 1, int);
   s->mark = NEW((s->room + 1) * s->n, unsigned char);
   s->regular = NEW(s->room + 1, bool);
   log->watch = psdmp_log_watch_new(&log->map, s, &log->faults, &log->arena);
-  return s->raw && s->line && s->segment && s->mark && s->regular && log->watch;
+  return s->raw && s->line && s->place && s->index && s->segment && s->mark && s->regular && log->watch;
 }
 
 static bool make_output(psdm_log *log) {

@@ -163,4 +163,5 @@ ptrdiff_t psdmp_gunzip_read(void *user, char *buffer, size_t size) {
 
 int psdmp_gunzip_state(const psdmp_gunzip *g) { return g->state; }
 bool psdmp_gunzip_cut(const psdmp_gunzip *g) { return g->cut; }
+bool psdmp_gunzip_compressed(const psdmp_gunzip *g) { return g->compressed; }
 long long psdmp_gunzip_bytes(const psdmp_gunzip *g) { return g->bytes; }

@@ -41,6 +41,7 @@ typedef struct psdmp_log_row {
   char sentence[PSDMP_LOG_SENTENCE];   /* without the line */
   long line;                           /* of the file, or row counted from 1 */
   long index;                          /* counted from 0, bad rows included */
+  long long place;                     /* where seek finds it again; -1: nowhere */
 } psdmp_log_row;
 
 typedef struct psdmp_log_source {
@@ -54,6 +55,9 @@ typedef struct psdmp_log_source {
   psdm_status (*select)(void *self, int count, const int *place, psdm_error *error);
   psdm_status (*next)(void *self, double *values, psdmp_log_row *row, psdm_error *error);
   psdm_status (*rewind)(void *self, psdm_error *error);
+  psdm_status (*seek)(void *self, long long place, long line, long index, psdm_error *error); /* the next row is this one; NULL: only from the beginning on */
+  bool shared; /* sources of several threads do not disturb each other */
+  bool once;   /* cannot be read again */
   void (*progress)(const void *self, long long *bytes, long long *size);
   void (*close)(void *self);
 } psdmp_log_source;
@@ -86,6 +90,7 @@ void psdmp_gunzip_restart(psdmp_gunzip *gunzip); /* the bytes come from their be
 ptrdiff_t psdmp_gunzip_read(void *gunzip, char *buffer, size_t size); /* a psdm_csv_read; damaged data is -1 with psdmp_gunzip_state */
 int psdmp_gunzip_state(const psdmp_gunzip *gunzip); /* 0, or one of the answers above */
 bool psdmp_gunzip_cut(const psdmp_gunzip *gunzip); /* the compressed bytes ended before their stream did */
+bool psdmp_gunzip_compressed(const psdmp_gunzip *gunzip); /* known once something was read */
 long long psdmp_gunzip_bytes(const psdmp_gunzip *gunzip); /* taken from read */
 
 /* ---- tables: matrices of MATLAB and HDF5 files as one row after the other ---- */
@@ -161,6 +166,8 @@ typedef struct psdmp_log_store {
   long begin, watched, used; /* next to give out; next to watch; behind the last */
   double *raw;              /* (room x width) */
   long *line;               /* (room) */
+  long long *place;         /* (room) */
+  long *index;              /* (room) */
   int *segment;             /* (room) */
   unsigned char *mark;      /* (room x n) */
   bool *regular;            /* (room) the row follows the one before after the usual interval */
@@ -177,6 +184,43 @@ void psdmp_log_watch_ahead(psdmp_log_watch *watch, long row); /* takes note of a
 void psdmp_log_watch_row(psdmp_log_watch *watch, long row);   /* watches it, some time later */
 void psdmp_log_watch_end(psdmp_log_watch *watch);             /* there are no further rows */
 void psdmp_log_watch_shift(psdmp_log_watch *watch, long rows); /* the store has moved down by so many rows */
+
+/* ---- going on from the middle ---- */
+
+/* What was known at a row. Rows that are read from there on are the same ones, with the same marks, as if all before had been read. */
+typedef struct psdmp_log_bookmark {
+  long row;              /* rows given out before it */
+  long long place;       /* of the first row in the store, its line and index */
+  long line, index;
+  int segment;           /* of that row, and */
+  bool regular;
+  double interval;
+  long watched, used;    /* rows in the store */
+  long marks;
+  struct psdmp_log_marked {
+    int row, joint;
+    unsigned char mark;
+  } *mark;               /* (marks) */
+  size_t bytes;
+  unsigned char *watch;  /* (bytes) what was watched */
+} psdmp_log_bookmark;
+
+/* Whether a bookmark can be laid now: between two answers of psdm_log_read, every few thousand rows, of sources that can go there again. */
+bool psdmp_log_markable(const psdm_log *log);
+bool psdmp_log_seeks(const psdm_log *log);
+bool psdmp_log_once(const psdm_log *log);   /* a pipe */
+bool psdmp_log_shared(const psdm_log *log); /* may be read by a thread while others read other logs */
+
+/* False: out of memory. Free with psdmp_log_bookmark_free. */
+bool psdmp_log_bookmark_take(psdm_log *log, const psdm_allocator *allocator, psdmp_log_bookmark *bookmark);
+void psdmp_log_bookmark_free(psdmp_log_bookmark *bookmark, const psdm_allocator *allocator);
+
+/* Counts of faults begin anew. PSDM_E_IO when the file has another content than it had. */
+psdm_status psdmp_log_go_to(psdm_log *log, const psdmp_log_bookmark *bookmark, psdm_error *error);
+
+size_t psdmp_log_watch_bytes(const psdmp_log_watch *watch);
+void psdmp_log_watch_save(const psdmp_log_watch *watch, unsigned char *bytes);
+void psdmp_log_watch_restore(psdmp_log_watch *watch, const unsigned char *bytes);
 
 /* ---- opening from memory, for tests and fuzzing ---- */
 

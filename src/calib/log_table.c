@@ -180,7 +180,7 @@ static void spoil(const psdmp_log_table *table, int k, double value, psdmp_log_r
 static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_error *error) {
   psdmp_log_table *table = self;
   long number = table->at < (size_t)LONG_MAX ? (long)table->at : LONG_MAX - 1;
-  *row = (psdmp_log_row){.line = number + 1, .index = number, .end = table->at == table->samples};
+  *row = (psdmp_log_row){.line = number + 1, .index = number, .place = number, .end = table->at == table->samples};
   if (row->end) return PSDM_OK;
   psdm_status status = table->at >= table->first + table->loaded ? load(table, error) : PSDM_OK;
   if (status) return status;
@@ -198,6 +198,15 @@ static psdm_status rewind_table(void *self, psdm_error *error) {
   psdmp_log_table *table = self;
   (void)error;
   table->at = table->first = table->loaded = 0;
+  return PSDM_OK;
+}
+
+static psdm_status seek_table(void *self, long long place, long line, long index, psdm_error *error) {
+  psdmp_log_table *table = self;
+  (void)line, (void)index;
+  if (place < 0 || (unsigned long long)place > table->samples) return psdmp_fail(error, PSDM_E_IO, table->file, 0, 0, "has changed while it was read");
+  table->at = (size_t)place;
+  table->first = table->loaded = 0;
   return PSDM_OK;
 }
 
@@ -220,7 +229,7 @@ psdm_status psdmp_log_table_source(psdmp_log_table *table, psdmp_log_source *sou
   if (status)
     psdmp_log_table_close(table);
   else
-    *source = (psdmp_log_source){table,          "row", table->numbered ? "column" : "variable", 0, table->columns, table->names, select_columns, next,
-                                 rewind_table, progress, close_table};
+    *source = (psdmp_log_source){.self = table, .word = "row", .column = table->numbered ? "column" : "variable", .columns = table->columns, .names = table->names,
+                                 .select = select_columns, .next = next, .rewind = rewind_table, .seek = seek_table, .progress = progress, .close = close_table};
   return status;
 }

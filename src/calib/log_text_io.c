@@ -263,9 +263,10 @@ static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_err
   for (;;) {
     char *line = log->pending;
     size_t length;
+    long long place = line || log->lines.skip ? -1 : log->lines.bytes - (long long)(log->lines.used - log->lines.begin);
     psdmp_line kind = line ? PSDMP_LINE_TEXT : psdmp_lines_next(&log->lines, &line, &length);
     log->pending = NULL;
-    *row = (psdmp_log_row){.line = log->lines.line, .index = log->index};
+    *row = (psdmp_log_row){.line = log->lines.line, .index = log->index, .place = place};
     if (kind == PSDMP_LINE_FAILED) return fail_read(log, error);
     if (kind == PSDMP_LINE_TEXT && (is_comment(line) || !line[strspn(line, " \t")])) continue;
     if (kind == PSDMP_LINE_END)
@@ -310,6 +311,19 @@ static psdm_status rewind_text(void *self, psdm_error *error) {
     if (kind == PSDMP_LINE_FAILED) return fail_read(log, error);
     if (kind == PSDMP_LINE_END) return PSDM_OK;
   }
+  return PSDM_OK;
+}
+
+/* only where bytes are the text itself */
+static psdm_status seek_text(void *self, long long place, long line, long index, psdm_error *error) {
+  text_log *log = self;
+  if (lseek(log->fd, (off_t)place, SEEK_SET) != (off_t)place) return psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(errno));
+  log->peeked = log->given = 0;
+  psdmp_gunzip_restart(log->gunzip);
+  log->lines = (psdmp_lines){.read = psdmp_gunzip_read, .user = log->gunzip, .buffer = log->lines.buffer, .line = line - 1, .bytes = place};
+  log->pending = NULL;
+  log->index = index;
+  log->told = false;
   return PSDM_OK;
 }
 
@@ -379,7 +393,10 @@ static psdm_status open_text(text_log *log, const psdmp_log_request *request, ps
   if (!log->gunzip || !log->lines.buffer) return no_memory(log, error);
   psdm_status status = read_head(log, request->numbered, error);
   if (status) return status;
-  *source = (psdmp_log_source){log, "line", "column", log->header_line, log->columns, log->names, select_columns, next, rewind_text, progress, close_text};
+  bool seeks = log->regular && !psdmp_gunzip_compressed(log->gunzip);
+  *source = (psdmp_log_source){.self = log, .word = "line", .column = "column", .header_line = log->header_line, .columns = log->columns, .names = log->names,
+                               .select = select_columns, .next = next, .rewind = rewind_text, .seek = seeks ? seek_text : NULL, .shared = true, .once = !log->regular,
+                               .progress = progress, .close = close_text};
   return PSDM_OK;
 }
 

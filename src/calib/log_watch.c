@@ -428,6 +428,20 @@ void psdmp_log_watch_reset(psdmp_log_watch *w, double interval) {
     w->channel[k] = (channel){.ahead = {.quantum = INFINITY, .rate_low = INFINITY, .rate_high = -INFINITY}, .entry = NAN};
 }
 
+/* ---- bookmarks ---- */
+
+size_t psdmp_log_watch_bytes(const psdmp_log_watch *w) { return sizeof w->span + sizeof *w->channel * (size_t)w->map->width; }
+
+void psdmp_log_watch_save(const psdmp_log_watch *w, unsigned char *bytes) {
+  memcpy(bytes, &w->span, sizeof w->span);
+  memcpy(bytes + sizeof w->span, w->channel, sizeof *w->channel * (size_t)w->map->width);
+}
+
+void psdmp_log_watch_restore(psdmp_log_watch *w, const unsigned char *bytes) {
+  memcpy(&w->span, bytes, sizeof w->span);
+  memcpy(w->channel, bytes + sizeof w->span, sizeof *w->channel * (size_t)w->map->width);
+}
+
 psdmp_log_watch *psdmp_log_watch_new(const psdmp_log_map *map, psdmp_log_store *store, psdmp_log_faults *faults, psdmp_arena *arena) {
   psdmp_log_watch *w = psdmp_arena_alloc(arena, sizeof *w);
   if (!w) return NULL;

@@ -235,6 +235,15 @@ static bool set_singular(fitting *g, psdmp_calibration *a, psdm_calibration *out
 
 /* ---- predictions, row by row ---- */
 
+/* Sums over rows. */
+typedef struct evaluated {
+  psdmp_tally *sum;           /* ((2 * PSDM_FIT_PARTS) * n) */
+  double *load;               /* (n) sums of |f| over training rows, and how many */
+  long loads;
+  double *product;            /* (n) squared steps of residuals, for their whiteness */
+  double *lags;               /* (n * LAGS) */
+} evaluated;
+
 typedef struct evaluation {
   const psdmp_calibration *a;
   psdmp_run *run;
@@ -248,16 +257,13 @@ typedef struct evaluation {
   double *aside;              /* t, q, qd, qdd, v of it */
   psdmp_sieve *sieve;         /* through which both go; NULL: as they are */
   int segment;
-  psdmp_tally *sum;           /* ((2 * PSDM_FIT_PARTS) * n) */
-  double *load;               /* (n) sums of |f| over training rows, and how many */
-  long loads;
-  double *before, *product, *power; /* (n) of residuals, for their whiteness */
-  double *lags;               /* (n * LAGS) */
-  double *history;            /* (n * LAGS) */
-  long seen;
+  evaluated *to;
+  double *history;            /* (n * LAGS) of residuals */
+  long seen;                  /* training rows of this stretch */
+  bool lagged;                /* the stretch is among those that tell the autocorrelation */
 } evaluation;
 
-enum { LAGS = 512, LAGGED = 100000 }; /* lags of the autocorrelation; training rows that are enough for it */
+enum { LAGS = 512, LAGGED = 100000 }; /* lags of the autocorrelation; rows that are enough for it */
 static const double moving = 0.01;      /* share of a joint's speed above which it moves */
 
 /* standard deviations, drives taken as independent */
@@ -328,11 +334,11 @@ static void predict(evaluation *e, const looked *row) {
     }
     e->drive[i] = rigid + friction;
     e->friction[i] = friction;
-    if (row->label >= 0) e->load[i] += row->load[i];
+    if (row->label >= 0) e->to->load[i] += row->load[i];
     e->band[i] = sqrt(fmax(variance, 0));
     at += count;
   }
-  e->loads += row->label >= 0;
+  e->to->loads += row->label >= 0;
 }
 
 static void add_sums(evaluation *e, const looked *row, const double *joint, const double *tau, const double *raw) {
@@ -345,17 +351,16 @@ static void add_sums(evaluation *e, const looked *row, const double *joint, cons
       continue;
     }
     bool rest = fabs(row->v[i]) <= moving * r->speed[i];
-    psdmp_tally *s = e->sum + (long)held * PSDM_FIT_PARTS * n;
+    psdmp_tally *s = e->to->sum + (long)held * PSDM_FIT_PARTS * n;
     double error = tau[i] - joint[i];
     psdmp_tally_add(&s[PSDM_FIT_ALL * n + i], tau[i], error);
     psdmp_tally_add(&s[(rest ? PSDM_FIT_REST : PSDM_FIT_MOVING) * n + i], tau[i], error);
     psdmp_tally_add(&s[PSDM_FIT_RAW * n + i], raw[i], raw[i] - joint[i]);
-    if (held) continue;
-    for (long lag = 1; lag < LAGS && lag <= e->seen && e->seen < LAGGED; lag++) e->lags[(long)i * LAGS + lag] += error * past[(e->seen - lag) % LAGS];
-    if (e->seen >= LAGGED) continue;
-    e->lags[(long)i * LAGS] += error * error;
+    if (held || !e->lagged) continue;
+    for (long lag = 1; lag < LAGS && lag <= e->seen; lag++) e->to->lags[(long)i * LAGS + lag] += error * past[(e->seen - lag) % LAGS];
+    e->to->lags[(long)i * LAGS] += error * error;
     double step = e->seen ? error - past[(e->seen - 1) % LAGS] : 0;
-    e->product[i] += step * step;
+    e->to->product[i] += step * step;
     past[e->seen % LAGS] = error;
   }
   if (!held) e->seen++;
@@ -394,63 +399,211 @@ static void begin_segment(evaluation *e, int segment) {
   e->segment = segment;
 }
 
-static psdm_status evaluate_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
-  evaluation *e = user;
+/* rows before the stretch's own only tell what columns remember */
+static psdm_status evaluate_rows(evaluation *e, const psdmp_stretch *s, psdm_error *error) {
   psdmp_run *r = e->run;
   int n = r->n;
   psdmp_prepared p;
   psdm_status status = psdmp_run_prepare(r, &r->band, s, &p, error);
   if (status) return status;
-  if (p.begins || s->lead == 0) begin_segment(e, p.segment);
+  e->seen = 0;
+  e->lagged = (s->first + s->lead) / psdmp_band_stride(r, &r->band) < LAGGED;
+  e->segment = s->segment;
   for (long k = 0; k < p.rows && !status && !e->stopped; k++) {
     long at = p.index[k] - s->first;
-    if (at < s->lead || at >= s->rows - s->trail) continue;
+    if (at >= s->rows - s->trail) break;
+    if (at < s->lead && e->sieve) continue;
     status = fill_row(e, &p, k);
-    if (status) continue;
+    if (status || at < s->lead) continue;
     looked row = look(r, p.label[k], psdmp_bad_bits(n, p.bad + k * n), e->row, e->aside);
     if (e->sieve) psdmp_sieve_row(e->sieve, p.tick + k, row.label, row.bad, e->row, e->aside), use_kept(e, false);
     else use_row(e, &row);
   }
   psdmp_prepared_free(&p, r->allocator);
-  if (status) return failed(r, status, error);
+  return status ? failed(r, status, error) : PSDM_OK;
+}
+
+/* ---- parts ---- */
+
+static void part_free(void *user, void *part) {
+  const psdm_allocator *a = ((psdmp_calibration *)user)->run->allocator;
+  evaluated *e = part;
+  if (!e) return;
+  void *const parts[] = {e->sum, e->load, e->product, e->lags, e};
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(a, parts[k]);
+}
+
+static void *part_new(void *user) {
+  const psdmp_run *r = ((psdmp_calibration *)user)->run;
+  const psdm_allocator *a = r->allocator;
+  size_t n = (size_t)r->n;
+  evaluated *e = psdmp_alloc(a, sizeof *e);
+  if (!e) return NULL;
+  e->sum = psdmp_alloc(a, 2 * PSDM_FIT_PARTS * n * sizeof *e->sum);
+  e->load = psdmp_alloc(a, n * sizeof *e->load);
+  e->product = psdmp_alloc(a, n * sizeof *e->product);
+  e->lags = psdmp_alloc(a, n * LAGS * sizeof *e->lags);
+  if (e->sum && e->load && e->product && e->lags) return e;
+  part_free(user, e);
+  return NULL;
+}
+
+static psdm_status part_merge(void *user, void *left, void *right) {
+  int n = ((psdmp_calibration *)user)->run->n;
+  evaluated *e = left, *f = right;
+  for (int k = 0; k < 2 * PSDM_FIT_PARTS * n; k++) psdmp_tally_merge(&e->sum[k], &f->sum[k]);
+  for (int i = 0; i < n; i++) e->load[i] += f->load[i], e->product[i] += f->product[i];
+  for (int i = 0; i < n * LAGS; i++) e->lags[i] += f->lags[i];
+  e->loads += f->loads;
+  part_free(user, right);
+  return PSDM_OK;
+}
+
+static void part_put(void *user, const void *part, psdmp_bytes *to) {
+  size_t n = (size_t)((psdmp_calibration *)user)->run->n;
+  const evaluated *e = part;
+  psdmp_bytes_put(to, e->sum, 2 * PSDM_FIT_PARTS * n * sizeof *e->sum);
+  psdmp_bytes_put(to, e->load, n * sizeof *e->load);
+  psdmp_bytes_put(to, e->product, n * sizeof *e->product);
+  psdmp_bytes_put(to, e->lags, n * LAGS * sizeof *e->lags);
+  PSDMP_PUT(to, e->loads);
+}
+
+static void *part_get(void *user, psdmp_bytes *from) {
+  size_t n = (size_t)((psdmp_calibration *)user)->run->n;
+  evaluated *e = part_new(user);
+  if (!e) return NULL;
+  psdmp_bytes_get(from, e->sum, 2 * PSDM_FIT_PARTS * n * sizeof *e->sum);
+  psdmp_bytes_get(from, e->load, n * sizeof *e->load);
+  psdmp_bytes_get(from, e->product, n * sizeof *e->product);
+  psdmp_bytes_get(from, e->lags, n * LAGS * sizeof *e->lags);
+  PSDMP_GET(from, e->loads);
+  if (!from->failed) return e;
+  part_free(user, e);
+  return NULL;
+}
+
+/* ---- threads ---- */
+
+static void space_free(void *user, void *space) {
+  evaluation *e = space;
+  (void)user;
+  if (!e) return;
+  const psdm_allocator *a = e->run->allocator;
+  if (e->sieve) psdmp_sieve_free(e->sieve, a);
+  void *const parts[] = {e->column, e->state, e->scratch, e->row, e->aside, e->drive, e->friction, e->band, e->history, e->sieve, e};
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(a, parts[k]);
+}
+
+static bool fill_space(evaluation *e) {
+  psdmp_run *r = e->run;
+  size_t n = (size_t)r->n, columns = n * (size_t)(r->l + 16 + 3), aside = 1 + 4 * n;
+#define PART(field, count) (e->field = psdmp_alloc(r->allocator, (size_t)(count) * sizeof *e->field))
+  if (!PART(column, n) || !PART(state, n) || !PART(scratch, n * (size_t)(r->S + r->l)) || !PART(row, columns) || !PART(aside, aside) || !PART(drive, n) ||
+      !PART(friction, n) || !PART(band, n) || !PART(history, n * LAGS))
+    return false;
+  for (int i = 0; i < r->n; i++)
+    for (int k = 0; k < r->choice[i].count; k++) e->column[i][k] = r->dictionary[i].column[r->choice[i].take[k]];
+  if (r->options->decimate <= 1) return true;
+  if (!PART(sieve, 1)) return false;
+#undef PART
+  return psdmp_sieve_new(r->allocator, r->options->decimate, (long)columns, (long)aside, e->sieve) == PSDM_OK;
+}
+
+static void *space_new(void *user, psdmp_run *own) {
+  evaluation *e = psdmp_alloc(own->allocator, sizeof *e);
+  if (!e) return NULL;
+  e->a = user;
+  e->run = own;
+  if (fill_space(e)) return e;
+  space_free(user, e);
+  return NULL;
+}
+
+static psdm_status add_part(void *space, void *part, const psdmp_stretch *s, psdm_error *error) {
+  evaluation *e = space;
+  e->to = part;
+  memset(e->state, 0, (size_t)e->run->n * sizeof *e->state);
+  return evaluate_rows(e, s, error);
+}
+
+/* ---- in the order of rows: predictions that are written, and decimation ---- */
+
+static psdm_status evaluate_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
+  evaluation *e = user;
+  psdmp_run *r = e->a->run;
+  if (s->lead == 0 && e->sieve) begin_segment(e, s->segment);
+  if (!e->sieve) memset(e->state, 0, (size_t)e->run->n * sizeof *e->state);
+  psdm_status status = evaluate_rows(e, s, error);
+  if (status) return status;
   if (!e->write && !r->finishing && !psdmp_going_on(r, "evaluating", (double)(s->first + s->rows) / (double)r->rows)) e->stopped = true;
   return e->stopped ? PSDM_E_ARGUMENT : PSDM_OK; /* which ends the reading */
 }
 
-static psdm_status evaluate(const psdmp_calibration *a, bool all, psdm_predicted_write write, void *user, evaluation *e, psdmp_arena *arena, psdm_error *error) {
+static psdm_status evaluate_in_order(const psdmp_calibration *a, bool all, psdm_predicted_write write, void *user, void **part, psdm_error *error) {
   psdmp_run *r = a->run;
-  size_t n = (size_t)r->n, columns = n * (size_t)(r->l + 16 + 3), aside = 1 + 4 * n;
-  psdmp_sieve sieve;
-  *e = (evaluation){.a = a, .run = r, .write = write, .user = user};
-#define PART(field, count) (e->field = psdmp_arena_alloc(arena, (size_t)(count) * sizeof *e->field))
-  if (!PART(column, n) || !PART(state, n) || !PART(scratch, n * (size_t)(r->S + r->l)) || !PART(row, columns) || !PART(aside, aside) || !PART(drive, n) ||
-      !PART(friction, n) || !PART(load, n) || !PART(band, n) || !PART(sum, 2 * PSDM_FIT_PARTS * n) || !PART(product, n) || !PART(lags, n * LAGS) || !PART(history, n * LAGS))
-    return no_memory(error);
-#undef PART
-  for (int i = 0; i < r->n; i++)
-    for (int k = 0; k < r->choice[i].count; k++) e->column[i][k] = r->dictionary[i].column[r->choice[i].take[k]];
-  if (r->options->decimate > 1) {
-    if (psdmp_sieve_new(r->allocator, r->options->decimate, (long)columns, (long)aside, &sieve)) return no_memory(error);
-    e->sieve = &sieve;
-  }
-  psdm_status status = psdmp_feed_each(r->feed, all, psdmp_band_margin(r, &r->band), evaluate_stretch, e, error);
+  evaluation *e = space_new((void *)a, r);
+  *part = e ? part_new((void *)a) : NULL;
+  if (!*part) return space_free(NULL, e), no_memory(error);
+  e->write = write, e->user = user, e->to = *part;
+  psdm_status status = psdmp_feed_each_warm(r->feed, all, psdmp_band_margin(r, &r->band), evaluate_stretch, e, error);
   if (!status) use_kept(e, true);
-  if (e->sieve) psdmp_sieve_free(e->sieve, r->allocator), e->sieve = NULL;
-  return e->stopped ? PSDM_OK : status;
+  if (e->stopped) status = PSDM_OK;
+  space_free(NULL, e);
+  return status;
 }
 
-static psdm_part_fit part_of(const evaluation *e, int held, int part, psdm_joint_fit *fits) {
-  int n = e->run->n;
+/* ---- all rows ---- */
+
+static psdmp_sum evaluate_sum(psdmp_calibration *a) {
+  return (psdmp_sum){.name = "evaluate", .work = PSDMP_WORK_EVALUATE, .doing = "evaluating", .user = a, .space_new = space_new, .space_free = space_free,
+                     .part_new = part_new, .add = add_part, .merge = part_merge, .part_free = part_free, .put = part_put, .get = part_get};
+}
+
+static psdm_status evaluate(psdmp_calibration *a, bool all, void **part, psdm_error *error) {
+  psdmp_run *r = a->run;
+  psdmp_sum sum = evaluate_sum(a);
+  psdmp_bytes request = {.allocator = r->allocator};
+  if (r->options->decimate > 1) return evaluate_in_order(a, all, NULL, NULL, part, error);
+  psdmp_run_put(r, &r->band, true, &request);
+  psdmp_bytes_put(&request, a->theta, (size_t)r->l * sizeof *a->theta);
+  psdmp_bytes_put(&request, a->gain, 16 * (size_t)r->n * sizeof *a->gain);
+  PSDMP_PUT(&request, all);
+  psdm_status status = psdmp_sum_rows(r, &sum, &request, all, psdmp_band_margin(r, &r->band), part, error);
+  psdmp_bytes_free(&request);
+  if (!status && !*part && !(*part = part_new(a))) return no_memory(error);
+  return status;
+}
+
+psdm_status psdmp_serve_evaluate(psdmp_run *r, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+  psdmp_calibration a = {.run = r};
+  psdmp_arena arena = {.allocator = r->allocator};
+  bool all;
+  a.theta = psdmp_arena_alloc(&arena, (size_t)r->l * sizeof *a.theta);
+  a.gain = psdmp_arena_alloc(&arena, 16 * (size_t)r->n * sizeof *a.gain);
+  psdm_status status = a.theta && a.gain && psdmp_run_get(r, &r->band, request) ? PSDM_OK : no_memory(error);
+  if (!status) {
+    psdmp_sum sum = evaluate_sum(&a);
+    psdmp_bytes_get(request, a.theta, (size_t)r->l * sizeof *a.theta);
+    psdmp_bytes_get(request, a.gain, 16 * (size_t)r->n * sizeof *a.gain);
+    PSDMP_GET(request, all);
+    status = request->failed ? no_memory(error) : psdmp_sum_serve(r, &sum, request, all, psdmp_band_margin(r, &r->band), answer, error);
+  }
+  psdmp_arena_free(&arena);
+  return status;
+}
+
+static psdm_part_fit part_of(int n, const evaluated *e, int held, int part, psdm_joint_fit *fits) {
   const psdmp_tally *s = e->sum + ((long)held * PSDM_FIT_PARTS + part) * n;
   double rows = 0;
   for (int i = 0; i < n; i++) fits[i] = psdmp_tally_fit(&s[i]), rows += s[i].count;
   return (psdm_part_fit){.joint = fits, .global_rel = psdmp_tally_rel(n, s), .rows = (long)rows};
 }
 
-static void set_fits(const evaluation *e, psdmp_calibration *a, psdm_calibration *out) {
-  int n = e->run->n, counted = 0;
+static void set_fits(const evaluated *e, psdmp_calibration *a, psdm_calibration *out) {
+  int n = a->run->n, counted = 0;
   for (int held = 0; held < 2; held++)
-    for (int part = 0; part < PSDM_FIT_PARTS; part++) *(held ? &out->heldout[part] : &out->train[part]) = part_of(e, held, part, a->fits + ((long)held * PSDM_FIT_PARTS + part) * n);
+    for (int part = 0; part < PSDM_FIT_PARTS; part++) *(held ? &out->heldout[part] : &out->train[part]) = part_of(n, e, held, part, a->fits + ((long)held * PSDM_FIT_PARTS + part) * n);
   for (int i = 0; i < n && e->loads; i++) a->load[i] = e->load[i] / (double)e->loads;
   for (int i = 0; i < n; i++) {
     const double *lags = e->lags + (long)i * LAGS;
@@ -470,6 +623,7 @@ static void set_fits(const evaluation *e, psdmp_calibration *a, psdm_calibration
 void psdmp_run_free(psdmp_run *r) {
   const psdm_allocator *allocator = r->allocator;
   psdmp_feed_close(r->feed);
+  psdmp_checkpoint_free(r->checkpoint);
   psdm_model_free(r->model);
   psdm_work_free(r->work, allocator);
   psdmp_arena_free(&r->arena);
@@ -684,22 +838,22 @@ psdm_status psdmp_result_make(psdmp_run *r, psdm_calibration **out, psdm_error *
   if (!status) status = fit_all(&g, estimator, answer, error);
   free_fit(&g);
   if (status) return status;
-  psdmp_arena arena = {.allocator = r->allocator};
-  evaluation e;
+  void *sums = NULL;
   r->finishing = r->stopped;
-  status = evaluate(answer->internal, !r->stopped, NULL, NULL, &e, &arena, error);
-  if (!status) set_fits(&e, answer->internal, answer);
+  status = evaluate(answer->internal, !r->stopped, &sums, error);
+  if (!status) set_fits(sums, answer->internal, answer);
+  part_free(answer->internal, sums);
   answer->stopped = r->stopped;
-  psdmp_arena_free(&arena);
+  if (r->checkpoint) psdmp_checkpoint_counts(r->checkpoint, &answer->parts_found, &answer->parts_saved, &answer->parts_stale, &answer->parts_damaged);
+  answer->parts_found += r->parts_of_others[0], answer->parts_saved += r->parts_of_others[1], answer->parts_damaged += r->parts_of_others[2];
   if (!status) *out = answer;
   return status;
 }
 
 psdm_status psdm_calibration_predict(const psdm_calibration *c, psdm_predicted_write write, void *user, psdm_error *error) {
-  psdmp_arena arena = {.allocator = c->internal->run->allocator};
-  evaluation e;
-  psdm_status status = evaluate(c->internal, true, write, user, &e, &arena, error);
-  psdmp_arena_free(&arena);
+  void *sums = NULL;
+  psdm_status status = evaluate_in_order(c->internal, true, write, user, &sums, error);
+  part_free(c->internal, sums);
   return status;
 }
 

@@ -13,6 +13,16 @@ void psdmp_tally_add(psdmp_tally *s, double measured, double error) {
   s->high = fmax(s->high, measured);
 }
 
+void psdmp_tally_merge(psdmp_tally *s, const psdmp_tally *other) {
+  if (other->count == 0) return;
+  s->low = s->count == 0 ? other->low : fmin(s->low, other->low);
+  s->high = s->count == 0 ? other->high : fmax(s->high, other->high);
+  s->count += other->count;
+  s->error += other->error;
+  s->square += other->square;
+  s->sum += other->sum;
+}
+
 psdm_joint_fit psdmp_tally_fit(const psdmp_tally *s) {
   psdm_joint_fit fit = {.rows = (long)s->count, .rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
   if (s->count == 0) return fit;

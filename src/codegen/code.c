@@ -178,6 +178,7 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   const psdm_robot *r = code->robot;
   if (options) *o = *options;
   if (!o->functions) o->functions = (2u << PSDM_CODE_POSE) - 1;
+  if (o->target == PSDM_CODE_CUDA) o->throughput = true; /* other states hide a GPU's latency, and registers are what it runs out of */
   if (o->functions >> PSDM_CODE_FUNCTIONS) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a function that there is not");
   if (o->prefix && !is_identifier(o->prefix))
     return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prefix must be a C identifier of at most 60 letters, digits and _");

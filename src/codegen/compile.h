@@ -106,6 +106,9 @@ void psdmp_graph_run(const psdmp_unit *unit, bool single, size_t stride, size_t 
 /* Maps an object and finds its functions. */
 psdm_status psdmp_load(const psdm_code *code, const psdmp_object *object, psdm_compiled *compiled, psdm_error *error);
 
+/* Only maps it: for dlsym and dlclose. fd: to be closed after that. NULL when it cannot be. */
+void *psdmp_object_open(const psdmp_object *object, int *fd, psdm_error *error);
+
 /* Size of a symbol in an ELF object of this machine's kind; 0 when it is not there. */
 size_t psdmp_symbol_bytes(const psdmp_object *object, const char *name);
 

@@ -106,16 +106,31 @@ static bool find_units(const psdm_code *code, const psdmp_object *o, psdm_compil
   return true;
 }
 
-static bool try_load(const psdm_code *code, const psdmp_object *o, int fd, psdm_compiled *c, psdm_error *error) {
+static void *map(int fd, psdm_error *error) {
   char path[64], shown[300];
-  if (fd < 0) return false;
+  if (fd < 0) return NULL;
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  c->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!c->library) {
-    const char *why = dlerror();
-    psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: %s", psdmp_quote(why ? why : "", why ? strlen(why) : 0, shown, sizeof shown));
-    return false;
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const char *why = library ? NULL : dlerror();
+  if (!library) psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: %s", psdmp_quote(why ? why : "", why ? strlen(why) : 0, shown, sizeof shown));
+  return library;
+}
+
+void *psdmp_object_open(const psdmp_object *object, int *fd, psdm_error *error) {
+  psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: no file in memory");
+  for (int k = 0; k < 2; k++) {
+    *fd = k ? fcntl(object->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : memory_file(object);
+    void *library = map(*fd, error);
+    if (library) return library;
+    if (*fd >= 0) close(*fd);
   }
+  *fd = -1;
+  return NULL;
+}
+
+static bool try_load(const psdm_code *code, const psdmp_object *o, int fd, psdm_compiled *c, psdm_error *error) {
+  c->library = map(fd, error);
+  if (!c->library) return false;
   if (find_units(code, o, c)) return true;
   psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object that was loaded is not the one that was compiled");
   dlclose(c->library);

@@ -402,7 +402,7 @@ static void emit_statement(psdmp_listing *l, uint32_t k) {
     if (is_call(l->node[k].op)) {
       l->dialect->call(l, k);
     } else {
-      psdmp_say(l->e, "  const %s t%u = ", l->shared[k] ? "`" : l->dialect->type, l->name[k]);
+      psdmp_say(l->e, "  %s%s t%u = ", l->dialect->constant, l->shared[k] ? "`" : l->dialect->type, l->name[k]);
       emit_expression(l, k, false, 0);
       psdm_output_text(l->e->out, ";\n");
     }

@@ -45,6 +45,7 @@ struct psdmp_listing;
 /* How a target writes what the unparser asks for. */
 typedef struct psdmp_dialect {
   const char *type;                                                           /* of values, as psdmp_say takes it */
+  const char *constant;                                                       /* "const " before it, or "" */
   bool loads;                                                                 /* inputs need a statement before their first use */
   void (*input)(struct psdmp_listing *l, psdmp_block block, int index);       /* as an operand */
   void (*load)(struct psdmp_listing *l, psdmp_block block, int index);        /* that statement */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen/emit.h"
+#include "codegen/emit_cuda.h"
 #include "psdm/text.h"
 #include "robot/robot_priv.h"
 
@@ -131,13 +131,14 @@ void psdmp_emit_header(psdmp_writer *e) {
   const psdm_code *code = e->code;
   psdmp_emit_banner(e, "Dynamics of a robot as straight-line code: no memory of its own, no state; any thread may call it.");
   psdmp_say(e, "#ifndef $H\n#define $H\n\n");
-  if (code->options.target == PSDM_CODE_SIMD) psdm_output_text(e->out, "#include <stddef.h>\n\n");
+  if (code->options.target != PSDM_CODE_C) psdm_output_text(e->out, "#include <stddef.h>\n\n");
   psdmp_say(e, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
   psdmp_say(e, "/* results never overlap arguments */\n#ifdef __cplusplus\n#define $RESTRICT\n#else\n#define $RESTRICT restrict\n#endif\n\n");
   psdmp_say(e, "#define $N %d /* joints: length of q, qd, qdd, tau */\n#define $L %d /* base parameters */\n\n", code->robot->n, psdm_model_l(code->model));
   emit_parameters(e);
   for (int k = 0; k < code->programs; k++) emit_prototype(e, &code->program[k]);
   if (code->options.target == PSDM_CODE_SIMD) emit_batch_prototypes(e);
+  if (code->options.target == PSDM_CODE_CUDA) psdmp_emit_cuda_prototypes(e);
   psdmp_say(e, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 

@@ -103,7 +103,7 @@ static void lanes_call(psdmp_listing *l, uint32_t k) {
   psdmp_say(l->e, ";\n  @lane_%s(&t%u);\n", name, l->name[k]);
 }
 
-const psdmp_dialect psdmp_dialect_lanes = {"@lanes", true, lanes_input, lanes_load, lanes_store, lanes_angles, lanes_call};
+const psdmp_dialect psdmp_dialect_lanes = {"@lanes", "const ", true, lanes_input, lanes_load, lanes_store, lanes_angles, lanes_call};
 
 /* ---- batches ---- */
 

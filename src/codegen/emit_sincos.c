@@ -198,9 +198,9 @@ static void c_angles(psdmp_listing *l) {
 static void c_call(psdmp_listing *l, uint32_t k) {
   psdm_op op = l->node[k].op;
   const char *name = op == PSDM_OP_SQRT ? "sqrt~" : op == PSDM_OP_SIGN ? "@sign" : op == PSDM_OP_SIN ? "sin~" : "cos~";
-  psdmp_say(l->e, "  const ` t%u = %s(", l->name[k], name);
+  psdmp_say(l->e, "  %s` t%u = %s(", l->dialect->constant, l->name[k], name);
   psdmp_emit_value(l, l->node[k].a, 0);
   psdm_output_text(l->e->out, ");\n");
 }
 
-const psdmp_dialect psdmp_dialect_c = {"`", false, c_input, NULL, c_store, c_angles, c_call};
+const psdmp_dialect psdmp_dialect_c = {"`", "const ", false, c_input, NULL, c_store, c_angles, c_call};

@@ -1,7 +1,7 @@
 /* reduce.c: which functions of a model matter over a profile, and the smallest model that is good enough (Lloyd, Irani, Ahmadi 2021,
  * section 4.3). */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#include "codegen/reduce.h"
+#include "codegen/monte.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,39 +13,15 @@
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
 enum {
-  LANES = PSDMP_LANES,
   SAMPLES = 1000000,       /* that verify */
   CONTRIBUTIONS = 100000,  /* that rank, as in the paper */
   SELECT_LEAST = 30000,    /* that a size is chosen with: its quantile is then good to a percent or two */
   SELECT_MOST = 100000,
   TAIL = 1500,             /* states beyond the quantile that are wanted among them */
-  MEDIAN_BITS = 3,         /* bins of an eighth of an octave */
   ROUNDS = 12              /* of verification, each a little larger */
 };
 
 #define WHOLE 0.85 /* share of the error that goes into leaving out whole functions */
-
-struct psdm_reducer {
-  psdmp_arena arena;
-  const psdm_robot *robot;
-  const psdm_model *model;
-  psdm_reduce_options options;
-  psdmp_source source;
-  psdmp_states states;
-  psdmp_products products;
-  double *theta, *theta_new;         /* (l) the robot's, the refitted */
-  double *mean, *median, *largest;   /* (p) contributions */
-  long *order;                       /* (p) functions, those that matter most first; forward: those of accelerations before all others */
-  long accelerations;                /* how many of them stand in front, 0 unless forward */
-  uint64_t *joints;                  /* (p) what is kept: bit i when the function stays in torque i */
-  double *size;                      /* (p x n) the functions' coefficients */
-  struct weak *weak;                 /* (entries) of the kept functions, those that matter least first */
-  long weaks;
-  double *tau, *M;                   /* (n x LANES), (n x n x LANES) */
-  double *Y, *G, *h, *unit;          /* (n x l x LANES), (l x l), (l), (l) */
-  uint32_t *count;                   /* (BINS) */
-  double from, to;                   /* share of the work that is under way */
-};
 
 static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model"); }
 
@@ -55,102 +31,15 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static psdm_status tell(const psdm_reducer *r, long done, long total, psdm_error *error) {
-  double share = r->from + (r->to - r->from) * (double)done / (double)(total ? total : 1);
-  if (r->options.going_on && !r->options.going_on(r->options.going_on_user, share))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
-  return PSDM_OK;
-}
-
-static psdm_status fill(psdm_reducer *r, psdmp_stream stream, long block, long total, psdm_error *error) {
-  psdm_status status = psdmp_states_fill(&r->source, stream, block, total, &r->states);
-  return status ? psdmp_fail(error, status, NULL, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
-}
-
 /* listed states are what there is */
 static long at_most(const psdm_reducer *r, long count) {
   long listed = r->options.profile.count;
   return listed > 0 && listed < count ? listed : count;
 }
 
-static long blocks_of(long total) { return (total + LANES - 1) / LANES; }
-
 /* ---- contributions ---- */
 
-/* sum of x y over the lanes, eight sums side by side */
-static double dot(const double *restrict x, const double *restrict y) {
-  double sum[8] = {0};
-  for (int k = 0; k < LANES; k += 8)
-    for (int i = 0; i < 8; i++) sum[i] += x[k + i] * y[k + i];
-  return ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
-}
-
-/* |rate| / |tau| of every class */
-static void relative_rates(const psdm_reducer *r, double *w) {
-  const psdmp_states *s = &r->states;
-  double inverse[LANES];
-  for (int k = 0; k < LANES; k++) {
-    double sum = 0;
-    for (int j = 0; j < s->n; j++) sum += s->tau[j * LANES + k] * s->tau[j * LANES + k];
-    inverse[k] = sum > 0 ? 1 / sqrt(sum) : 0;
-  }
-  for (int c = 0; c < r->model->classes; c++)
-    for (int k = 0; k < LANES; k++) w[c * LANES + k] = fabs(s->rate[c * LANES + k]) * inverse[k];
-}
-
-/* one function's sums over a block: mean, largest, and the bins of its median */
-static void add_contribution(psdm_reducer *r, const double *restrict product, const double *restrict w, double size, long f, uint32_t *bins) {
-  double x[LANES];
-  for (int k = 0; k < LANES; k++) x[k] = fabs(product[k]);
-  r->mean[f] += size * dot(x, w);
-  if (!bins) return;
-  double largest[8] = {0};
-  for (int k = 0; k < LANES; k += 8)
-    for (int i = 0; i < 8; i++) {
-      double y = x[k + i] * w[k + i];
-      largest[i] = y > largest[i] ? y : largest[i];
-    }
-  for (int i = 0; i < 8; i++)
-    if (size * largest[i] > r->largest[f]) r->largest[f] = size * largest[i];
-  for (int k = 0; k < r->states.count; k++) bins[f * (96 << MEDIAN_BITS) + psdmp_bin(size * x[k] * w[k], MEDIAN_BITS)]++;
-}
-
-/* coefficients by joint, and their norm */
-static double set_sizes(psdm_reducer *r, const psdmp_part *part, long k) {
-  double sum = 0;
-  for (long e = part->start[k]; e < part->start[k + 1]; e++) {
-    r->size[part->function[k] * r->model->n + part->entry[e].joint] = fabs(part->entry[e].value);
-    sum += part->entry[e].value * part->entry[e].value;
-  }
-  return sqrt(sum);
-}
-
-static psdm_status find_contributions(psdm_reducer *r, psdm_error *error) {
-  const psdm_model *m = r->model;
-  psdmp_arena scratch = {.allocator = r->arena.allocator};
-  long total = at_most(r, r->options.contributions), blocks = blocks_of(total);
-  psdmp_part part;
-  double *w = NEW(&scratch, m->classes * LANES, double);
-  uint32_t *bins = r->options.medians ? NEW(&scratch, (size_t)m->p * (96 << MEDIAN_BITS), uint32_t) : NULL;
-  psdm_status status = w && (bins || !r->options.medians) && psdmp_part_start(m, NULL, r->theta, &scratch, &part) ? PSDM_OK : no_memory(error);
-  for (long b = 0; b < blocks && !status; b++) {
-    status = fill(r, PSDMP_STREAM_RANK, b, total, error);
-    if (status) break;
-    relative_rates(r, w);
-    r->products.any = false;
-    for (long k = 0; k < part.functions; k++) {
-      const double *product = psdmp_product(m, &r->states, &r->products, m->code[part.function[k]]);
-      add_contribution(r, product, w + part.class[k] * LANES, set_sizes(r, &part, k), part.function[k], bins);
-    }
-    if (b % 16 == 0) status = tell(r, b, blocks, error);
-  }
-  for (long f = 0; f < m->p && !status; f++) {
-    r->mean[f] /= (double)total;
-    if (bins) r->median[f] = psdmp_quantile(bins + f * (96 << MEDIAN_BITS), MEDIAN_BITS, (uint64_t)total, 0.5);
-  }
-  psdmp_arena_free(&scratch);
-  return status;
-}
+static psdm_status find_contributions(psdm_reducer *r, psdm_error *error) { return psdmp_reduce_rank(r, at_most(r, r->options.contributions), error); }
 
 /* ---- the ranking ---- */
 
@@ -196,15 +85,8 @@ static void make_symmetric(psdm_reducer *r) {
       }
 }
 
-/* one function in one torque */
-struct weak {
-  long function;
-  int joint;
-  double mean;
-};
-
 static int by_mean(const void *a, const void *b) {
-  const struct weak *x = a, *y = b;
+  const struct psdmp_weak *x = a, *y = b;
   if (x->mean != y->mean) return x->mean < y->mean ? -1 : 1;
   if (x->function != y->function) return x->function < y->function ? -1 : 1;
   return x->joint - y->joint;
@@ -218,7 +100,7 @@ static void list_weak(psdm_reducer *r) {
     double sum = 0;
     for (int i = 0; i < n; i++) sum += r->size[f * n + i] * r->size[f * n + i];
     for (int i = 0; i < n; i++)
-      if ((r->joints[f] >> i & 1) && r->size[f * n + i] > 0) r->weak[r->weaks++] = (struct weak){f, i, r->mean[f] * r->size[f * n + i] / sqrt(sum)};
+      if ((r->joints[f] >> i & 1) && r->size[f * n + i] > 0) r->weak[r->weaks++] = (struct psdmp_weak){f, i, r->mean[f] * r->size[f * n + i] / sqrt(sum)};
   }
   qsort(r->weak, (size_t)r->weaks, sizeof *r->weak, by_mean);
 }
@@ -241,71 +123,14 @@ static void choose(psdm_reducer *r, const choice *c) {
 
 /* ---- errors ---- */
 
-/* |M^-1 r| / |qdd|: with the reduced M and the exact motion this is the error of the reduced model's accelerations. Infinite where M is not
- * positive definite. */
-static double forward_error(const psdm_reducer *r, int lane, const double *residual) {
-  double M[64 * 64], x[64], sum = 0;
-  int n = r->model->n;
-  for (int i = 0; i < n * n; i++) M[i] = r->M[i * LANES + lane];
-  if (!psdmp_cholesky(n, M)) return INFINITY;
-  memcpy(x, residual, (size_t)n * sizeof *x);
-  psdmp_cholesky_solve(n, M, x);
-  for (int i = 0; i < n; i++) sum += x[i] * x[i];
-  return sqrt(sum) / r->states.scale[lane];
-}
-
-static double lane_error(const psdm_reducer *r, int lane) {
-  double residual[64], sum = 0;
-  int n = r->model->n;
-  for (int i = 0; i < n; i++) {
-    residual[i] = r->states.tau[i * LANES + lane] - r->tau[i * LANES + lane];
-    sum += residual[i] * residual[i];
-  }
-  if (sum == 0) return 0;
-  return r->options.forward ? forward_error(r, lane, residual) : sqrt(sum) / r->states.scale[lane];
-}
-
-/* bins of the errors of what is kept, with the refitted parameters */
+/* bins of the errors of what is kept, with the refitted parameters; a GPU is for the many states that verify, so that what is chosen does not depend on it */
 static psdm_status measure(psdm_reducer *r, psdmp_stream stream, long total, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = r->arena.allocator};
-  psdmp_part part;
-  long blocks = blocks_of(total);
-  memset(r->count, 0, PSDMP_BINS * sizeof *r->count);
-  psdm_status status = psdmp_part_start(r->model, r->joints, r->theta_new, &scratch, &part) ? PSDM_OK : no_memory(error);
-  for (long b = 0; b < blocks && !status; b++) {
-    status = fill(r, stream, b, total, error);
-    if (status) break;
-    psdmp_part_torque(&part, &r->states, &r->products, r->tau, r->options.forward ? r->M : NULL);
-    for (int k = 0; k < r->states.count; k++) r->count[psdmp_bin(lane_error(r, k), PSDMP_BIN_BITS)]++;
-    if (b % 16 == 0) status = tell(r, b, blocks, error);
-  }
-  psdmp_arena_free(&scratch);
-  return status;
+  return r->monte && stream == PSDMP_STREAM_VERIFY ? psdmp_monte_errors(r->monte, r, stream, total, error) : psdmp_reduce_errors(r, stream, total, error);
 }
 
 static double error_at(const psdm_reducer *r, long total, double confidence) { return psdmp_quantile(r->count, PSDMP_BIN_BITS, (uint64_t)total, confidence); }
 
 /* ---- parameters ---- */
-
-/* G += Y^T Y, h += Y^T r over a block, rows weighted */
-static void add_normal_equations(psdm_reducer *r, const bool *used) {
-  int n = r->model->n, l = r->model->l;
-  double residual[LANES];
-  for (int i = 0; i < n; i++) {
-    double *Y = r->Y + i * l * LANES;
-    for (int k = 0; k < LANES; k++) residual[k] = r->states.tau[i * LANES + k];
-    for (int j = 0; j < l; j++)
-      for (int k = 0; used[i * l + j] && k < LANES; k++) residual[k] -= r->theta[j] * Y[j * LANES + k];
-    for (int k = 0; k < LANES; k++) residual[k] *= r->states.weight[k];
-    for (int j = 0; j < l; j++) {
-      if (!used[i * l + j]) continue;
-      for (int k = 0; k < LANES; k++) Y[j * LANES + k] *= r->states.weight[k];
-      r->h[j] += dot(Y + j * LANES, residual);
-      for (int c = 0; c <= j; c++)
-        if (used[i * l + c]) r->G[j * l + c] += dot(Y + j * LANES, Y + c * LANES);
-    }
-  }
-}
 
 /* theta + the step that least squares asks for; a step in a direction that the kept functions hardly see stays small */
 static void solve_step(psdm_reducer *r) {
@@ -324,23 +149,8 @@ static void solve_step(psdm_reducer *r) {
 
 /* parameters of what is kept, by least squares on the relative errors; those that are zero stay zero */
 static psdm_status refit(psdm_reducer *r, long total, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = r->arena.allocator};
-  int n = r->model->n, l = r->model->l;
-  psdmp_part part;
-  bool *used = NEW(&scratch, n * l, bool);
-  psdm_status status = used && psdmp_part_start(r->model, r->joints, NULL, &scratch, &part) ? PSDM_OK : no_memory(error);
-  memset(r->G, 0, (size_t)(l * l) * sizeof *r->G);
-  memset(r->h, 0, (size_t)l * sizeof *r->h);
-  for (long e = 0; !status && e < part.start[part.functions]; e++)
-    used[part.entry[e].joint * l + part.entry[e].parameter] = r->theta[part.entry[e].parameter] != 0;
-  for (long b = 0; b < blocks_of(total) && !status; b++) {
-    status = fill(r, PSDMP_STREAM_SELECT, b, total, error);
-    if (status) break;
-    psdmp_part_regressor(&part, &r->states, &r->products, r->Y);
-    add_normal_equations(r, used);
-  }
+  psdm_status status = psdmp_reduce_normal(r, total, error);
   if (!status) solve_step(r);
-  psdmp_arena_free(&scratch);
   return status;
 }
 
@@ -465,29 +275,36 @@ static bool allocate(psdm_reducer *r) {
   const psdm_model *m = r->model;
   psdmp_arena *a = &r->arena;
   int n = m->n, l = m->l;
-  double **const part[] = {&r->theta, &r->theta_new, &r->mean, &r->median, &r->largest, &r->tau, &r->M, &r->Y, &r->G, &r->h, &r->unit, &r->source.low, &r->source.high};
-  const size_t size[] = {(size_t)l, (size_t)l, (size_t)m->p, (size_t)m->p, (size_t)m->p, (size_t)n * LANES, (size_t)(n * n) * LANES, (size_t)(n * l) * LANES, (size_t)l * (size_t)l, (size_t)l, (size_t)l, (size_t)n, (size_t)n};
+  double **const part[] = {&r->theta, &r->theta_new, &r->mean, &r->median, &r->largest, &r->G, &r->h, &r->unit, &r->source.low, &r->source.high};
+  const size_t size[] = {(size_t)l, (size_t)l, (size_t)m->p, (size_t)m->p, (size_t)m->p, (size_t)l * (size_t)l, (size_t)l, (size_t)l, (size_t)n, (size_t)n};
   for (size_t k = 0; k < sizeof size / sizeof *size; k++)
     if (!(*part[k] = NEW(a, size[k], double))) return false;
   r->order = NEW(a, m->p, long);
   r->joints = NEW(a, m->p, uint64_t);
   r->size = NEW(a, m->p * n, double);
-  r->weak = NEW(a, m->P_start[m->p], struct weak);
+  r->weak = NEW(a, m->P_start[m->p], struct psdmp_weak);
   r->count = NEW(a, PSDMP_BINS, uint32_t);
-  return r->order && r->joints && r->size && r->weak && r->count && psdmp_states_start(m, a, &r->states) && psdmp_products_start(n, a, &r->products);
+  return r->order && r->joints && r->size && r->weak && r->count;
 }
 
-static psdm_status start(psdm_reducer *r, psdm_error *error) {
+psdm_status psdmp_reducer_start(psdm_reducer *r, psdm_error *error) {
   const psdm_model *m = r->model;
   if (!allocate(r)) return no_memory(error);
   double *pi = NEW(&r->arena, m->standard + psdm_robot_parameter_count(r->robot), double);
-  if (!pi || psdm_work_new(r->robot, r->arena.allocator, &r->source.work)) return no_memory(error);
+  if (!pi) return no_memory(error);
   psdm_robot_parameters(r->robot, pi);
   psdm_model_theta(m, pi, r->theta);
   r->source.robot = r->robot, r->source.model = m, r->source.options = &r->options;
   set_ranges(r);
   r->from = 0, r->to = 0.2;
-  psdm_status status = find_contributions(r, error);
+  return PSDM_OK;
+}
+
+static psdm_status start(psdm_reducer *r, psdm_error *error) {
+  psdm_status status = psdmp_reducer_start(r, error);
+  if (!status && r->options.cuda && !r->options.profile.count) status = psdmp_monte_new(r->robot, r->model, r->options.nvcc, r->arena.allocator, &r->monte, error);
+  if (!status) status = psdmp_reduce_introduce(r, error);
+  if (!status) status = find_contributions(r, error);
   return status ? status : rank_functions(r, error);
 }
 
@@ -514,7 +331,8 @@ psdm_status psdm_reducer_new(const psdm_robot *robot, const psdm_model *model, c
 void psdm_reducer_free(psdm_reducer *r) {
   if (!r) return;
   const psdm_allocator *allocator = r->arena.allocator;
-  psdm_work_free(r->source.work, allocator);
+  psdmp_reduce_forget(r);
+  psdmp_monte_free(r->monte);
   psdmp_arena_free(&r->arena);
   psdmp_free(allocator, r);
 }

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "model/model_priv.h"
+#include "parallel/parallel.h"
 #include "psdm/reduce.h"
 #include "psdm/rigid.h"
 
@@ -93,6 +94,51 @@ static inline uint32_t psdmp_bin(double x, uint32_t bits) {
 /* upper edge of a bin */
 double psdmp_bin_edge(uint32_t bin, uint32_t bits);
 double psdmp_quantile(const uint32_t *count, uint32_t bits, uint64_t total, double share);
+
+/* ---- the reducer ---- */
+
+/* one function in one torque */
+struct psdmp_weak {
+  long function;
+  int joint;
+  double mean;
+};
+
+struct psdm_reducer {
+  psdmp_arena arena;
+  const psdm_robot *robot;
+  const psdm_model *model;
+  psdm_reduce_options options;
+  psdmp_source source;                 /* its work is each thread's own */
+  double *theta, *theta_new;         /* (l) the robot's, the refitted */
+  double *mean, *median, *largest;   /* (p) contributions */
+  long *order;                       /* (p) functions, those that matter most first; forward: those of accelerations before all others */
+  long accelerations;                /* how many of them stand in front, 0 unless forward */
+  uint64_t *joints;                  /* (p) what is kept: bit i when the function stays in torque i */
+  double *size;                      /* (p x n) the functions' coefficients */
+  struct psdmp_weak *weak;                 /* (entries) of the kept functions, those that matter least first */
+  long weaks;
+  double *G, *h, *unit;              /* (l x l), (l), (l) normal equations of the refitting */
+  uint32_t *count;                   /* (BINS) of errors */
+  struct psdmp_monte *monte;         /* the GPU's part; NULL: none */
+  double from, to;                   /* share of the work that is under way */
+  bool introduced;                   /* to the other ranks */
+};
+
+enum { PSDMP_MEDIAN_BITS = 3 }; /* bins of an eighth of an octave */
+
+/* All but what is computed over states. */
+psdm_status psdmp_reducer_start(psdm_reducer *r, psdm_error *error);
+
+/* ---- sums over states: by threads and ranks, the same for any number of both ---- */
+
+psdm_status psdmp_reduce_rank(psdm_reducer *r, long total, psdm_error *error);   /* mean, median, largest, size */
+psdm_status psdmp_reduce_errors(psdm_reducer *r, psdmp_stream stream, long total, psdm_error *error); /* count, of what joints and theta_new say */
+psdm_status psdmp_reduce_normal(psdm_reducer *r, long total, psdm_error *error); /* G, h, of what joints say */
+
+/* Rank 0: the others hear of a reducer, and that it is no more. */
+psdm_status psdmp_reduce_introduce(psdm_reducer *r, psdm_error *error);
+void psdmp_reduce_forget(psdm_reducer *r);
 
 /* ---- a model with some of another's functions ---- */
 

@@ -242,7 +242,7 @@ static void emit_inputs(psdmp_writer *e, const trial *t) {
 static bool compares(const psdm_code *code) {
   for (int k = 0; k < code->programs; k++)
     if (!inverts(code->program[k].function)) return true;
-  return code->options.target == PSDM_CODE_SIMD;
+  return code->options.target != PSDM_CODE_C;
 }
 
 static void emit_comparison(psdmp_writer *e) {
@@ -262,7 +262,7 @@ static void emit_tools(psdmp_writer *e) {
 
 /* results stand one behind the other in one array */
 static void emit_call(psdmp_writer *e, const psdmp_program *p, const char *suffix, const char *before, const char *after, const char *result) {
-  psdmp_say(e, "@%s%s(%s", p->name, suffix, suffix[0] ? "BATCH, " : "");
+  psdmp_say(e, "@%s%s(%s", p->name, suffix, suffix[0] ? "(size_t)count, " : "");
   for (int b = 0; b < PSDMP_IN_COUNT; b++) {
     if (!p->length[b]) continue;
     bool shared = psdmp_block_shared((psdmp_block)b);
@@ -272,7 +272,7 @@ static void emit_call(psdmp_writer *e, const psdmp_program *p, const char *suffi
       psdm_output_print(e->out, "%s%s%s, ", shared ? "in_" : before, psdmp_block_names[b], shared ? "" : after);
   }
   psdm_output_text(e->out, result);
-  for (int r = 1; r < p->results; r++) psdm_output_print(e->out, ", %s + %d%s", result, p->result[r].first, suffix[0] ? "*BATCH" : "");
+  for (int r = 1; r < p->results; r++) psdm_output_print(e->out, ", %s + %d%s", result, p->result[r].first, suffix[0] ? "*count" : "");
   psdm_output_text(e->out, ");\n");
 }
 
@@ -306,24 +306,36 @@ static void emit_inverting_test(psdmp_writer *e, const psdmp_program *p) {
   psdmp_say(e, "  return report(\"%s\", worst, %s);\n}\n\n", p->name, columns == 1 ? "1" : "CONDITION");
 }
 
+static double largest(const double *x, int count) {
+  double most = 0;
+  for (int i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+  return most;
+}
+
 /* |M| |M^-1| in the largest entries, times n */
-static double condition(const double *M, const double *Minv, int n) {
-  double a = 0, b = 0;
-  for (int i = 0; i < n * n; i++) a = fmax(a, fabs(M[i])), b = fmax(b, fabs(Minv[i]));
-  return n * a * b;
+static double condition(const double *M, const double *Minv, int n) { return n * largest(M, n * n) * largest(Minv, n * n); }
+
+/* A GPU rounds otherwise than the processor: two roundings of qdd = M^-1 (tau - bias) differ by M's condition, and by M^-1 tau, which the bias may
+ * all but cancel; of the same size as the largest result. */
+static double spread(const trial *t, const psdmp_program *p, const double *tau, const double *M, const double *Minv) {
+  int n = t->code->robot->n;
+  double most = largest(t->qdd, STATES * n);
+  return condition(M, Minv, n) + (p->function == PSDM_CODE_FORWARD && most > 0 ? n * largest(Minv, n * n) * largest(tau, n) / most : 0);
 }
 
 /* torques of the states, their mass matrices, and M's condition */
 static psdm_status emit_inverting_tables(psdmp_writer *e, trial *t, const psdmp_program *p) {
   int n = e->code->robot->n;
   char name[64];
-  double *tau = NEW(t->arena, STATES * n, double), *M = NEW(t->arena, STATES * n * n, double), *Minv = NEW(t->arena, n * n, double), worst = 1;
+  bool cuda = e->code->options.target == PSDM_CODE_CUDA;
+  double *tau = NEW(t->arena, STATES * n, double), *M = NEW(t->arena, STATES * n * n, double), *Minv = NEW(t->arena, n * n, double), worst = 1, widest = 1;
   psdm_status status = tau && M && Minv ? PSDM_OK : PSDM_E_MEMORY;
   for (int s = 0; s < STATES && !status; s++) {
     status = evaluate(t, p, PSDM_F_INVERSE, s, tau + s * n);
     if (!status) status = evaluate(t, p, PSDM_F_MASS, s, M + s * n * n);
-    if (!status && p->function != PSDM_CODE_FORWARD) status = linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
+    if (!status && (cuda || p->function != PSDM_CODE_FORWARD)) status = linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
     worst = fmax(worst, condition(M + s * n * n, Minv, n));
+    widest = fmax(widest, spread(t, p, tau + s * n, M + s * n * n, Minv));
   }
   if (status) return status;
   snprintf(name, sizeof name, "tau_of_%s", p->name);
@@ -332,34 +344,43 @@ static psdm_status emit_inverting_tables(psdmp_writer *e, trial *t, const psdmp_
   emit_table(e, name, M, n * n, false);
   if (p->function != PSDM_CODE_FORWARD && !t->conditioned) psdmp_say(e, "#define CONDITION %.3g /* of the mass matrices */\n", worst);
   t->conditioned |= p->function != PSDM_CODE_FORWARD;
+  if (cuda) psdmp_say(e, "#define SPREAD_OF_%s %.3g /* what two roundings may differ by, as a multiple of one */\n", p->name, widest);
   return PSDM_OK;
 }
 
 /* the batch against the scalar function, at more states than lanes: the states over and over */
 static void emit_batch_test(psdmp_writer *e, const psdmp_program *p) {
   int count = (int)p->outputs;
-  psdmp_say(e, "static int test_%s_batch(void) {\n  static ` many[%d*BATCH];\n", p->name, count);
+  bool cuda = e->code->options.target == PSDM_CODE_CUDA;
+  psdmp_say(e, "static int test_%s_batch(int count) {\n  static ` many[%d*BATCH];\n", p->name, count);
   for (int b = 0; b < PSDMP_IN_COUNT; b++)
     if (p->length[b] && !psdmp_block_shared((psdmp_block)b)) psdmp_say(e, "  static ` many_%s[%d*BATCH];\n", psdmp_block_names[b], p->length[b]);
   psdmp_say(e, "  double error = 0;\n");
   for (int b = 0; b < PSDMP_IN_COUNT; b++) {
     if (!p->length[b] || psdmp_block_shared((psdmp_block)b)) continue;
-    psdmp_say(e, "  for (int i = 0; i < BATCH; i++)\n    for (int k = 0; k < %d; k++) many_%s[k*BATCH + i] = %s%s[i %% STATES][k];\n", p->length[b], psdmp_block_names[b],
+    psdmp_say(e, "  for (int i = 0; i < count; i++)\n    for (int k = 0; k < %d; k++) many_%s[k*count + i] = %s%s[i %% STATES][k];\n", p->length[b], psdmp_block_names[b],
               b == PSDMP_IN_TAU ? "tau_of_" : "in_", b == PSDMP_IN_TAU ? p->name : psdmp_block_names[b]);
   }
-  psdmp_say(e, "  ");
-  emit_call(e, p, "_batch", "many_", "", "many");
-  psdmp_say(e, "  for (int i = 0; i < BATCH; i++) {\n    ` got[%d];\n    const int j = i %% STATES;\n    ", count);
+  psdmp_say(e, cuda ? "  const int code = " : "  ");
+  emit_call(e, p, cuda ? "_batch_host" : "_batch", "many_", "", "many");
+  if (cuda) psdmp_say(e, "  if (code) {\n    printf(\"%s_batch: %%s  WRONG\\n\", @cuda_text(code));\n    return 1;\n  }\n", p->name);
+  psdmp_say(e, "  for (int i = 0; i < count; i++) {\n    ` got[%d];\n    const int j = i %% STATES;\n    ", count);
   emit_call(e, p, "", "in_", "[j]", "got");
-  psdmp_say(e, "    for (int k = 0; k < %d; k++) {\n      const double one = (double)got[k];\n      error = difference(error, many + k*BATCH + i, &one, 1);\n    }\n  }\n", count);
-  psdmp_say(e, "  return report(\"%s_batch\", error, largest(out_%s[0], STATES*%d));\n}\n\n", p->name, p->name, count);
+  psdmp_say(e, "    for (int k = 0; k < %d; k++) {\n      const double one = (double)got[k];\n      error = difference(error, many + k*count + i, &one, 1);\n    }\n  }\n", count);
+  psdmp_say(e, "  return report(\"%s_batch\", error, largest(out_%s[0], STATES*%d)", p->name, p->name, count);
+  if (cuda && inverts(p->function)) psdmp_say(e, "*SPREAD_OF_%s", p->name);
+  psdmp_say(e, ");\n}\n\n");
 }
 
+/* CUDA: a number of states that threads share out in fours, and one that they do not */
 static void emit_main(psdmp_writer *e) {
-  bool simd = e->code->options.target == PSDM_CODE_SIMD;
+  bool simd = e->code->options.target == PSDM_CODE_SIMD, cuda = e->code->options.target == PSDM_CODE_CUDA;
   psdm_output_text(e->out, "int main(void) {\n  int wrong = 0;\n");
   for (int k = 0; k < e->code->programs; k++) psdmp_say(e, "  wrong += test_%s();\n", e->code->program[k].name);
-  for (int k = 0; k < e->code->programs && simd; k++) psdmp_say(e, "  wrong += test_%s_batch();\n", e->code->program[k].name);
+  for (int k = 0; k < e->code->programs && simd; k++) psdmp_say(e, "  wrong += test_%s_batch(BATCH);\n", e->code->program[k].name);
+  if (cuda)
+    psdmp_say(e, "  if (!@cuda_devices()) {\n    printf(\"SKIPPED: no GPU that CUDA can use is here; the functions of single states were tested\\n\");\n    return wrong ? 1 : 77;\n  }\n");
+  for (int k = 0; k < e->code->programs && cuda; k++) psdmp_say(e, "  wrong += test_%s_batch(BATCH);\n  wrong += test_%s_batch(37);\n", e->code->program[k].name, e->code->program[k].name);
   psdm_output_text(e->out, "  return wrong > 0;\n}\n");
 }
 
@@ -401,7 +422,7 @@ psdm_status psdmp_emit_selftest(psdmp_writer *e, psdmp_arena *arena, psdm_error 
   if (status) goto done;
   psdmp_emit_banner(e, "Self-test: the generated functions beside numbers from libpsdm's recursions. Exit 0 when all agree.");
   psdmp_say(e, "#include <math.h>\n#include <stdio.h>\n\n#include \"%s.h\"\n\nenum { STATES = %d%s };\n#define TOLERANCE %s /* of the largest number */\n\n", e->prefix, STATES,
-            code->options.target == PSDM_CODE_SIMD ? ", BATCH = 37" : "", e->single ? "1e-5" : "1e-13");
+            code->options.target == PSDM_CODE_SIMD ? ", BATCH = 37" : code->options.target == PSDM_CODE_CUDA ? ", BATCH = 64" : "", e->single ? "1e-5" : "1e-13");
   emit_inputs(e, &t);
   for (int k = 0; k < code->programs && !status; k++) status = emit_program(e, &t, &code->program[k]);
   if (status) {
@@ -410,7 +431,7 @@ psdm_status psdmp_emit_selftest(psdmp_writer *e, psdmp_arena *arena, psdm_error 
   }
   emit_tools(e);
   for (int k = 0; k < code->programs; k++) (inverts(code->program[k].function) ? emit_inverting_test : emit_plain_test)(e, &code->program[k]);
-  for (int k = 0; k < code->programs && code->options.target == PSDM_CODE_SIMD; k++) emit_batch_test(e, &code->program[k]);
+  for (int k = 0; k < code->programs && code->options.target != PSDM_CODE_C; k++) emit_batch_test(e, &code->program[k]);
   emit_main(e);
 done:
   psdm_linear_free(t.linear, arena->allocator);

@@ -6,10 +6,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "codegen/emit.h"
+#include "codegen/emit_cuda.h"
 #include "psdm/robot.h"
 
-typedef enum file_kind { HEADER, SOURCE, SELFTEST, MAKEFILE, FILES } file_kind;
+typedef enum file_kind { HEADER, SOURCE, SELFTEST, MAKEFILE, DEVICE, KERNELS, CMAKE, PYTHON, FILES } file_kind;
+
+static const char *const file_format[FILES] = {"%s.h", "%s.c", "%s_selftest.c", "Makefile%.0s", "%s.cuh", "%s.cu", "CMakeLists.txt%.0s", "%s_cuda.py"};
+
+const char *psdm_code_file(const psdm_code *code, int index, char *text, size_t size) {
+  if (index < 0 || index >= (code->options.target == PSDM_CODE_CUDA ? FILES : DEVICE)) return NULL;
+  snprintf(text, size, file_format[index], code->options.prefix);
+  return text;
+}
 
 /* the directory and all above it that are missing */
 static psdm_status make_directory(const char *directory, psdm_error *error) {
@@ -35,19 +43,22 @@ static psdm_status emit_file(psdmp_writer *e, file_kind kind, psdmp_arena *arena
     case HEADER: psdmp_emit_header(e); break;
     case SOURCE: status = psdmp_emit_source(e, arena); break;
     case SELFTEST: return psdmp_emit_selftest(e, arena, error);
-    default: psdmp_emit_makefile(e);
+    case MAKEFILE: e->code->options.target == PSDM_CODE_CUDA ? psdmp_emit_cuda_makefile(e) : psdmp_emit_makefile(e); break;
+    case DEVICE: status = psdmp_emit_cuda_device(e, arena); break;
+    case KERNELS: psdmp_emit_cuda_kernels(e); break;
+    case CMAKE: psdmp_emit_cuda_cmake(e); break;
+    default: psdmp_emit_cuda_python(e);
   }
   return status ? psdmp_fail(error, status, NULL, 0, 0, "%s while writing code", psdm_status_text(status)) : PSDM_OK;
 }
 
 static psdm_status write_file(const psdm_code *code, const char *directory, file_kind kind, psdm_error *error) {
-  static const char *const format[FILES] = {"%s/%s.h", "%s/%s.c", "%s/%s_selftest.c", "%s/Makefile"};
   psdmp_arena arena = {.allocator = code->arena.allocator};
   psdmp_writer e = {.code = code, .prefix = code->options.prefix, .single = code->options.real_float, .real = code->options.real_float ? "float" : "double"};
-  char path[4096 + 80];
+  char path[4096 + 100], name[80];
   snprintf(e.upper, sizeof e.upper, "%s", e.prefix);
   for (char *c = e.upper; *c; c++) *c = (char)toupper((unsigned char)*c);
-  snprintf(path, sizeof path, format[kind], directory, e.prefix);
+  snprintf(path, sizeof path, "%s/%s", directory, psdm_code_file(code, kind, name, sizeof name));
   psdm_status status = psdm_output_open(path, code->arena.allocator, &e.out, error);
   if (status) return status;
   status = emit_file(&e, kind, &arena, error);
@@ -61,6 +72,7 @@ static psdm_status write_file(const psdm_code *code, const char *directory, file
 
 psdm_status psdm_code_write(const psdm_code *code, const char *directory, psdm_error *error) {
   psdm_status status = make_directory(directory, error);
-  for (int kind = 0; kind < FILES && !status; kind++) status = write_file(code, directory, (file_kind)kind, error);
+  char name[80];
+  for (int kind = 0; !status && psdm_code_file(code, kind, name, sizeof name); kind++) status = write_file(code, directory, (file_kind)kind, error);
   return status;
 }

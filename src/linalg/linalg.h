@@ -29,4 +29,10 @@ typedef struct psdmp_columns {
 /* kept, beta: caller's memory, (columns) and (columns x columns). R: scratch (columns x columns). */
 void psdmp_columns_choose(int rows, int columns, double *A, const int *order, double tolerance, double *R, psdmp_columns *out);
 
+/* ---- threads of BLAS ---- */
+
+/* Between the two calls, which may be nested and made by several threads, BLAS has one thread: the same bits on any machine of a kind. */
+void psdmp_blas_alone(void);
+void psdmp_blas_back(void);
+
 #endif

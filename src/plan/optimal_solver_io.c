@@ -1,75 +1,13 @@
-/* optimal_solver_io.c: finds and loads psdm_ipopt.so: in $PSDM_PLUGINS, near the file that this code is in, or where it was installed. */
-#define _GNU_SOURCE /* dladdr, RTLD_DEEPBIND */
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+/* optimal_solver_io.c: IPOPT's plug-in. */
+#include "base/plugin.h"
 #include "plan/optimal_priv.h"
 
-#ifndef PSDM_PLUGINS_INSTALLED
-#define PSDM_PLUGINS_INSTALLED "/usr/local/lib/psdm"
-#endif
-#ifndef PSDM_PLUGINS_LIBDIR
-#define PSDM_PLUGINS_LIBDIR "lib"
-#endif
-
-enum { MOST_PATH = 4096 };
-static const char plugin[] = "psdm_ipopt.so";
-
-/* its own names first: a program may have MPI's. Sanitizers cannot live with that */
-#if defined(__SANITIZE_ADDRESS__) || !defined(RTLD_DEEPBIND)
-static const int mode = RTLD_NOW | RTLD_LOCAL;
-#else
-static const int mode = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
-#endif
-
-/* the folder of the library or program that this code is in */
-static bool own_folder(char *folder) {
-  Dl_info info;
-  ssize_t length = -1;
-  folder[0] = '\0';
-  if (dladdr(plugin, &info) && info.dli_fname && strstr(info.dli_fname, ".so"))
-    snprintf(folder, MOST_PATH, "%s", info.dli_fname);
-  else if ((length = readlink("/proc/self/exe", folder, MOST_PATH - 1)) > 0)
-    folder[length] = '\0';
-  char *slash = strrchr(folder, '/');
-  if (slash) *slash = '\0';
-  return slash != NULL;
-}
-
-/* why is what the loader said of a plug-in that is there but does not load */
-static const psdmp_solver *try_folder(const char *folder, const char *under, char why[256]) {
-  char path[MOST_PATH + 256];
-  snprintf(path, sizeof path, "%s%s/%s", folder, under, plugin);
-  if (access(path, R_OK) != 0) return NULL;
-  void *library = dlopen(path, mode);
-  const char *said = library ? NULL : dlerror();
-  const psdmp_solver *solver = library ? dlsym(library, "psdm_solver") : NULL;
-  if (solver && strcmp(solver->key, PSDMP_SOLVER_KEY) == 0) return solver;
-  if (!said) said = "it is of another version";
-  psdmp_quote(said, strlen(said), why, 256);
-  if (library) dlclose(library);
-  return NULL;
-}
+static const char absent[] =
+    "optimal motions need IPOPT, and its plug-in psdm_ipopt.so is not there: install coinor-libipopt-dev and build again, or name its folder in PSDM_PLUGINS";
 
 psdm_status psdmp_solver_load(psdmp_solve *solve, psdm_error *error) {
-  static const char *const near[] = {"/psdm", "/lib/psdm", "/../lib/psdm", "/../" PSDM_PLUGINS_LIBDIR "/psdm"};
-  const char *given = getenv("PSDM_PLUGINS");
-  char folder[MOST_PATH], why[256] = "";
-  const psdmp_solver *solver = NULL;
-  if (given && *given) {
-    solver = try_folder(given, "", why);
-  } else {
-    bool known = own_folder(folder);
-    for (size_t k = 0; known && !solver && k < sizeof near / sizeof *near; k++) solver = try_folder(folder, near[k], why);
-    if (!solver) solver = try_folder(PSDM_PLUGINS_INSTALLED, "", why);
-  }
-  *solve = solver ? solver->solve : NULL;
-  if (solver) return PSDM_OK;
-  if (*why) return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s cannot be loaded: %s", plugin, why);
-  return psdmp_fail(
-      error, PSDM_E_MISSING, "", 0, 0,
-      "optimal motions need IPOPT, and its plug-in %s is not there: install coinor-libipopt-dev and build again, or name its folder in PSDM_PLUGINS", plugin);
+  const psdmp_plugin *plugin;
+  psdm_status status = psdmp_plugin_load("psdm_ipopt.so", "psdm_solver", PSDMP_SOLVER_KEY, absent, &plugin, error);
+  *solve = status ? NULL : ((const psdmp_solver *)(const void *)plugin)->solve;
+  return status;
 }

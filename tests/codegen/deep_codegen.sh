@@ -9,8 +9,9 @@ here=$SOURCE/tests/codegen
 
 # one ROBOT FOLDER OPTIONS...: leaves FOLDER.ok, FOLDER.refused or FOLDER.wrong
 one() {
-  local robot=$1 folder=$2 native=
+  local robot=$1 folder=$2 native= goal=check
   shift 2
+  case "$*" in *cuda*) goal=check-loops ;; esac # kernels as loops on the processor: no CUDA needed
   case $folder in *[02468]) native="-march=native -ffp-contract=fast" ;; esac
   echo "options: $*" > "$folder.log"
   if ! "$PSDM" codegen "$robot" --out "$folder" --prefix arm --effort 10 "$@" >> "$folder.log" 2>&1; then
@@ -19,7 +20,7 @@ one() {
       mv "$folder.log" "$folder.refused"
       return
     fi
-  elif make -s -C "$folder" CC="$CC" CFLAGS="-std=c99 -O1 -pedantic -Wall -Wextra -Werror $native" check >> "$folder.log" 2>&1; then
+  elif make -s -C "$folder" CC="$CC" CFLAGS="-std=c99 -O1 -pedantic -Wall -Wextra -Werror $native" CXXFLAGS="-std=c++17 -O0 -pedantic -Wall -Wextra -Werror" $goal >> "$folder.log" 2>&1; then
     mv "$folder.log" "$folder.ok"
     rm -rf "$folder"
     return
@@ -52,6 +53,9 @@ while read -r options; do
   echo "$work/robots/$k.yaml $work/out/$k $options"
   k=$((k + 1))
 done < "$work/rows" > "$work/jobs"
+# some of the vectors' once more as kernels
+awk '/--target simd/ && ++n % 4 == 0 { sub(/--target simd/, "--target cuda"); $2 = $2 "-cuda"; print }' "$work/jobs" > "$work/kernels"
+cat "$work/kernels" >> "$work/jobs"
 for robot in "$SOURCE"/robots/*.yaml; do
   name=$(basename "$robot" .yaml) theta=baked
   [ "$name" = five_bar ] && continue

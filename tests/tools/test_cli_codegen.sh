@@ -21,9 +21,9 @@ expect_in err "--real 'single': one of double, float was expected"
 run codegen --effort 0 "$kr6" --out x --sincos polynom
 expect_code 2 "no such sincos"
 expect_in err "did you mean 'polynomial'?"
-run codegen --effort 0 "$kr6" --out x --target cuda
-expect_code 2 "CUDA"
-expect_in err "--target cuda is not there yet"
+run codegen --effort 0 "$kr6" --out x --target cude
+expect_code 2 "no such target"
+expect_in err "did you mean 'cuda'?"
 run codegen --effort 0 "$kr6" --out x --functions mass --friction-columns
 expect_code 2 "columns of no regressor"
 run codegen --effort 0 "$kr6" --out x --prefix 6dof --functions gravity

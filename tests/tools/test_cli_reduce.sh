@@ -103,4 +103,21 @@ expect_in err "has no mass"
 touch file
 run reduce "$robots/two_link.yaml" --samples 2000 --out file
 expect_code 2 "a file where a folder was wanted"
+# a GPU that is not there, and one that is only loops
+run reduce "$robots/two_link.yaml" --device gpu
+expect_code 2 "no such device"
+expect_in err "--device 'gpu': cpu or cuda was expected"
+export NVCC=/nonexistent/nvcc
+run reduce "$robots/two_link.yaml" --device cuda
+expect_code 2 "no compiler of CUDA's"
+expect_in err "a GPU needs CUDA's compiler: '/nonexistent/nvcc' was not found; set NVCC to it"
+export NVCC=c++
+run reduce "$robots/fanuc_sr6ia.yaml" --samples 2000 --device cuda
+expect_code 0 "loops in a GPU's place"
+mv out loops
+run reduce "$robots/fanuc_sr6ia.yaml" --samples 2000
+expect_code 0 "without"
+checks=$((checks + 1))
+cmp -s out loops || wrong "other states or errors on another device"
+unset NVCC
 finish

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* sigaction */
 /* cmd_calibrate.c: psdm calibrate: a log goes in, a model that one can trust comes out. */
 #include "cmd_calibrate.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <signal.h>
@@ -86,6 +87,14 @@ void calibrate_catch(void) {
   sigaction(SIGINT, &action, NULL);
 }
 
+static void tell_checkpoint(const calibrate_job *j) {
+  const psdm_calibration *c = j->result;
+  const char *folder = tool_safe(j->set.checkpoint ? j->set.checkpoint : "");
+  if (c->parts_found) fprintf(stderr, "psdm: note: %s: parts of an earlier run that were taken from there: %ld; new: %ld\n", folder, c->parts_found, c->parts_saved);
+  if (c->parts_stale) tool_warn("%s: parts of other logs or settings, or of another version, that were not used: %ld", folder, c->parts_stale);
+  if (c->parts_damaged) tool_warn("%s: parts that were damaged and have been made again: %ld", folder, c->parts_damaged);
+}
+
 static int run(calibrate_job *j) {
   psdm_error error;
   progress bar = progress_start(0);
@@ -95,6 +104,8 @@ static int run(calibrate_job *j) {
   psdm_status status = psdm_calibrate(j->robot, &j->options, NULL, &j->result, &error);
   progress_end(&bar);
   if (status) return tool_fail(&error);
+  if (ranks_helper()) return EXIT_OK;
+  tell_checkpoint(j);
   if (j->result->stopped) tool_warn("interrupted while choosing: this is the best so far, with what was chosen until then");
   if (psdm_parameters_from(j->result, j->set.covariance, NULL, &j->parameters, &error)) return tool_fail(&error);
   if (j->set.covariance && !j->parameters->covariance) tool_warn("--covariance: there are too many parameters; it is left out");
@@ -148,6 +159,7 @@ int cmd_calibrate(int argc, char **argv) {
   if (!j) return calibrate_memory();
   int code = settings_parse(&calibrate_line, argc, argv, &j->set, &j->path);
   if (code < 0) code = calibrate_route(j);
+  if (code < 0 && j->steps.chosen && ranks_helper()) code = EXIT_OK; /* steps are rank 0's alone */
   if (code < 0) code = j->steps.chosen ? calibrate_steps(j) : oneshot(j);
   calibrate_free(j);
   free(j);

@@ -36,6 +36,9 @@
   X(text, compare, "", "PARAMS.yaml", "an earlier result beside this one: differences, and both errors on the same rows")                      \
   X(number, max_rel, "0", "SHARE", "exit 1 when the global relative error, held out where something is, lies above; 0 is never")               \
   X(text, max_rmse, "", "NM,...", "the same for each joint's RMSE: one number or one per joint")                                               \
+  X(number, threads, "0", "COUNT", "threads (default: OMP_NUM_THREADS, or the processors); the answer does not depend on it")                  \
+  X(number, cache, "0", "ROWS", "rows kept in memory at most (default: 2 million); of longer logs choices see evenly spread pieces, and all rows are read again") \
+  X(text, checkpoint, "", "DIR", "keep finished parts of long logs here: the same command goes on from there after it was killed")             \
   ROBOT_SETTINGS(X)
 
 typedef struct calibrate_settings {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd_calibrate.h"
+#include "ranks.h"
 
 /* ---- words ---- */
 
@@ -125,6 +126,12 @@ static int choose_numbers(calibrate_job *j) {
     return tool_usage("calibrate", "--decimate: a whole number from 1 to %d was expected", 1 << 20);
   if (s->decimate > 1 && s->compare) return tool_usage("calibrate", "--compare predicts at single rows, which --decimate leaves none of; compare without it");
   o->decimate = (int)s->decimate;
+  if (!(s->threads >= 0 && s->threads <= 1024 && s->threads == floor(s->threads))) return tool_usage("calibrate", "--threads: a whole number up to 1024 was expected");
+  if (!(s->cache >= 0 && s->cache <= 1e12)) return tool_usage("calibrate", "--cache: a number of rows was expected");
+  o->threads = (int)s->threads;
+  o->cache = (long)s->cache;
+  o->checkpoint = s->checkpoint;
+  o->ranks = ranks_all();
   o->springs = s->springs;
   o->lambda = s->lambda;
   o->columns = (int)s->friction_columns;

@@ -4,11 +4,11 @@
 #include "tool.h"
 
 #define CODEGEN_SETTINGS(X)                                                                                       \
-  X(text, out, "", "DIR", "folder for PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile; made when missing")        \
+  X(text, out, "", "DIR", "folder for PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile and more; made when missing")        \
   X(text, functions, "usual", "LIST", "functions, with commas between; usual: up to pose; all")                                             \
   X(text, method, "auto", "auto|recursive|expanded", "by recursion, from the expanded model, or the cheaper one") \
   X(text, real, "double", "double|float", "type of all numbers")                                                  \
-  X(text, target, "c", "c|simd|cuda", "C99; C99 with batches on vectors; CUDA (not there yet)")                   \
+  X(text, target, "c", "c|simd|cuda", "C99; C99 with batches on vectors; CUDA with kernels beside the C99")                   \
   X(text, theta, "baked", "baked|argument", "base parameters as numbers in the code, or as the first argument")   \
   X(text, prefix, "", "NAME", "what all names begin with (default: the robot's name)")                            \
   X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls")    \
@@ -43,7 +43,8 @@ static const char help[] =
         "  psdm codegen robots/kuka_kr6.yaml --out kr6\n"
         "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,mass --target simd --optimise throughput\n"
         "  psdm codegen robots/denso_vs6556g.yaml --out denso --theta argument --functions inverse,regressor --friction-columns\n"
-        "  psdm codegen robots/kuka_kr6.yaml --out arm --real float --prefix arm --functions inverse,forward --payload\n";
+        "  psdm codegen robots/kuka_kr6.yaml --out arm --real float --prefix arm --functions inverse,forward --payload\n"
+        "  psdm codegen robots/kuka_kr6.yaml --out gpu --target cuda --real float --functions inverse,forward,regressor\n";
 
 const command_line codegen_line = {"codegen", settings, sizeof settings / sizeof *settings, positional, help};
 
@@ -79,7 +80,6 @@ static int parse_options(const codegen_settings *set, psdm_code_options *o) {
   if (code < 0) code = CHOICE(set, optimise, &throughput, "latency", "throughput");
   if (code < 0) code = CHOICE(set, sincos, &sincos, "polynomial", "libm", "caller");
   if (code < 0) code = tool_functions("codegen", set->functions, &o->functions);
-  if (code < 0 && target == 2) code = tool_usage("codegen", "--target cuda is not there yet; c and simd are");
   if (code < 0 && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_CODE_REGRESSOR & 1))
     code = tool_usage("codegen", "--%s-columns needs the function regressor", set->friction_columns ? "friction" : "drive");
   o->method = (psdm_code_method)method;
@@ -137,12 +137,14 @@ static void print_text(const codegen_settings *set, const psdm_code *code) {
     const char *name = psdm_code_function_name(psdm_code_at(code, k, &cost, &method));
     printf("  %-18s %-10s %8ld %8ld %6ld %6ld %6ld\n", name, method, cost.mult, cost.add, cost.div + cost.sqrt, cost.sincos, cost.depth);
   }
-  const char *prefix = psdm_code_prefix(code), *out = tool_safe(set->out);
-  printf("\n%s/%s.h, %s.c, %s_selftest.c, Makefile: try 'make -C %s check'\n", out, prefix, prefix, prefix, out);
+  const char *out = tool_safe(set->out);
+  char name[128];
+  printf("\n%s/", out);
+  for (int k = 0; psdm_code_file(code, k, name, sizeof name); k++) printf("%s%s", k ? ", " : "", name);
+  printf(": try 'make -C %s check'\n", out);
 }
 
 static int print_json(const codegen_settings *set, const psdm_robot *robot, const psdm_code *code) {
-  static const char *const formats[] = {"%s.h", "%s.c", "%s_selftest.c", "Makefile%.0s"};
   psdm_output *out;
   char name[128];
   int result = tool_open("-", &out);
@@ -152,10 +154,7 @@ static int print_json(const codegen_settings *set, const psdm_robot *robot, cons
   psdm_json_string(out, "prefix", psdm_code_prefix(code));
   psdm_json_string(out, "directory", set->out);
   psdm_json_array(out, "files");
-  for (int i = 0; i < 4; i++) {
-    snprintf(name, sizeof name, formats[i], psdm_code_prefix(code));
-    psdm_json_string(out, NULL, name);
-  }
+  for (int i = 0; psdm_code_file(code, i, name, sizeof name); i++) psdm_json_string(out, NULL, name);
   psdm_json_close(out);
   psdm_json_object(out, "functions");
   for (int k = 0; k < psdm_code_count(code); k++) {

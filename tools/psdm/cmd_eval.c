@@ -45,12 +45,13 @@ static const char help[] =
 
 const command_line eval_line = {"eval", settings, sizeof settings / sizeof *settings, positional, help};
 
+enum { AT_ONCE = 4096 }; /* states that are evaluated together */
+
 /* everything one run holds; job_free releases it */
 typedef struct job {
   eval_settings set;
   psdm_robot *robot;
-  psdm_work *work;
-  psdm_linear *linear;      /* when a linearization asks for it */
+  psdm_batch *batch;
   psdm_function function;
   psdm_eval_options options;
   psdm_wrench wrenches[16];
@@ -58,7 +59,8 @@ typedef struct job {
   psdm_output *out;
   int inputs, outputs;
   int *column;             /* (inputs) where each stands in the CSV */
-  double *row, *in, *value; /* (csv columns), (inputs), (outputs) */
+  double *row, *in, *value; /* (csv columns), (AT_ONCE x inputs), (AT_ONCE x outputs) */
+  int line[AT_ONCE];
   psdm_model *model;        /* when the base regressor or --via expanded asks for it */
   double *theta, *scratch;
 } job;
@@ -66,8 +68,7 @@ typedef struct job {
 static void job_free(job *j) {
   tool_abort(&j->out);
   psdm_csv_close(j->csv);
-  psdm_work_free(j->work, NULL);
-  psdm_linear_free(j->linear, NULL);
+  psdm_batch_free(j->batch);
   psdm_robot_free(j->robot);
   free(j->column);
   free(j->row);
@@ -163,11 +164,8 @@ static int derive_model(job *j) {
 
 static bool linearizes(psdm_function f) { return f == PSDM_F_LINEARIZE_INVERSE || f == PSDM_F_LINEARIZE_FORWARD; }
 
-static int prepare_linear(job *j) {
-  if (psdm_robot_loops(j->robot)) return tool_fail(&(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops cannot be linearized yet"});
-  if (psdm_linear_new(j->robot, NULL, &j->linear)) return tool_usage("eval", "out of memory");
-  j->options.linear = j->linear;
-  return -1;
+static int check_linear(const job *j) {
+  return psdm_robot_loops(j->robot) ? tool_fail(&(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops cannot be linearized yet"}) : -1;
 }
 
 static int set_options(job *j) {
@@ -190,7 +188,7 @@ static int set_options(job *j) {
     if (code >= 0) return code;
   }
   if (linearizes(f)) {
-    int code = prepare_linear(j);
+    int code = check_linear(j);
     if (code >= 0) return code;
   }
   bool needs = f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE;
@@ -233,10 +231,11 @@ static int open_files(job *j) {
   j->inputs = psdm_eval_inputs(j->robot, j->function);
   j->outputs = psdm_eval_outputs(j->robot, j->function, &j->options);
   j->column = calloc((size_t)j->inputs, sizeof *j->column);
-  j->in = calloc((size_t)j->inputs, sizeof *j->in);
-  j->value = calloc((size_t)j->outputs, sizeof *j->value);
+  j->in = calloc((size_t)j->inputs, AT_ONCE * sizeof *j->in);
+  j->value = calloc((size_t)j->outputs, AT_ONCE * sizeof *j->value);
   j->row = calloc((size_t)psdm_csv_columns(j->csv), sizeof *j->row);
-  if (!j->column || !j->in || !j->value || !j->row || psdm_work_new(j->robot, NULL, &j->work)) return tool_usage("eval", "out of memory");
+  if (!j->column || !j->in || !j->value || !j->row) return tool_usage("eval", "out of memory");
+  if (psdm_batch_new(j->robot, j->function, &j->options, 0, NULL, &j->batch, &error)) return tool_fail(&error);
   int code = match_columns(j);
   return code >= 0 ? code : tool_open(j->set.out, &j->out);
 }
@@ -269,16 +268,20 @@ static void write_header(job *j) {
   }
 }
 
-static void write_row(job *j) {
-  if (j->set.json) {
-    psdm_json_numbers(j->out, NULL, j->value, j->outputs);
-    return;
-  }
-  for (int i = 0; i < j->outputs; i++) {
-    if (i) psdm_output_text(j->out, ",");
-    psdm_output_number(j->out, j->value[i]);
-  }
-  psdm_output_text(j->out, "\n");
+static void write_rows(job *j, long rows) {
+  if (!j->set.json) psdm_output_rows(j->out, rows, j->outputs, j->value, 0);
+  for (long row = 0; row < rows && j->set.json; row++) psdm_json_numbers(j->out, NULL, j->value + row * j->outputs, j->outputs);
+}
+
+/* what was read so far; a state that cannot be evaluated is named by its line */
+static int evaluate(job *j, long rows) {
+  long done;
+  psdm_status status = psdm_batch_eval(j->batch, rows, j->in, j->value, &done);
+  write_rows(j, done);
+  if (!status) return -1;
+  psdm_error error = {.status = status, .line = j->line[done]};
+  snprintf(error.file, sizeof error.file, "%s", psdm_csv_file(j->csv));
+  return tool_fail(&error);
 }
 
 static long long file_size(const char *path) {
@@ -286,30 +289,33 @@ static long long file_size(const char *path) {
   return strcmp(path, "-") && stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (long long)info.st_size : 0;
 }
 
+/* up to so many further states; their number */
+static long read_states(job *j, psdm_status *status, psdm_error *error) {
+  long rows = 0;
+  for (bool more = true; rows < AT_ONCE; rows++) {
+    *status = psdm_csv_row(j->csv, j->row, &more, error);
+    if (*status || !more) break;
+    for (int i = 0; i < j->inputs; i++) j->in[rows * j->inputs + i] = j->row[j->column[i]];
+    j->line[rows] = psdm_csv_line(j->csv);
+  }
+  return rows;
+}
+
 static int run(job *j) {
   psdm_error error;
+  psdm_status status = PSDM_OK;
   progress bar = progress_start(file_size(j->set.in));
+  int code = -1;
+  long got = AT_ONCE;
   write_header(j);
-  for (long long rows = 0;; rows++) {
-    bool more;
-    if (psdm_csv_row(j->csv, j->row, &more, &error)) {
-      progress_end(&bar);
-      return tool_fail(&error);
-    }
-    if (!more) break;
-    for (int i = 0; i < j->inputs; i++) j->in[i] = j->row[j->column[i]];
-    psdm_status status = psdm_eval(j->robot, j->work, j->function, &j->options, j->in, j->value);
-    if (status) {
-      progress_end(&bar);
-      error = (psdm_error){.status = status, .line = psdm_csv_line(j->csv)};
-      snprintf(error.file, sizeof error.file, "%s", psdm_csv_file(j->csv));
-      return tool_fail(&error);
-    }
-    write_row(j);
-    if (psdm_output_failed(j->out)) break;
-    if (rows % 1024 == 0) progress_show(&bar, psdm_csv_bytes(j->csv), rows, "states");
+  for (long long rows = 0; got == AT_ONCE && code < 0 && !status && !psdm_output_failed(j->out); rows += got) {
+    got = read_states(j, &status, &error);
+    code = evaluate(j, got);
+    progress_show(&bar, psdm_csv_bytes(j->csv), rows, "states");
   }
   progress_end(&bar);
+  if (code >= 0) return code;
+  if (status) return tool_fail(&error);
   if (j->set.json) {
     psdm_json_close(j->out);
     psdm_json_close(j->out);

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* sigaction, clock_gettime */
 /* cmd_excite.c: psdm excite: motions for a robot to make, that tell its parameters apart. */
 #include "cmd_excite.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <signal.h>
@@ -122,7 +123,7 @@ static int load(excite_job *j) {
 /* a file that cannot be written is told now, not after the search */
 static int try_file(const excite_job *j) {
   psdm_output *out;
-  if (!j->set.out || strcmp(j->set.out, "-") == 0) return -1;
+  if (!j->set.out || strcmp(j->set.out, "-") == 0 || ranks_helper()) return -1;
   int code = tool_open(j->set.out, &out);
   if (code < 0) tool_abort(&out);
   return code;
@@ -134,10 +135,12 @@ static int plan(excite_job *j) {
   j->saved = INFINITY;
   j->options.going_on = going_on;
   j->options.going_on_user = j;
+  j->options.ranks = ranks_all();
   excite_catch(NULL);
   psdm_status status = psdm_excite(j->robot, &j->options, NULL, &j->result, &error);
   progress_end(&j->bar);
   if (status) return tool_fail(&error);
+  if (ranks_helper()) return EXIT_OK;
   j->interrupted = caught;
   if (j->interrupted) tool_warn("interrupted: this is the best so far");
   return -1;

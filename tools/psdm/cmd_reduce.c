@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "reduce_plot.h"
+#include "ranks.h"
 #include "tool.h"
 
 #define REDUCE_SETTINGS(X)                                                                                                    \
@@ -11,6 +12,7 @@
   X(number, confidence, "0.95", "C", "share of the states that must be within it")                                            \
   X(flag, forward, "", "", "reduce forward dynamics: functions of velocities and gravity go before those of accelerations")   \
   X(number, samples, "1000000", "N", "states that verify the result")                                                         \
+  X(text, device, "cpu", "cpu|cuda", "where these states are: here, or on a GPU (needs nvcc; for 10^8 samples)")              \
   X(number, seed, "1", "S", "of the random states; the same seed gives the same model")                                       \
   X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                                           \
   X(text, plots, "", "DIR", "draw contributions (figure2) and the trade-off (figure7), slow and fast, with gnuplot")          \
@@ -144,13 +146,14 @@ static int check_settings(const reduce_settings *set) {
   if (!(set->confidence > 0 && set->confidence < 1)) return tool_usage("reduce", "--confidence must lie between 0 and 1");
   if (!(set->samples >= 1000 && set->samples <= 4e9) || set->samples != floor(set->samples)) return tool_usage("reduce", "--samples must be a whole number from 1000 to 4e9");
   if (!(set->seed >= 0 && set->seed <= 9e15) || set->seed != floor(set->seed)) return tool_usage("reduce", "--seed must be a whole number");
+  if (strcmp(set->device, "cpu") != 0 && strcmp(set->device, "cuda") != 0) return tool_usage("reduce", "--device '%s': cpu or cuda was expected", tool_safe(set->device));
   if (set->json && set->table) return tool_usage("reduce", "--table and --json do not go together");
   return -1;
 }
 
 static int start_reducer(job *j, const psdm_profile *profile, bool medians, psdm_reducer **reducer) {
   psdm_error error;
-  psdm_reduce_options options = {.profile = *profile, .samples = (long)j->set->samples, .seed = (unsigned long long)j->set->seed, .forward = j->set->forward, .medians = medians, .going_on = going_on, .going_on_user = &j->bar};
+  psdm_reduce_options options = {.profile = *profile, .samples = (long)j->set->samples, .seed = (unsigned long long)j->set->seed, .forward = j->set->forward, .medians = medians, .cuda = strcmp(j->set->device, "cuda") == 0, .ranks = ranks_all(), .going_on = going_on, .going_on_user = &j->bar};
   return psdm_reducer_new(j->robot, j->model, &options, NULL, reducer, &error) ? tool_fail(&error) : -1;
 }
 
@@ -339,6 +342,7 @@ static int run(job *j) {
   psdm_error error;
   int code = -1;
   if (psdm_robot_ready(j->robot, &error) || psdm_model_derive(j->robot, NULL, NULL, &j->model, NULL, &error)) return tool_fail(&error);
+  if (ranks_helper()) return psdm_reducer_help(j->robot, j->model, &(psdm_reduce_options){.ranks = ranks_all()}, NULL, &error) ? tool_fail(&error) : EXIT_OK;
   code = set_profile(j);
   j->bar = progress_start(100);
   if (code < 0) code = start_reducer(j, &j->profile, false, &j->reducer);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ranks.h"
 #include "tool.h"
 
 static const struct command {
@@ -44,7 +45,9 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  int code = dispatch(argc, argv);
+  int code = ranks_begin(argc > 1 ? argv[1] : "");
+  if (code < 0) code = dispatch(argc, argv);
+  code = ranks_end(code);
   /* a full disk shows up only here */
   if (fclose(stdout) && errno != EBADF && code == EXIT_OK) {
     fprintf(stderr, "psdm: error: <stdout>: cannot be written: %s\n", strerror(errno));

@@ -1,0 +1,230 @@
+/* checkpoint_io.c: finished parts of a run in a folder, each a file that is whole or not there.
+ *
+ *   KEY-KIND-REQUEST-NUMBER.part    KEY: logs, robot, settings and version; REQUEST: what the part is an answer to
+ *
+ * A file has a word, its own name's hashes in full, its length and the hash of its content: what was cut off or belongs elsewhere is not taken. */
+#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, fsync */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sha256.h"
+#include "calib/calib_priv.h"
+#include "psdm/output.h"
+#include "psdm/version.h"
+
+enum { DIGEST = PSDMP_SHA256_BYTES, NAME = 128 };
+
+struct psdmp_checkpoint {
+  const psdm_allocator *allocator;
+  char *folder;
+  unsigned char key[DIGEST];
+  atomic_long *found, *saved, *damaged; /* of a checkpoint that is constant otherwise */
+  atomic_long counts[3];
+  long stale;
+};
+
+typedef struct head {
+  char word[16];
+  unsigned char key[DIGEST], request[DIGEST], content[DIGEST];
+  unsigned long long bytes;
+} head;
+
+static const char word[16] = "psdm part 1";
+
+static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+
+/* ---- names ---- */
+
+static void hash_of(const void *data, size_t count, unsigned char digest[DIGEST]) {
+  psdmp_sha256 hash;
+  psdmp_sha256_start(&hash);
+  psdmp_sha256_part(&hash, data ? data : "", data ? count : 0);
+  psdmp_sha256_end(&hash, digest);
+}
+
+static void name_of(const psdmp_checkpoint *c, const char *kind, long number, const unsigned char request[DIGEST], char name[NAME]) {
+  char text[2][17];
+  for (int k = 0; k < 8; k++) {
+    snprintf(text[0] + 2 * k, 3, "%02x", c->key[k]);
+    snprintf(text[1] + 2 * k, 3, "%02x", request[k]);
+  }
+  snprintf(name, NAME, "%s-%s-%s-%06ld.part", text[0], kind, text[1], number);
+}
+
+static char *path_of(const psdmp_checkpoint *c, const char *name) {
+  size_t size = strlen(c->folder) + strlen(name) + 32;
+  char *path = psdmp_alloc_raw(c->allocator, size);
+  if (path) snprintf(path, size, "%s/%s", c->folder, name);
+  return path;
+}
+
+/* ---- the key ---- */
+
+static unsigned long long fingerprint(const psdm_robot *robot, const psdm_allocator *allocator) {
+  psdm_output *digest;
+  if (psdmp_digest_open(allocator, &digest)) return 0;
+  psdm_robot_write(robot, PSDM_FORMAT_YAML, digest);
+  return psdmp_digest_close(&digest);
+}
+
+/* what decides which rows there are and which of them train; all else is in the requests */
+static void hash_options(const psdm_calibrate_options *o, int n, psdmp_sha256 *hash) {
+  const double numbers[] = {o->log.rate, o->log.jump, o->holdout, o->holdout_block};
+  const long counts[] = {o->files, o->log.degrees, o->log.ignore_extra, o->log.currents, o->holdout_every, o->cache, o->decimate};
+  psdmp_sha256_part(hash, numbers, sizeof numbers);
+  psdmp_sha256_part(hash, counts, sizeof counts);
+  psdmp_sha256_part(hash, o->log.columns ? o->log.columns : "", o->log.columns ? strlen(o->log.columns) : 0);
+  if (o->log.sign) psdmp_sha256_part(hash, o->log.sign, (size_t)n * sizeof(double));
+  if (o->log.offset) psdmp_sha256_part(hash, o->log.offset, (size_t)n * sizeof(double));
+}
+
+static psdm_status make_key(psdmp_checkpoint *c, const psdm_robot *robot, const psdm_calibrate_options *o, psdm_error *error) {
+  psdmp_sha256 hash;
+  unsigned long long description = fingerprint(robot, c->allocator);
+  psdmp_sha256_start(&hash);
+  psdmp_sha256_part(&hash, PSDM_VERSION, strlen(PSDM_VERSION));
+  psdmp_sha256_part(&hash, &description, sizeof description);
+  hash_options(o, psdm_robot_n(robot), &hash);
+  for (int k = 0; k < o->files; k++)
+    if (!psdmp_file_identity(o->path[k], &hash))
+      return psdmp_fail(error, PSDM_E_IO, o->path[k], 0, 0, "is no file that can be read and known again, and a checkpoint was asked for");
+  psdmp_sha256_end(&hash, c->key);
+  return PSDM_OK;
+}
+
+/* ---- the folder ---- */
+
+static void count_stale(psdmp_checkpoint *c) {
+  static const unsigned char none[DIGEST];
+  char own[NAME];
+  DIR *folder = opendir(c->folder);
+  name_of(c, "", 0, none, own);
+  for (struct dirent *entry; folder && (entry = readdir(folder));) {
+    size_t length = strlen(entry->d_name);
+    if (length > 5 && strcmp(entry->d_name + length - 5, ".part") == 0 && strncmp(entry->d_name, own, 17) != 0) c->stale++;
+  }
+  if (folder) closedir(folder);
+}
+
+psdm_status psdmp_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *o, const psdm_allocator *allocator, psdmp_checkpoint **out, psdm_error *error) {
+  *out = NULL;
+  psdmp_checkpoint *c = psdmp_alloc(allocator, sizeof *c);
+  size_t length = strlen(o->checkpoint);
+  if (!c) return no_memory(error);
+  c->allocator = allocator;
+  c->found = &c->counts[0], c->saved = &c->counts[1], c->damaged = &c->counts[2];
+  c->folder = psdmp_alloc_raw(allocator, length + 1);
+  psdm_status status = c->folder ? PSDM_OK : no_memory(error);
+  if (!status) memcpy(c->folder, o->checkpoint, length + 1);
+  if (!status && mkdir(c->folder, 0777) != 0 && errno != EEXIST) status = psdmp_fail(error, PSDM_E_IO, c->folder, 0, 0, "cannot be made: %s", strerror(errno));
+  if (!status && !psdmp_team_member(o->ranks)) status = make_key(c, robot, o, error);
+  if (!status && !psdmp_team_member(o->ranks)) count_stale(c);
+  if (status) return psdmp_checkpoint_free(c), status;
+  *out = c;
+  return PSDM_OK;
+}
+
+void psdmp_checkpoint_free(psdmp_checkpoint *c) {
+  if (!c) return;
+  psdmp_free(c->allocator, c->folder);
+  psdmp_free(c->allocator, c);
+}
+
+const unsigned char *psdmp_checkpoint_key(const psdmp_checkpoint *c) { return c->key; }
+void psdmp_checkpoint_set_key(psdmp_checkpoint *c, const unsigned char key[DIGEST]) { memcpy(c->key, key, DIGEST); }
+
+void psdmp_checkpoint_counts(const psdmp_checkpoint *c, long *found, long *saved, long *stale, long *damaged) {
+  *found = atomic_load(c->found), *saved = atomic_load(c->saved), *damaged = atomic_load(c->damaged);
+  *stale = c->stale;
+}
+
+/* ---- parts ---- */
+
+static bool read_all(int fd, void *to, size_t count) {
+  for (size_t at = 0; at < count;) {
+    ssize_t got = read(fd, (char *)to + at, count - at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += (size_t)got;
+  }
+  return true;
+}
+
+static bool write_all(int fd, const void *from, size_t count) {
+  for (size_t at = 0; at < count;) {
+    ssize_t put = write(fd, (const char *)from + at, count - at);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    at += (size_t)put;
+  }
+  return true;
+}
+
+static bool read_part(const psdmp_checkpoint *c, int fd, const unsigned char request[DIGEST], psdmp_bytes *part) {
+  head h;
+  struct stat info;
+  unsigned char digest[DIGEST];
+  if (fstat(fd, &info) != 0 || !read_all(fd, &h, sizeof h) || memcmp(h.word, word, sizeof word) != 0) return false;
+  if (memcmp(h.key, c->key, DIGEST) != 0 || memcmp(h.request, request, DIGEST) != 0) return false;
+  if ((unsigned long long)info.st_size != sizeof h + h.bytes || !psdmp_bytes_room(part, (size_t)h.bytes)) return false;
+  if (!read_all(fd, part->data, (size_t)h.bytes)) return false;
+  part->used = (size_t)h.bytes;
+  hash_of(part->data, part->used, digest);
+  return memcmp(digest, h.content, DIGEST) == 0;
+}
+
+bool psdmp_checkpoint_load(const psdmp_checkpoint *c, const char *kind, long number, const psdmp_bytes *request, psdmp_bytes *part) {
+  unsigned char digest[DIGEST];
+  char name[NAME];
+  hash_of(request ? request->data : NULL, request ? request->used : 0, digest);
+  name_of(c, kind, number, digest, name);
+  char *path = path_of(c, name);
+  int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  bool found = fd >= 0 && read_part(c, fd, digest, part);
+  if (fd >= 0) atomic_fetch_add(found ? c->found : c->damaged, 1);
+  if (fd >= 0) close(fd);
+  psdmp_free(c->allocator, path);
+  return found;
+}
+
+/* under a name of this process first, then renamed: others never see half of it */
+static bool write_part(const char *temporary, const char *path, const head *h, const psdmp_bytes *part) {
+  int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return false;
+  bool written = write_all(fd, h, sizeof *h) && write_all(fd, part->data, part->used) && fsync(fd) == 0;
+  int why = errno;
+  if (close(fd) != 0) written = false;
+  if (written && rename(temporary, path) == 0) return true;
+  if (!written) errno = why;
+  why = errno;
+  unlink(temporary);
+  errno = why;
+  return false;
+}
+
+psdm_status psdmp_checkpoint_save(const psdmp_checkpoint *c, const char *kind, long number, const psdmp_bytes *request, const psdmp_bytes *part, psdm_error *error) {
+  head h;
+  char name[NAME], hidden[NAME + 32];
+  if (part->failed) return no_memory(error);
+  memset(&h, 0, sizeof h);
+  memcpy(h.word, word, sizeof word);
+  memcpy(h.key, c->key, DIGEST);
+  hash_of(request ? request->data : NULL, request ? request->used : 0, h.request);
+  hash_of(part->data, part->used, h.content);
+  h.bytes = part->used;
+  name_of(c, kind, number, h.request, name);
+  snprintf(hidden, sizeof hidden, ".%s.%ld", name, (long)getpid());
+  char *path = path_of(c, name), *temporary = path_of(c, hidden);
+  psdm_status status = path && temporary ? PSDM_OK : no_memory(error);
+  if (!status && !write_part(temporary, path, &h, part)) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+  if (!status) atomic_fetch_add(c->saved, 1);
+  psdmp_free(c->allocator, path);
+  psdmp_free(c->allocator, temporary);
+  return status;
+}

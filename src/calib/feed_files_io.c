@@ -1,0 +1,56 @@
+/* feed_files_io.c: sizes of logs, and how a log is known again. */
+#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, st_mtim */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sha256.h"
+#include "calib/feed_priv.h"
+
+/* the largest first, each to the rank that has least */
+void psdmp_feed_assign(const psdmp_feed *f, int ranks, int *rank) {
+  enum { MOST = 1024 };
+  double load[MOST] = {0};
+  if (ranks > MOST) ranks = MOST;
+  for (int k = 0; k < f->files; k++) rank[k] = -1;
+  for (int round = 0; round < f->files; round++) {
+    int next = -1, least = 0;
+    double most = -1;
+    for (int k = 0; k < f->files; k++) {
+      struct stat info;
+      bool regular = strcmp(f->file[k].path, "-") != 0 && stat(f->file[k].path, &info) == 0 && S_ISREG(info.st_mode);
+      if (rank[k] >= 0) continue;
+      if (!regular) rank[k] = 0;
+      else if ((double)info.st_size > most) most = (double)info.st_size, next = k;
+    }
+    if (next < 0) return;
+    for (int r = 1; r < ranks; r++)
+      if (load[r] < load[least]) least = r;
+    rank[next] = least;
+    load[least] += most + 1;
+  }
+}
+
+/* size, time of its last change, and its first and last bytes */
+bool psdmp_file_identity(const char *path, psdmp_sha256 *hash) {
+  enum { EDGE = 65536 };
+  static const unsigned char nothing = 0;
+  unsigned char bytes[EDGE];
+  struct stat info;
+  int fd = strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+  bool known = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  long long size = known ? (long long)info.st_size : 0;
+  for (int end = 0; end < 2 && known; end++) {
+    off_t at = end && size > EDGE ? (off_t)(size - EDGE) : 0;
+    ssize_t got = pread(fd, bytes, EDGE, at);
+    known = got >= 0;
+    if (known) psdmp_sha256_part(hash, got ? bytes : &nothing, (size_t)got);
+  }
+  if (fd >= 0) close(fd);
+  if (!known) return false;
+  psdmp_sha256_part(hash, &size, sizeof size);
+  psdmp_sha256_part(hash, &info.st_mtim.tv_sec, sizeof info.st_mtim.tv_sec);
+  psdmp_sha256_part(hash, &info.st_mtim.tv_nsec, sizeof info.st_mtim.tv_nsec);
+  return true;
+}

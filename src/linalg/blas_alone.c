@@ -1,0 +1,28 @@
+/* blas_alone.c: OpenBLAS without threads of its own. How it cuts a product up depends on their number, and so do the last bits; and what is spread over threads
+ * already has no use for more of them. */
+#include <cblas.h>
+#include <stdatomic.h>
+
+#include "linalg/linalg.h"
+
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+static int users, before; /* the setting is the process's: the first one takes it, the last one gives it back */
+
+static void enter(void) {
+  while (atomic_flag_test_and_set(&busy)) continue;
+}
+
+void psdmp_blas_alone(void) {
+  enter();
+  if (users++ == 0) {
+    before = openblas_get_num_threads();
+    if (before != 1) openblas_set_num_threads(1);
+  }
+  atomic_flag_clear(&busy);
+}
+
+void psdmp_blas_back(void) {
+  enter();
+  if (--users == 0 && before != 1) openblas_set_num_threads(before);
+  atomic_flag_clear(&busy);
+}

@@ -1,0 +1,66 @@
+/* mpi.c: the plug-in psdm_mpi.so: MPI behind psdm_ranks. */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
+#include <mpi.h>
+#include <time.h>
+
+#include "parallel/ranks_plugin.h"
+
+enum { TAG = 1 };
+static const size_t PIECE = (size_t)1 << 30; /* bytes of a message: MPI counts them in an int */
+
+/* Waiting may take hours while another rank works: it does not burn a processor, and hardly adds to what takes a millisecond. */
+static bool wait_for(MPI_Request *request) {
+  long pause = 1000;
+  for (;;) {
+    int done = 0;
+    if (MPI_Test(request, &done, MPI_STATUS_IGNORE)) return false;
+    if (done) return true;
+    nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
+    if (pause < 1000000) pause += pause / 4;
+  }
+}
+
+static bool broadcast(void *self, void *bytes, size_t count) {
+  (void)self;
+  for (size_t at = 0; at < count; at += PIECE) {
+    MPI_Request request;
+    size_t piece = count - at < PIECE ? count - at : PIECE;
+    if (MPI_Ibcast((char *)bytes + at, (int)piece, MPI_BYTE, 0, MPI_COMM_WORLD, &request) || !wait_for(&request)) return false;
+  }
+  return true;
+}
+
+static bool send(void *self, int to, const void *bytes, size_t count) {
+  (void)self;
+  for (size_t at = 0; at < count; at += PIECE) {
+    MPI_Request request;
+    size_t piece = count - at < PIECE ? count - at : PIECE;
+    if (MPI_Isend((const char *)bytes + at, (int)piece, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request) || !wait_for(&request)) return false;
+  }
+  return true;
+}
+
+static bool receive(void *self, int from, void *bytes, size_t count) {
+  (void)self;
+  for (size_t at = 0; at < count; at += PIECE) {
+    MPI_Request request;
+    size_t piece = count - at < PIECE ? count - at : PIECE;
+    if (MPI_Irecv((char *)bytes + at, (int)piece, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request) || !wait_for(&request)) return false;
+  }
+  return true;
+}
+
+static void finish(void *self) {
+  (void)self;
+  MPI_Finalize();
+}
+
+static bool begin(psdm_ranks *ranks) {
+  int given;
+  if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given)) return false;
+  *ranks = (psdm_ranks){.broadcast = broadcast, .send = send, .receive = receive, .finish = finish};
+  return !MPI_Comm_rank(MPI_COMM_WORLD, &ranks->rank) && !MPI_Comm_size(MPI_COMM_WORLD, &ranks->size);
+}
+
+__attribute__((visibility("default"))) extern const psdmp_ranks_plugin psdm_mpi;
+const psdmp_ranks_plugin psdm_mpi = {PSDMP_RANKS_KEY, begin};

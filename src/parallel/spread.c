@@ -1,0 +1,131 @@
+/* spread.c: units of work over threads and ranks, added up along one tree.
+ *
+ * Every rank has a run of consecutive units, its threads take them as they come, and add them in their order; rank 0 adds what the others have. No sum is made in
+ * another order than on one thread of one process. */
+#include <stdatomic.h>
+
+#include "parallel/parallel.h"
+
+static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+
+static psdmp_tree_way way_of(const psdmp_spread *s) { return (psdmp_tree_way){s->user, s->merge, s->part_free}; }
+
+/* ---- this rank ---- */
+
+/* What threads share. */
+typedef struct sharing {
+  const psdmp_spread *s;
+  psdmp_tree *tree;
+  atomic_bool failed;
+  psdm_status status; /* of the first unit that failed, in their order */
+  psdm_error *error;
+} sharing;
+
+/* in the order of units */
+static void take_unit(sharing *g, long unit, void *part, psdm_status status, const psdm_error *error) {
+  if (g->status || status) {
+    if (part) g->s->part_free(g->s->user, part);
+    if (g->status || !status) return;
+    g->status = status;
+    if (g->error) *g->error = *error;
+  } else if (psdmp_tree_add(g->tree, unit, 0, part)) {
+    g->status = no_memory(g->error);
+  }
+  if (g->status) atomic_store(&g->failed, true);
+}
+
+static psdm_status do_share(const psdmp_spread *s, psdmp_tree *tree, psdm_error *error) {
+  sharing g = {.s = s, .tree = tree, .error = error};
+  long first, last;
+  psdmp_team_share(s->ranks, s->units, &first, &last);
+  int threads = psdmp_threads(s->threads, s->allocator, last - first);
+  atomic_init(&g.failed, false);
+  *tree = (psdmp_tree){.way = way_of(s)};
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+#endif
+  {
+    void *space = s->space_new(s->user);
+#ifdef _OPENMP
+#pragma omp for ordered schedule(dynamic, 1)
+#endif
+    for (long unit = first; unit < last; unit++) {
+      psdm_error own;
+      void *part = NULL;
+      psdm_status status = !space ? no_memory(&own) : atomic_load(&g.failed) ? PSDM_OK : s->make(space, unit, &part, &own);
+#ifdef _OPENMP
+#pragma omp ordered
+#endif
+      take_unit(&g, unit, part, status, &own);
+    }
+    if (space) s->space_free(s->user, space);
+  }
+  (void)threads;
+  if (g.status) psdmp_tree_free(tree);
+  return g.status;
+}
+
+/* ---- the others ---- */
+
+static void put_tree(const psdmp_spread *s, const psdmp_tree *t, psdmp_bytes *to) {
+  long count = t->count;
+  PSDMP_PUT(to, count);
+  for (int k = 0; k < t->count; k++) {
+    PSDMP_PUT(to, t->node[k].index);
+    PSDMP_PUT(to, t->node[k].level);
+    bool any = t->node[k].part != NULL;
+    PSDMP_PUT(to, any);
+    if (any) s->put(s->user, t->node[k].part, to);
+  }
+}
+
+static psdm_status add_tree(const psdmp_spread *s, psdmp_bytes *from, psdmp_tree *t, psdm_error *error) {
+  long count = psdmp_bytes_count(from, sizeof(long) + sizeof(int));
+  for (long k = 0; k < count; k++) {
+    long index;
+    int level;
+    bool any;
+    PSDMP_GET(from, index);
+    PSDMP_GET(from, level);
+    PSDMP_GET(from, any);
+    void *part = from->failed || !any ? NULL : s->get(s->user, from);
+    if ((any && !part) || psdmp_tree_add(t, index, level, part)) return no_memory(error);
+  }
+  return from->failed ? no_memory(error) : PSDM_OK;
+}
+
+psdm_status psdmp_spread_serve(const psdmp_spread *s, psdmp_bytes *answer, psdm_error *error) {
+  psdmp_tree tree;
+  psdm_status status = do_share(s, &tree, error);
+  if (status) return status;
+  put_tree(s, &tree, answer);
+  psdmp_tree_free(&tree);
+  return PSDM_OK;
+}
+
+/* all are listened to; of all failures that of the first rank, which has the first units, is told */
+static psdm_status hear_all(const psdmp_spread *s, psdm_status status, psdmp_tree *tree, psdm_error *error) {
+  for (int k = 1; k < psdmp_team_size(s->ranks); k++) {
+    psdmp_bytes answer = {.allocator = s->allocator};
+    psdm_error other;
+    psdm_status heard = psdmp_team_listen(s->ranks, k, &answer, &other);
+    if (!heard && !status) heard = add_tree(s, &answer, tree, &other);
+    if (!heard && !status && s->heard) s->heard(s->user, &answer);
+    psdmp_bytes_free(&answer);
+    if (heard && !status && error) *error = other;
+    if (heard && !status) status = heard;
+  }
+  return status;
+}
+
+psdm_status psdmp_spread_all(const psdmp_spread *s, int work, const psdmp_bytes *request, void **part, psdm_error *error) {
+  psdmp_tree tree;
+  *part = NULL;
+  psdm_status status = psdmp_team_size(s->ranks) > 1 ? psdmp_team_ask(s->ranks, work, request, error) : PSDM_OK;
+  if (status) return status;
+  status = do_share(s, &tree, error);
+  status = hear_all(s, status, &tree, error);
+  if (!status) return psdmp_tree_end(&tree, part) ? no_memory(error) : PSDM_OK;
+  psdmp_tree_free(&tree);
+  return status;
+}

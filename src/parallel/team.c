@@ -1,0 +1,122 @@
+/* team.c: rank 0 asks, the others answer. */
+#include <stdio.h>
+#include <string.h>
+
+#include "parallel/parallel.h"
+
+enum { DISMISSED = -1, OVER = -2 }; /* in place of a work */
+
+typedef struct question {
+  int work;
+  size_t bytes;
+} question;
+
+typedef struct reply {
+  psdm_status status;
+  psdm_error error;
+  size_t bytes;
+} reply;
+
+static psdm_status lost(int rank, psdm_error *error) { return psdmp_fail(error, PSDM_E_IO, "", 0, 0, "rank %d cannot be reached any more", rank); }
+
+/* ---- rank 0 ---- */
+
+psdm_status psdmp_team_ask(psdm_ranks *r, int work, const psdmp_bytes *request, psdm_error *error) {
+  question q = {.work = work, .bytes = request ? request->used : 0};
+  if (request && request->failed) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  bool passed = r->broadcast(r->self, &q, sizeof q) && (!q.bytes || r->broadcast(r->self, request->data, q.bytes));
+  return passed ? PSDM_OK : lost(1, error);
+}
+
+psdm_status psdmp_team_listen(psdm_ranks *r, int from, psdmp_bytes *answer, psdm_error *error) {
+  reply p;
+  if (!r->receive(r->self, from, &p, sizeof p)) return lost(from, error);
+  if (p.bytes && !psdmp_bytes_room(answer, p.bytes)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (p.bytes && !r->receive(r->self, from, answer->data + answer->used, p.bytes)) return lost(from, error);
+  answer->used += p.bytes;
+  if (p.status && error) *error = p.error;
+  return p.status;
+}
+
+void psdmp_team_dismiss(psdm_ranks *r) {
+  question q = {.work = DISMISSED};
+  if (r) r->broadcast(r->self, &q, sizeof q);
+}
+
+/* ---- the others ---- */
+
+static bool send_reply(psdm_ranks *r, reply *p, const psdmp_bytes *answer) {
+  p->bytes = p->status ? 0 : answer->used;
+  return r->send(r->self, 0, p, sizeof *p) && (!p->bytes || r->send(r->self, 0, answer->data, p->bytes));
+}
+
+/* the next question; false: rank 0 is gone */
+static bool hear(psdm_ranks *r, question *q, psdmp_bytes *request) {
+  if (!r->broadcast(r->self, q, sizeof *q)) return false;
+  r->over = q->work == OVER;
+  if (!q->bytes) return true;
+  if (!psdmp_bytes_room(request, q->bytes)) return false;
+  if (!r->broadcast(r->self, request->data, q->bytes)) return false;
+  request->used = q->bytes;
+  return true;
+}
+
+psdm_status psdmp_team_serve(psdm_ranks *r, psdmp_team_work work, void *user, const psdm_allocator *allocator, psdm_error *error) {
+  while (!r->over) {
+    question q;
+    psdmp_bytes request = {.allocator = allocator}, answer = {.allocator = allocator};
+    reply p;
+    memset(&p, 0, sizeof p);
+    bool heard = hear(r, &q, &request), ends = heard && q.work < 0;
+    if (heard && !ends) {
+      p.status = work(user, q.work, &request, &answer, &p.error);
+      if (!p.status && answer.failed) p.status = psdmp_fail(&p.error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+      heard = send_reply(r, &p, &answer);
+    }
+    psdmp_bytes_free(&request);
+    psdmp_bytes_free(&answer);
+    if (ends) break;
+    if (!heard) {
+      r->over = true;
+      return lost(0, error);
+    }
+  }
+  return PSDM_OK;
+}
+
+void psdmp_team_share(const psdm_ranks *r, long count, long *first, long *last) {
+  long size = psdmp_team_size(r), rank = r ? r->rank : 0, whole = count / size, more = count % size;
+  *first = whole * rank + (rank < more ? rank : more);
+  *last = *first + whole + (rank < more);
+}
+
+/* ---- failures ---- */
+
+static psdm_status repeat(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+  (void)work, (void)request, (void)answer;
+  *error = *(const psdm_error *)user;
+  return error->status ? error->status : PSDM_E_ARGUMENT;
+}
+
+void psdmp_team_refuse(psdm_ranks *r, const psdm_error *why) {
+  psdm_error copy = *why;
+  psdmp_team_serve(r, repeat, &copy, NULL, NULL);
+}
+
+/* ---- the end ---- */
+
+static psdm_status refuse(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+  (void)work, (void)request, (void)answer;
+  return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%s", (const char *)user);
+}
+
+void psdm_ranks_close(psdm_ranks *r, const char *failure) {
+  if (!r) return;
+  char text[480];
+  snprintf(text, sizeof text, "rank %d: %.440s", r->rank, failure ? failure : "it was done before rank 0 was");
+  question q = {.work = OVER};
+  if (r->rank == 0) r->broadcast(r->self, &q, sizeof q);
+  while (r->rank > 0 && !r->over) psdmp_team_serve(r, refuse, text, NULL, NULL);
+  r->over = true;
+  if (r->finish) r->finish(r->self);
+}

@@ -1,0 +1,353 @@
+/* test_calibrate_spread.c: a calibration by threads, by ranks, and in two runs because the first was killed: the same bits as by one thread of one process. */
+#define _XOPEN_SOURCE 700
+
+#include "../calib/test_calibrate_log.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "calib/log_priv.h"
+#include "psdm/calibrate.h"
+#include "ranks_by_fork.h"
+
+static const char two_links[] =
+    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2}\n  - {name: b, type: revolute, a: 0.3}\n"
+    "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
+    "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
+static const char one_link[] = "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n";
+
+/* ---- all numbers of an answer ---- */
+
+typedef struct numbers {
+  long count;
+  double x[4096];
+} numbers;
+
+static void take(numbers *n, long count, const double *x) {
+  assert_true(n->count + count <= 4096);
+  memcpy(n->x + n->count, x, (size_t)count * sizeof *x);
+  n->count += count;
+}
+
+static numbers *numbers_of(const psdm_calibration *c) {
+  numbers *n = calloc(1, sizeof *n);
+  int W = c->base;
+  assert_non_null(n);
+  for (int j = 0; j < c->base; j++) take(n, 3, (double[]){c->theta[j].value, c->theta[j].sd, c->theta[j].prior_share});
+  for (int i = 0; i < c->n; i++) {
+    W += c->columns[i];
+    for (int k = 0; k < c->columns[i]; k++) take(n, 4, (double[]){c->column[i][k].kind, c->column[i][k].width, c->column[i][k].gain, c->column[i][k].sd});
+  }
+  take(n, W, c->singular);
+  for (int part = 0; part < 2 * PSDM_FIT_PARTS; part++) {
+    const psdm_part_fit *f = part < PSDM_FIT_PARTS ? &c->train[part] : &c->heldout[part - PSDM_FIT_PARTS];
+    take(n, 1, &f->global_rel);
+    for (int i = 0; i < c->n; i++) take(n, 5, (double[]){(double)f->joint[i].rows, f->joint[i].rmse, f->joint[i].rel, f->joint[i].nrmse, f->joint[i].r2});
+  }
+  take(n, c->n, c->sigma);
+  take(n, c->n, c->speed);
+  take(n, 8, (double[]){c->cutoff, c->delay, c->lambda, c->rest, c->cost_ratio, c->condition, c->durbin_watson, c->correlation});
+  take(n, 4, (double[]){(double)c->rows, (double)c->used, c->segments, (double)c->faults[PSDM_FAULT_GARBAGE]});
+  return n;
+}
+
+static void assert_same(const psdm_calibration *c, const numbers *expected) {
+  numbers *n = numbers_of(c);
+  assert_int_equal(n->count, expected->count);
+  assert_memory_equal(n->x, expected->x, (size_t)n->count * sizeof *n->x);
+  free(n);
+}
+
+static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate_options *o) {
+  psdm_calibration *c = NULL;
+  psdm_error error = {0};
+  if (psdm_calibrate(robot, o, NULL, &c, &error)) fail_msg("%s:%d: %s", error.file, error.line, error.text);
+  return c;
+}
+
+/* rank 0's answer must have these numbers; processes first, as threads do not survive a fork */
+static void on_ranks(const psdm_robot *robot, psdm_calibrate_options o, int size, const numbers *expected) {
+  forked f;
+  psdm_calibration *c = NULL;
+  fork_ranks(&f, size);
+  o.threads = 1;
+  o.ranks = &f.ranks;
+  if (f.ranks.rank > 0) {
+    psdm_status status = psdm_calibrate(robot, &o, NULL, &c, NULL);
+    join_ranks(&f, status || c ? "a helper has an answer" : NULL);
+  }
+  c = calibrate(robot, &o);
+  assert_same(c, expected);
+  psdm_calibration_free(c);
+  join_ranks(&f, NULL);
+}
+
+/* ---- logs ---- */
+
+/* two segments, garbage, a channel that freezes */
+static void write_segments(const char *path, rng *g, const psdm_robot *robot, long rows) {
+  truth w = {.robot = robot, .rows = rows, .dt = 0.001, .viscous = 2, .coulomb = 1, .smooth = 0.1, .noise = 0.01, .step = 1e-5};
+  tones m = tones_of(g, &w);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  write_rows(file, &w, g, &m, true, 0);
+  fputs("this is no row\n", file);
+  w.rows = rows / 3;
+  write_rows(file, &w, g, &m, false, 1000);
+  assert_int_equal(fclose(file), 0);
+}
+
+/* a pendulum by recursion: many rows in little time */
+static void write_pendulum(const char *path, rng *g, long rows) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs("t,q1,tau1\n", file);
+  double s = 0, c = 1, turn = 0.003;
+  for (long row = 0; row < rows; row++) {
+    double next = s + turn * c;
+    c -= turn * next, s = next;
+    fprintf(file, "%ld.%03ld,%ld.%06lde-7,%lde-6\n", row / 1000, row % 1000, lround(s * 1e7), labs(lround(s * 1e13)) % 1000000, lround(30e6 * c) + (long)(rng_next(g) % 1000000));
+  }
+  assert_int_equal(fclose(file), 0);
+}
+
+/* ---- tests ---- */
+
+/* all choices by cross-validation, from rows in memory */
+static void choices(void **state) {
+  (void)state;
+  rng g = rng_start("choices");
+  char path[2][64];
+  const char *name[2] = {log_path(path[0]), log_path(path[1])};
+  psdm_robot *robot = parse_robot(two_links);
+  write_segments(path[0], &g, robot, 34000);
+  write_segments(path[1], &g, robot, 6000);
+  psdm_calibrate_options o = {.files = 2, .path = name, .holdout = 0.3, .estimator = PSDM_ESTIMATOR_CONSISTENT, .kinematics = PSDM_KINEMATICS_POSITION, .delay_given = true,
+                              .threads = 1};
+  psdm_calibration *c = calibrate(robot, &o);
+  numbers *expected = numbers_of(c);
+  psdm_calibration_free(c);
+  for (int size = 2; size < 4; size++) on_ranks(robot, o, size, expected);
+  for (o.threads = 2; o.threads < 5; o.threads++) {
+    c = calibrate(robot, &o);
+    assert_same(c, expected);
+    psdm_calibration_free(c);
+  }
+  free(expected);
+  psdm_robot_free(robot);
+  unlink(path[0]), unlink(path[1]);
+}
+
+static psdm_calibrate_options streamed(const char *const *path, int files) {
+  return (psdm_calibrate_options){.files = files, .path = path, .estimator = PSDM_ESTIMATOR_WLS, .kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 20, .delay_given = true,
+                                  .plain_friction = true, .rest = -1, .cache = 65536, .threads = 1};
+}
+
+static int parts_in(const char *folder) {
+  int count = 0;
+  DIR *d = opendir(folder);
+  for (struct dirent *e; d && (e = readdir(d));) count += strstr(e->d_name, ".part") != NULL && e->d_name[0] != '.';
+  if (d) closedir(d);
+  return count;
+}
+
+/* does something to every part whose name has a word */
+static void each_part(const char *folder, const char *word, bool cut) {
+  char path[512];
+  DIR *d = opendir(folder);
+  for (struct dirent *e; d && (e = readdir(d));) {
+    if (!strstr(e->d_name, word)) continue;
+    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    if (cut) assert_int_equal(truncate(path, 150), 0);
+    else assert_int_equal(unlink(path), 0);
+  }
+  if (d) closedir(d);
+}
+
+/* the program ends like this when its machine does */
+static bool die_half_way(void *user, const char *doing, double share) {
+  (void)user;
+  if (strcmp(doing, "gathering") == 0 && share > 0.6) kill(getpid(), SIGKILL);
+  return true;
+}
+
+/* rows that are read again, in parts that outlive the run */
+static void long_logs(void **state) {
+  (void)state;
+  rng g = rng_start("long_logs");
+  char path[2][64], folder[64];
+  const char *name[3] = {log_path(path[0]), log_path(path[1]), path[0]};
+  psdm_robot *robot = parse_robot(one_link);
+  write_pendulum(path[0], &g, 300000);
+  write_pendulum(path[1], &g, 20000);
+  snprintf(folder, sizeof folder, "%.50s.parts", path[0]);
+  psdm_calibrate_options o = streamed(name, 2);
+  psdm_calibration *c = calibrate(robot, &o);
+  numbers *expected = numbers_of(c);
+  psdm_calibration_free(c);
+  on_ranks(robot, o, 2, expected);
+  on_ranks(robot, o, 4, expected);
+  /* killed, and again */
+  pid_t child = fork();
+  if (child == 0) {
+    o.checkpoint = folder;
+    o.going_on = die_half_way;
+    psdm_calibrate(robot, &o, NULL, &c, NULL);
+    _exit(1);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status));
+  int left = parts_in(folder);
+  print_message("%d parts were left by the run that was killed\n", left);
+  assert_true(left >= 3); /* two logs, one unit at least */
+  o.checkpoint = folder;
+  c = calibrate(robot, &o);
+  assert_same(c, expected);
+  assert_int_equal(c->parts_found, left);
+  assert_true(c->parts_saved > 0 && c->parts_stale == 0 && c->parts_damaged == 0);
+  psdm_calibration_free(c);
+  /* what was cut off is made again, by ranks too */
+  each_part(folder, "-gather-", true);
+  on_ranks(robot, o, 2, expected);
+  each_part(folder, "-evaluate-", true);
+  c = calibrate(robot, &o);
+  assert_same(c, expected);
+  assert_true(c->parts_damaged > 0 && c->parts_found > 0);
+  psdm_calibration_free(c);
+  /* parts of other logs are left alone */
+  o.files = 3, o.path = name;
+  c = calibrate(robot, &o);
+  assert_true(c->parts_stale > 0 && c->parts_found == 0);
+  psdm_calibration_free(c);
+  o.files = 2, o.checkpoint = NULL;
+  for (o.threads = 2; o.threads < 5; o.threads += 2) {
+    c = calibrate(robot, &o);
+    assert_same(c, expected);
+    psdm_calibration_free(c);
+  }
+  each_part(folder, ".part", false);
+  assert_int_equal(rmdir(folder), 0);
+  free(expected);
+  psdm_robot_free(robot);
+  unlink(path[0]), unlink(path[1]);
+}
+
+/* the first bad file is told, whoever reads it */
+static void bad_files(void **state) {
+  (void)state;
+  rng g = rng_start("bad_files");
+  char path[4][64];
+  const char *name[4] = {log_path(path[0]), log_path(path[1]), log_path(path[2]), log_path(path[3])};
+  psdm_robot *robot = parse_robot(one_link);
+  for (int k = 0; k < 4; k++) write_pendulum(path[k], &g, 3000);
+  for (int bad = 0; bad < 4; bad++) {
+    psdm_calibrate_options o = streamed(name, 4);
+    psdm_calibration *c = NULL;
+    psdm_error alone = {0}, together = {0};
+    FILE *file = fopen(path[bad], "w");
+    assert_non_null(file);
+    fputs(bad % 2 ? "t,q1,tau1\nx,y,z\nno,row,either\n" : "t,q1,torque\n0,1,2\n", file);
+    assert_int_equal(fclose(file), 0);
+    psdm_status expected = psdm_calibrate(robot, &o, NULL, &c, &alone);
+    assert_true(expected != PSDM_OK && strcmp(alone.file, path[bad]) == 0);
+    for (int size = 2; size < 4; size++) {
+      forked f;
+      fork_ranks(&f, size);
+      o.ranks = &f.ranks;
+      psdm_status status = psdm_calibrate(robot, &o, NULL, &c, &together);
+      if (f.ranks.rank > 0) join_ranks(&f, NULL);
+      assert_int_equal(status, expected);
+      assert_null(c);
+      assert_string_equal(together.text, alone.text);
+      assert_string_equal(together.file, alone.file);
+      assert_int_equal(together.line, alone.line);
+      join_ranks(&f, NULL);
+    }
+    write_pendulum(path[bad], &g, 3000);
+  }
+  psdm_robot_free(robot);
+  for (int k = 0; k < 4; k++) unlink(path[k]);
+}
+
+/* ---- bookmarks ---- */
+
+enum { ROWS = 60000 };
+
+/* all rows from here on, as one list of numbers: t, q, tau, marks, line, segment */
+static long read_on(psdm_log *log, double *to) {
+  long count = 0;
+  for (;;) {
+    psdm_log_rows got;
+    psdm_error error;
+    if (psdm_log_read(log, 777, &got, &error)) fail_msg("%s", error.text);
+    if (!got.count) return count;
+    for (long k = 0; k < got.count; k++, count++) {
+      double *row = to + 6 * count;
+      row[0] = got.t[k], row[1] = got.q[k], row[2] = got.tau[k], row[3] = got.bad[k], row[4] = (double)got.line[k], row[5] = got.segment;
+    }
+  }
+}
+
+/* a log with everything that is watched: frozen and saturated channels, gaps, time that stands still, rows that are none */
+static void write_faults(const char *path, rng *g) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs("# made by a test\nt,q1,tau1\n", file);
+  double t = 0, frozen = 0;
+  for (long row = 0; row < ROWS; row++) {
+    double tau = 20 * sin(0.0031 * (double)row) + rng_uniform(g, -0.1, 0.1), q = sin(0.002 * (double)row);
+    if (row % 7001 == 0) t += 1;
+    if (row % 911 != 0) t += 0.001; /* else it repeats */
+    if (row % 5000 < 400 && row > 5000) q = frozen;
+    else frozen = q;
+    if (row % 1301 == 5) fputs("garbage,1,2\n", file);
+    if (row % 2003 == 7) fputs("\n# a comment\n", file);
+    fprintf(file, "%.6f,%.9f,%.9f\n", t, q, fmax(-15, fmin(15, tau)));
+  }
+  assert_int_equal(fclose(file), 0);
+}
+
+static void from_the_middle(void **state) {
+  (void)state;
+  rng g = rng_start("from_the_middle");
+  char path[64];
+  const char *name = log_path(path);
+  psdm_robot *robot = parse_robot(one_link);
+  psdm_log *log, *other;
+  psdm_error error;
+  double *all = malloc(6 * ROWS * sizeof *all), *again = malloc(6 * ROWS * sizeof *again);
+  psdmp_log_bookmark mark[64];
+  int marks = 0;
+  write_faults(path, &g);
+  assert_int_equal(psdm_log_open(name, robot, NULL, NULL, &log, &error), PSDM_OK);
+  assert_int_equal(psdm_log_open(name, robot, NULL, NULL, &other, &error), PSDM_OK);
+  long rows = read_on(log, all), marked = 0;
+  for (long k = 0; k < rows; k++) marked += all[6 * k + 3] != 0;
+  print_message("%ld rows, %ld of them marked, %ld segments\n", rows, marked, (long)all[6 * rows - 1] + 1);
+  assert_true(marked > 1000 && psdm_log_faults(log, PSDM_FAULT_GARBAGE) > 10 && psdm_log_faults(log, PSDM_FAULT_REPEATED) > 10);
+  assert_int_equal(psdm_log_rewind(log, &error), PSDM_OK);
+  for (psdm_log_rows got = {.count = 1}; got.count && marks < 64;) { /* taking bookmarks changes nothing */
+    assert_int_equal(psdm_log_read(log, 777, &got, &error), PSDM_OK);
+    if (got.count && psdmp_log_markable(log)) assert_true(psdmp_log_bookmark_take(log, NULL, &mark[marks++]));
+  }
+  assert_true(marks >= 4);
+  for (int k = marks - 1; k >= 0; k--) {
+    assert_int_equal(psdmp_log_go_to(k % 2 ? log : other, &mark[k], &error), PSDM_OK);
+    assert_int_equal(psdm_log_good(k % 2 ? log : other), mark[k].row);
+    long left = read_on(k % 2 ? log : other, again);
+    assert_int_equal(left, rows - mark[k].row);
+    assert_memory_equal(again, all + 6 * mark[k].row, (size_t)left * 6 * sizeof *again);
+    psdmp_log_bookmark_free(&mark[k], NULL);
+  }
+  psdm_log_close(log);
+  psdm_log_close(other);
+  psdm_robot_free(robot);
+  free(all), free(again);
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(from_the_middle), cmocka_unit_test(bad_files), cmocka_unit_test(long_logs), cmocka_unit_test(choices)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,62 @@
+/* ranks.c: one command on several ranks. Rank 0 runs it; the others help where it is one that can be helped with, and wait for the end of the others. */
+#define _POSIX_C_SOURCE 200809L /* dup2, fileno */
+#include "ranks.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+static psdm_ranks *all;
+static FILE *said; /* what a helper has to say */
+
+psdm_ranks *ranks_all(void) { return all; }
+bool ranks_helper(void) { return all && all->rank > 0; }
+
+static bool is_spread(const char *command) {
+  static const char *const spread[] = {"calibrate", "excite", "reduce"};
+  for (size_t k = 0; k < sizeof spread / sizeof *spread; k++)
+    if (strcmp(command, spread[k]) == 0) return true;
+  return false;
+}
+
+/* standard output leads nowhere, words to a file that is gone with the program */
+static void fall_silent(void) {
+  int nowhere = open("/dev/null", O_WRONLY);
+  said = tmpfile();
+  fflush(stdout);
+  if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
+  if (said || nowhere >= 0) dup2(said ? fileno(said) : nowhere, STDERR_FILENO);
+}
+
+int ranks_begin(const char *command) {
+  psdm_error error = {0};
+  psdm_status status = psdm_ranks_open(&all, &error);
+  if (status) return error.text[0] ? tool_fail(&error) : EXIT_USAGE; /* one of them speaks for all */
+  if (!ranks_helper()) return -1;
+  fall_silent();
+  return is_spread(command) ? -1 : EXIT_OK;
+}
+
+/* the last error of a helper, without "psdm: error: " */
+static const char *last_words(char *text, size_t size) {
+  static const char mark[] = "error: ";
+  char line[600];
+  text[0] = '\0';
+  if (!said) return "it failed";
+  rewind(said);
+  while (fgets(line, sizeof line, said)) {
+    const char *at = strstr(line, mark);
+    if (at) snprintf(text, size, "%.*s", (int)strcspn(at + sizeof mark - 1, "\n"), at + sizeof mark - 1);
+  }
+  return text[0] ? text : "it failed";
+}
+
+int ranks_end(int code) {
+  char text[512];
+  if (!all) return code;
+  bool helper = ranks_helper();
+  psdm_ranks_close(all, helper && code > EXIT_QUALITY ? last_words(text, sizeof text) : NULL);
+  return helper ? EXIT_OK : code; /* rank 0's is that of the run */
+}
