@@ -69,6 +69,7 @@ bench: all-packages build
 	@bash bench/excite/run.sh
 	@bash bench/peers/run.sh
 	@bash bench/plan/run.sh
+	@bash bench/python/run.sh
 
 docs:
 	@bash docs/site/build.sh build/site

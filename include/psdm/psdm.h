@@ -32,6 +32,7 @@
 #include "psdm/path.h"
 #include "psdm/payload.h"
 #include "psdm/reduce.h"
+#include "psdm/report.h"
 #include "psdm/rigid.h"
 #include "psdm/robot.h"
 #include "psdm/scale.h"

@@ -35,7 +35,8 @@ typedef struct psdm_reduce_options {
   unsigned long long seed;
   bool forward;          /* errors are of accelerations; velocity and gravity functions go before acceleration functions */
   bool medians;          /* medians and largest of the contributions too */
-  bool (*going_on)(void *user, double share); /* now and then with the share done, 0 to 1; false stops with PSDM_E_ARGUMENT */
+  bool (*going_on)(void *user, double share); /* now and then with the share done, 0 to 1; false stops: psdm_reducer_reduce with the best
+                                                 so far where it has one, else, and all others, with PSDM_E_ARGUMENT */
   void *going_on_user;
 } psdm_reduce_options;
 
@@ -50,6 +51,7 @@ typedef struct psdm_reduce_info {
   long samples;      /* verifying states */
   bool reached;      /* the error asked for is met */
   double seconds;
+  bool stopped;      /* by going_on: the best so far, verified over at most 100000 states, not the smallest */
 } psdm_reduce_info;
 
 typedef struct psdm_reducer psdm_reducer;

@@ -25,6 +25,12 @@ enum {
 
 #define WHOLE 0.85 /* share of the error that goes into leaving out whole functions */
 
+/* How much is kept: the first functions of the ranking, without the last so many of the accelerations' (forward), and without the weakest
+ * entries of the others (else). */
+typedef struct choice {
+  long functions, accelerations_out, entries_out;
+} choice;
+
 struct psdm_reducer {
   psdmp_arena arena;
   const psdm_robot *robot;
@@ -45,6 +51,9 @@ struct psdm_reducer {
   double *Y, *G, *h, *unit;          /* (n x l x LANES), (l x l), (l), (l) */
   uint32_t *count;                   /* (BINS) */
   double from, to;                   /* share of the work that is under way */
+  double told;                       /* the largest share that was told: trials repeat, a bar should not go back */
+  bool stopped;                      /* by going_on */
+  choice best;                       /* the last trial that was good enough; no functions: none yet */
 };
 
 static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model"); }
@@ -55,11 +64,13 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static psdm_status tell(const psdm_reducer *r, long done, long total, psdm_error *error) {
+static psdm_status tell(psdm_reducer *r, long done, long total, psdm_error *error) {
   double share = r->from + (r->to - r->from) * (double)done / (double)(total ? total : 1);
-  if (r->options.going_on && !r->options.going_on(r->options.going_on_user, share))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
-  return PSDM_OK;
+  if (r->stopped || !r->options.going_on) return PSDM_OK; /* what is done after a stop is short */
+  r->told = share > r->told ? share : r->told;
+  if (r->options.going_on(r->options.going_on_user, r->told)) return PSDM_OK;
+  r->stopped = true;
+  return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
 }
 
 static psdm_status fill(psdm_reducer *r, psdmp_stream stream, long block, long total, psdm_error *error) {
@@ -223,12 +234,6 @@ static void list_weak(psdm_reducer *r) {
   qsort(r->weak, (size_t)r->weaks, sizeof *r->weak, by_mean);
 }
 
-/* How much is kept: the first functions of the ranking, without the last so many of the accelerations' (forward), and without the weakest
- * entries of the others (else). */
-typedef struct choice {
-  long functions, accelerations_out, entries_out;
-} choice;
-
 static void choose(psdm_reducer *r, const choice *c) {
   memset(r->joints, 0, (size_t)r->model->p * sizeof *r->joints);
   for (long k = 0; k < c->functions; k++)
@@ -365,6 +370,7 @@ static psdm_status judge(psdm_reducer *r, const choice *c, const aim *a, bool *g
   psdm_status status = a->refits ? refit(r, a->total < SELECT_LEAST ? a->total : SELECT_LEAST, error) : PSDM_OK;
   if (!status) status = measure(r, PSDMP_STREAM_SELECT, a->total, error);
   *good = error_at(r, a->total, a->confidence) <= a->error;
+  if (!status && *good) r->best = *c;
   return status;
 }
 
@@ -419,6 +425,7 @@ static void grow(const psdm_reducer *r, choice *c) {
 static psdm_status verify(psdm_reducer *r, choice *c, double wanted, double confidence, psdm_reduce_info *info, psdm_error *error) {
   long all = r->options.profile.count > 0 ? r->options.profile.count : r->options.samples, total = all;
   psdm_status status = PSDM_OK;
+  if (r->stopped && all > SELECT_MOST) all = SELECT_MOST; /* somebody waits */
   for (int round = 0; round < ROUNDS && !status; round++) {
     choose(r, c);
     status = refit(r, at_most(r, SELECT_LEAST), error);
@@ -560,6 +567,7 @@ psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidenc
   /* most of the error is spent on whole functions; in forward mode half, on those of velocities and gravity. The rest of it lets go what
    * matters next to nothing of the accelerations' functions, or single torques of the others. */
   first.error *= r->options.forward ? 0.5 : WHOLE;
+  r->told = 0, r->stopped = false, r->best = (choice){0};
   psdm_status status = fewest(r, &c, &first, error);
   long *next = r->options.forward ? &c.accelerations_out : &c.entries_out, most = r->accelerations;
   if (!status && !r->options.forward) {
@@ -571,6 +579,11 @@ psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidenc
   if (!status && r->options.forward) status = fewest(r, &c, &all, error); /* what the accelerations could not use */
   r->from = 0.3, r->to = 1;
   if (!status) status = verify(r, &c, wanted, confidence, info, error);
+  if (r->stopped && r->best.functions) {
+    c = r->best;
+    status = verify(r, &c, wanted, confidence, info, error);
+  }
+  info->stopped = r->stopped;
   if (!status) status = kept_model(r, reduced, error);
   if (status) return status;
   info->functions = (*reduced)->p;

@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 
 #include "codegen/emit.h"
+#include "codegen/wrap.h"
 #include "psdm/robot.h"
 
-typedef enum file_kind { HEADER, SOURCE, SELFTEST, MAKEFILE, FILES } file_kind;
+typedef enum file_kind { HEADER, SOURCE, SELFTEST, MAKEFILE, CASADI, FMU, FMU_DESCRIPTION, FILES } file_kind;
 
 /* the directory and all above it that are missing */
 static psdm_status make_directory(const char *directory, psdm_error *error) {
@@ -29,19 +30,36 @@ static psdm_status make_directory(const char *directory, psdm_error *error) {
   return PSDM_OK;
 }
 
+static psdm_status emit_fmu(psdmp_writer *e, file_kind kind, psdmp_arena *arena) {
+  char guid[40];
+  psdm_status status = psdmp_wrap_guid(e, arena, guid);
+  if (!status) (kind == FMU ? psdmp_wrap_fmu : psdmp_wrap_fmu_description)(e, guid);
+  return status;
+}
+
+/* wrappers are there when they were asked for */
+static bool wanted(const psdm_code *code, file_kind kind) {
+  if (kind == CASADI) return code->options.wraps >> PSDM_CODE_WRAP_CASADI & 1;
+  if (kind == FMU || kind == FMU_DESCRIPTION) return code->options.wraps >> PSDM_CODE_WRAP_FMU & 1;
+  return true;
+}
+
 static psdm_status emit_file(psdmp_writer *e, file_kind kind, psdmp_arena *arena, psdm_error *error) {
   psdm_status status = PSDM_OK;
   switch (kind) {
     case HEADER: psdmp_emit_header(e); break;
     case SOURCE: status = psdmp_emit_source(e, arena); break;
     case SELFTEST: return psdmp_emit_selftest(e, arena, error);
+    case CASADI: psdmp_wrap_casadi(e); break;
+    case FMU:
+    case FMU_DESCRIPTION: status = emit_fmu(e, kind, arena); break;
     default: psdmp_emit_makefile(e);
   }
   return status ? psdmp_fail(error, status, NULL, 0, 0, "%s while writing code", psdm_status_text(status)) : PSDM_OK;
 }
 
 static psdm_status write_file(const psdm_code *code, const char *directory, file_kind kind, psdm_error *error) {
-  static const char *const format[FILES] = {"%s/%s.h", "%s/%s.c", "%s/%s_selftest.c", "%s/Makefile"};
+  static const char *const format[FILES] = {"%s/%s.h", "%s/%s.c", "%s/%s_selftest.c", "%s/Makefile", "%s/%s_casadi.c", "%s/%s_fmu.c", "%s/modelDescription.xml"};
   psdmp_arena arena = {.allocator = code->arena.allocator};
   psdmp_writer e = {.code = code, .prefix = code->options.prefix, .single = code->options.real_float, .real = code->options.real_float ? "float" : "double"};
   char path[4096 + 80];
@@ -61,6 +79,7 @@ static psdm_status write_file(const psdm_code *code, const char *directory, file
 
 psdm_status psdm_code_write(const psdm_code *code, const char *directory, psdm_error *error) {
   psdm_status status = make_directory(directory, error);
-  for (int kind = 0; kind < FILES && !status; kind++) status = write_file(code, directory, (file_kind)kind, error);
+  for (int kind = 0; kind < FILES && !status; kind++)
+    if (wanted(code, (file_kind)kind)) status = write_file(code, directory, (file_kind)kind, error);
   return status;
 }

@@ -313,7 +313,7 @@ static void refusals(void **state) {
   assert_string_equal(read_two("t", &jump).sentence, "log.csv: a gap must be longer than one interval");
   static const char binary[] = "\x7F" "ELF\0\1\1";
   reading r = read_log(TWO_JOINTS, binary, sizeof binary - 1, 4096, NULL);
-  assert_string_equal(r.sentence, "log.csv:1: this is no log: neither text, nor gzip, MATLAB (5 or 7.3) or HDF5");
+  assert_string_equal(r.sentence, "log.csv:1: this is no log: neither text, nor gzip, MATLAB (5 or 7.3), HDF5 or a bag of ROS 2");
 }
 
 static void files(void **state) {

@@ -45,7 +45,7 @@ refuse() { # CODE SENTENCE WORDS...
   expect_code "$want" "$*"
   expect_in err "$sentence"
 }
-refuse 2 "'tim' is none of time, energy, scale; did you mean 'time'?" arm.yaml tim --to 1
+refuse 2 "'tim': did you mean 'time'? There are time, energy, scale" arm.yaml tim --to 1
 refuse 2 "scale needs --trajectory" arm.yaml scale
 refuse 2 "--to Q,... is needed" arm.yaml time
 refuse 2 "--trajectory goes with time and scale" arm.yaml energy --trajectory quick.csv

@@ -93,10 +93,16 @@ static bool has_row(const bench *b, psdm_code_function f, const char *method) {
 int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
   psdm_error error;
   int at = b->codes;
+  tool_search *search = options->going_on_user;
   psdm_compile_options compile = {.native = true, .compiler = compiler};
-  if (psdm_code_build(b->robot, options, NULL, &b->code[at], &error)) return tool_fail(&error);
+  if (tool_interrupted() && b->rows) return -1; /* what is there is worth measuring */
+  if (psdm_code_build(b->robot, options, NULL, &b->code[at], &error)) return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
   b->codes++;
-  if (psdm_compile(b->code[at], &compile, NULL, &b->compiled[at], &error)) return tool_fail(&error);
+  double began = tool_now();
+  progress_words(&search->bar, "compiling", -1);
+  if (psdm_compile(b->code[at], &compile, NULL, &b->compiled[at], &error)) return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
+  const psdm_compile_info *info = psdm_compiled_info(b->compiled[at]);
+  tool_detail("%s: %d functions %s in %.3g s", tool_safe(info->compiler), psdm_code_count(b->code[at]), info->cached ? "found in the cache" : "compiled", tool_now() - began);
   for (int k = 0; k < psdm_code_count(b->code[at]); k++) {
     bench_row row = {.chosen = chosen, .from = b->compiled[at]};
     row.function = psdm_code_at(b->code[at], k, &row.cost, &row.method);
@@ -307,6 +313,7 @@ void bench_time(bench *b, int rounds, progress *bar) {
     for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
       if (timed[f]) measure(b, LIBRARY, f, &b->library[f]);
     if (b->textbook) measure(b, TEXTBOOK, 0, &b->textbook_ns);
-    progress_show(bar, round + 1, round + 1, "rounds");
+    b->rounds = round + 1;
+    if (!progress_show(bar, round + 1, round + 1, "rounds")) break;
   }
 }

@@ -35,13 +35,14 @@ typedef struct bench {
   double library[PSDM_CODE_FUNCTIONS]; /* ns of the recursion; 0: not measured */
   struct textbook *textbook;           /* NULL: the robot is none for it */
   double textbook_ns;
+  int rounds;                          /* that were measured */
 } bench;
 
 /* Everything that is needed before code is built. -1 to go on, else an exit code. */
 int bench_open(const psdm_robot *robot, bench *b);
 void bench_close(bench *b);
 
-/* Generates, compiles and adds the rows of functions by a method; a function that is there by this method already is left out. chosen: the rows
+/* The user of options->going_on is a tool_search. Generates, compiles and adds the rows of functions by a method; a function that is there by this method already is left out. chosen: the rows
  * are what auto takes. */
 int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler);
 

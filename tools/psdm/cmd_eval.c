@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tool.h"
@@ -89,7 +88,8 @@ static int choose_function(job *j, const char *name) {
   for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) words[f] = psdm_function_name((psdm_function)f);
   if (!psdm_function_find(name, &j->function)) {
     const char *near = tool_nearest(name, words, PSDM_FUNCTION_COUNT);
-    return tool_usage("eval", "unknown function '%s'%s%s%s", tool_safe(name), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    if (!near) return tool_unknown("eval", "function", name, words, PSDM_FUNCTION_COUNT);
+    return tool_usage("eval", "unknown function '%s'; did you mean '%s'?", tool_safe(name), near);
   }
   bool expanded = strcmp(j->set.via, "expanded") == 0;
   if (!expanded && strcmp(j->set.via, "recursive") != 0) return tool_usage("eval", "--via '%s': recursive or expanded was expected", tool_safe(j->set.via));
@@ -101,7 +101,7 @@ static int choose_function(job *j, const char *name) {
 
 static int find_link(const psdm_robot *robot, const char *name, const char *option, int *joint) {
   *joint = psdm_robot_find(robot, name);
-  return *joint >= 0 ? -1 : tool_usage("eval", "--%s: the robot has no link or joint '%s'", option, tool_safe(name));
+  return *joint >= 0 ? -1 : tool_no_link("eval", option, name, robot);
 }
 
 /* one "LINK:FX,FY,FZ,MX,MY,MZ"; the name ends at the last colon */
@@ -228,7 +228,7 @@ static int match_columns(job *j) {
 
 static int open_files(job *j) {
   psdm_error error;
-  if (strcmp(j->set.in, "-") == 0 && isatty(STDIN_FILENO)) fprintf(stderr, "psdm: reading states from the terminal; --in FILE reads a file\n");
+  if (strcmp(j->set.in, "-") == 0 && isatty(STDIN_FILENO)) tool_note("reading states from the terminal, up to Ctrl-D; --in FILE reads a file");
   if (psdm_csv_open(j->set.in, NULL, &j->csv, &error)) return tool_fail(&error);
   j->inputs = psdm_eval_inputs(j->robot, j->function);
   j->outputs = psdm_eval_outputs(j->robot, j->function, &j->options);
@@ -281,16 +281,12 @@ static void write_row(job *j) {
   psdm_output_text(j->out, "\n");
 }
 
-static long long file_size(const char *path) {
-  struct stat info;
-  return strcmp(path, "-") && stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (long long)info.st_size : 0;
-}
-
 static int run(job *j) {
   psdm_error error;
-  progress bar = progress_start(file_size(j->set.in));
+  progress bar = progress_start("evaluating", tool_file_size(j->set.in));
   write_header(j);
-  for (long long rows = 0;; rows++) {
+  long long rows = 0;
+  for (;; rows++) {
     bool more;
     if (psdm_csv_row(j->csv, j->row, &more, &error)) {
       progress_end(&bar);
@@ -310,6 +306,7 @@ static int run(job *j) {
     if (rows % 1024 == 0) progress_show(&bar, psdm_csv_bytes(j->csv), rows, "states");
   }
   progress_end(&bar);
+  tool_detail("%s of %lld states, %.3g us each", psdm_function_name(j->function), rows, 1e6 * (tool_now() - bar.started) / (double)(rows ? rows : 1));
   if (j->set.json) {
     psdm_json_close(j->out);
     psdm_json_close(j->out);
