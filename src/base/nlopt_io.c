@@ -1,5 +1,5 @@
 /* nlopt_io.c: finds NLopt at run time: the file that $PSDM_NLOPT names, else the system's. */
-#define _POSIX_C_SOURCE 200809L /* dlopen */
+#define _GNU_SOURCE /* secure_getenv */
 #include "base/nlopt.h"
 
 #ifdef PSDM_HAVE_NLOPT
@@ -33,7 +33,7 @@ static bool take_all(void *library) {
 static void open_once(void) {
   /* the C functions are the same in both binary versions */
   static const char *const names[] = {"libnlopt.so.0", "libnlopt.so.1", "libnlopt.so"};
-  const char *given = getenv("PSDM_NLOPT");
+  const char *given = secure_getenv("PSDM_NLOPT");
   void *library = given && *given ? dlopen(given, RTLD_NOW | RTLD_LOCAL) : NULL;
   for (size_t k = 0; !library && !(given && *given) && k < sizeof names / sizeof *names; k++) library = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
   if (!library) return;
@@ -55,7 +55,9 @@ const psdmp_nlopt_table *psdmp_nlopt_open(void) {
 const char *psdmp_nlopt_version(void) { return psdmp_nlopt_open() ? version_text : NULL; }
 
 psdm_status psdmp_nlopt_missing(psdm_error *error, const char *what) {
-  return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s need NLopt, and libnlopt.so.0 is not there: install libnlopt0, or name the file in PSDM_NLOPT", what);
+  const char *given = secure_getenv("PSDM_NLOPT");
+  bool named = given && *given;
+  return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s need NLopt, and %s is not there: install libnlopt0, or name the file in PSDM_NLOPT", what, named ? "what PSDM_NLOPT names" : "libnlopt.so.0");
 }
 
 #else
@@ -63,6 +65,8 @@ psdm_status psdmp_nlopt_missing(psdm_error *error, const char *what) {
 const char *psdmp_nlopt_version(void) { return NULL; }
 
 psdm_status psdmp_nlopt_missing(psdm_error *error, const char *what) {
+  const char *given = secure_getenv("PSDM_NLOPT");
+  bool named = given && *given;
   return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s need NLopt, and this library was built without its header: install libnlopt-dev and build again", what);
 }
 #endif

@@ -83,7 +83,7 @@ static void emit_sparsity(psdmp_writer *e, const char *function, const block *b)
 static void emit_places(psdmp_writer *e, const char *function, const block *b) {
   const char *between = "";
   if (!b->from || in_place(b) || !nonzeros(b)) return;
-  psdmp_say(e, "static const short %s_%s_at[] = {", function, b->name);
+  psdmp_say(e, "static const int %s_%s_at[] = {", function, b->name);
   for (int c = 0; c < b->columns; c++)
     for (int r = 0; r < b->rows; r++) {
       if (is_zero(b, r, c)) continue;
@@ -143,7 +143,7 @@ static const char *const helpers[] = {
     "static const double *given(const double *x) { return x ? x : nought; }",
     "",
     "/* row-major numbers to the entries of a result, column by column; a result that is not wanted is NULL */",
-    "static void take(double *to, const double *from, const short *at, int count) {",
+    "static void take(double *to, const double *from, const int *at, int count) {",
     "  for (int k = 0; to && k < count; k++) to[k] = from[at ? at[k] : k];",
     "}",
     "",

@@ -72,7 +72,7 @@ static const psdmp_solver *try_folder(const char *folder, const char *under, sea
 
 static const psdmp_solver *find_solver(search *s) {
   static const char *const near[] = {"/psdm", "/lib/psdm", "/../lib/psdm", "/../" PSDM_PLUGINS_LIBDIR "/psdm"};
-  const char *given = getenv("PSDM_PLUGINS");
+  const char *given = secure_getenv("PSDM_PLUGINS");
   char folder[MOST_PATH];
   const psdmp_solver *solver = NULL;
   if (given && *given) return try_folder(given, "", s);

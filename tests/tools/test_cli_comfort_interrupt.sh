@@ -80,7 +80,7 @@ mkfifo endless
 feeder=$!
 press 0.6 eval "$two" gravity --in endless --out torques.csv
 expect_code 130 eval
-expect_in err "psdm: interrupted: nothing was written"
+expect_in err "psdm: interrupted: what was being written is removed"
 expect_absent torques.csv
 kill $feeder 2> /dev/null
 no_leftovers "in the end"

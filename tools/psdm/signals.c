@@ -14,7 +14,7 @@ static volatile sig_atomic_t is_pending[PENDING]; /* set once the name is whole 
 
 /* only what is safe in a handler */
 static void end_now(int number) {
-  static const char words[] = "\npsdm: interrupted: nothing was written\n";
+  static const char words[] = "\npsdm: interrupted: what was being written is removed\n";
   bool any = false;
   for (int i = 0; i < PENDING; i++)
     if (is_pending[i]) any = unlink(pending[i]) == 0 || any;

@@ -139,7 +139,8 @@ int tool_commit(psdm_output **out) {
   psdm_status status = psdm_output_commit(out, &error);
   tool_settled(temporary);
   if (status) return tool_fail(&error);
-  char *ending = strstr(temporary, ".part-"); /* the file is called as the temporary one was, without its ending */
+  char *ending = NULL; /* the file is called as the temporary one was, without its ending */
+  for (char *at = temporary; (at = strstr(at, ".part-")); at++) ending = at;
   if (ending) *ending = '\0';
   if (ending) tool_detail("%s: %lld bytes written", tool_safe(temporary), tool_file_size(temporary));
   return EXIT_OK;
