@@ -40,7 +40,7 @@ rm -rf "$results" && mkdir "$results"
 printf '\n11. All of it on one page: results are written again as JSON ...\n'
 $psdm bench $robot --functions inverse,forward,mass,regressor --method auto --repeat 10 --json > "$results/bench.json" 2>/dev/null
 $psdm reduce $robot --profile slow --error 0.01 --confidence 0.95 --json > "$results/reduce.json" 2>/dev/null
-$psdm simulate $robot --time 10 --json > "$results/simulate.json" 2>/dev/null
+$psdm simulate $robot --time 10 --out $out/motion.csv --json > "$results/simulate.json" 2>/dev/null
 $psdm calibrate $out/calibrate/kinematics.yaml --log $out/calibrate/log.csv --holdout 0.3 --json > "$results/calibrate.json" 2>/dev/null
 step "    ... and shown" \
      "$psdm report $robot $results/reduce.json $results/bench.json $results/simulate.json $out/motion.csv $out/calibrate/kinematics.yaml $results/calibrate.json $out/calibrate/rows.csv $out/calibrate/params.yaml --out $out/report.html"

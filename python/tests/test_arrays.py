@@ -109,6 +109,27 @@ def test_outs(kr6, rng):
     np.testing.assert_allclose(answer.M, kr6.mass(q), rtol=1e-12, atol=1e-12)
 
 
+def test_outs_that_overlap_are_refused(kr6, rng):
+    q, qd, qdd = states(rng, kr6, 4)
+    code = kr6.compile(["inverse", "linearize_inverse"], effort=-1)
+    one, two = np.empty((4, 6, 6)), np.empty((4, 6, 6))
+    strided = np.lib.stride_tricks.as_strided
+    for who in (kr6, code):
+        with pytest.raises(ValueError, match="overlaps out for"):
+            who.linearize_inverse(q, qd, qdd, out=(one, one, one))
+        with pytest.raises(ValueError, match="overlaps out for"):
+            who.linearize_inverse(q, qd, qdd, out=(one, two, one[:, :, ::-1]))
+        for strides in ((0, 8), (48, 0), (8, 8), (-8, 8)):
+            with pytest.raises(ValueError, match="overlaps itself"):
+                who.inverse(q, qd, qdd, out=strided(np.zeros(60)[20:], (4, 6), strides))
+        # side by side in one array, turned, or every second number: these are apart
+        whole = np.zeros((4, 6, 20))
+        answer = who.linearize_inverse(q, qd, qdd, out=(whole[..., 0:12:2], whole[..., 1:12:2], whole[..., 17:11:-1].swapaxes(1, 2)))
+        for mine, right in zip(answer, who.linearize_inverse(q, qd, qdd)):
+            assert np.array_equal(mine, right)
+    assert kr6.gravity(np.empty((0, 6)), out=strided(np.empty(1), (0, 6), (0, 0))).shape == (0, 6)
+
+
 def test_singular_state_is_named(rng):
     robot = psdm.Robot.shipped("two_link").with_parameters(np.zeros(20))
     with pytest.raises(psdm.PsdmError, match="state 0: .*positive definite") as error:

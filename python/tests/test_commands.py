@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
 import numpy as np
 import psdm
 import pytest
@@ -111,6 +119,72 @@ def test_robot_with_options_goes_to_the_command(rng):
     np.testing.assert_allclose(heavy.simulate(0.01, control="pd-gravity").tau[0], heavy.gravity([0, 0]), rtol=1e-9)
 
 
+def interrupted(program: str, ready: Callable[[], bool], **environment: str) -> list[str]:
+    """The words that a Python program prints after a Ctrl-C as a terminal sends it: to all processes of the group."""
+    program = f"import signal, psdm\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n{program}"
+    python = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True)
+    try:
+        deadline = time.monotonic() + 60
+        while not ready() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        os.killpg(python.pid, signal.SIGINT)
+        said, complaints = python.communicate(timeout=60)
+    finally:
+        python.kill()
+    assert said, complaints
+    return said.split()
+
+
+def test_interrupt(tmp_path):
+    """The command ends with what there is until then."""
+    program = """
+run = psdm.Robot.shipped("two_link").simulate(1e7, output=100)
+print(run.good, run.interrupted, run.t.size > 1 and run.t[-1] < 1e7)
+"""
+    assert interrupted(program, lambda: any("rows.csv" in path.name for path in tmp_path.glob("psdm-*/*")), TMPDIR=str(tmp_path)) == ["False", "True", "True"]
+
+
+def test_interrupt_comes_once(tmp_path):
+    """The second would end the command at once."""
+    command = tmp_path / "psdm"
+    command.write_text("""#!/bin/sh
+n=0 i=0 more=10
+trap 'n=$((n + 1))' INT
+touch "$0.ready"
+while [ $i -lt 600 ] && [ $more -gt 0 ]; do
+  sleep 0.1
+  i=$((i + 1))
+  [ $n -eq 0 ] || more=$((more - 1))
+done
+echo "{\\"interrupts\\": $n}"
+exit 130
+""")
+    command.chmod(0o755)
+    program = """
+found = psdm.Robot.shipped("two_link").facts("derive")
+print(found.interrupts, found.good, found.interrupted)
+"""
+    assert interrupted(program, (tmp_path / "psdm.ready").exists, PSDM=str(command)) == ["1", "False", "True"]
+
+
+def test_interrupt_without_an_answer(two_link, monkeypatch, tmp_path):
+    command = tmp_path / "psdm"
+    command.write_text("#!/bin/sh\nexec sleep 60\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PSDM", str(command))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.5, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            two_link.simulate(1)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+
+
 def test_report(two_link, run, tmp_path):
     if "report" not in _commands():
         pytest.skip("this build of the command has no report")
@@ -121,6 +195,4 @@ def test_report(two_link, run, tmp_path):
 
 
 def _commands() -> str:
-    import subprocess
-
     return subprocess.run([psdm.executable(), "--help"], capture_output=True, text=True, check=False).stdout

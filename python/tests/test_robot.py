@@ -155,3 +155,16 @@ def test_motion_simulator_observer(two_link):
     np.testing.assert_allclose(table([0.5])[0], move([0.5])[0], atol=1e-12)
     with pytest.raises(psdm.PsdmError):
         psdm.Motion.polynomial([0, 0], [1, -1], duration=-1)
+
+
+def test_unknown_names_are_told(two_link):
+    with pytest.raises(KeyError, match="there is no base parameter 'ZZ3'; the nearest are .*ZZ2"):
+        two_link.params()["ZZ3"]
+    with pytest.raises(KeyError, match="there is no standard parameter 'nope'; the nearest are "):
+        two_link.with_parameters({"nope": 1})
+    with pytest.raises(ValueError, match="method is 'x'; it may be exact, dense"):
+        two_link.derive(method="x")
+    with pytest.raises(ValueError, match="basis is 'x'; it may be standard, echelon"):
+        two_link.derive(basis="x")
+    with pytest.raises(ValueError, match="format is 'x'; it may be yaml, urdf"):
+        two_link.losses("x")

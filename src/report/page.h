@@ -66,6 +66,8 @@ size_t psdmp_html_letter(const char *text, size_t left, const char **piece, size
 
 /* ---- plots ---- */
 
+const char *psdmp_plot_kind(psdmp_series_kind kind); /* "line", "dots", ...: a class of report.css */
+
 /* Indices of the values that are kept of many, in order: of each bucket the first, the lowest, the highest, the last, and one that breaks the line.
  * kept has room for most. Returns how many. */
 size_t psdmp_plot_thin(const double *low, const double *high, size_t count, size_t most, size_t *kept);
@@ -76,7 +78,8 @@ void psdmp_plot_size(const psdmp_figure *figure, int size, int *width, int *heig
 /* Copies what a section describes; false when there is nothing to draw (*empty) or no memory. */
 psdmp_figure *psdmp_plot_copy(psdmp_page *page, const psdmp_plot *plot, bool *empty);
 
-/* gnuplot's script for one drawing. Texts are quoted. */
+/* gnuplot's script for one drawing. Texts are quoted. The picture goes to standard output, and after it a line: the mark, figure, size, and the axes' left, right, bottom, top. */
+#define PSDMP_PLOT_MARK "psdm-picture "
 void psdmp_plot_script(psdmp_page *text, const psdmp_figure *figure, int size);
 
 /* gnuplot's SVG as ours: numbers, texts and the report's own classes, nothing that is passed through. box: the plot's area (left, right, top, bottom). NULL: not understood, or no memory. */

@@ -98,11 +98,6 @@ static void put_contents(psdm_output *out, const psdmp_page *page) {
 
 /* ---- figures ---- */
 
-static const char *kind_name(psdmp_series_kind kind) {
-  static const char *const names[] = {"line", "dots", "steps", "band", "bars", "errors", "level"};
-  return names[kind];
-}
-
 static void put_legend(psdm_output *out, const psdmp_figure *f) {
   bool any = false;
   for (int k = 0; k < f->curves; k++) {
@@ -110,7 +105,7 @@ static void put_legend(psdm_output *out, const psdmp_figure *f) {
     if (!f->curve[k].title || !f->curve[k].title[0]) continue;
     if (!any) psdm_output_text(out, "<ul class=\"legend\">");
     any = true;
-    snprintf(open, sizeof open, "<li class=\"%s c%d\">", kind_name(f->curve[k].kind), f->curve[k].colour);
+    snprintf(open, sizeof open, "<li class=\"%s c%d\">", psdmp_plot_kind(f->curve[k].kind), f->curve[k].colour);
     psdm_output_text(out, open);
     put_escaped(out, f->curve[k].title);
     psdm_output_text(out, "</li>");
@@ -118,13 +113,18 @@ static void put_legend(psdm_output *out, const psdmp_figure *f) {
   if (any) psdm_output_text(out, "</ul>\n");
 }
 
-/* float32, lowest byte first, as a browser's typed array has it on every machine of today */
-static void put_floats(psdm_output *out, const char *name, const double *value, size_t count, double origin) {
+/* float32, lowest byte first, as a browser's typed array has it on every machine of today; fill: what is no number is as its neighbour, so that the script can search */
+static void put_floats(psdm_output *out, const char *name, const double *value, size_t count, double origin, bool fill) {
   encoder e = {.out = out};
+  double last = NAN;
+  size_t first = 0;
   if (!value) return;
+  while (fill && first < count && isnan(value[first])) first++;
+  if (fill && first < count) last = value[first];
   psdm_output_print(out, " data-%s=\"", name);
   for (size_t i = 0; i < count; i++) {
-    float single = (float)(value[i] - origin);
+    if (!fill || !isnan(value[i])) last = value[i];
+    float single = (float)(last - origin);
     uint32_t bits;
     memcpy(&bits, &single, sizeof bits);
     unsigned char bytes[4] = {(unsigned char)bits, (unsigned char)(bits >> 8), (unsigned char)(bits >> 16), (unsigned char)(bits >> 24)};
@@ -152,14 +152,14 @@ static void put_data(psdm_output *out, const psdmp_figure *f) {
     const psdmp_curve *c = &f->fine[k];
     int same = 0;
     while (same < k && !(c->x && f->fine[same].x && f->fine[same].count == c->count && same_values(f->fine[same].x, c->x, c->count))) same++;
-    psdm_output_print(out, "<i data-kind=\"%s\"", kind_name(c->kind));
+    psdm_output_print(out, "<i data-kind=\"%s\"", psdmp_plot_kind(c->kind));
     if (same < k)
       psdm_output_print(out, " data-same=\"%d\"", same);
     else
-      put_floats(out, "x", c->x, c->count, origin);
-    put_floats(out, "y", c->y, c->count, 0);
-    put_floats(out, "low", c->low, c->count, 0);
-    put_floats(out, "high", c->high, c->count, 0);
+      put_floats(out, "x", c->x, c->count, origin, true);
+    put_floats(out, "y", c->y, c->count, 0, false);
+    put_floats(out, "low", c->low, c->count, 0, false);
+    put_floats(out, "high", c->high, c->count, 0, false);
     psdm_output_text(out, "></i>");
   }
   psdm_output_text(out, "</div>\n");

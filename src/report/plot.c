@@ -15,6 +15,11 @@ enum {
 
 #define MOST_VALUE 1e100 /* beyond is no measurement, and gnuplot's own arithmetic has its ends */
 
+const char *psdmp_plot_kind(psdmp_series_kind kind) {
+  static const char *const names[] = {"line", "dots", "steps", "band", "bars", "errors", "level"};
+  return names[kind];
+}
+
 /* ---- thinning ---- */
 
 /* of the values from..to: the first, the lowest, the highest, the last and the first that is none, in order, each once */

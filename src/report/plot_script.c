@@ -138,8 +138,10 @@ static void put_axes(psdmp_page *out, const psdmp_figure *figure, int size, int 
 void psdmp_plot_script(psdmp_page *out, const psdmp_figure *figure, int size) {
   int width, height;
   psdmp_plot_size(figure, size, &width, &height);
-  put(out, "reset\nset encoding utf8\nset terminal svg size %d,%d dynamic noenhanced font 'sans,12'\nset output '%d-%d.svg'\n", width, height, figure->number, size);
-  psdmp_page_raw(out, "unset key\nset tics scale 0 nomirror\nset border 3 lc rgb '#f00000'\nset grid lt 1 lc rgb '#f00001'\nset format '%g'\nset bmargin 3.6\nset tmargin 0.8\nset rmargin 1.6\n");
+  put(out, "reset\nset encoding utf8\nset terminal svg size %d,%d dynamic noenhanced font 'sans,12'\n", width, height);
+  psdmp_page_raw(out, "unset key\nset tics scale 0 nomirror\nset border 3 lc rgb '#f00000'\nset grid lt 1 lc rgb '#f00001'\nset format '%g'\nset bmargin 3.6\nset tmargin 0.8\n");
+  /* half of the last number at a logarithmic axis stands beside the axes: it is always at their end */
+  put(out, "set rmargin %.1f\n", figure->x_log ? 3.2 : 1.6);
   put_axes(out, figure, size, width, height);
   /* the label below is written by psdmp_plot_distil, which knows how much room the names at the axis really take */
   psdmp_page_raw(out, "set xtics textcolor rgb '#f00002'\nset ytics textcolor rgb '#f00003'\nset ylabel ");
@@ -147,6 +149,6 @@ void psdmp_plot_script(psdmp_page *out, const psdmp_figure *figure, int size) {
   psdmp_page_raw(out, " noenhanced textcolor rgb '#f00004'\n");
   for (int k = 0; k < figure->curves; k++) put_data(out, figure, k);
   for (int k = 0; k < figure->curves; k++) put_curve(out, figure, k);
-  /* where the axes ended up, in pixels from the lower left */
-  put(out, "\nset output\nset print '%d-%d.txt'\nprint sprintf('%%.9g %%.9g %%.9g %%.9g', GPVAL_TERM_XMIN, GPVAL_TERM_XMAX, GPVAL_TERM_YMIN, GPVAL_TERM_YMAX)\nunset print\n", figure->number, size);
+  /* the end of the picture, and where its axes are, in pixels from the lower left */
+  put(out, "\nset output\nset print '-'\nprint sprintf('" PSDMP_PLOT_MARK "%d %d %%.9g %%.9g %%.9g %%.9g', GPVAL_TERM_XMIN, GPVAL_TERM_XMAX, GPVAL_TERM_YMIN, GPVAL_TERM_YMAX)\n", figure->number, size);
 }

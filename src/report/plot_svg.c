@@ -124,11 +124,6 @@ static void close_curve(drawing *d) {
   d->curve = -1;
 }
 
-static const char *kind_name(psdmp_series_kind kind) {
-  static const char *const names[] = {"line", "dots", "steps", "band", "bars", "errors", "level"};
-  return names[kind];
-}
-
 /* what of the picture a colour belongs to is wanted here */
 static bool wanted(const drawing *d, int role) {
   if (d->curve >= 0) return role >= ROLE_CURVE && role <= ROLE_MUTED;
@@ -204,7 +199,7 @@ static void take_group(drawing *d, const tag *t) {
     d->curve = (int)number - 1;
     d->curve_depth = d->depth;
     const psdmp_curve *c = &d->figure->curve[d->curve];
-    snprintf(open, sizeof open, "<g class=\"series %s c%d\" data-i=\"%d\">", kind_name(c->kind), c->colour, d->curve);
+    snprintf(open, sizeof open, "<g class=\"series %s c%d\" data-i=\"%d\">", psdmp_plot_kind(c->kind), c->colour, d->curve);
     psdmp_page_raw(d->out, open);
     return;
   }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/page.h"
+#include "report/section_parts.h"
 
 enum { MOST_RESULTS = 1024 };
 
@@ -93,6 +94,7 @@ static void title_of(const psdm_report *report, char *out, size_t size) {
 
 void psdmp_page_compose(psdmp_page *page, const psdmp_results *results) {
   for (int i = 0; i < results->count; i++) results->item[i]->used = false;
+  psdmp_rows_match(results);
   for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) sections[i](page, results);
   psdmp_page_end(page);
 }

@@ -26,6 +26,8 @@ typedef struct psdmp_result {
   size_t rows;
   double *const *value; /* CSV: value[column][row]; NAN for an empty cell */
   bool used;            /* a section has shown it */
+  struct psdmp_result *matched; /* JSON: the rows that psdmp_rows_match found; NULL: none */
+  bool taken;           /* CSV: some JSON result has it */
 } psdmp_result;
 
 /* Tree access that forgives what is not there. path is "a.b.2.c" (names and counts from 0). */

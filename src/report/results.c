@@ -74,7 +74,25 @@ static const char *robot_of(const psdmp_node *root) {
   return "";
 }
 
-static const char expected[] = "what psdm COMMAND --json writes, rows (CSV) of --predict or --out, or a parameter file was expected";
+static const char expected[] = "JSON that a psdm command wrote with --json, CSV rows, a parameter file or a robot file was expected";
+
+/* what a reader of texts found wrong, behind what a result is */
+static psdm_status no_result(psdm_error *error) {
+  if (!error) return PSDM_E_PARSE;
+  psdm_error found = *error;
+  return psdmp_fail(error, found.status, found.file, found.line, found.column, "not a result: %s (%s)", expected, found.text);
+}
+
+/* more than the names of its command and robot */
+static bool has_content(const psdmp_node *root) {
+  static const char *const names[] = {"command", "name", "robot", "format", "settings"};
+  for (const psdmp_node *child = root->child; child; child = child->next) {
+    bool name = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) name |= child->key && strcmp(child->key, names[i]) == 0;
+    if (!name) return true;
+  }
+  return false;
+}
 
 static psdm_status take_tree(psdmp_result *result, bool braces, psdm_error *error) {
   const psdmp_node *root = result->root;
@@ -83,6 +101,8 @@ static psdm_status take_tree(psdmp_result *result, bool braces, psdm_error *erro
   result->robot = robot_of(root);
   result->command = psdmp_result_text(root, "command");
   result->kind = braces ? PSDMP_RESULT_JSON : PSDMP_RESULT_YAML;
+  if (result->command[0] && !has_content(root))
+    return psdmp_fail(error, PSDM_E_PARSE, result->path, root->line, root->column, "a result without content: all that the command writes with --json was expected, not its name alone");
   if (result->command[0]) return PSDM_OK;
   if (strncmp(format, "psdm-parameters", strlen("psdm-parameters")) == 0) {
     result->kind = PSDMP_RESULT_YAML;
@@ -171,6 +191,8 @@ static psdm_status take_row(psdmp_result *result, double *const *value, size_t r
   return PSDM_OK;
 }
 
+static const char others[] = "JSON that a psdm command wrote with --json, a parameter file, a robot file";
+
 /* which command rows are of, by their columns */
 static psdm_status name_rows(psdmp_result *result, int line, psdm_error *error) {
   bool t = psdmp_result_column(result, "t") >= 0, q = psdmp_result_column(result, "q1") >= 0;
@@ -183,7 +205,7 @@ static psdm_status name_rows(psdmp_result *result, int line, psdm_error *error) 
   else if (t && q)
     result->command = "trajectory";
   else
-    return psdmp_fail(error, PSDM_E_PARSE, result->path, line, 1, "the columns are of no known result: t, q1... of a motion, or t, predicted1... of psdm calibrate --predict were expected");
+    return psdmp_fail(error, PSDM_E_PARSE, result->path, line, 1, "the columns are of no known result: t, q1... of a motion, or t, predicted1... of psdm calibrate --predict were expected; or %s", others);
   return PSDM_OK;
 }
 
@@ -195,6 +217,16 @@ static psdm_status allocate_rows(psdmp_arena *arena, psdmp_result *result, size_
   for (size_t i = 0; i < columns; i++) column[i] = all + i * rows;
   result->value = *value = column;
   return PSDM_OK;
+}
+
+/* some row has a time and a number beside it, of a size that can be drawn */
+static bool any_number(const psdmp_result *result) {
+  const double most = 1e100; /* beyond, plots draw nothing */
+  const double *t = result->value[psdmp_result_column(result, "t")];
+  for (int i = 0; i < result->columns; i++)
+    for (size_t row = 0; result->value[i] != t && row < result->rows; row++)
+      if (fabs(t[row]) < most && fabs(result->value[i][row]) < most) return true;
+  return false;
 }
 
 static psdm_status take_rows(psdmp_arena *arena, psdmp_result *result, char *text, size_t length, psdm_error *error) {
@@ -212,6 +244,8 @@ static psdm_status take_rows(psdmp_arena *arena, psdmp_result *result, char *tex
   result->kind = PSDMP_RESULT_CSV;
   result->robot = "";
   for (at = first, number = header; !status && next_line(&at, end, &line, &size, &number);) status = take_row(result, value, result->rows++, line, size, number, error);
+  if (!status && !any_number(result))
+    status = psdmp_fail(error, PSDM_E_PARSE, result->path, header, 0, rows ? "rows without content: none has a time and a number that can be drawn; finite numbers below 1e100 were expected" : "a header without rows: rows of numbers were expected below it");
   return status;
 }
 
@@ -241,12 +275,15 @@ psdm_status psdmp_result_parse(psdmp_arena *arena, const char *path, char *text,
   if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3, length -= 3;
   size_t blank = strspn(text, " \t\r\n");
   psdm_status status = PSDM_OK;
-  if (blank < length && text[blank] == '<') {
+  if (blank < length && text[blank] == '<' && !strstr(text + blank, "<robot")) {
+    status = psdmp_fail(error, PSDM_E_PARSE, path, 1, 1, "not a result: %s (HTML or XML without <robot>)", expected);
+  } else if (blank < length && text[blank] == '<') {
     status = psdmp_fail(error, PSDM_E_ROBOT, path, 0, 0, "a robot file (XML), not a result; psdm inspect, derive and params --json make results of it");
   } else if (looks_like_rows(text, length)) {
     status = take_rows(arena, result, text, length, error);
   } else {
     status = psdmp_doc_parse(text, length, path, arena, &result->root, error);
+    if (status == PSDM_E_PARSE) status = no_result(error);
     if (!status) status = take_tree(result, text[blank] == '{', error);
   }
   if (!status) *made = result;
@@ -258,5 +295,7 @@ psdm_status psdmp_result_read(psdmp_arena *arena, const char *path, psdmp_result
   size_t length;
   *result = NULL;
   psdm_status status = psdmp_file_read(path, ROWS_BYTES, arena, &text, &length, error);
+  if (status && error && strncmp(error->text, "is a directory", strlen("is a directory")) == 0)
+    return psdmp_fail(error, status, path, 0, 0, "is a directory, not a result: %s", expected);
   return status ? status : psdmp_result_parse(arena, strcmp(path, "-") == 0 ? "<stdin>" : path, text, length, result, error);
 }

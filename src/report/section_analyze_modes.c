@@ -1,5 +1,6 @@
 /* section_analyze_modes.c: linear models: where their eigenvalues lie, and what that says. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/section_parts.h"
@@ -40,9 +41,12 @@ static void reach(const modes *m, double range[4]) {
 /* the unit circle of sampled systems; the axes of the others, which reach a little beyond all modes */
 static void draw_boundary(psdmp_drawing *d, bool sampled, const modes *open, const modes *closed, double x[], double y[], int points) {
   const double full = 6.283185307179586;
-  double range[4] = {-1, 1, -1, 1};
+  double range[4] = {0, 0, 0, 0}, size = 0;
   reach(open, range);
   reach(closed, range);
+  for (int k = 0; k < 4; k++) size = fmax(size, fabs(range[k]));
+  if (size == 0) size = 1;
+  for (int k = 0; k < 4; k++) range[k] = k % 2 ? fmax(range[k], 0.05 * size) : fmin(range[k], -0.05 * size); /* both axes have two sides */
   for (int k = 0; k < points; k++) {
     double share = (double)k / (points - 1);
     x[k] = cos(full * share), y[k] = sin(full * share);
@@ -57,10 +61,49 @@ static void draw_boundary(psdmp_drawing *d, bool sampled, const modes *open, con
   psdmp_draw_xy(d, PSDMP_LINE, sampled ? "unit circle" : "axes: stable to the left", x, y, (size_t)points, -1);
 }
 
-static void draw_modes(psdmp_page *page, const psdmp_node *root) {
+static void draw_plane(psdmp_page *page, const char *title, bool sampled, const modes *open, const modes *closed) {
   enum { BOUNDARY = 97 };
-  bool sampled = psdmp_result_number(root, "dt") > 0;
   double x[BOUNDARY], y[BOUNDARY];
+  psdmp_drawing d = psdmp_drawing_of(page, title, sampled ? "real part" : "real part (1/s)", sampled ? "imaginary part" : "imaginary part (rad/s)");
+  d.plot.tall = d.plot.zoom = true;
+  draw_boundary(&d, sampled, open, closed, x, y, BOUNDARY);
+  psdmp_draw_xy(&d, PSDMP_DOTS, closed->count ? "open loop" : "modes", open->re, open->im, (size_t)open->count, 0);
+  psdmp_draw_xy(&d, PSDMP_DOTS, "with the LQR gains", closed->re, closed->im, (size_t)closed->count, 1);
+  psdmp_draw(&d);
+}
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* where the sizes of the modes have their widest gap, when they are more than three decades apart; else infinite */
+static double slow_end(psdmp_page *page, const modes *open, const modes *closed) {
+  const modes *both[] = {open, closed};
+  double *size = psdmp_page_memory(page, 2 * MOST_MODES * sizeof *size), widest = 1, end = INFINITY;
+  int count = 0;
+  if (!size) return INFINITY;
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < both[b]->count; k++) {
+      double s = hypot(both[b]->re[k], both[b]->im[k]);
+      if (isfinite(s) && s > 1e-9) size[count++] = s; /* free motion: zero but for rounding */
+    }
+  qsort(size, (size_t)count, sizeof *size, by_size);
+  if (count < 2 || size[count - 1] < 1000 * size[0]) return INFINITY;
+  for (int k = 1; k < count; k++)
+    if (size[k] / size[k - 1] > widest) widest = size[k] / size[k - 1], end = size[k - 1];
+  return end;
+}
+
+static void keep_slow(modes *m, double end) {
+  int kept = 0;
+  for (int k = 0; k < m->count; k++)
+    if (hypot(m->re[k], m->im[k]) <= end) m->re[kept] = m->re[k], m->im[kept++] = m->im[k];
+  m->count = kept;
+}
+
+static void draw_modes(psdmp_page *page, const psdmp_node *root) {
+  bool sampled = psdmp_result_number(root, "dt") > 0;
   const psdmp_node *points = psdmp_result_node(root, "points");
   modes open, closed;
   int count = 0;
@@ -69,12 +112,14 @@ static void draw_modes(psdmp_page *page, const psdmp_node *root) {
     collect(psdmp_result_node(point, "eigenvalues"), &open);
     collect(psdmp_result_node(point, "lqr.closed_loop"), &closed);
   }
-  psdmp_drawing d = psdmp_drawing_of(page, sampled ? "Eigenvalues of the sampled model" : "Eigenvalues", sampled ? "real part" : "real part (1/s)", sampled ? "imaginary part" : "imaginary part (rad/s)");
-  d.plot.tall = d.plot.zoom = true;
-  draw_boundary(&d, sampled, &open, &closed, x, y, BOUNDARY);
-  psdmp_draw_xy(&d, PSDMP_DOTS, closed.count ? "open loop" : "modes", open.re, open.im, (size_t)open.count, 0);
-  psdmp_draw_xy(&d, PSDMP_DOTS, "with the LQR gains", closed.re, closed.im, (size_t)closed.count, 1);
-  if (open.count) psdmp_draw(&d);
+  if (!open.count) return;
+  draw_plane(page, sampled ? "Eigenvalues of the sampled model" : "Eigenvalues", sampled, &open, &closed);
+  /* one mode far out hides all others */
+  double end = sampled ? INFINITY : slow_end(page, &open, &closed);
+  if (!isfinite(end)) return;
+  keep_slow(&open, end);
+  keep_slow(&closed, end);
+  draw_plane(page, "Eigenvalues, the slow ones", sampled, &open, &closed);
 }
 
 static const char *vector_text(psdmp_page *page, const psdmp_node *list) {
@@ -136,7 +181,10 @@ static void modes_tables(psdmp_page *page, const psdmp_node *points) {
 void psdmp_show_linearized(psdmp_page *page, const psdmp_results *results, psdmp_result *result) {
   const psdmp_node *points = psdmp_result_node(result->root, "points");
   psdmp_page_section(page, psdmp_title(page, results, result, "Linear models"), "The dynamics near a state, exact to first order: how it swings, whether it stays, what the motors can reach.");
-  if (!points || points->kind != PSDMP_LIST) return;
+  if (!points || points->kind != PSDMP_LIST || !points->count) {
+    psdmp_page_paragraph(page, "The result has no points.");
+    return;
+  }
   points_table(page, points);
   draw_modes(page, result->root);
   modes_tables(page, points);

@@ -88,7 +88,7 @@ static bool said_already(const psdmp_results *results, const psdmp_result *file)
 }
 
 static void show_result(psdmp_page *page, const psdmp_results *results, psdmp_result *result, bool file) {
-  psdmp_result *rows = file ? NULL : psdmp_rows_of(results, result);
+  psdmp_result *rows = file ? NULL : result->matched;
   psdmp_fit_view view = {.page = page, .result = result, .root = result->root, .rows = rows, .file = file};
   view.steps = strcmp(psdmp_result_text(result->root, "route"), "steps") == 0;
   view.drives = psdmp_truth(result->root, "coupled_drives");
@@ -108,7 +108,7 @@ static void show_rows(psdmp_page *page, const psdmp_results *results, psdmp_resu
 
 void psdmp_section_calibration(psdmp_page *page, const psdmp_results *results) {
   for (int k = 0; k < results->count; k++)
-    if (strcmp(results->item[k]->command, "predict") == 0 && !psdmp_rows_taken(results, results->item[k])) show_rows(page, results, results->item[k]);
+    if (strcmp(results->item[k]->command, "predict") == 0 && !results->item[k]->taken) show_rows(page, results, results->item[k]);
   for (int k = 0; k < results->count; k++) {
     psdmp_result *result = results->item[k];
     bool file = is_parameters(result);

@@ -136,6 +136,16 @@ void psdmp_residual_table(psdmp_page *page, const psdmp_compared *list, int coun
 
 /* ---- frequency ---- */
 
+/* length of the longest run without a gap */
+static size_t longest_run(const double *value, size_t count) {
+  size_t longest = 0, run = 0;
+  for (size_t k = 0; k < count; k++) {
+    run = isfinite(value[k]) ? run + 1 : 0;
+    if (run > longest) longest = run;
+  }
+  return longest;
+}
+
 /* Welch's estimate as amplitude density; NULL when there is no whole window */
 static double *density_of(psdmp_page *page, const double *value, size_t count, double rate, size_t length) {
   double *power = array(page, length / 2 + 1), *scratch = array(page, 4 * length);
@@ -145,8 +155,9 @@ static double *density_of(psdmp_page *page, const double *value, size_t count, d
 }
 
 void psdmp_draw_spectrum(psdmp_page *page, const psdmp_compared *c) {
-  size_t length = c->rate > 0 ? psdmp_welch_length(c->points) : 0;
+  size_t length = c->rate > 0 ? psdmp_welch_length(longest_run(c->residual, c->points)) : 0;
   double *frequency = array(page, length / 2 + 1), *raw = c->raw ? array(page, c->points) : NULL;
+  if (!length) psdmp_page_paragraph(page, "%s: no run without a gap is long enough for a spectrum.", c->axis->name);
   if (!length || !frequency) return;
   /* without frequency 0, which has no place on a logarithmic axis and no mean left in it */
   for (size_t k = 0; k <= length / 2; k++) frequency[k] = k ? (double)k * c->rate / (double)length : NAN;

@@ -111,7 +111,7 @@ static void parts(psdmp_page *page, const psdmp_node *root) {
 
 static void show(psdmp_page *page, const psdmp_results *results, psdmp_result *result) {
   psdmp_axes axes = psdmp_axes_of(page, results, result);
-  psdmp_result *rows = psdmp_rows_of(results, result);
+  psdmp_result *rows = result->matched;
   const char *step = psdmp_result_text(result->root, "for");
   psdmp_page_section(page, psdmp_title(page, results, result, "Exciting motion"), psdmp_words(page, "A motion for the robot to make while it is recorded%s%s.", step[0] ? ": it shows " : "", step));
   facts(page, result->root);

@@ -1,14 +1,27 @@
 /* section_model.c: derive and params: facts, classes of functions, base parameters with formulas, values and what a calibration knows of them. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/report_priv.h"
+
+enum { MOST_PARAMETERS = 1000 }; /* that are shown */
+
+/* what a calibration says of a parameter */
+typedef struct known {
+  const char *name;
+  double value, sd;
+  size_t place; /* in its list: of two with one name the first counts */
+} known;
 
 /* what belongs to one robot; any may be NULL */
 typedef struct model {
   const char *robot;
   psdmp_result *derive, *params, *calibration, *file; /* file: parameters as YAML */
+  known *known; /* (knowns) by name */
+  size_t knowns;
+  bool apart; /* a calibration goes by this name, but not of this model */
 } model;
 
 /* ---- finding ---- */
@@ -27,23 +40,62 @@ static const psdmp_node *list_at(const psdmp_result *r, const char *path, psdmp_
   return node && node->kind == kind && node->count ? node : NULL;
 }
 
-/* what a calibration says of a parameter; false when it says nothing */
-static bool identified(const model *m, const char *name, double *value, double *sd) {
-  const psdmp_node *list = list_at(m->calibration, "parameters", PSDMP_LIST), *map = list_at(m->file, "theta", PSDMP_MAP);
-  *value = *sd = NAN;
-  for (const psdmp_node *p = list ? list->child : NULL; p; p = p->next)
-    if (strcmp(psdmp_result_text(p, "name"), name) == 0) {
-      *value = psdmp_result_number(p, "value");
-      *sd = psdmp_result_number(p, "sd");
-      return isfinite(*value);
-    }
-  for (const psdmp_node *p = !list && map ? map->child : NULL; p; p = p->next)
-    if (p->key && strcmp(p->key, name) == 0) {
-      *value = psdmp_result_number(p, "value");
-      *sd = psdmp_result_number(p, "sd");
-      return isfinite(*value);
-    }
-  return false;
+static int by_name(const void *a, const void *b) {
+  const known *x = a, *y = b;
+  int order = strcmp(x->name, y->name);
+  return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static const char *name_of(const psdmp_node *parameter) {
+  const char *name = psdmp_result_text(parameter, "name");
+  return name[0] || !parameter->key ? name : parameter->key;
+}
+
+/* the same sum of standard parameters, to rounding; a file that says none has its name only */
+static bool same_formula(const psdmp_node *a, const psdmp_node *b) {
+  const psdmp_node *x = psdmp_result_node(a, "formula"), *y = psdmp_result_node(b, "formula");
+  if (!x || !y || x->kind != PSDMP_MAP || y->kind != PSDMP_MAP) return true;
+  if (x->count != y->count) return false;
+  for (x = x->child, y = y->child; x && y; x = x->next, y = y->next) {
+    double u = psdmp_result_number(x, ""), v = psdmp_result_number(y, "");
+    if (!x->key || !y->key || strcmp(x->key, y->key) != 0 || !(fabs(u - v) <= 1e-9 * (fabs(u) + fabs(v)))) return false;
+  }
+  return true;
+}
+
+/* two robots may go by one name */
+static bool same_parameters(const psdmp_node *a, const psdmp_node *b) {
+  if (a->count != b->count) return false;
+  for (a = a->child, b = b->child; a && b; a = a->next, b = b->next)
+    if (strcmp(name_of(a), name_of(b)) != 0 || !same_formula(a, b)) return false;
+  return true;
+}
+
+/* the parameters of the calibration, else of the file */
+static void find_known(psdmp_page *page, model *m) {
+  const psdmp_node *list = list_at(m->calibration, "parameters", PSDMP_LIST), *own = list_at(m->params, "base_parameters", PSDMP_LIST);
+  if (!list) list = list_at(m->file, "theta", PSDMP_MAP);
+  m->apart = list && own && !same_parameters(own, list);
+  if (m->apart) return;
+  m->known = list ? psdmp_page_memory(page, (size_t)list->count * sizeof *m->known) : NULL;
+  for (const psdmp_node *p = m->known ? list->child : NULL; p; p = p->next, m->knowns++)
+    m->known[m->knowns] = (known){name_of(p), psdmp_result_number(p, "value"), psdmp_result_number(p, "sd"), m->knowns};
+  if (m->knowns) qsort(m->known, m->knowns, sizeof *m->known, by_name);
+}
+
+/* NAN when nothing is known of it */
+static void identified(const model *m, const char *name, double *value, double *sd) {
+  size_t low = 0, high = m->knowns;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (strcmp(m->known[middle].name, name) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  bool found = low < m->knowns && strcmp(m->known[low].name, name) == 0;
+  *value = found ? m->known[low].value : NAN;
+  *sd = found ? m->known[low].sd : NAN;
 }
 
 /* ---- facts and classes ---- */
@@ -142,9 +194,8 @@ static void put_whisker(psdmp_page *page, double value, double sd) {
 }
 
 static void put_row(psdmp_page *page, const model *m, const psdmp_node *parameter, bool with_values, bool with_doubt) {
-  const char *name = psdmp_result_text(parameter, "name");
+  const char *name = name_of(parameter);
   double value, sd;
-  if (!name[0] && parameter->key) name = parameter->key;
   psdmp_page_row(page);
   psdmp_page_cell(page, "%s", name);
   put_formula(page, parameter);
@@ -163,13 +214,13 @@ static void put_row(psdmp_page *page, const model *m, const psdmp_node *paramete
 
 /* relative standard deviation of every parameter: which ones the log tells, and which it does not */
 static void put_doubts(psdmp_page *page, const model *m, const psdmp_node *list) {
-  size_t room = (size_t)list->count, count = 0;
+  size_t room = list->count < MOST_PARAMETERS ? (size_t)list->count : MOST_PARAMETERS, count = 0;
   double *x = psdmp_page_memory(page, room * sizeof *x), *y = psdmp_page_memory(page, room * sizeof *y);
   const char **name = psdmp_page_memory(page, room * sizeof *name);
   if (!x || !y || !name) return;
-  for (const psdmp_node *p = list->child; p; p = p->next) {
+  for (const psdmp_node *p = list->child; p && count < room; p = p->next) {
     double value, sd;
-    name[count] = psdmp_result_text(p, "name")[0] ? psdmp_result_text(p, "name") : p->key ? p->key : "";
+    name[count] = name_of(p);
     identified(m, name[count], &value, &sd);
     x[count] = (double)count;
     y[count++] = 100 * sd / fabs(value);
@@ -188,7 +239,7 @@ static bool any_value(const psdmp_node *list) {
 }
 
 static void put_parameters(psdmp_page *page, const model *m, const psdmp_node *list) {
-  bool doubt = (m->calibration && list_at(m->calibration, "parameters", PSDMP_LIST)) || list_at(m->file, "theta", PSDMP_MAP);
+  bool doubt = m->knowns > 0;
   /* values of the robot file; those of the calibration itself have their own columns */
   bool values = m->params && any_value(list);
   static const char *const header[] = {"Parameter", "Formula", "Value in the robot file", "Identified", "Std. deviation", "Relative", "\u00b1 2 sd, beside 0"};
@@ -198,9 +249,12 @@ static void put_parameters(psdmp_page *page, const model *m, const psdmp_node *l
     if (i < 2 || (i == 2 && values) || (i > 2 && doubt)) shown[columns++] = header[i];
   psdmp_page_heading(page, "Base parameters");
   psdmp_page_paragraph(page, "The torques depend on the inertias only through these sums. Names are standard parameters of each link about its own frame: mass m, first moments mx my mz, inertias XX to ZZ, drive inertia Ia.");
+  if (list->count > MOST_PARAMETERS) psdmp_page_paragraph(page, "There are %d; the first %d are shown.", list->count, MOST_PARAMETERS);
+  if (m->apart) psdmp_page_paragraph(page, "A calibration of a robot of this name has other base parameters: it is not of this model, and its values are not shown here.");
   if (doubt) put_doubts(page, m, list);
   psdmp_page_table(page, shown, columns, numeric);
-  for (const psdmp_node *p = list->child; p; p = p->next) put_row(page, m, p, values, doubt);
+  int shown_rows = 0;
+  for (const psdmp_node *p = list->child; p && shown_rows < MOST_PARAMETERS; p = p->next, shown_rows++) put_row(page, m, p, values, doubt);
   psdmp_page_table_end(page);
 }
 
@@ -219,7 +273,7 @@ static void put_names(psdmp_page *page, const psdmp_node *root, const char *path
 
 /* ---- the section ---- */
 
-static void show(psdmp_page *page, const model *m) {
+static void show(psdmp_page *page, model *m) {
   char title[160];
   const psdmp_node *list = list_at(m->params, "base_parameters", PSDMP_LIST);
   if (!list) list = list_at(m->calibration, "parameters", PSDMP_LIST);
@@ -233,6 +287,7 @@ static void show(psdmp_page *page, const model *m) {
     m->derive->used = true;
   }
   if (!list) return;
+  find_known(page, m);
   put_parameters(page, m, list);
   if (m->file) m->file->used = true;
   if (!m->params) return;
@@ -253,7 +308,7 @@ void psdmp_section_model(psdmp_page *page, const psdmp_results *results) {
       for (size_t k = 0; k < sizeof commands / sizeof *commands; k++)
         if (is_command(results->item[before], commands[k]) && strcmp(results->item[before]->robot, robot) == 0) first = false;
     if (!first) continue;
-    model m = {robot, find(results, "derive", robot), find(results, "params", robot), find(results, "calibrate", robot), find(results, "parameters", robot)};
+    model m = {.robot = robot, .derive = find(results, "derive", robot), .params = find(results, "params", robot), .calibration = find(results, "calibrate", robot), .file = find(results, "parameters", robot)};
     show(page, &m);
   }
 }

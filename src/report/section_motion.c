@@ -50,8 +50,34 @@ void psdmp_motion_by_axis(psdmp_page *page, const psdmp_result *csv, const psdmp
 
 enum { COLOURS = 8 };
 
-/* as many joints as there are colours in each plot */
-void psdmp_motion_column(psdmp_page *page, const psdmp_result *csv, const psdmp_axes *axes, const char *group, const char *title, const char *y_label) {
+/* of all lines of a drawing */
+static void reach_of(const psdmp_drawing *d, double range[2]) {
+  range[0] = INFINITY, range[1] = -INFINITY;
+  for (int k = 0; k < d->plot.count; k++)
+    for (size_t i = 0; i < d->series[k].count; i++)
+      if (isfinite(d->series[k].y[i])) range[0] = fmin(range[0], d->series[k].y[i]), range[1] = fmax(range[1], d->series[k].y[i]);
+}
+
+/* in the colours of their joints; limits that are farther away than the motion is wide are left out: they would make a flat line of it */
+static void draw_near_limits(psdmp_drawing *d, const psdmp_axes *axes, int from, int to, int quantity) {
+  const char *title = "limits";
+  double range[2];
+  reach_of(d, range);
+  const double room = range[1] - range[0];
+  for (int i = from; i < to; i++) {
+    const psdmp_axis *axis = &axes->axis[i];
+    const bool position = quantity == PSDMP_POSITION;
+    const double end[2] = {position ? axis->lower : -axis->most[quantity], position ? axis->upper : axis->most[quantity]};
+    for (int k = 0; k < 2; k++) {
+      if (!(end[k] >= range[0] - room && end[k] <= range[1] + room)) continue;
+      psdmp_draw_level(d, title, end[k], i - from);
+      title = NULL;
+    }
+  }
+}
+
+/* as many joints as there are colours in each plot; quantity: whose limits are drawn, PSDMP_QUANTITIES for none */
+static void draw_column(psdmp_page *page, const psdmp_result *csv, const psdmp_axes *axes, const char *group, int quantity, const char *title, const char *y_label) {
   const double *t = psdmp_rows_column(csv, "t");
   int most = axes->n < 4 * COLOURS ? axes->n : 4 * COLOURS;
   for (int from = 0; t && from < most; from += COLOURS) {
@@ -60,15 +86,20 @@ void psdmp_motion_column(psdmp_page *page, const psdmp_result *csv, const psdmp_
     psdmp_drawing d = psdmp_drawing_of(page, words, time_label, y_label);
     d.plot.zoom = true;
     for (int i = from; i < to; i++) psdmp_draw_xy(&d, PSDMP_LINE, axes->axis[i].name, t, psdmp_rows_group(csv, group, i), csv->rows, i - from);
+    if (quantity < PSDMP_QUANTITIES) draw_near_limits(&d, axes, from, to, quantity);
     psdmp_draw(&d);
   }
+}
+
+void psdmp_motion_column(psdmp_page *page, const psdmp_result *csv, const psdmp_axes *axes, const char *group, const char *title, const char *y_label) {
+  draw_column(page, csv, axes, group, PSDMP_QUANTITIES, title, y_label);
 }
 
 void psdmp_motion_together(psdmp_page *page, const psdmp_result *csv, const psdmp_axes *axes) {
   for (int quantity = 0; quantity < PSDMP_QUANTITIES; quantity++) {
     if (!psdmp_rows_group(csv, psdmp_group[quantity], 0)) continue;
     const char *name = psdmp_quantity(axes->n ? &axes->axis[0] : &(psdmp_axis){.sliding = false}, quantity);
-    psdmp_motion_column(page, csv, axes, psdmp_group[quantity], capital(page, name), label(page, name, psdmp_unit_of_all(page, axes, quantity)));
+    draw_column(page, csv, axes, psdmp_group[quantity], quantity, capital(page, name), label(page, name, psdmp_unit_of_all(page, axes, quantity)));
   }
 }
 

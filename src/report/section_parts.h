@@ -58,9 +58,9 @@ extern const char *const psdmp_group[PSDMP_QUANTITIES];                         
 
 /* ---- rows ---- */
 
-/* The rows that a command wrote beside its JSON: by the file's name in its settings, else the only ones that fit it and that no other result names. */
-psdmp_result *psdmp_rows_of(const psdmp_results *results, const psdmp_result *json);
-bool psdmp_rows_taken(const psdmp_results *results, const psdmp_result *csv); /* some JSON result has them */
+/* Finds, once for all sections, the rows that each command wrote beside its JSON: by the file's name in its settings, else the only ones that fit it and
+ * that no other result names. */
+void psdmp_rows_match(const psdmp_results *results);
 
 const double *psdmp_rows_column(const psdmp_result *csv, const char *name);           /* NULL when absent */
 const double *psdmp_rows_group(const psdmp_result *csv, const char *group, int axis); /* column GROUP(axis + 1) */

@@ -133,7 +133,7 @@ static void torques(psdmp_page *page, const psdmp_result *rows, const psdmp_axes
 
 static void show(psdmp_page *page, const psdmp_results *results, psdmp_result *result) {
   psdmp_axes axes = psdmp_axes_of(page, results, result);
-  psdmp_result *rows = psdmp_rows_of(results, result);
+  psdmp_result *rows = result->matched;
   const char *link = psdmp_result_text(result->root, "link");
   psdmp_page_section(page, psdmp_title(page, results, result, "Load"), psdmp_words(page, "What the robot carries%s%s, with one standard deviation.", link[0] ? " on " : "", link));
   facts(page, result->root);

@@ -119,7 +119,7 @@ static void path_speed(psdmp_page *page, const psdmp_node *root) {
 
 static void show(psdmp_page *page, const psdmp_results *results, psdmp_result *result) {
   psdmp_axes axes = psdmp_axes_of(page, results, result);
-  psdmp_result *rows = psdmp_rows_of(results, result);
+  psdmp_result *rows = result->matched;
   psdmp_page_section(page, psdmp_title(page, results, result, "Planned motion"), psdmp_words(page, "%s, checked on a grid ten times finer than its rows.", what_of(result->root)));
   facts(page, result->root);
   limits(page, result, rows, &axes);

@@ -102,9 +102,9 @@ static void put_facts(psdmp_page *page, const psdmp_node *root, const psdmp_node
   psdmp_page_facts(page);
   if (isfinite(n)) psdmp_page_fact(page, "degrees of freedom", "%.0f", n);
   psdmp_page_fact(page, "joints in the file", "%d", joints->count);
-  if (isfinite(mass)) psdmp_page_fact(page, "mass of what moves", "%.4g kg", mass);
+  if (isfinite(mass)) psdmp_page_fact(page, "mass of what moves", "%.4g\u00a0kg", mass);
   if (psdmp_result_numbers(psdmp_result_node(root, "gravity"), gravity, 3) == 3 && isfinite(gravity[0] + gravity[1] + gravity[2]))
-    psdmp_page_fact(page, "gravity, m/s\u00b2", "%.4g, %.4g, %.4g", gravity[0], gravity[1], gravity[2]);
+    psdmp_page_fact(page, "gravity, m/s\u00b2", "%.4g,\u00a0%.4g,\u00a0%.4g", gravity[0], gravity[1], gravity[2]);
   psdmp_page_facts_end(page);
 }
 
@@ -125,7 +125,7 @@ static void put_pose(psdmp_page *page, const psdmp_node *root, const psdmp_node 
       if (number >= 1 && number <= n) psdmp_page_print(page, "%s %s = %.3g", number == 1 ? "" : ",", psdmp_result_text(joint, "name"), q[(int)number - 1]);
     }
   }
-  psdmp_page_text(page, ". Cylinders turn, boxes slide; dots are centres of mass, larger where more mass is.");
+  psdmp_page_text(page, ". Blue cylinders turn, green boxes slide; dots are centres of mass, larger where more mass is.");
   psdmp_page_raw(page, "</p>\n");
 }
 

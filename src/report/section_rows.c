@@ -33,31 +33,6 @@ static bool could_be(const psdmp_result *csv, int writer) {
   return psdmp_result_column(csv, writers[writer].column) >= 0 || (writers[writer].other_column && psdmp_result_column(csv, writers[writer].other_column) >= 0);
 }
 
-/* 2: the very path; 1: a file of that name; 0: another file */
-static int named(const psdmp_result *json, const psdmp_result *csv) {
-  int writer = writer_of(json);
-  if (writer == WRITERS || !could_be(csv, writer)) return 0;
-  const char *path = psdmp_result_text(json->root, writers[writer].setting);
-  if (!path[0]) return 0;
-  return strcmp(path, csv->path) == 0 ? 2 : strcmp(psdmp_words_file(path), psdmp_words_file(csv->path)) == 0;
-}
-
-static psdmp_result *best_named(const psdmp_results *results, const psdmp_result *json) {
-  psdmp_result *best = NULL;
-  int most = 0;
-  for (int k = 0; k < results->count; k++) {
-    int match = named(json, results->item[k]);
-    if (match > most) most = match, best = results->item[k];
-  }
-  return best;
-}
-
-static bool named_by_any(const psdmp_results *results, const psdmp_result *csv) {
-  for (int k = 0; k < results->count; k++)
-    if (results->item[k]->root && named(results->item[k], csv)) return true;
-  return false;
-}
-
 /* as many axes and rows as the result says */
 static bool fits(const psdmp_result *json, const psdmp_result *csv, int writer) {
   double n = psdmp_result_number(json->root, "n"), rows = psdmp_result_number(json->root, "rows");
@@ -65,22 +40,44 @@ static bool fits(const psdmp_result *json, const psdmp_result *csv, int writer) 
   return could_be(csv, writer) && axes && (!writers[writer].counted || rows == (double)csv->rows);
 }
 
-psdmp_result *psdmp_rows_of(const psdmp_results *results, const psdmp_result *json) {
-  int writer = writer_of(json), fitting = 0;
-  if (writer == WRITERS) return NULL;
-  psdmp_result *found = best_named(results, json);
-  if (found) return found;
-  for (int k = 0; k < results->count; k++) {
-    if (!fits(json, results->item[k], writer) || named_by_any(results, results->item[k])) continue;
-    if (!fitting++) found = results->item[k];
-  }
-  return fitting == 1 ? found : NULL;
+static size_t folder_length(const char *path) { return (size_t)(psdmp_words_file(path) - path); }
+
+/* How surely a result means these rows. The name is what the command was given; it and the result may have been moved together since. */
+typedef enum likeness { OTHER, ALONE, SAME_NAME, SAME_FOLDER, SAME_PATH } likeness;
+
+static likeness likeness_of(const psdmp_result *json, const psdmp_result *csv) {
+  int writer = writer_of(json);
+  if (writer == WRITERS || !fits(json, csv, writer)) return OTHER;
+  const char *path = psdmp_result_text(json->root, writers[writer].setting);
+  if (!path[0]) return ALONE;
+  if (strcmp(path, csv->path) == 0) return SAME_PATH;
+  if (strcmp(psdmp_words_file(path), psdmp_words_file(csv->path)) != 0) return ALONE;
+  size_t length = folder_length(json->path);
+  return folder_length(csv->path) == length && strncmp(json->path, csv->path, length) == 0 ? SAME_FOLDER : SAME_NAME;
 }
 
-bool psdmp_rows_taken(const psdmp_results *results, const psdmp_result *csv) {
-  for (int k = 0; k < results->count; k++)
-    if (results->item[k]->root && psdmp_rows_of(results, results->item[k]) == csv) return true;
-  return false;
+/* the only rows so like a result that nobody has yet; where several are, none is sure */
+static psdmp_result *only_one(const psdmp_results *results, const psdmp_result *json, likeness like) {
+  psdmp_result *found = NULL;
+  for (int k = 0; k < results->count; k++) {
+    psdmp_result *csv = results->item[k];
+    if (csv->kind != PSDMP_RESULT_CSV || csv->taken || likeness_of(json, csv) != like) continue;
+    if (found) return NULL;
+    found = csv;
+  }
+  return found;
+}
+
+/* the surest first, each row once */
+void psdmp_rows_match(const psdmp_results *results) {
+  for (int k = 0; k < results->count; k++) results->item[k]->matched = NULL, results->item[k]->taken = false;
+  for (likeness like = SAME_PATH; like > OTHER; like--)
+    for (int k = 0; k < results->count; k++) {
+      psdmp_result *json = results->item[k];
+      if (!json->root || json->matched) continue;
+      json->matched = only_one(results, json, like);
+      if (json->matched) json->matched->taken = true;
+    }
 }
 
 /* ---- columns ---- */

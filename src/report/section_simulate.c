@@ -144,13 +144,50 @@ static void motion(psdmp_page *page, const psdmp_result *rows, const psdmp_axes 
     psdmp_motion_column(page, rows, axes, "friction", "Friction", psdmp_words(page, "friction (%s)", psdmp_unit_of_all(page, axes, PSDMP_TORQUE)));
 }
 
+/* what a quantity of an axis reaches: in the rows, else at the end, else as a peak; false when unknown */
+static bool reached(psdmp_page *page, const psdmp_node *root, const psdmp_result *rows, int axis, int quantity, double range[2]) {
+  const double *value = rows ? psdmp_rows_group(rows, psdmp_group[quantity], axis) : NULL;
+  double last = listed(page, root, psdmp_words(page, "final_state.%s", psdmp_group[quantity]), axis), peak = quantity == PSDMP_VELOCITY ? listed(page, root, "peak_speed", axis) : quantity == PSDMP_TORQUE ? listed(page, root, "peak_torque", axis) : NAN;
+  range[0] = fmin(last, -peak), range[1] = fmax(last, peak);
+  for (size_t k = 0; value && k < rows->rows; k++)
+    if (isfinite(value[k])) range[0] = fmin(range[0], value[k]), range[1] = fmax(range[1], value[k]);
+  return isfinite(range[0]) && isfinite(range[1]);
+}
+
+/* "shoulder: position 3.1 rad (limit 2 rad)" when it is beyond, "" when not. Stops are met to within the integrator's tolerance. */
+static const char *excess(psdmp_page *page, const psdmp_axis *axis, int quantity, const double range[2]) {
+  const double near = 1e-3;
+  double low = quantity == PSDMP_POSITION ? axis->lower : -axis->most[quantity], high = quantity == PSDMP_POSITION ? axis->upper : axis->most[quantity];
+  double slack = near * (isfinite(high - low) ? high - low : 1);
+  bool above = range[1] > high + slack, below = range[0] < low - slack;
+  if (!above && !below) return "";
+  if (above && below) above = range[1] - high >= low - range[0];
+  return psdmp_words(page, "%s: %s %s %s (limit %s)", axis->name, psdmp_quantity(axis, quantity), psdmp_words_number(page, above ? range[1] : range[0], 4), psdmp_unit(axis, quantity), psdmp_words_number(page, above ? high : low, 4));
+}
+
+/* limits are ignored unless they are asked for: where the motion leaves them, the reader should know */
+static void beyond_limits(psdmp_page *page, const psdmp_node *root, const psdmp_result *rows, const psdmp_axes *axes) {
+  enum { MOST = 12 };
+  int count = 0;
+  for (int i = 0; i < axes->n && count <= MOST; i++)
+    for (int quantity = 0; quantity < PSDMP_QUANTITIES && count <= MOST; quantity++) {
+      double range[2];
+      const char *words = reached(page, root, rows, i, quantity, range) ? excess(page, &axes->axis[i], quantity, range) : "";
+      if (!words[0]) continue;
+      psdmp_page_raw(page, count++ ? "; " : "<p class=\"note\">Beyond the robot's limits: ");
+      psdmp_page_text(page, count > MOST ? "and more" : words);
+    }
+  if (count) psdmp_page_raw(page, psdmp_truth(root, "settings.inverse") ? ".</p>\n" : ". psdm simulate ignores limits unless --limits (of position) or --saturate (of torque) asks for them.</p>\n");
+}
+
 static void show(psdmp_page *page, const psdmp_results *results, psdmp_result *result) {
   psdmp_axes axes = psdmp_axes_of(page, results, result);
-  psdmp_result *rows = psdmp_rows_of(results, result);
+  psdmp_result *rows = result->matched;
   bool inverse = psdmp_truth(result->root, "settings.inverse");
   psdmp_page_section(page, psdmp_title(page, results, result, inverse ? "Torques of a motion" : "Simulation"),
                      inverse ? "The torques that a given motion takes, without integrating anything." : "The robot in motion, and where its energy went.");
   facts(page, result->root);
+  beyond_limits(page, result->root, rows, &axes);
   inverse_table(page, result->root, &axes);
   if (rows) {
     psdmp_page_heading(page, "Motion");
@@ -173,13 +210,21 @@ static void show_rows(psdmp_page *page, const psdmp_results *results, psdmp_resu
   energy_plots(page, rows);
 }
 
+static bool says_anything(const psdmp_result *result) {
+  static const char *const parts[] = {"time", "final_state", "energy", "tracking", "peak_torque"};
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+    if (psdmp_result_node(result->root, parts[k])) return true;
+  return result->matched != NULL;
+}
+
 static bool is_motion(const psdmp_result *result) { return result->kind == PSDMP_RESULT_CSV && (strcmp(result->command, "states") == 0 || strcmp(result->command, "trajectory") == 0); }
 
 void psdmp_section_simulate(psdmp_page *page, const psdmp_results *results) {
   for (int k = 0; k < results->count; k++) {
     psdmp_result *result = results->item[k];
     bool simulated = result->root && strcmp(result->command, "simulate") == 0;
-    if (!simulated && (!is_motion(result) || psdmp_rows_taken(results, result))) continue;
+    if (simulated && !says_anything(result)) continue; /* named as a result that no section shows */
+    if (!simulated && (!is_motion(result) || result->taken)) continue;
     result->used = true;
     if (simulated)
       show(page, results, result);

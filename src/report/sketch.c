@@ -166,15 +166,16 @@ static void draw_link(psdmp_page *page, const view *v, const robot *r, int index
   if (b->leaf) draw_run(page, v, b, b->link);
 }
 
-/* a turning joint: a cylinder around its axis. The rim is an ellipse whose short axis lies along the axis on the screen. */
+/* a turning joint: a cylinder around its axis. The rim is an ellipse whose short axis lies along the axis on the screen; seen from the side it keeps
+ * some width, since it would be a square otherwise. */
 static void draw_cylinder(psdmp_page *page, const view *v, const body *b, double radius, double half) {
   double right = dot(v->row[0], b->axis), up = dot(v->row[1], b->axis), toward = dot(v->row[2], b->axis), flat = hypot(right, up), s[2];
-  double angle = flat > 1e-9 ? atan2(-up, right) * 180 / acos(-1) : 0, sign = toward >= 0 ? 1 : -1, length = half * flat, thin = radius * fabs(toward);
+  double angle = flat > 1e-9 ? atan2(-up, right) * 180 / acos(-1) : 0, sign = toward >= 0 ? 1 : -1, length = half * flat, thin = radius * fmax(fabs(toward), 0.3);
   to_screen(v, b->point, s);
   /* in a frame whose x axis is the joint's axis on the screen; the near end is at sign * length */
   draw(page, "<g class=\"joint\" transform=\"translate(%.1f %.1f) rotate(%.1f)\"><path d=\"M%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fL%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fZ\"/>", s[0], s[1], angle, -sign * length, -radius, thin, radius,
        sign > 0 ? 0 : 1, -sign * length, radius, sign * length, radius, thin, radius, sign > 0 ? 0 : 1, sign * length, -radius);
-  draw(page, "<ellipse class=\"cap\" cx=\"%.1f\" cy=\"0\" rx=\"%.1f\" ry=\"%.1f\"/></g>", sign * length, fmax(thin, 0.1), radius);
+  draw(page, "<ellipse class=\"cap\" cx=\"%.1f\" cy=\"0\" rx=\"%.1f\" ry=\"%.1f\"/></g>", sign * length, thin, radius);
 }
 
 static void across(const double axis[3], double first[3], double second[3]) {
@@ -191,7 +192,7 @@ static void draw_box(psdmp_page *page, const view *v, const body *b, double radi
   double e[3][3], size[3] = {radius / v->scale, radius / v->scale, half / v->scale};
   memcpy(e[2], b->axis, sizeof e[2]);
   across(b->axis, e[0], e[1]);
-  psdmp_page_raw(page, "<g class=\"joint\">");
+  psdmp_page_raw(page, "<g class=\"joint slide\">");
   for (int face = 0; face < 6; face++) {
     int k = face / 2, first = (k + 1) % 3, second = (k + 2) % 3;
     double sign = face % 2 ? 1 : -1, corner[4][3];
@@ -282,34 +283,64 @@ static void join_names(const robot *r, const view *v, int first, bool *done, cha
     to_screen(v, r->body[i].point, other);
     if (done[i] || r->body[i].type == 'f' || hypot(at[0] - other[0], at[1] - other[1]) > 12) continue;
     size_t used = strlen(out);
-    if (used + strlen(r->body[i].name) + 3 > size) continue;
+    if (used && used + strlen(r->body[i].name) + 3 > size) continue;
     snprintf(out + used, size - used, "%s%s", used ? ", " : "", r->body[i].name);
     done[i] = true;
   }
 }
 
-/* beside its joint, where nothing else is written; left out when there is no such place */
-static void draw_names(psdmp_page *page, const view *v, const robot *r) {
+/* at most so many letters, the last an ellipsis where some are left out; returns how many */
+static int shorten(const char *text, int most, char *out, size_t size) {
+  size_t used = 0, kept = 0; /* kept: bytes before the last letter */
+  int letters = 0;
+  for (; text[used] && letters < most; letters++) {
+    size_t step = psdmp_utf8_length(text + used, strlen(text + used));
+    kept = used;
+    used += step ? step : 1;
+  }
+  snprintf(out, size, "%.*s%s", (int)(text[used] ? kept : used), text, text[used] ? "\u2026" : "");
+  return letters;
+}
+
+static void draw_name(psdmp_page *page, const label *l, const char *shown, const char *whole) {
+  draw(page, "<text x=\"%.1f\" y=\"%.1f\">", l->x, l->y);
+  if (strcmp(shown, whole) != 0) {
+    psdmp_page_raw(page, "<title>");
+    psdmp_page_text(page, whole);
+    psdmp_page_raw(page, "</title>");
+  }
+  psdmp_page_text(page, shown);
+  psdmp_page_raw(page, "</text>");
+}
+
+/* beside the joint, where nothing else is written and the text is inside of the picture */
+static bool find_place(const view *v, const double at[2], const label *placed, int count, label *l) {
   static const double offset[][2] = {{20, 4}, {20, -14}, {20, 22}, {-20, 4}, {-20, -14}, {-20, 22}, {30, -30}, {-30, -30}, {30, 38}, {-30, 38}};
+  for (size_t k = 0; k < sizeof offset / sizeof *offset; k++) {
+    l->x = at[0] + offset[k][0] - (offset[k][0] < 0 ? l->width : 0);
+    l->y = at[1] + offset[k][1];
+    if (is_free(placed, count, l, v)) return true;
+  }
+  return false;
+}
+
+/* as much of each name as there is a place for; left out where there is none even for a few letters */
+static void draw_names(psdmp_page *page, const view *v, const robot *r) {
+  static const int most[] = {36, 24, 16, 10, 6};
   label placed[MOST_JOINTS];
   bool done[MOST_JOINTS] = {false};
   int count = 0;
   for (int i = 0; i < r->count; i++) {
-    char text[64];
+    char whole[256], shown[256];
     double at[2];
     if (done[i] || r->body[i].type == 'f') continue;
-    join_names(r, v, i, done, text, sizeof text);
+    join_names(r, v, i, done, whole, sizeof whole);
     to_screen(v, r->body[i].point, at);
-    if (!text[0]) continue;
-    label l = {.width = 7.5 * (double)strlen(text)};
-    for (size_t k = 0; k < sizeof offset / sizeof *offset; k++) {
-      l.x = at[0] + offset[k][0] - (offset[k][0] < 0 ? l.width : 0);
-      l.y = at[1] + offset[k][1];
-      if (!is_free(placed, count, &l, v)) continue;
+    for (size_t k = 0; whole[0] && k < sizeof most / sizeof *most; k++) {
+      label l = {.width = 7.5 * shorten(whole, most[k], shown, sizeof shown)};
+      if (!find_place(v, at, placed, count, &l)) continue;
       placed[count++] = l;
-      draw(page, "<text x=\"%.1f\" y=\"%.1f\">", l.x, l.y);
-      psdmp_page_text(page, text);
-      psdmp_page_raw(page, "</text>");
+      draw_name(page, &l, shown, whole);
       break;
     }
   }

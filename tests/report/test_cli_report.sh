@@ -132,6 +132,60 @@ run report derive.json --gnuplot ./odd --out plain.html
 expect_code 0 "gnuplot fails"
 expect_in err "1 of 1 plots are missing"
 
+# the user's own settings of gnuplot change nothing
+mkdir home && printf 'exit\n' > home/.gnuplot
+HOME=$PWD/home run report derive.json --out own.html
+expect_in err "1 sections, 1 plots"
+
+# a picture that never comes: an interrupt ends the drawing, and nothing is left
+mkdir tmp
+printf '#!/bin/sh\necho > drawing\nexec sleep 30\n' > slow && chmod +x slow
+TMPDIR=$PWD/tmp "$PSDM" report "$robots/two_link.yaml" --gnuplot ./slow --out slow.html > out 2> err &
+child=$!
+for k in $(seq 100); do [ -e drawing ] && break; sleep 0.1; done
+kill -TERM $child
+code=0
+wait $child || code=$?
+expect_code 130 "drawing was stopped"
+expect_in err "drawing was stopped"
+[ -z "$(ls tmp)" ] || wrong "left behind: $(ls tmp)"
+
+# runs with gaps: every x behind a plot is a number and none goes back, so that the script can search; y has the gaps
+python3 - > gaps.csv <<'PY'
+import math
+print("t,segment,q1,tau1,predicted1")
+for k in range(400): print("%.3f,%d,0,%.6f,0" % (0.01 * (k % 200), k // 200, math.sin(0.05 * k)))
+PY
+run report gaps.csv --out gaps.html
+expect_code 0 "two runs"
+python3 - > err 2>&1 <<'PY' || wrong "x behind a plot with gaps"
+import array, base64, math, re
+x, y = [array.array("f", base64.b64decode(re.search(r' data-%s="([^"]*)"' % k, open("gaps.html").read()).group(1))) for k in "xy"]
+assert len(x) == len(y) == 401 and all(a <= b for a, b in zip(x, x[1:])), "x"
+assert [k for k in range(401) if math.isnan(y[k])] == [200], "y"
+PY
+checks=$((checks + 1))
+
+# many short runs have a spectrum by short windows, and runs that are too short a sentence
+for rows in 100 12; do
+  python3 - $rows > short.csv <<'PY'
+import random, sys
+rows, draw = int(sys.argv[1]), random.Random(1)
+print("t,segment,q1,qd1,tau1,predicted1")
+for k in range(50 * rows): print("%.2f,%d,0,0,%.5f,0" % (0.01 * (k % rows), k // rows, draw.gauss(0, 1)))
+PY
+  run report short.csv --out short-$rows.html
+  expect_code 0 "runs of $rows rows"
+done
+expect_in short-100.html "spectrum of the residuals"
+expect_in short-12.html "no run without a gap is long enough for a spectrum"
+
+# more parameters than anybody reads
+python3 -c 'import json; print(json.dumps({"command": "params", "name": "a", "l": 1500, "base_parameters": [{"name": "p%d" % k, "formula": "m1", "value": k} for k in range(1500)]}))' > many.json
+run report many.json --out many.html
+expect_code 0 "many parameters"
+expect_in many.html "There are 1500; the first 1000 are shown."
+
 # names from a file never are markup, whatever they are
 cat > evil.yaml <<'YAML'
 name: "</script><img src=x onerror=alert(1)>'; system('touch pwned'); \"`touch pwned`\""
@@ -161,12 +215,20 @@ refuse object.json '{"n": 1}' 3 'object.json:1:1: not a result, it has no "comma
 refuse broken.json '{"command": "derive", [' 3 "broken.json:1:"
 refuse columns.csv 'a,b\n1,2\n' 3 "columns.csv:1:1: the columns are of no known result"
 refuse row.csv 't,q1\n0,1\n1,?\n' 3 "row.csv:3:3: '?' is not a number"
-refuse binary.json '\000\001\002' 3 "binary.json:1:1: a NUL byte"
-refuse strange.json '{"command": "strange"}' 2 "none of the results has anything to show"
+refuse binary.json '\000\001\002' 3 "was expected (a NUL byte"
+refuse page.html '<!doctype html><p>words</p>' 3 "page.html:1:1: not a result: JSON that a psdm command wrote with --json"
+refuse empty.json '{"command": "simulate"}' 3 "empty.json:1:1: a result without content"
+refuse header.csv 't,q1\n' 3 "header.csv:1: a header without rows"
+refuse bare.json '{"command": "simulate", "n": 2}' 2 "none of the results has anything to show"
+refuse strange.json '{"command": "strange", "n": 2}' 2 "none of the results has anything to show"
 python3 -c 'print("{\"command\": \"derive\", \"a\": " + "[" * 5000 + "]" * 5000 + "}")' > deep.json
 run report deep.json --out none.html
 expect_code 3 "a deep file"
 expect_in err "nested deeper than 32 levels"
+mkdir folder
+run report folder --out none.html
+expect_code 2 "a folder"
+expect_in err "folder: is a directory, not a result: JSON that a psdm command wrote with --json"
 run report absent.json --out none.html
 expect_code 2 "no such file"
 run report derive.json strange.json --out used.html

@@ -190,6 +190,24 @@ assert all(abs(friction["covariance"][k][k] - friction["sd"][key] ** 2) <= 1e-9 
 for title in ("shoulder: the known mass", "shoulder: measured and predicted torque", "shoulder: friction at steady speed"): assert f"<figcaption>{title}</figcaption>" in page, title
 PY
 
+# ---- limits that a simulation leaves are drawn and told; one mode far out does not hide the others ----
+make_json fall.json simulate arm.yaml --time 2 --out fall.csv
+python3 - <<'PY'
+import json
+linear = json.load(open("linearize.json"))
+linear["points"][0]["lqr"]["closed_loop"].append({"re": -2e5, "im": 0, "frequency": 2e5, "damping": 1})
+json.dump(linear, open("far.json", "w"))
+PY
+run report fall.json fall.csv far.json --out fall.html
+expect_code 0 "a fall"
+expect_in fall.html "Beyond the robot's limits: column: position"
+expect_in fall.html '<li class="level'
+expect_in fall.html "<figcaption>Eigenvalues, the slow ones</figcaption>"
+run report simulate.json motion.csv linearize.json --out kept.html
+expect_code 0 "a motion within its range"
+grep -q "the slow ones" kept.html && wrong "modes of one size are drawn twice"
+checks=$((checks + 1))
+
 # ---- parameter files and rows alone ----
 run report params.yaml --out alone.html
 expect_code 0 "a parameter file alone"

@@ -138,7 +138,7 @@ static void expect_refusal(const char *text, psdm_status status, const char *wan
 static void test_results(void **state) {
   (void)state;
   expect_result("{\"command\": \"derive\", \"name\": \"arm\", \"n\": 2}", PSDMP_RESULT_JSON, "derive", "arm");
-  expect_result("\xEF\xBB\xBF\n {\"command\": \"bench/derive\"}", PSDMP_RESULT_JSON, "bench/derive", "");
+  expect_result("\xEF\xBB\xBF\n {\"command\": \"bench/derive\", \"n\": 1}", PSDMP_RESULT_JSON, "bench/derive", "");
   expect_result("format: psdm-parameters-1\nrobot: {name: arm}\ntheta: {}\n", PSDMP_RESULT_YAML, "parameters", "arm");
   expect_result("t,q1,predicted1\n0,1,2\n", PSDMP_RESULT_CSV, "predict", "");
   expect_result("t,q1,T,U\n0,1,2,3\n", PSDMP_RESULT_CSV, "states", "");
@@ -157,6 +157,14 @@ static void test_refusals(void **state) {
   expect_refusal("t,q1\n0,1,2\n", PSDM_E_PARSE, "result:2: more values than the 2 columns");
   expect_refusal("name: arm\njoints: []\n", PSDM_E_ROBOT, "a robot file, not a result");
   expect_refusal("<?xml version='1.0'?><robot/>", PSDM_E_ROBOT, "a robot file");
+  /* what was expected is said, whatever it is */
+  expect_refusal("{\"command\": \"derive\", \"n\": [1,", PSDM_E_PARSE, "not a result: JSON that a psdm command wrote with --json, CSV rows, a parameter file or a robot file was expected (malformed YAML: ");
+  expect_refusal("<!doctype html><html></html>", PSDM_E_PARSE, "result:1:1: not a result: JSON that a psdm command wrote");
+  expect_refusal("# A page\nwith words, and more\n", PSDM_E_PARSE, "or JSON that a psdm command wrote");
+  /* nothing in it */
+  expect_refusal("{\"command\": \"simulate\", \"robot\": \"arm\"}", PSDM_E_PARSE, "result:1:1: a result without content");
+  expect_refusal("t,q1\n", PSDM_E_PARSE, "result:1: a header without rows");
+  expect_refusal("t,q1\n0,nan\n1,1e308\n2,-1e308\n", PSDM_E_PARSE, "result:1: rows without content");
 }
 
 static void test_result_values(void **state) {

@@ -91,6 +91,36 @@ teach "DIR is missing: the folder for the manual pages" reference man
 printf 'q1,q2\n0.1,x\n' > bad.csv
 teach "bad.csv:2:5: column 'q2' has 'x'; a finite decimal number was expected" eval "$two" gravity --in bad.csv
 teach "column 'q3' is missing; inverse needs q qd qdd, each 1 to 6" eval "$robots/kuka_kr6.yaml" inverse --in states.csv
+teach "'-q' stands before the command; options follow it: psdm COMMAND ... -q" -q doctor
+teach "options follow it: psdm COMMAND ... --verbose" --verbose
+teach "--out is given twice; it takes one value" eval "$two" inverse --in states.csv --out a.csv --out=b.csv
+expect_absent a.csv
+printf 't,q1,q2,note\n0,0,0,1\n1,1,1,1\n' > noted.csv
+teach "noted.csv:1: column 'note' is none of t, q, qd, qdd, each 1 to 2; --ignore-extra passes over it" simulate "$two" --inverse --reference noted.csv
+teach "column 'note' is none of" plan "$two" scale --trajectory noted.csv --factor 2
+printf 't,q1,q2,tau1,tau2,note\n0,0,0,1,1,1\n1,1,1,1,1,1\n' > log.csv
+teach "column 'note' is none of" calibrate "$two" --log log.csv
+expect_in err "--ignore-extra passes over it"
+run plan "$two" scale --trajectory slow.csv --factor 2 --out slower.csv
+expect_code 0 "plan takes the columns that it writes"
+sed 's/elbow/"el$(bow)"/' "$two" > dollar.yaml
+teach "URDF cannot say: joint 'el\$(bow)' has a name with \$( or \${, which is read as xacro" convert dollar.yaml --out dollar.urdf
+expect_absent dollar.urdf
+# what a command reads it does not write over, by whichever name
+cp "$two" arm.yaml; ln -s arm.yaml link.yaml; cp arm.yaml before.yaml; cp states.csv before.csv; cp noted.csv noted_before.csv
+over="this command reads that file and would write over it"
+teach "arm.yaml: $over" simulate arm.yaml --time 0.1 --out arm.yaml
+teach "link.yaml: $over" simulate arm.yaml --time 0.1 --out link.yaml
+teach "$over" convert link.yaml --out ./arm.yaml
+teach "$over" derive arm.yaml --export arm.yaml
+teach "$over" report arm.yaml --out arm.yaml
+teach "states.csv: $over" eval arm.yaml inverse --in states.csv --out states.csv
+teach "noted.csv: $over" plan arm.yaml scale --trajectory noted.csv --ignore-extra --factor 2 --out noted.csv
+teach "noted.csv: $over" simulate arm.yaml --inverse --reference noted.csv --ignore-extra --out x.csv --log noted.csv --log-rate 100
+teach "noted.csv: $over" calibrate arm.yaml --log noted.csv --predict noted.csv
+checks=$((checks + 1)); cmp -s arm.yaml before.yaml && cmp -s states.csv before.csv && cmp -s noted.csv noted_before.csv || wrong "an input was written over"
+run eval arm.yaml inverse --in states.csv --out /dev/null
+expect_code 0 "/dev/null is no file"
 # names with control characters reach no terminal
 teach "unknown option '--a\\x1b[31m'" eval "$two" inverse "$(printf -- '--a\033[31m')"
 checks=$((checks + 1)); grep -q "$(printf '\033')" err && wrong "an escape sequence of a name reaches the terminal"
@@ -116,6 +146,9 @@ expect_in out "looked for in $work/none"
 expect_in out "apt-get install coinor-libipopt-dev"
 expect_in out "apt-get install gnuplot-nox"
 expect_in out "works, without: "
+PSDM_GNUPLOT=/nowhere/gnuplot run doctor
+expect_in out "PSDM_GNUPLOT=/nowhere/gnuplot: cannot be run"
+checks=$((checks + 1)); grep -q '^  ok *gnuplot' out && wrong "the doctor looks elsewhere than psdm report"
 PSDM_PLUGINS=$work/none run doctor --quiet
 expect_in out "IPOPT plug-in"
 checks=$((checks + 1)); grep -q "^  ok" out && wrong "doctor --quiet tells of what works"

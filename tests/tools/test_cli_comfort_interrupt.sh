@@ -41,6 +41,12 @@ expect_in err "interrupted: this is the best so far, verified at "
 expect_in out "functions"
 checks=$((checks + 1)); [ -s small/model.json ] || wrong "reduce kept nothing"
 
+# pictures and tables may be missing, the reduced model not
+press 2 reduce "$two" --samples 1000000 --table --figures --json
+if [ "$code" = 130 ]; then
+  checks=$((checks + 1)); "$python3" -c 'import json; j = json.load(open("out")); assert j["stopped"] is True and j["p"] > 0' 2> asked || wrong "reduce --figures: $(tail -n 1 asked)"
+fi
+
 press 0.7 codegen "$robots/kuka_lbr7.yaml" --out lbr7 --functions all --effort 100000
 expect_code 130 codegen
 expect_in err "interrupted: the code is whole and right"
@@ -49,6 +55,7 @@ checks=$((checks + 1)); [ -s lbr7/Makefile ] || wrong "codegen wrote nothing"
 press 0.7 analyze "$robots/puma560.yaml" --points 2000000000
 expect_code 130 analyze
 expect_in err "interrupted: these bounds hold"
+checks=$((checks + 1)); grep -A1 'interrupted: stopping' err | grep -q ' left' && wrong "an interrupted job tells how long it would take"
 expect_in out "||M|| at most"
 
 run bench "$two" --functions gravity --method recursive --repeat 1 # so that the code is in the cache

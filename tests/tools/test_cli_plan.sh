@@ -79,7 +79,7 @@ ask 'j["factor"] > 1 and abs(j["limit_used"] - 1) < 1e-4 and j["limited_by"] == 
 run plan arm.yaml scale --trajectory quick.csv --friction coulomb --json
 ask 'j["recomputed"] < 1e-12 and abs(j["limit_used"] - 1) < 1e-3'
 # the file is a trajectory again, with a factor of one
-run plan arm.yaml scale --trajectory slower.csv --ignore-extra --json
+run plan arm.yaml scale --trajectory slower.csv --json
 ask 'abs(j["factor"] - 1) < 1e-3'
 
 # ---- along a path ----

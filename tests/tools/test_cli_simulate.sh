@@ -305,7 +305,7 @@ assert max(abs(float(b["friction1"])) for b in out) > 2
 PY
 run simulate arm.yaml --inverse --reference path.csv
 expect_code 3 "columns of torques are not a motion's"
-expect_in err "column 'tau1' is none of t, q, qd, qdd, each 1 to 2; extra columns must be ignored on purpose"
+expect_in err "column 'tau1' is none of t, q, qd, qdd, each 1 to 2; --ignore-extra passes over it"
 # noise is drawn as in a simulation: row by row, joint by joint
 quiet="--time 0.5 --log-rate 500 --output 0.01"
 run simulate arm.yaml $quiet --log clean1.csv

@@ -90,12 +90,12 @@ static bool has_row(const bench *b, psdm_code_function f, const char *method) {
   return false;
 }
 
-int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
+/* one function */
+static int add_function(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
   psdm_error error;
   int at = b->codes;
   tool_search *search = options->going_on_user;
   psdm_compile_options compile = {.native = true, .compiler = compiler};
-  if (tool_interrupted() && b->rows) return -1; /* what is there is worth measuring */
   if (psdm_code_build(b->robot, options, NULL, &b->code[at], &error)) return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
   b->codes++;
   double began = tool_now();
@@ -112,6 +112,27 @@ int bench_add(bench *b, const psdm_code_options *options, bool chosen, const cha
     b->row[b->rows++] = row;
   }
   return -1;
+}
+
+static int bits(unsigned x) {
+  int count = 0;
+  for (; x; x &= x - 1) count++;
+  return count;
+}
+
+int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
+  tool_search *search = options->going_on_user;
+  int code = -1;
+  for (unsigned f = 0; f < PSDM_CODE_FUNCTIONS && code < 0; f++) {
+    psdm_code_options one = *options;
+    one.functions &= 1u << f;
+    if (!one.functions) continue;
+    if (tool_interrupted() && b->rows) break; /* what is there is worth measuring */
+    progress_lacking(b->rows ? NULL : "nothing is known yet");
+    search->share = (double)bits(options->functions & ((1u << f) - 1)) / bits(options->functions);
+    code = add_function(b, &one, chosen, compiler);
+  }
+  return code;
 }
 
 /* ---- one sweep over all states ---- */

@@ -79,8 +79,14 @@ static int add_other(bench *b, const bench_settings *set, psdm_code_options o, p
   return bench_add(b, &o, false, set->compiler);
 }
 
+/* the share of all functions, which bench_add knows, in place of the share of one */
+static bool generating(void *search, double share) {
+  (void)share;
+  return tool_searching(search, -1);
+}
+
 static int add_rows(bench *b, const bench_settings *set, int method, psdm_code_options o, tool_search *search) {
-  o.going_on = tool_searching;
+  o.going_on = generating;
   o.going_on_user = search;
   bool both = method == 0, large = psdm_robot_links(b->robot) > EXPANDED_LINKS;
   o.method = both || method == 1 ? PSDM_CODE_AUTO : method == 2 ? PSDM_CODE_RECURSIVE : PSDM_CODE_EXPANDED;
@@ -120,7 +126,7 @@ static void print_row(const bench *b, const bench_row *r, bool first) {
 }
 
 static void print_text(const bench *b) {
-  const psdm_compile_info *info = psdm_compiled_info(b->compiled[0]);
+  const psdm_compile_info *info = psdm_compiled_info(b->row[0].from);
   bool chosen = false;
   printf("%s: %d joints, %d base parameters; %s; best of %d rounds over %d states\n\n", tool_safe(psdm_robot_name(b->robot)), psdm_robot_n(b->robot),
          psdm_model_l(b->model), tool_safe(info->compiler), b->rounds, BENCH_STATES);
@@ -202,7 +208,7 @@ static void write_place(psdm_output *out) {
 }
 
 static int print_json(const bench_settings *set, const bench *b) {
-  const psdm_compile_info *info = psdm_compiled_info(b->compiled[0]);
+  const psdm_compile_info *info = psdm_compiled_info(b->row[0].from);
   psdm_output *out;
   int code = tool_open("-", &out);
   if (code >= 0) return code;
@@ -251,12 +257,13 @@ int cmd_bench(int argc, char **argv) {
   tool_listen();
   if (code < 0) code = add_rows(&b, &set, method, options, &search);
   progress_end(&bar);
+  bool whole = !tool_interrupted();
   if (code < 0) code = bench_verify(&b);
   if (code < 0) {
     bar = progress_start("measuring", (long long)set.repeat);
     bench_time(&b, (int)set.repeat, &bar);
     progress_end(&bar);
-    if (tool_interrupted()) tool_warn("interrupted: these are the best times of %d rounds%s", b.rounds, method ? "" : ", of what was compiled until then");
+    if (tool_interrupted()) tool_warn("interrupted: these are the best times of %d rounds%s", b.rounds, whole ? "" : ", of what was compiled until then");
     tool_deaf();
     code = report(&set, &b);
   }

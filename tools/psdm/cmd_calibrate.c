@@ -130,11 +130,23 @@ static int oneshot(calibrate_job *j) {
   return code < 0 ? report(j) : code;
 }
 
+/* what is read may not be written over, which is better said before the work than after; --params may: calibrations go on in their own file */
+static int spare_inputs(const calibrate_job *j) {
+  const char *const written[] = {j->set.out, j->set.predict, j->set.urdf};
+  int code = -1;
+  tool_input(j->path);
+  for (int i = 0; i < j->set.log.count; i++) tool_input(j->steps.chosen ? j->steps.log[i].path : j->set.log.value[i]);
+  for (size_t k = 0; k < sizeof written / sizeof *written && code < 0; k++)
+    if (written[k]) code = tool_spare(written[k]);
+  return code;
+}
+
 int cmd_calibrate(int argc, char **argv) {
   calibrate_job *j = calloc(1, sizeof *j);
   if (!j) return calibrate_memory();
   int code = settings_parse(&calibrate_line, argc, argv, &j->set, &j->path);
   if (code < 0) code = calibrate_route(j);
+  if (code < 0) code = spare_inputs(j);
   if (code < 0) code = j->steps.chosen ? calibrate_steps(j) : oneshot(j);
   calibrate_free(j);
   free(j);

@@ -135,6 +135,7 @@ static bool deriving(void *user, double share) {
 static int derive(const psdm_robot *robot, psdm_derive_options *options, result *r) {
   psdm_error error;
   progress bar = progress_start("deriving", 100);
+  progress_lacking("nothing is known yet");
   tool_listen();
   options->going_on = deriving;
   options->going_on_user = &bar;
@@ -150,6 +151,8 @@ static bool going_on(void *user, int done) {
 
 static int write_export(const char *path, const psdm_robot *robot, const psdm_model *model) {
   psdm_error error;
+  int code = tool_spare(path);
+  if (code >= 0) return code;
   if (psdm_model_save(model, robot, path, &error)) return tool_fail(&error);
   tool_detail("%s: %lld bytes written", tool_safe(path), tool_file_size(path));
   return -1;

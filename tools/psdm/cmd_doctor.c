@@ -191,6 +191,15 @@ static bool find_program(const char *program, char *full, size_t size) {
   return executable(cuda, (int)strlen(cuda), program, full, size);
 }
 
+/* what psdm report draws with: named by PSDM_GNUPLOT, as a path or to be looked for, else gnuplot */
+static bool find_gnuplot(char *full, size_t size) {
+  const char *named = getenv("PSDM_GNUPLOT");
+  if (!named || !named[0]) return find_program("gnuplot", full, size);
+  if (!strchr(named, '/')) return find_program(named, full, size);
+  snprintf(full, size, "%s", named);
+  return access(named, X_OK) == 0;
+}
+
 static void check_programs(findings *f) {
   static const struct {
     const char *program, *use, *packages;
@@ -201,8 +210,13 @@ static void check_programs(findings *f) {
                   {"mpirun", "runs them", "openmpi-bin"}};
   char full[1024];
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-    bool ok = find_program(programs[i].program, full, sizeof full);
-    install(find(f, programs[i].program, ok, false, "%s: %s", ok ? full : "not found", programs[i].use), programs[i].packages, false);
+    bool plots = strcmp(programs[i].program, "gnuplot") == 0, ok = plots ? find_gnuplot(full, sizeof full) : find_program(programs[i].program, full, sizeof full);
+    const char *named = plots ? getenv("PSDM_GNUPLOT") : NULL;
+    finding *found = find(f, programs[i].program, ok, false, "%s: %s", ok ? full : "not found", programs[i].use);
+    if (!ok && named && named[0])
+      snprintf(found->detail, sizeof found->detail, "PSDM_GNUPLOT=%.200s: cannot be run", named);
+    else
+      install(found, programs[i].packages, false);
   }
 }
 

@@ -229,6 +229,7 @@ static int match_columns(job *j) {
 static int open_files(job *j) {
   psdm_error error;
   if (strcmp(j->set.in, "-") == 0 && isatty(STDIN_FILENO)) tool_note("reading states from the terminal, up to Ctrl-D; --in FILE reads a file");
+  tool_input(j->set.in);
   if (psdm_csv_open(j->set.in, NULL, &j->csv, &error)) return tool_fail(&error);
   j->inputs = psdm_eval_inputs(j->robot, j->function);
   j->outputs = psdm_eval_outputs(j->robot, j->function, &j->options);

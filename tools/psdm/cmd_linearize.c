@@ -520,7 +520,8 @@ static int save_mat(const job *j) {
     for (long p = 0; p < j->points; p++, at += part) memcpy(at, j->kept + (size_t)p * size + before, part * sizeof *at);
     before += part;
   }
-  if (psdm_matrices_save(count, pages, j->set.out, NULL, &error)) code = tool_fail(&error);
+  code = tool_spare(j->set.out);
+  if (code < 0 && psdm_matrices_save(count, pages, j->set.out, NULL, &error)) code = tool_fail(&error);
   free(sorted);
   return code;
 }
@@ -622,6 +623,7 @@ static int open_files(job *j) {
   psdm_error error;
   const char *out = j->set.out;
   if (strcmp(j->set.at, "-") == 0 && isatty(STDIN_FILENO)) tool_note("reading points from the terminal, up to Ctrl-D; --at FILE.csv reads a file");
+  tool_input(j->set.at);
   if (psdm_csv_open(j->set.at, NULL, &j->csv, &error)) return tool_fail(&error);
   int code = match_columns(j);
   if (code < 0 && j->set.json) code = tool_open("-", &j->json);

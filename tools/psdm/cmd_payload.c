@@ -78,6 +78,9 @@ static int load_robot(payload_job *j) {
   robot_settings robot = *ROBOT_SETTINGS_OF(&j->set);
   robot.params = NULL; /* the file is read below: the robot need not take it over */
   int code = tool_load("payload", j->path, &robot, &j->robot);
+  tool_input(j->set.params);
+  for (int i = 0; i < j->set.log.count; i++) tool_input(j->set.log.value[i]);
+  for (int i = 0; i < j->set.empty.count; i++) tool_input(j->set.empty.value[i]);
   if (code < 0 && psdm_parameters_load(j->set.params, j->robot, NULL, &j->empty, &error)) code = tool_fail(&error);
   return code;
 }

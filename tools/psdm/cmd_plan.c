@@ -93,6 +93,29 @@ static int read_numbers(plan_job *j) {
   return code;
 }
 
+/* all columns are such as --out writes: what it calls tau is no surprise in a trajectory */
+static bool own_columns(const plan_job *j) {
+  static const char *const groups[] = {"q", "qd", "qdd", "tau"};
+  psdm_csv *csv;
+  if (strcmp(j->set.trajectory, "-") == 0 || psdm_csv_open(j->set.trajectory, NULL, &csv, NULL)) return false;
+  int own = psdm_csv_find(csv, "t") >= 0;
+  for (int k = 0; k < 4 * j->n; k++) {
+    char name[32];
+    snprintf(name, sizeof name, "%s%d", groups[k % 4], k / 4 + 1);
+    own += psdm_csv_find(csv, name) >= 0;
+  }
+  bool all = own == psdm_csv_columns(csv);
+  psdm_csv_close(csv);
+  return all;
+}
+
+static int load_trajectory(plan_job *j) {
+  psdm_error error;
+  if (!j->set.trajectory) return -1;
+  tool_input(j->set.trajectory);
+  return psdm_motion_load(j->set.trajectory, j->n, j->set.ignore_extra || own_columns(j), NULL, &j->path, &error) ? tool_fail(&error) : -1;
+}
+
 static int prepare(plan_job *j) {
   psdm_error error;
   j->n = psdm_robot_n(j->robot);
@@ -109,8 +132,7 @@ static int prepare(plan_job *j) {
   int code = read_numbers(j);
   if (code >= 0) return code;
   if (psdm_robot_ready(j->robot, &error)) return tool_fail(&error);
-  if (j->set.trajectory && psdm_motion_load(j->set.trajectory, j->n, j->set.ignore_extra, NULL, &j->path, &error)) return tool_fail(&error);
-  return -1;
+  return load_trajectory(j);
 }
 
 static int report(plan_job *j) {

@@ -57,6 +57,8 @@ typedef struct job {
   figure_profile figure[FIGURE_PROFILES];
   int figures;
   table_cell table[TABLE_CELLS];
+  bool tabled;
+  bool stopped;             /* by an interrupt: table and figures may be missing */
   progress bar;
 } job;
 
@@ -108,6 +110,7 @@ static int read_profile(job *j, const char *path) {
   int columns = psdm_eval_inputs(j->robot, PSDM_F_INVERSE), code = -1;
   int *column = calloc((size_t)columns + 1, sizeof *column);
   if (!column) return EXIT_USAGE;
+  tool_input(path);
   if (psdm_csv_open(path, NULL, &csv, &error)) {
     free(column);
     return tool_fail(&error);
@@ -153,15 +156,18 @@ static int check_settings(const reduce_settings *set) {
   return -1;
 }
 
+/* after an interrupt the reduction itself, once there is one, is still an answer: no words */
+static int fail(const job *j, const psdm_error *error) { return j->reduced && tool_interrupted() ? EXIT_INTERRUPTED : tool_fail(error); }
+
 static int start_reducer(job *j, const psdm_profile *profile, bool medians, psdm_reducer **reducer) {
   psdm_error error;
   psdm_reduce_options options = {.profile = *profile, .samples = (long)j->set->samples, .seed = (unsigned long long)j->set->seed, .forward = j->set->forward, .medians = medians, .going_on = going_on, .going_on_user = &j->bar};
-  return psdm_reducer_new(j->robot, j->model, &options, NULL, reducer, &error) ? tool_fail(&error) : -1;
+  return psdm_reducer_new(j->robot, j->model, &options, NULL, reducer, &error) ? fail(j, &error) : -1;
 }
 
-static int reduce_to(psdm_reducer *reducer, double wanted, double confidence, psdm_model **reduced, psdm_reduce_info *info) {
+static int reduce_to(const job *j, psdm_reducer *reducer, double wanted, double confidence, psdm_model **reduced, psdm_reduce_info *info) {
   psdm_error error;
-  return psdm_reducer_reduce(reducer, wanted, confidence, reduced, info, &error) ? tool_fail(&error) : -1;
+  return psdm_reducer_reduce(reducer, wanted, confidence, reduced, info, &error) ? fail(j, &error) : -1;
 }
 
 static psdm_code_function asked(const job *j) { return j->set->forward ? PSDM_CODE_FORWARD : PSDM_CODE_INVERSE; }
@@ -246,6 +252,7 @@ static int write_json(const job *j) {
   psdm_json_number(out, "confidence", j->set->confidence);
   psdm_json_bool(out, "reached", i->reached);
   psdm_json_bool(out, "interrupted", i->stopped);
+  if (j->stopped) psdm_json_bool(out, "stopped", true);
   psdm_json_number(out, "error", i->error);
   psdm_json_number(out, "digits", i->digits);
   psdm_json_number(out, "error_half", i->error_half);
@@ -259,7 +266,7 @@ static int write_json(const job *j) {
   write_cost(out, "reduced", &j->less);
   write_cost(out, "recursion", &j->recursion);
   psdm_json_string(out, "wins", fewer(&j->less, &j->recursion) > 0 ? "reduced" : "recursion");
-  if (j->set->table && !i->stopped) figure_write_table(out, j->table);
+  if (j->tabled) figure_write_table(out, j->table);
   if (j->figures) figure_write(out, j->figure, j->figures);
   psdm_json_close(out);
   return tool_commit(&out);
@@ -269,7 +276,8 @@ static int write_json(const job *j) {
 
 static int fill_cell(job *j, psdm_reducer *reducer, table_cell *cell) {
   psdm_model *reduced = NULL;
-  int code = reduce_to(reducer, cell->error, cell->confidence, &reduced, &cell->info);
+  int code = reduce_to(j, reducer, cell->error, cell->confidence, &reduced, &cell->info);
+  if (code < 0 && cell->info.stopped) code = EXIT_INTERRUPTED;
   if (code < 0) code = count(j, reduced, PSDM_CODE_EXPANDED, &cell->cost);
   psdm_model_free(reduced);
   return code;
@@ -278,6 +286,7 @@ static int fill_cell(job *j, psdm_reducer *reducer, table_cell *cell) {
 /* cells by digits, then profile, then confidence; by profile is the quickest order to fill them in */
 static int fill_table(job *j) {
   int code = -1;
+  j->bar = progress_start("table", 100);
   for (int p = 0; p < 2 && code < 0; p++) {
     psdm_profile profile = p ? psdm_profile_fast() : psdm_profile_slow();
     psdm_reducer *reducer = NULL;
@@ -290,6 +299,7 @@ static int fill_table(job *j) {
     psdm_reducer_free(reducer);
   }
   progress_end(&j->bar);
+  j->tabled = code < 0;
   return code;
 }
 
@@ -328,11 +338,11 @@ static int fill_sizes(job *j, psdm_reducer *reducer, figure_profile *p) {
     psdm_cost cost;
     *at = (figure_size){.functions = size_at(p->functions, k)};
     if (p->sizes && at->functions == at[-1].functions) continue;
-    if (psdm_reducer_errors(reducer, at->functions, figure_confidences, at->error, &error) || psdm_reducer_keep(reducer, at->functions, &reduced, &error)) code = tool_fail(&error);
+    if (psdm_reducer_errors(reducer, at->functions, figure_confidences, at->error, &error) || psdm_reducer_keep(reducer, at->functions, &reduced, &error)) code = fail(j, &error);
     if (code < 0) code = count(j, reduced, PSDM_CODE_EXPANDED, &cost);
     if (code < 0) at->operations = operations(&cost), p->sizes++;
     psdm_model_free(reduced);
-    progress_show(&j->bar, 100 * k / FIGURE_SIZES, 100 * k / FIGURE_SIZES, "% of the figures");
+    if (!progress_show(&j->bar, 100 * k / FIGURE_SIZES, 100 * k / FIGURE_SIZES, "% of the figures") && code < 0) code = EXIT_INTERRUPTED;
   }
   return code;
 }
@@ -340,9 +350,10 @@ static int fill_sizes(job *j, psdm_reducer *reducer, figure_profile *p) {
 static int fill_figures(job *j) {
   psdm_profile profile[FIGURE_PROFILES] = {psdm_profile_slow(), psdm_profile_fast()};
   int code = -1;
-  j->figures = j->profile.count ? 1 : FIGURE_PROFILES;
+  int figures = j->profile.count ? 1 : FIGURE_PROFILES;
+  j->bar = progress_start("figures", 100);
   if (j->profile.count) profile[0] = j->profile;
-  for (int k = 0; k < j->figures && code < 0; k++) {
+  for (int k = 0; k < figures && code < 0; k++) {
     figure_profile *p = &j->figure[k];
     psdm_reducer *reducer = NULL;
     *p = (figure_profile){.name = j->profile.count ? profile_name(j) : figure_names[k], .functions = psdm_model_p(j->model)};
@@ -352,10 +363,24 @@ static int fill_figures(job *j) {
     psdm_reducer_free(reducer);
   }
   progress_end(&j->bar);
+  if (code < 0) j->figures = figures;
   return code;
 }
 
 /* ---- the command ---- */
+
+/* what may be left out, and is when an interrupt comes: who has interrupted does not wait for pictures */
+static int run_extras(job *j) {
+  bool asked_for = j->set->plots || j->set->figures || j->set->table;
+  int code = tool_interrupted() && asked_for ? EXIT_INTERRUPTED : -1;
+  if (code < 0 && (j->set->plots || j->set->figures)) code = fill_figures(j);
+  if (code < 0 && j->set->plots) code = plot_reduction(j->set->plots, psdm_robot_name(j->robot), j->figure, j->figures, (double)operations(&j->recursion));
+  if (code < 0 && j->set->table) code = fill_table(j);
+  j->stopped = tool_interrupted();
+  if (!j->stopped || code < 0) return code;
+  if (!j->info.stopped) tool_warn("interrupted: the reduced model is whole; the rest that was asked for is left out");
+  return -1;
+}
 
 static int run(job *j) {
   psdm_error error;
@@ -363,24 +388,23 @@ static int run(job *j) {
   if (psdm_robot_ready(j->robot, &error) || psdm_model_derive(j->robot, NULL, NULL, &j->model, NULL, &error)) return tool_fail(&error);
   code = set_profile(j);
   j->bar = progress_start("reducing", 100);
+  progress_lacking("nothing is known yet");
   tool_listen();
   if (code < 0) code = start_reducer(j, &j->profile, false, &j->reducer);
-  if (code < 0) code = reduce_to(j->reducer, j->set->error, j->set->confidence, &j->reduced, &j->info);
+  progress_lacking(NULL);
+  if (code < 0) code = reduce_to(j, j->reducer, j->set->error, j->set->confidence, &j->reduced, &j->info);
   progress_end(&j->bar);
   if (code < 0 && j->info.stopped) tool_warn("interrupted: this is the best so far, verified at %ld states; a smaller model may do", j->info.samples);
-  tool_deaf();
   if (code < 0) tool_detail("%ld of %ld functions kept, verified at %ld states, %.3g s", j->info.functions, j->info.functions_before, j->info.samples, j->info.seconds);
   if (code < 0) code = count(j, NULL, PSDM_CODE_EXPANDED, &j->full);
   if (code < 0) code = count(j, NULL, PSDM_CODE_RECURSIVE, &j->recursion);
   if (code < 0) code = count(j, j->reduced, PSDM_CODE_EXPANDED, &j->less);
   if (code < 0 && j->set->out) code = write_out(j);
-  bool whole = !j->info.stopped; /* who has interrupted once does not wait for pictures */
-  if (code < 0 && whole && (j->set->plots || j->set->figures)) code = fill_figures(j);
-  if (code < 0 && whole && j->set->plots) code = plot_reduction(j->set->plots, psdm_robot_name(j->robot), j->figure, j->figures, (double)operations(&j->recursion));
-  if (code < 0 && whole && j->set->table) code = fill_table(j);
+  if (code < 0) code = run_extras(j);
+  tool_deaf();
   if (code < 0 && j->set->json) code = write_json(j);
   if (code < 0 && !(tool_quiet() && j->set->out)) print_text(j);
-  if (code < 0 && whole && j->set->table) print_table(j);
+  if (code < 0 && j->tabled) print_table(j);
   if (code > EXIT_OK) return code;
   if (!j->info.reached) tool_warn("the error could not be brought down to %.3g: %.3g is left", j->set->error, j->info.error);
   return j->info.reached ? EXIT_OK : EXIT_QUALITY;

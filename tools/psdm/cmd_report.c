@@ -4,8 +4,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tool.h"
@@ -45,19 +43,21 @@ const command_line report_line = {"report", settings, sizeof settings / sizeof *
 
 /* ---- a robot file: the results that it gives ---- */
 
-/* what the page is made of, and where the results of robots lie until it is written */
+/* what the page is made of, and where the results of robots lie until they are read */
 typedef struct work {
   psdm_report *report;
-  char folder[256];    /* private, "" while none is needed */
-  char made[96][320];  /* files in it */
-  int count;
+  char folder[256]; /* private, "" while none is needed */
+  int made;         /* results of robots so far */
 } work;
 
 static int make_folder(work *w) {
   const char *parent = getenv("TMPDIR");
   if (w->folder[0]) return -1;
   if (!parent || parent[0] != '/') parent = "/tmp";
-  if ((size_t)snprintf(w->folder, sizeof w->folder, "%s/psdm-report-XXXXXX", parent) < sizeof w->folder && mkdtemp(w->folder)) return -1;
+  if ((size_t)snprintf(w->folder, sizeof w->folder, "%s/psdm-report-XXXXXX", parent) < sizeof w->folder && mkdtemp(w->folder)) {
+    tool_pending(w->folder);
+    return -1;
+  }
   psdm_error error = {.status = PSDM_E_IO};
   w->folder[0] = '\0';
   snprintf(error.file, sizeof error.file, "%.200s", parent);
@@ -66,28 +66,28 @@ static int make_folder(work *w) {
 }
 
 static void clean_up(work *w) {
-  for (int i = 0; i < w->count; i++) unlink(w->made[i]);
-  if (w->folder[0]) rmdir(w->folder);
+  if (w->folder[0]) rmdir(w->folder), tool_settled(w->folder);
   psdm_report_free(w->report);
 }
 
-/* runs a command with its standard output in a file, as a shell would; what it says a second time stays unsaid */
+/* runs a command with its standard output in a file, as a shell would; what it says a second time stays unsaid. After an interrupt its result is none. */
 static int run_into(const char *path, bool silent, int (*command)(int argc, char **argv), const char *robot) {
   char *words[] = {(char *)robot, "--json", NULL};
-  int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), code = EXIT_USAGE;
+  int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), code = EXIT_USAGE;
   fflush(NULL);
-  if (to >= 0 && quiet >= 0 && out >= 0 && err >= 0 && dup2(to, STDOUT_FILENO) >= 0) {
-    if (silent) dup2(quiet, STDERR_FILENO);
+  if (to >= 0 && out >= 0 && dup2(to, STDOUT_FILENO) >= 0) {
+    tool_hush(silent);
     code = command(2, words);
+    tool_hush(false);
+    tool_deaf();
     fflush(NULL);
     dup2(out, STDOUT_FILENO);
-    dup2(err, STDERR_FILENO);
   }
-  int opened[] = {to, quiet, out, err};
-  for (int i = 0; i < 4; i++)
-    if (opened[i] >= 0) close(opened[i]);
-  return code;
+  if (to >= 0) close(to);
+  if (out >= 0) close(out);
+  if (!tool_interrupted()) return code;
+  tool_warn("interrupted: nothing was written");
+  return EXIT_INTERRUPTED;
 }
 
 /* "arm" of "some/where/arm.yaml" */
@@ -96,27 +96,33 @@ static void short_name(const char *path, char *out, size_t size) {
   snprintf(out, size, "%.*s", (int)(dot && dot > name ? dot - name : (int)strlen(name)), name);
 }
 
+/* runs a command and reads what it made; -1 to go on, else the exit code */
+static int add_made(work *w, const char *path, const char *name, const char *command, int (*run)(int argc, char **argv)) {
+  char made[400];
+  psdm_error error;
+  bool first = run == cmd_inspect;
+  snprintf(made, sizeof made, "%s/%d-%s.%s.json", w->folder, ++w->made, name, command);
+  tool_pending(made);
+  int code = run_into(made, !first, run, path);
+  if (code == EXIT_OK || code == EXIT_QUALITY) {
+    code = psdm_report_add(w->report, made, &error) ? tool_fail(&error) : -1;
+  } else if (!first && code != EXIT_INTERRUPTED) {
+    tool_note("%s: psdm %s does not work for this robot; the page goes without", tool_safe(path), command);
+    code = -1;
+  }
+  unlink(made);
+  tool_settled(made);
+  return code;
+}
+
 /* inspect must work; a robot that cannot be derived (a closed loop) still has its picture */
 static int add_robot(work *w, const char *path) {
   static const struct { const char *name; int (*run)(int argc, char **argv); } commands[] = {{"inspect", cmd_inspect}, {"derive", cmd_derive}, {"params", cmd_params}};
   char name[48];
-  psdm_error error;
   int code = make_folder(w);
-  if (code >= 0) return code;
   short_name(path, name, sizeof name);
-  for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
-    if (w->count == (int)(sizeof w->made / sizeof *w->made)) return tool_usage("report", "more robots than a page can hold");
-    char *made = w->made[w->count++];
-    snprintf(made, sizeof w->made[0], "%s/%d-%s.%s.json", w->folder, w->count, name, commands[k].name);
-    code = run_into(made, k > 0, commands[k].run, path);
-    if (code != EXIT_OK && code != EXIT_QUALITY) {
-      if (k == 0) return code;
-      tool_note("%s: psdm %s does not work for this robot; the page goes without", tool_safe(path), commands[k].name);
-    } else if (psdm_report_add(w->report, made, &error)) {
-      return tool_fail(&error);
-    }
-  }
-  return -1;
+  for (size_t k = 0; k < sizeof commands / sizeof *commands && code < 0; k++) code = add_made(w, path, name, commands[k].name, commands[k].run);
+  return code;
 }
 
 /* ---- the page ---- */
@@ -124,6 +130,7 @@ static int add_robot(work *w, const char *path) {
 static int add_all(work *w, const char *const *path, int count) {
   psdm_error error;
   for (int i = 0; i < count; i++) {
+    if (strcmp(path[i], "-") == 0) return tool_usage("report", "'-': results come from files, not from standard input");
     psdm_status status = psdm_report_add(w->report, path[i], &error);
     int code = status == PSDM_E_ROBOT ? add_robot(w, path[i]) : status ? tool_fail(&error) : -1;
     if (code >= 0) return code;
@@ -133,9 +140,19 @@ static int add_all(work *w, const char *const *path, int count) {
 
 static bool show_progress(void *context, int done, int all) { return progress_words(context, "drawing plots", (double)done / all); }
 
+/* what was made of a robot file is called by that file's name */
+static void tell_unused(const work *w, const char *path) {
+  size_t length = strlen(w->folder);
+  const char *made = length && strncmp(path, w->folder, length) == 0 ? strchr(path + length, '-') : NULL;
+  if (made)
+    tool_warn("%.*s: a robot of the same name is on the page already; this one's model is not shown", (int)strcspn(made + 1, "."), tool_safe(made + 1));
+  else
+    tool_warn("%s: no section shows this result", tool_safe(path));
+}
+
 static void tell(const work *w, const char *out) {
   const char *missing = psdm_report_missing(w->report), *unused;
-  for (int i = 0; (unused = psdm_report_unused(w->report, i)); i++) tool_warn("%s: no section shows this result", tool_safe(unused));
+  for (int i = 0; (unused = psdm_report_unused(w->report, i)); i++) tell_unused(w, unused);
   if (missing) tool_warn("%s", missing);
   if (tool_quiet()) return;
   if (strcmp(out, "-") == 0)
@@ -179,6 +196,8 @@ int cmd_report(int argc, char **argv) {
   int count = settings_rest(&rest);
   memcpy(paths, rest, (size_t)count * sizeof *paths);
   if (!set.out) return tool_usage("report", "--out FILE.html is missing");
+  for (int i = 0; i < count; i++) tool_input(paths[i]);
+  if ((code = tool_spare(set.out)) >= 0) return code;
   psdm_error error;
   if (psdm_report_new(&(psdm_report_options){.title = set.title, .gnuplot = set.gnuplot}, NULL, &w.report, &error)) return tool_fail(&error);
   code = add_all(&w, paths, count);

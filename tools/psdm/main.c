@@ -21,6 +21,7 @@ static int print_help(FILE *to) {
 }
 
 static int unknown_command(const char *name) {
+  if (name[0] == '-') return tool_usage("", "'%s' stands before the command; options follow it: psdm COMMAND ... %s", tool_safe(name), tool_safe(name));
   const char *words[COMMAND_COUNT];
   for (int i = 0; i < COMMAND_COUNT; i++) words[i] = tool_commands[i].name;
   const char *near = tool_nearest(name, words, COMMAND_COUNT);

@@ -25,6 +25,7 @@ static struct {
   double share, stage, stage_share; /* below 0: unknown; since when it has been growing, and from where */
   double end;                       /* when it will be over, as of the last share; below 0: unknown */
   char text[200];
+  const char *lacking; /* what an interrupt says; NULL: nothing in particular */
 } line;
 
 /* "45 s", "3 min 20 s", "2 h 5 min" */
@@ -37,6 +38,14 @@ static const char *duration(double seconds, char text[32]) {
   else
     snprintf(text, 32, "%ld h %ld min", s / 3600, s % 3600 / 60);
   return text;
+}
+
+/* once it was interrupted, a job neither knows how long it will take nor, sometimes, whether it will have anything to tell */
+static void draw_stopping(double now) {
+  line.drawn = now;
+  line.shown = true;
+  fprintf(stderr, "\r  interrupted: stopping%s%s \033[K", line.lacking ? ": " : "", line.lacking ? line.lacking : "");
+  fflush(stderr);
 }
 
 static void draw(double now) {
@@ -55,7 +64,11 @@ static void draw(double now) {
 
 static void draw_when(double pause) {
   double now = tool_now();
-  if (line.active && now - line.started >= patience && now - line.drawn >= pause) draw(now);
+  if (!line.active || now - line.drawn < (tool_interrupted() ? rhythm : pause)) return;
+  if (tool_interrupted())
+    draw_stopping(now);
+  else if (now - line.started >= patience)
+    draw(now);
 }
 
 /* the share that was gained since a stage began says how long it will take; a share that falls is another stage's */
@@ -72,7 +85,7 @@ static void set_share(double share, double now) {
 static bool tell(const progress *p, const char *text, double share) {
   if (!p->on) return !tool_interrupted();
   pthread_mutex_lock(&guard);
-  snprintf(line.text, sizeof line.text, "%s", tool_interrupted() ? "interrupted: ending with the best so far" : text);
+  snprintf(line.text, sizeof line.text, "%s", text);
   set_share(fmin(share, 1), tool_now());
   draw_when(rhythm);
   pthread_mutex_unlock(&guard);
@@ -109,6 +122,7 @@ progress progress_start(const char *doing, long long total) {
   line.active = true;
   line.started = line.drawn = p.started;
   line.share = line.end = -1;
+  line.lacking = NULL;
   line.stage = 0;
   snprintf(line.text, sizeof line.text, "%s", doing);
   pthread_mutex_unlock(&guard);
@@ -131,6 +145,12 @@ bool tool_searching(void *user, double share) {
   tool_search *search = user;
   if (share >= 0) search->share = share;
   return progress_words(&search->bar, search->doing, search->share);
+}
+
+void progress_lacking(const char *words) {
+  pthread_mutex_lock(&guard);
+  line.lacking = words;
+  pthread_mutex_unlock(&guard);
 }
 
 void progress_clear(void) {

@@ -146,11 +146,13 @@ static const setting *find(const command_line *line, const char *name, size_t le
   return NULL;
 }
 
+enum { OPTIONS = 128 }; /* more than any command has */
+static bool taken[OPTIONS];
+
 static int unknown_option(const command_line *line, const char *name, size_t length) {
-  enum { WORDS = 128 }; /* more than any command has */
-  char text[64], names[WORDS][64];
-  const char *words[WORDS];
-  size_t count = 0, own = line->count < WORDS - COMMON_SETTINGS ? line->count : WORDS - COMMON_SETTINGS;
+  char text[64], names[OPTIONS][64];
+  const char *words[OPTIONS];
+  size_t count = 0, own = line->count < OPTIONS - COMMON_SETTINGS ? line->count : OPTIONS - COMMON_SETTINGS;
   snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
   for (; count < own + COMMON_SETTINGS; count++) words[count] = settings_dashed(count < own ? line->settings[count].name : common_settings[count - own].name, names[count]);
   const char *near = tool_nearest(text, words, count);
@@ -181,6 +183,9 @@ static int take_option(const command_line *line, int argc, char **argv, int *ind
   }
   char what[64];
   snprintf(what, sizeof what, "--%.*s", (int)(length < 60 ? length : 60), name);
+  bool *given = &taken[s - line->settings < OPTIONS ? s - line->settings : OPTIONS - 1];
+  if (*given && s->kind != SETTING_list && s->kind != SETTING_flag) return tool_usage(line->command, "%s is given twice; it takes one value", what);
+  *given = true;
   int code = s->kind == SETTING_text ? check_word(line, what, s->argument, text) : -1;
   if (code >= 0) return code;
   if (!assign(s, values, text))
@@ -250,6 +255,7 @@ int settings_parse(const command_line *line, int argc, char **argv, void *values
   int found = 0, wanted = 0, code = -1;
   bool words_only = false;
   rest_count = 0;
+  memset(taken, 0, sizeof taken);
   for (; line->positional[wanted]; wanted++) arguments[wanted] = NULL;
   for (int i = 0; i < argc && code < 0; i++) {
     int common = words_only ? -1 : common_option(argv[i]);

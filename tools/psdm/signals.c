@@ -18,6 +18,8 @@ static void end_now(int number) {
   bool any = false;
   for (int i = 0; i < PENDING; i++)
     if (is_pending[i]) any = unlink(pending[i]) == 0 || any;
+  for (int i = 0; i < PENDING; i++) /* folders, that are empty now; no file is one */
+    if (is_pending[i]) rmdir(pending[i]);
   if (any && number == SIGINT && !tool_quiet() && write(STDERR_FILENO, words, sizeof words - 1) < 0) any = false;
   signal(number, SIG_DFL);
   raise(number);

@@ -84,6 +84,10 @@ static int load(const char *command, const char *path, bool tables, const char *
   }
   psdm_status status = tables ? psdm_robot_load_tables(path, x_path, &options, NULL, robot, &error) : psdm_robot_load(path, &options, NULL, robot, &error);
   if (status) return tool_fail(&error);
+  tool_input(path);
+  if (x_path) tool_input(x_path);
+  /* a calibration may go on in its own file */
+  if (set->params && strcmp(command, "calibrate") != 0) tool_input(set->params);
   tool_detail("%s: robot '%s' with %d joints, %d of them independent, and %d standard parameters", tool_safe(path), tool_safe(psdm_robot_name(*robot)), psdm_robot_joints(*robot), psdm_robot_n(*robot),
               psdm_robot_parameter_count(*robot));
   for (int i = 0; i < psdm_robot_notes(*robot); i++) tool_note("%s", psdm_robot_note(*robot, i));
@@ -117,8 +121,35 @@ int tool_assume(const char *command, const char *text, psdm_derive_options *opti
 
 /* ---- output ---- */
 
+enum { INPUTS = 4 * SETTING_LIST_MOST }; /* several lists of logs, and all else */
+static struct {
+  dev_t device;
+  ino_t file;
+} input[INPUTS];
+static int inputs;
+
+static bool file_at(const char *path, struct stat *info) { return strcmp(path, "-") != 0 && stat(path, info) == 0 && S_ISREG(info->st_mode); }
+
+void tool_input(const char *path) {
+  struct stat info;
+  if (inputs == INPUTS || !file_at(path, &info)) return;
+  input[inputs].device = info.st_dev;
+  input[inputs++].file = info.st_ino;
+}
+
+int tool_spare(const char *path) {
+  struct stat info;
+  psdm_error error = {.status = PSDM_E_IO, .text = "this command reads that file and would write over it; another name is needed for what it writes"};
+  snprintf(error.file, sizeof error.file, "%.250s", path);
+  for (int i = 0; file_at(path, &info) && i < inputs; i++)
+    if (input[i].device == info.st_dev && input[i].file == info.st_ino) return tool_fail(&error);
+  return -1;
+}
+
 int tool_open(const char *path, psdm_output **out) {
   psdm_error error;
+  int code = tool_spare(path);
+  if (code >= 0) return code;
   if (psdm_output_open(path, NULL, out, &error)) return tool_fail(&error);
   const char *temporary = psdm_output_temporary(*out);
   if (temporary) tool_pending(temporary);
@@ -155,7 +186,7 @@ void tool_abort(psdm_output **out) {
 
 long long tool_file_size(const char *path) {
   struct stat info;
-  return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (long long)info.st_size : 0;
+  return file_at(path, &info) ? (long long)info.st_size : 0;
 }
 
 void tool_json_begin(psdm_output *out, const char *command) {

@@ -55,6 +55,7 @@ COMMANDS(COMMAND_DECLARE)
 typedef enum tool_voice { VOICE_QUIET = -1, VOICE_NORMAL, VOICE_VERBOSE } tool_voice;
 void tool_speak(tool_voice voice);
 bool tool_quiet(void);
+void tool_hush(bool on); /* no words at all, but progress: what a command says was said before */
 
 /* "psdm: error: ..." with the library's sentence; returns the exit code that goes with it. A file that is not there: the nearest name beside it.
  * After an interrupt it is that which is told. */
@@ -108,6 +109,9 @@ int tool_functions(const char *command, const char *list, unsigned *functions);
 
 /* ---- an output file that an interrupt must not leave behind ---- */
 
+/* A file that this command reads: tool_spare, which tool_open asks, refuses to write over it. tool_load tells of robots and their parameters by itself. */
+void tool_input(const char *path);
+int tool_spare(const char *path);                     /* -1 to go on, else an exit code */
 int tool_open(const char *path, psdm_output **out);   /* -1 to go on, else an exit code */
 int tool_commit(psdm_output **out);                   /* exit code */
 void tool_abort(psdm_output **out);
@@ -121,7 +125,7 @@ void tool_listen(void);
 void tool_deaf(void); /* the result is being written: every interrupt ends the program again */
 bool tool_interrupted(void);
 int tool_exit(int code); /* EXIT_INTERRUPTED in place of EXIT_OK and EXIT_QUALITY after an interrupt */
-void tool_pending(const char *path); /* a file to remove when the program is ended; until tool_settled */
+void tool_pending(const char *path); /* a file, or a folder of such files, to remove when the program is ended; until tool_settled */
 void tool_settled(const char *path);
 
 /* {"command": NAME, "psdm": VERSION: what every JSON result begins with, so that psdm report knows it. */
@@ -155,6 +159,7 @@ typedef struct tool_search {
   double share; /* that was told last */
 } tool_search;
 bool tool_searching(void *search, double share);
+void progress_lacking(const char *words); /* an interrupt now leaves nothing, and this is said at once; NULL: it leaves something. Until the next progress_start */
 void progress_end(progress *p);
 void progress_clear(void); /* other words come; the line is drawn again when it is due */
 

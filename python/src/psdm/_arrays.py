@@ -67,6 +67,16 @@ def strided(rows: Sequence[Numbers]) -> Any:
     return table
 
 
+def _overlaps_itself(array: Numbers) -> bool:
+    """Whether a dimension's step is smaller than what the dimensions with smaller steps cover, which views of ordinary arrays never have."""
+    extent = array.itemsize
+    for step, length in sorted((abs(stride), length) for stride, length in zip(array.strides, array.shape) if length > 1):
+        if step < extent:
+            return array.size > 0
+        extent += step * (length - 1)
+    return False
+
+
 class Results:
     """The arrays that a function writes to: new ones, or the caller's ``out``."""
 
@@ -87,6 +97,17 @@ class Results:
                     self._late.append((array, rows))
             self.arrays.append(array)
             self.rows.append(rows)
+        self._apart([(name, array) for name, array in zip(names, given) if array is not None])
+
+    @staticmethod
+    def _apart(given: Sequence[tuple[str, Numbers]]) -> None:
+        """Every number has a place of its own."""
+        for k, (name, array) in enumerate(given):
+            if _overlaps_itself(array):
+                raise ValueError(f"out for {name} overlaps itself: its strides are {array.strides}")
+            for other, before in given[:k]:
+                if np.shares_memory(array, before):
+                    raise ValueError(f"out for {name} overlaps out for {other}")
 
     @staticmethod
     def _new(states: States, whole: tuple[int, ...], length: int) -> tuple[Numbers, Numbers]:

@@ -61,9 +61,8 @@ class Job:
         channels = _columns(table, ("t", "q", "qd", "qdd", "tau", "i", "qm", "qdm", "taum"))
         return save_matrices({key: value.reshape(len(value), -1) for key, value in channels.items()}, self.path(f"{name}.mat"))
 
-    def run(self) -> tuple[dict[str, Any], bool, str]:
-        data, code, said = _tool.run([*self.words, *_tool.option_words(self.options)])
-        return data, code == _tool.EXIT_OK, said
+    def run(self) -> tuple[dict[str, Any], int, str]:
+        return _tool.run([*self.words, *_tool.option_words(self.options)])
 
     def text(self, name: str) -> str:
         path = pathlib.Path(self.path(name))
@@ -139,8 +138,8 @@ class Commands:
         """
         with self._job("excite", {"for": for_, "seconds": seconds, **options}) as job:
             job.options["out"] = job.path("motion.csv")
-            data, good, said = job.run()
-            return Excitation(self, data, job.rows("motion.csv"), good, said, {".csv": job.text("motion.csv")})
+            data, code, said = job.run()
+            return Excitation(self, data, job.rows("motion.csv"), code, said, {".csv": job.text("motion.csv")})
 
     def simulate(self: Any, time: float = 0, *, initial: Any = None, reference: Any = None, log: bool = False, **options: Any) -> Simulation:
         """A robot in motion, with friction, springs, loads, limits and a controller where asked for. ``initial`` is (q,), (q, qd), or "reference"; ``reference`` a name of the
@@ -162,8 +161,8 @@ class Commands:
                 job.options["initial"] = initial
             elif initial is not None:
                 job.options["initial"] = _tool.write_csv(job.path("initial.csv"), {name: np.atleast_2d(v) for name, v in zip(("q", "qd"), _pair(initial))})
-            data, good, said = job.run()
-            return Simulation(self, data, job.rows("rows.csv"), good, said, {".csv": job.text("rows.csv")}, log=job.rows("log.csv"))
+            data, code, said = job.run()
+            return Simulation(self, data, job.rows("rows.csv"), code, said, {".csv": job.text("rows.csv")}, log=job.rows("log.csv"))
 
     def plan(self: Any, what: str = "time", *, start: npt.ArrayLike | None = None, end: npt.ArrayLike | None = None, trajectory: Any = None,
              **options: Any) -> Plan:
@@ -181,8 +180,8 @@ class Commands:
             job.options.update({"from": start, "to": end, "out": job.path("rows.csv")})
             if trajectory is not None:
                 job.options["trajectory"] = job.motion(trajectory, "trajectory.csv")
-            data, good, said = job.run()
-            return Plan(self, data, job.rows("rows.csv"), good, said, {".csv": job.text("rows.csv")})
+            data, code, said = job.run()
+            return Plan(self, data, job.rows("rows.csv"), code, said, {".csv": job.text("rows.csv")})
 
     def payload(self: Any, log: Log | Sequence[Log], *, parameters: Any = None, empty: Log | Sequence[Log] = (), **options: Any) -> Payload:
         """What a calibrated robot carries, from logs with the load, and better without it too (``empty``). ``parameters``: the calibration, unless the robot is ``calibrated`` already."""
@@ -192,8 +191,8 @@ class Commands:
                 tables = [given] if isinstance(given, (str, os.PathLike, Mapping)) else list(given)
                 job.words += [option, *(job.log(table, f"{option[2:]}{k}") for k, table in enumerate(tables))] if tables else []
             job.options.update({"out": job.path("loaded.yaml"), "predict": job.path("rows.csv")})
-            data, good, said = job.run()
-            found = Payload(robot, data, job.rows("rows.csv"), good, said, {".csv": job.text("rows.csv")})
+            data, code, said = job.run()
+            found = Payload(robot, data, job.rows("rows.csv"), code, said, {".csv": job.text("rows.csv")})
             found._text = job.text("loaded.yaml")
             return found
 
@@ -211,22 +210,22 @@ class Commands:
             if not isinstance(profile, (str, os.PathLike)):
                 profile = _tool.write_csv(job.path("profile.csv"), {name: profile[name] for name in ("q", "qd", "qdd")})
             job.options.update({"profile": profile, "out": job.path("reduced")})
-            data, good, said = job.run()
-            found = Reduction(self, data, None, good, said)
+            data, code, said = job.run()
+            found = Reduction(self, data, None, code, said)
             found.model = Model.load(self, job.path("reduced/model.json"))
             return found
 
     def analyze(self: Any, **options: Any) -> Result:
         """Structure of M, c and g, and rigorous bounds of their sizes over all positions."""
         with self._job("analyze", options) as job:
-            data, good, said = job.run()
-            return Result(self, data, None, good, said)
+            data, code, said = job.run()
+            return Result(self, data, None, code, said)
 
     def facts(self: Any, command: str, **options: Any) -> Result:
         """The JSON of any other command about this robot, such as "derive", "params", "inspect" or "bench": as material for a report."""
         with self._job(command, options) as job:
-            data, good, said = job.run()
-            return Result(self, data, None, good, said)
+            data, code, said = job.run()
+            return Result(self, data, None, code, said)
 
 
 def _pair(initial: Any) -> Sequence[Any]:
@@ -241,9 +240,9 @@ def _calibration(job: Job, predict: bool) -> Calibration:
         job.options["covariance"] = True
     if predict:
         job.options["predict"] = job.path("rows.csv")
-    data, good, said = job.run()
+    data, code, said = job.run()
     files = {".csv": job.text("rows.csv")} if predict else {}
-    found = Calibration(job.robot, data, job.rows("rows.csv"), good, said, files)
+    found = Calibration(job.robot, data, job.rows("rows.csv"), code, said, files)
     found._text = job.text("parameters.yaml")
     return found
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,7 @@ from psdm._psdm import ffi as ffi
 from psdm._psdm import lib as lib
 
 Array = npt.NDArray[np.float64]
+T = TypeVar("T")
 
 
 class PsdmError(Exception):
@@ -104,6 +107,18 @@ def choice(word: str, finder: Any, kind: str, what: str) -> int:
     if not finder(word.encode(), found):
         raise ValueError(f"there is no {what} {word!r}")
     return int(found[0])
+
+
+def chosen(option: str, word: str, words: Mapping[str, T]) -> T:
+    """What a word stands for; a ValueError that lists all words when it is none of them."""
+    if word not in words:
+        raise ValueError(f"{option} is {word!r}; it may be {', '.join(words)}")
+    return words[word]
+
+
+def unknown(what: str, name: str, names: Iterable[str]) -> str:
+    """The sentence about a name that is none of many: it has the nearest ones."""
+    return f"there is no {what} {name!r}; the nearest are {', '.join(difflib.get_close_matches(name, names, 3, 0.0))}"
 
 
 def version() -> str:

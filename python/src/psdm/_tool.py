@@ -16,7 +16,7 @@ import numpy as np
 
 from psdm._library import Array, PsdmError, address, check, ffi, lib, new_error, text_of
 
-EXIT_OK, EXIT_BELOW = 0, 1
+EXIT_OK, EXIT_BELOW, EXIT_INTERRUPTED = 0, 1, 130
 
 
 def executable() -> str:
@@ -67,24 +67,31 @@ def _refusal(words: str, code: int) -> PsdmError:
 
 
 def run(words: Sequence[str]) -> tuple[dict[str, Any], int, str]:
-    """Runs the command with --json: its object, its exit code (0, or 1 where the answer is below what was asked) and its words.
+    """Runs the command with --json: its object, its exit code (0, 1 where the answer is below what was asked, or 130 after an interrupt) and its words.
 
-    An interrupt is passed on, and the command answers with the best so far.
+    The first interrupt is passed on, and the command answers with the best so far; KeyboardInterrupt where it has none, and at the second.
     """
-    process = subprocess.Popen([executable(), *words, "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # in a session of its own: a terminal's Ctrl-C goes to Python alone, or the command would get it twice, and the second ends it at once
+    process = subprocess.Popen([executable(), *words, "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    interrupted = False
     try:
-        data, said = process.communicate()
-    except KeyboardInterrupt:
-        process.send_signal(signal.SIGINT)
-        data, said = process.communicate()
+        try:
+            data, said = process.communicate()
+        except KeyboardInterrupt:
+            interrupted = True
+            process.send_signal(signal.SIGINT)
+            data, said = process.communicate()
     except BaseException:
         process.kill()
         process.wait()
         raise
     text = said.decode("utf-8", "replace")
-    if process.returncode not in (EXIT_OK, EXIT_BELOW) or not data.strip():
-        raise _refusal(text, process.returncode)
-    return json.loads(data), process.returncode, text
+    code = EXIT_INTERRUPTED if interrupted else process.returncode
+    if process.returncode in (EXIT_OK, EXIT_BELOW, EXIT_INTERRUPTED) and data.strip():
+        return json.loads(data), code, text
+    if code == EXIT_INTERRUPTED:
+        raise KeyboardInterrupt
+    raise _refusal(text, code)
 
 
 # ---- tables ----

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psdm._arrays import Results, States
-from psdm._library import address, check, choice, encode, ffi, lib, new_error, text_of
+from psdm._library import address, check, choice, chosen, encode, ffi, lib, new_error, text_of
 
 if TYPE_CHECKING:
     from psdm.robot import Energy, ForwardDerivatives, InverseDerivatives, Pose, Robot
@@ -49,10 +49,7 @@ class CompileInfo:
 
 
 def _choose(option: str, word: str) -> str:
-    words = _CHOICES[option]
-    if word not in words:
-        raise ValueError(f"{option} is {word!r}; it may be {', '.join(words)}")
-    return words[word]
+    return chosen(option, word, _CHOICES[option])
 
 
 class Code:
@@ -184,15 +181,14 @@ class Code:
         from psdm._arrays import strided
 
         spare = self._scratch.setdefault(number, [])
-        scratch = spare.pop() if spare else np.empty(max(1, lib.psdm_compiled_rows_scratch(self._compiled, number)))
         try:
-            check(lib.psdm_compiled_rows(self._compiled, number, count, strided(table), self._split(answer), address(scratch)))
+            scratch = spare.pop()
+        except IndexError:
+            scratch = np.empty(max(1, lib.psdm_compiled_rows_scratch(self._compiled, number)))
+        try:
+            check(lib.psdm_compiled_rows(self._compiled, number, count, strided(table), answer.outputs(), address(scratch)))
         finally:
             spare.append(scratch)
-
-    @staticmethod
-    def _split(answer: Results) -> Any:
-        return answer.outputs()
 
     def inverse(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, gravity: npt.ArrayLike | None = None,
                 payload: npt.ArrayLike | None = None, wrench: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:

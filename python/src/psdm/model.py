@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psdm._arrays import States
-from psdm._library import Array, address, check, encode, ffi, lib, new_error, text_of, vector
+from psdm._library import Array, address, check, chosen, encode, ffi, lib, new_error, text_of, unknown, vector
 
 if TYPE_CHECKING:
     from psdm.robot import Energy, Robot
@@ -46,7 +46,10 @@ class Parameters(Sequence[BaseParameter]):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
-            return next(item for item in self._items if item.name == key)
+            for item in self._items:
+                if item.name == key:
+                    return item
+            raise KeyError(unknown("base parameter", key, self.names))
         return self._items[key]
 
     def __len__(self) -> int:
@@ -232,8 +235,8 @@ def _options(assume: Sequence[str]) -> tuple[Any, list[Any]]:
 
 def derive(robot: Robot, method: str, basis: str, assume: Sequence[str]) -> Model:
     options, keep = _options(assume)
-    options.method = {"exact": lib.PSDM_METHOD_EXACT, "dense": lib.PSDM_METHOD_DENSE}[method]
-    options.basis = {"standard": lib.PSDM_BASIS_STANDARD, "echelon": lib.PSDM_BASIS_ECHELON}[basis]
+    options.method = chosen("method", method, {"exact": lib.PSDM_METHOD_EXACT, "dense": lib.PSDM_METHOD_DENSE})
+    options.basis = chosen("basis", basis, {"standard": lib.PSDM_BASIS_STANDARD, "echelon": lib.PSDM_BASIS_ECHELON})
     model, info, error = ffi.new("psdm_model **"), ffi.new("psdm_derive_info *"), new_error()
     check(lib.psdm_model_derive(robot._pointer, options, ffi.NULL, model, info, error), error)
     del keep

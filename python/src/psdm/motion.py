@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -79,7 +80,7 @@ class Motion:
 
 
 class Simulator:
-    """A robot that is stepped by a loop of one's own: torques held for dt.
+    """A robot that is stepped by a loop of one's own: torques held for dt. Threads may share one: calls wait for each other.
 
     >>> import psdm
     >>> sim = psdm.Simulator(psdm.Robot.shipped("two_link"))
@@ -99,22 +100,26 @@ class Simulator:
         check(lib.psdm_sim_new(robot._pointer, options, ffi.NULL, made, error), error)
         self._pointer = ffi.gc(made[0], lib.psdm_sim_free)
         self._row = ffi.new("psdm_sim_row *")
+        self._lock = threading.Lock()  # calls run without Python's lock, and change the state
         self.set(0.0, q, qd)
 
     def set(self, t: float = 0.0, q: npt.ArrayLike | None = None, qd: npt.ArrayLike | None = None) -> None:
         """The state now: rest at zero where nothing is said."""
         n, error = self.robot.n, new_error()
         place, speed = vector(0.0 if q is None else q, n, "q"), vector(0.0 if qd is None else qd, n, "qd")
-        check(lib.psdm_sim_set(self._pointer, t, pointer(place), pointer(speed), error), error)
-        self._now()
+        with self._lock:
+            check(lib.psdm_sim_set(self._pointer, t, pointer(place), pointer(speed), error), error)
+            self._now()
 
     def _now(self) -> None:
         lib.psdm_sim_now(self._pointer, self._row)
 
     def step(self, tau: npt.ArrayLike, dt: float) -> None:
         """One step with torques (n) held."""
-        check(lib.psdm_sim_step(self._pointer, pointer(vector(tau, self.robot.n, "tau")), dt))
-        self._now()
+        torques = vector(tau, self.robot.n, "tau")
+        with self._lock:
+            check(lib.psdm_sim_step(self._pointer, pointer(torques), dt))
+            self._now()
 
     def steps(self, tau: npt.ArrayLike, dt: float, count: int | None = None) -> tuple[Array, Array]:
         """Many steps at once: tau (count, n), or (n) for all; q and qd (count, n) after each."""
@@ -123,17 +128,20 @@ class Simulator:
             raise ValueError(f"tau has shape {torques.shape}, it needs (count, {n}), or ({n},) and count=")
         number = len(torques) if torques.ndim == 2 else cast(int, count)
         q, qd, done = np.empty((number, n)), np.empty((number, n)), ffi.new("size_t *")
-        status = lib.psdmpy_sim_steps(self._pointer, n, number, address(torques), n if torques.ndim == 2 else 0, dt, address(q), address(qd), done)
-        check(status, None, f"step {int(done[0])}: ")
-        self._now()
+        with self._lock:
+            status = lib.psdmpy_sim_steps(self._pointer, n, number, address(torques), n if torques.ndim == 2 else 0, dt, address(q), address(qd), done)
+            check(status, None, f"step {int(done[0])}: ")
+            self._now()
         return q, qd
 
     def _vector(self, name: str) -> Array:
-        return np.frombuffer(ffi.buffer(getattr(self._row, name), 8 * self.robot.n), dtype=np.float64).copy()
+        with self._lock:
+            return np.frombuffer(ffi.buffer(getattr(self._row, name), 8 * self.robot.n), dtype=np.float64).copy()
 
     @property
     def t(self) -> float:
-        return float(self._row.t)
+        with self._lock:
+            return float(self._row.t)
 
     @property
     def q(self) -> Array:
@@ -146,7 +154,8 @@ class Simulator:
     @property
     def energy(self) -> float:
         """Kinetic, potential, and of springs and bristles, J."""
-        return float(self._row.kinetic + self._row.potential + self._row.elastic + self._row.bristles)
+        with self._lock:
+            return float(self._row.kinetic + self._row.potential + self._row.elastic + self._row.bristles)
 
     @property
     def native(self) -> bool:
@@ -163,6 +172,7 @@ class Observed(NamedTuple):
 
 class Observer:
     """External torques without a force sensor, from the generalised momentum; a flag for collisions where ``sigma`` (n) says what the model does not explain.
+    Threads may share one: calls wait for each other.
 
     >>> import numpy as np, psdm
     >>> robot = psdm.Robot.shipped("two_link")
@@ -189,29 +199,34 @@ class Observer:
         self._memory = ffi.new("double[]", size // 8 + 1)
         check(lib.psdm_observer_init(robot._pointer, options, self._memory, 8 * (size // 8 + 1), made))
         self._pointer = made[0]
+        self._lock = threading.Lock()  # calls run without Python's lock, and change the state
 
     def restart(self) -> None:
         """Forgets: the next sample begins anew."""
-        lib.psdm_observer_restart(self._pointer)
+        with self._lock:
+            lib.psdm_observer_restart(self._pointer)
 
     def step(self, q: npt.ArrayLike, qd: npt.ArrayLike | None, tau: npt.ArrayLike) -> Array:
         """One sample, (n) each: the external torques (n) up to here."""
         parts = [vector(value, self.robot.n, name) for value, name in ((q, "q"), (qd, "qd"), (tau, "tau"))]
         r = np.empty(self.robot.n)
-        check(lib.psdm_observer_step(self._pointer, *map(pointer, parts), address(r)))
+        with self._lock:
+            check(lib.psdm_observer_step(self._pointer, *map(pointer, parts), address(r)))
         return r
 
     @property
     def collision(self) -> bool:
         """The flag after the last sample."""
-        return bool(lib.psdm_observer_collision(self._pointer, ffi.NULL))
+        with self._lock:
+            return bool(lib.psdm_observer_collision(self._pointer, ffi.NULL))
 
     def run(self, q: npt.ArrayLike, qd: npt.ArrayLike | None, tau: npt.ArrayLike) -> Observed:
         """Many samples, (rows, n) each."""
         rows, n, done = len(np.asarray(q)), self.robot.n, ffi.new("size_t *")
         parts = [None if value is None else matrix(value, rows, n, name) for value, name in ((q, "q"), (qd, "qd"), (tau, "tau"))]
         found = Observed(np.empty((rows, n)), np.empty((rows, n)), np.empty(rows, dtype=np.bool_), np.empty(rows, dtype=np.intc))
-        status = lib.psdmpy_observer_rows(self._pointer, n, rows, *map(pointer, parts), address(found.torque), address(found.threshold),
-                                          address(found.collision, "unsigned char[]"), address(found.joint, "int[]"), done)
+        with self._lock:
+            status = lib.psdmpy_observer_rows(self._pointer, n, rows, *map(pointer, parts), address(found.torque), address(found.threshold),
+                                              address(found.collision, "unsigned char[]"), address(found.joint, "int[]"), done)
         check(status, None, f"sample {int(done[0])}: ")
         return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from psdm import _tool
 from psdm._library import Array, address, ffi, lib
 
 if TYPE_CHECKING:
@@ -20,16 +21,18 @@ if TYPE_CHECKING:
 class Result(Mapping[str, Any]):
     """The JSON object of a command as a mapping; names that are identifiers are attributes too.
 
-    ``good`` is False where the command found an answer that is below what was asked (its exit code 1); ``words`` is what it said on the way.
+    ``good`` is False where the command found an answer that is below what was asked (its exit code 1), or was interrupted: then ``interrupted`` is True, and this is the best
+    so far (exit code 130). ``words`` is what it said on the way.
     ``rows`` holds its table by column: t, q (rows, n), ... ; these too are attributes. psdm.report takes any number of results.
     """
 
-    def __init__(self, robot: Robot, data: dict[str, Any], rows: dict[str, Array] | None = None, good: bool = True, words: str = "",
+    def __init__(self, robot: Robot, data: dict[str, Any], rows: dict[str, Array] | None = None, code: int = _tool.EXIT_OK, words: str = "",
                  files: Mapping[str, str] | None = None) -> None:
         self.robot = robot
         self.data = data
         self.rows: dict[str, Array] = rows or {}
-        self.good = good
+        self.good = code == _tool.EXIT_OK
+        self.interrupted = code == _tool.EXIT_INTERRUPTED
         self.words = words
         self._files = dict(files or {})
 

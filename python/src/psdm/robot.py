@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from psdm._arrays import Results, States
 from psdm._commands import Commands
-from psdm._library import Array, address, check, encode, ffi, lib, new_error, text_of, vector
+from psdm._library import Array, address, check, chosen, encode, ffi, lib, new_error, text_of, unknown, vector
 
 if TYPE_CHECKING:
     from psdm.code import Code
@@ -115,11 +115,10 @@ class Robot(Commands):
     (1000, 2)
     """
 
-    def __init__(self, pointer: Any, source: dict[str, Any], keep: Any = None) -> None:
+    def __init__(self, pointer: Any, source: dict[str, Any]) -> None:
         """Not for users: Robot.load, from_text, from_tables and shipped make robots."""
         self._pointer = pointer
         self._source = source
-        self._keep = keep
         self._spare: list[_Work] = []
         self._base: Any = None
         self.n: int = lib.psdm_robot_n(pointer)  #: length of q, qd, qdd and tau
@@ -241,7 +240,7 @@ class Robot(Commands):
 
     def losses(self, format: str) -> list[str]:
         """What a file in this format, "yaml" or "urdf", cannot say of this robot."""
-        kind = {"yaml": lib.PSDM_FORMAT_YAML, "urdf": lib.PSDM_FORMAT_URDF}[format]
+        kind = chosen("format", format, {"yaml": lib.PSDM_FORMAT_YAML, "urdf": lib.PSDM_FORMAT_URDF})
         found: list[str] = []
         buffer = ffi.new("char[512]")
         while lib.psdm_robot_loss(self._pointer, kind, len(found), buffer, 512) != ffi.NULL:
@@ -334,6 +333,8 @@ class Robot(Commands):
         if isinstance(parameters, Mapping):
             names = self.parameter_names
             for name, value in parameters.items():
+                if name not in names:
+                    raise KeyError(unknown("standard parameter", name, names))
                 pi[names.index(name)] = value
         else:
             pi = cast(Array, vector(parameters, len(pi), "parameters"))
@@ -387,7 +388,10 @@ class Robot(Commands):
         options, keep = ffi.new("psdm_eval_options *"), []
         if fill is not None:
             keep = fill(options)
-        work = self._spare.pop() if self._spare else _Work(self._pointer)
+        try:
+            work = self._spare.pop()
+        except IndexError:
+            work = _Work(self._pointer)
         options.linear = work.linear
         lengths = [rows.shape[1] for rows in results.rows]
         buffer, done = ffi.new("double[]", len(groups) * self.n + sum(lengths)), ffi.new("size_t *")
