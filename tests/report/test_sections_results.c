@@ -38,19 +38,19 @@ static const char file[] = "format: psdm-parameters-1\nrobot: {name: other, kine
 static const char payload[] = "{\"command\": \"payload\", \"name\": \"arm\", \"n\": 2, \"link\": \"flange\", \"load\": {\"mass\": 2.01, \"com\": [0.1, 0, 0.2], \"inertia\": {\"xx\": 0.1, \"zz\": 0.3}, \"mass_sd\": 0.012, \"com_sd\": [0.01, 0.01, 0.02], \"inertia_sd\": {\"xx\": 0.01}},"
     " \"pi\": {\"m\": 2.01, \"mx\": 0.2}, \"pi_sd\": {\"m\": 0.012}, \"prior_share\": {\"m\": 0.01}, \"theta\": [{\"name\": \"ZZ1\", \"empty\": 1, \"loaded\": 2, \"loaded_sd\": 0.1}], \"before\": {\"joints\": [{\"rmse\": 3, \"r2\": 0.5}], \"global_rel\": 0.2}, \"after\": {\"joints\": [{\"rmse\": 0.3, \"r2\": 0.99}], \"global_rel\": 0.01}, \"remarks\": [\"drift\"], \"settings\": {\"predict\": \"load.csv\"}}";
 
-static const char excite[] = "{\"command\": \"excite\", \"robot\": \"arm\", \"n\": 2, \"settings\": {\"out\": \"motion.csv\"}, \"for\": \"inertia\", \"seconds\": 5, \"rows\": 12,"
+static const char excite[] = "{\"command\": \"excite\", \"robot\": \"arm\", \"n\": 2, \"settings\": {\"out\": \"motion.csv\"}, \"for\": \"inertia\", \"seconds\": 5, \"rows\": 120,"
     " \"joints\": [{\"name\": \"a\", \"type\": \"revolute\", \"lower\": -1, \"upper\": 0.5, \"velocity\": 1.9, \"acceleration\": 5, \"effort\": 20, \"limits\": {\"lower\": -2, \"upper\": 2, \"velocity\": 2, \"acceleration\": 8, \"effort\": 40}}, {\"name\": \"b\", \"lower\": 0, \"upper\": 1, \"velocity\": 1, \"limits\": {\"velocity\": 4}}],"
     " \"gap\": null, \"worst\": 0.95, \"shape\": \"fourier\", \"goal\": \"condition\", \"parameters\": 12, \"condition\": 7.5, \"condition_plain\": 6.9, \"logdet\": -15, \"random\": {\"best\": 18, \"median\": 52}, \"times_better\": {\"median\": 6.9}, \"starts\": [7.5, 7.6], \"evaluations\": 3261, \"wall_seconds\": 0.2,"
     " \"parts\": [{\"begin\": 0, \"end\": 1, \"joint\": \"a\", \"direction\": 1, \"amplitude\": 0.1, \"frequency\": 2}, {\"begin\": 1, \"end\": 2, \"joint\": null}]}";
 
 static const char simulation[] = "{\"command\": \"simulate\", \"robot\": \"arm\", \"n\": 2, \"joints\": [{\"name\": \"a\", \"type\": \"revolute\"}], \"settings\": {\"out\": \"sim.csv\"}, \"control\": \"pd\", \"end\": \"time\", \"end_text\": \"reached the end\", \"time\": 20,"
     " \"final_state\": {\"t\": 20, \"q\": [1, 2], \"qd\": [0, 0], \"qdd\": [0, 0], \"tau\": [3, 4]}, \"energy_drift\": 1e-11, \"energy_balance\": 1e-12, \"energy\": {\"start\": 5, \"end\": 4, \"kinetic\": 1, \"potential\": 3, \"elastic\": 0, \"supplied\": 0, \"dissipated\": 0},"
-    " \"tracking\": {\"rms\": [0.1, 0.2], \"rms_last_quarter\": [0.1, 0.2], \"peak\": [0.3, 0.4], \"final\": [0, 0]}, \"events\": {\"reversals\": 3, \"sticks\": 1, \"limits\": 0}, \"integrator\": \"adams\", \"evaluations\": 1000, \"speed\": 20, \"rows\": 12}";
+    " \"tracking\": {\"rms\": [0.1, 0.2], \"rms_last_quarter\": [0.1, 0.2], \"peak\": [0.3, 0.4], \"final\": [0, 0]}, \"events\": {\"reversals\": 3, \"sticks\": 1, \"limits\": 0}, \"integrator\": \"adams\", \"evaluations\": 1000, \"speed\": 20, \"rows\": 120}";
 
 static const char inverse[] = "{\"command\": \"simulate\", \"robot\": \"arm\", \"n\": 2, \"settings\": {\"inverse\": true}, \"begin\": 0, \"end\": 5, \"rows\": 99, \"peak_speed\": [1, 2], \"peak_torque\": [3, 4], \"rms_torque\": [1, 1]}";
 
 static const char plan[] = "{\"command\": \"plan\", \"name\": \"arm\", \"n\": 2, \"joints\": [{\"name\": \"a\", \"type\": \"revolute\", \"limits\": {\"lower\": -3, \"upper\": 3, \"velocity\": 8, \"acceleration\": null, \"effort\": 120}}], \"what\": \"time\", \"seconds\": 0.5, \"energy\": 1000, \"limit_used\": 0.999,"
-    " \"peak_velocity\": [6, 7], \"peak_acceleration\": [60, 70], \"peak_torque\": [119, 40], \"points\": 3, \"path\": {\"s\": [0, 0.5, 1], \"t\": [0, 0.2, 0.5], \"speed\": [0, 2, 0], \"usage\": [1, 1, 0.9]}, \"converged\": false, \"solver\": \"ok\", \"rows\": 12, \"settings\": {\"out\": \"plan.csv\"}}";
+    " \"peak_velocity\": [6, 7], \"peak_acceleration\": [60, 70], \"peak_torque\": [119, 40], \"points\": 3, \"path\": {\"s\": [0, 0.5, 1], \"t\": [0, 0.2, 0.5], \"speed\": [0, 2, 0], \"usage\": [1, 1, 0.9]}, \"converged\": false, \"solver\": \"ok\", \"rows\": 120, \"settings\": {\"out\": \"plan.csv\"}}";
 
 static const char analysis[] = "{\"command\": \"analyze\", \"name\": \"arm\", \"n\": 2, \"masses\": \"own\", \"M\": [[{\"zero\": false, \"depends\": [2]}, {\"zero\": true, \"depends\": []}], [{\"zero\": true}, {\"zero\": false, \"depends\": []}]], \"g\": [{\"zero\": false, \"depends\": [1, 2]}, {\"zero\": true}], \"c\": [[1, 1, 2], [1, 2, 2], [2, 1, 1]],"
     " \"constant_mass\": false, \"diagonal_mass\": true, \"linear\": false, \"conditions\": {\"constant_mass\": [\"mx2 = 0\"], \"springs\": []}, \"bounds\": {\"k\": [1, 2], \"mass\": {\"bound\": 4.3, \"found\": 4.2, \"q\": [1, 2]}, \"gravity\": {\"bound\": 24, \"found\": 23, \"q\": [0, 0]}}, \"path\": {\"positions\": 3, \"least\": {\"manipulability\": 0.1, \"t\": 1}, \"most\": {\"manipulability\": 1}}}";
@@ -311,13 +311,17 @@ static void test_rows(void **state) {
   (void)state;
   rng g = rng_start("test_rows");
   psdmp_arena arena = {0};
-  char *twelve = rows_text(&g, tables[3].text, 12, false), *ten = rows_text(&g, tables[3].text, 10, false);
-  psdmp_result *json = result_of(&arena, "excite.json", excite), *named = result_of(&arena, "elsewhere/motion.csv", ten), *fits = result_of(&arena, "any.csv", twelve), *also = result_of(&arena, "also.csv", twelve);
+  char *all = rows_text(&g, tables[3].text, 120, false), *fewer = rows_text(&g, tables[3].text, 110, false);
+  psdmp_result *json = result_of(&arena, "excite.json", excite), *named = result_of(&arena, "elsewhere/motion.csv", all), *fits = result_of(&arena, "any.csv", all), *also = result_of(&arena, "also.csv", all);
+  psdmp_result *old = result_of(&arena, "elsewhere/motion.csv", fewer);
   psdmp_result *other = result_of(&arena, "plan.json", plan);
-  free(twelve), free(ten);
+  free(all), free(fewer);
   psdmp_result *list[] = {also, fits, named, json, other};
   /* by name, wherever the file lies; by axes and rows, when only one fits and no other result names it */
   assert_ptr_equal(rows_of((psdmp_results){list, 5}, json), named);
+  /* a file of that name with other rows is another run's */
+  list[2] = old;
+  assert_null(rows_of((psdmp_results){list + 2, 2}, json));
   list[2] = json;
   assert_null(rows_of((psdmp_results){list, 3}, json));
   assert_ptr_equal(rows_of((psdmp_results){list + 1, 2}, json), fits);

@@ -130,8 +130,8 @@ static int add_robot(work *w, const char *path) {
 static int add_all(work *w, const char *const *path, int count) {
   psdm_error error;
   for (int i = 0; i < count; i++) {
-    if (strcmp(path[i], "-") == 0) return tool_usage("report", "'-': results come from files, not from standard input");
     psdm_status status = psdm_report_add(w->report, path[i], &error);
+    if (status == PSDM_E_ROBOT && strcmp(path[i], "-") == 0) return tool_usage("report", "'-': a result may come from standard input, a robot must come from a file");
     int code = status == PSDM_E_ROBOT ? add_robot(w, path[i]) : status ? tool_fail(&error) : -1;
     if (code >= 0) return code;
   }
