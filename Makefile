@@ -6,7 +6,7 @@ WERROR := $(if $(CI),ON,OFF)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
-.PHONY: help build demo test test-all deep test-peers sanitize coverage fuzz bench install clean core all-packages
+.PHONY: help build demo test test-all deep test-peers sanitize coverage fuzz bench bench-report docs install clean core all-packages
 
 help:
 	@echo "make demo      build, then a tour from a robot file to its dynamics"
@@ -17,8 +17,10 @@ help:
 	@echo "make deep      generated code with every combination of options (an hour)"
 	@echo "make test-peers  Pinocchio, MuJoCo and KDL as judges"
 	@echo "make bench     generated code and recursions beside their peers, derivation and linearization times"
+	@echo "make bench-report  a quick run of this machine as a page: build/bench/report.html"
 	@echo "make fuzz      fuzz the parsers for FUZZ_SECONDS each (default $(FUZZ_SECONDS))"
 	@echo "make coverage  line coverage of the tests"
+	@echo "make docs      the documents as a site: build/site/index.html (needs pandoc)"
 	@echo "make clean     remove build/"
 
 core:
@@ -42,7 +44,7 @@ sanitize: core
 	@ctest --test-dir build/asan-ubsan -L check -j $(JOBS) --output-on-failure
 
 test-all: all-packages build sanitize
-	@ctest --test-dir build/release -L deep --output-on-failure
+	@ctest --test-dir build/release -L deep -j $(JOBS) --output-on-failure
 
 deep: build
 	@PSDM=$(CURDIR)/build/psdm SOURCE=$(CURDIR) BUILD=$(CURDIR)/build/release JOBS=$(JOBS) bash tests/codegen/deep_codegen.sh full
@@ -61,12 +63,20 @@ fuzz: all-packages
 bench: all-packages build
 	@bash bench/recursions/run.sh
 	@bash bench/derive/run.sh
+	@bash bench/scaling/run.sh
 	@bash bench/linearize/run.sh
 	@bash bench/simulate/run.sh
 	@bash bench/excite/run.sh
 	@bash bench/peers/run.sh
 	@bash bench/plan/run.sh
 	@bash bench/cuda/run.sh || [ $$? = 77 ]
+	@bash bench/python/run.sh
+
+docs:
+	@bash docs/site/build.sh build/site
+
+bench-report: build
+	@bash bench/report.sh
 
 install: build
 	@cmake --install build/release --prefix $(PREFIX)

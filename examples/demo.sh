@@ -1,5 +1,5 @@
 #!/bin/sh
-# The main job, end to end: a robot file goes in, checked machine code of its dynamics comes out; then motion, and a model from a log. usage: examples/demo.sh [PSDM]
+# The main job, end to end: a robot file goes in, checked machine code of its dynamics comes out; then motion, a model from a log, and a report. usage: examples/demo.sh [PSDM]
 set -eu
 psdm=${1:-psdm}
 cd "$(dirname "$0")/.."
@@ -33,4 +33,17 @@ step "9. From a log to a model: an arm is simulated with friction, encoders and 
      "sh examples/calibrate.sh $psdm $out/calibrate"
 step "10. A mistake in a file is named, with its place" \
      "sed 's/alpha: -pi\/2/alpa: -pi\/2/' $robot | $psdm inspect - ; test \$? = 3"
+
+# the same results for machines, which is what a report is made of
+results=$out/results
+rm -rf "$results" && mkdir "$results"
+printf '\n11. All of it on one page: results are written again as JSON ...\n'
+$psdm bench $robot --functions inverse,forward,mass,regressor --method auto --repeat 10 --json > "$results/bench.json" 2>/dev/null
+$psdm reduce $robot --profile slow --error 0.01 --confidence 0.95 --json > "$results/reduce.json" 2>/dev/null
+$psdm simulate $robot --time 10 --out $out/motion.csv --json > "$results/simulate.json" 2>/dev/null
+$psdm calibrate $out/calibrate/kinematics.yaml --log $out/calibrate/log.csv --holdout 0.3 --json > "$results/calibrate.json" 2>/dev/null
+step "    ... and shown" \
+     "$psdm report $robot $results/reduce.json $results/bench.json $results/simulate.json $out/motion.csv $out/calibrate/kinematics.yaml $results/calibrate.json $out/calibrate/rows.csv $out/calibrate/params.yaml --out $out/report.html"
+
 printf '\nWritten: %s/torques.csv, %s/kr6.json, %s/motion.csv, the code in %s/kr6, a calibration in %s/calibrate\n' "$out" "$out" "$out" "$out" "$out"
+printf 'The report is one file that needs nothing else; open it in any browser:\n  file://%s/%s/report.html\n' "$(pwd)" "$out"

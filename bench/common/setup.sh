@@ -17,6 +17,14 @@ quietly() {
   "$@" > "$log" 2>&1 || { cat "$log" >&2; exit 2; }
 }
 
+# only_json ARGUMENT...: of a benchmark whose only option is --json FILE: $json is that file, "" without
+only_json() {
+  json=
+  [ $# -gt 0 ] || return 0
+  [ $# = 2 ] && [ "$1" = --json ] || { sed -n '2s/^# //p' "$0" >&2; exit 2; }
+  json=$(realpath "$2")
+}
+
 # newer FILE SOURCE...: FILE is there and newer than all of them
 newer() {
   local file=$1 source

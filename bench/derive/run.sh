@@ -1,18 +1,32 @@
 #!/usr/bin/env bash
-# How long a derivation takes: bench/derive/run.sh. Prints the table of docs/theory.md (warm, best of 20; a fresh process; the dense twin
-# in the same run), then cost against n for the first links of KR6 and LBR7 beside the paper's figures and a SymPy Lagrangian, as
-# build/bench-derive/cost.svg when gnuplot is there. SymPy comes from PyPI into build/venv-derive; without it that line is left out, loudly.
+# How long a derivation takes: bench/derive/run.sh [--quick] [--json FILE]
+#
+# Prints the table of docs/theory.md (warm, best of 20; a fresh process; the dense twin in the same run), then cost against n for the first links
+# of KR6 and LBR7 beside the paper's figures and a SymPy Lagrangian, as build/bench-derive/cost.svg when gnuplot is there. SymPy comes from PyPI
+# into build/venv-derive; without it that line is left out, loudly. --quick: the paper's robots alone, no twin, no SymPy. --json: for psdm report.
+# PSDM, BUILD and BENCH_OUT (the command, the folder of libpsdm.a, where files go) are those of build/ unless they are set.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-out=$root/build/bench-derive
+quick=0 json=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --quick) quick=1 ;;
+    --json) json=$(realpath "${2:?--json needs a file}"); shift ;;
+    *) sed -n '2s/^# //p' "$0" >&2; exit 2 ;;
+  esac
+  shift
+done
+out=${BENCH_OUT:-$root/build/bench-derive}
+library=${BUILD:-$root/build/release}
 mkdir -p "$out"
 cd "$root"
-[ -x build/psdm ] || make build
-psdm=$root/build/psdm
-libraries="build/release/libpsdm.a $(pkg-config --libs $(sed -n 's/^Requires.private: *//p' build/release/psdm.pc)) -lm"
+[ -n "${PSDM:-}" ] || [ -x build/psdm ] || make build
+psdm=${PSDM:-$root/build/psdm}
+# shellcheck disable=SC2046 # several words are meant
+libraries="$library/libpsdm.a $(pkg-config --libs $(sed -n 's/^Requires.private: *//p' "$library/psdm.pc" | tr ',' ' ')) -lm -ldl"
 # shellcheck disable=SC2086 # several words are meant
-cc -std=c11 -O2 -Wall -Wextra -Iinclude -Ibuild/release/include "$here/derive.c" $libraries -o "$out/derive"
+cc -std=c11 -O2 -Wall -Wextra -Iinclude -I"$library/include" "$here/derive.c" $libraries -o "$out/derive"
 python3 "$here/robots.py" "$out"
 for robot in kuka_kr6 kuka_lbr7; do
   for i in 1 2 3 4 5 6 7; do
@@ -20,16 +34,23 @@ for robot in kuka_kr6 kuka_lbr7; do
   done
 done
 
+more=("$out"/general6.yaml "$out"/general7.yaml "$out"/aligned{8,9,10}.yaml)
+[ $quick = 0 ] || more=()
 echo "== warm, best of 20"
-"$out/derive" robots/two_link.yaml robots/fanuc_sr6ia.yaml robots/kuka_kr6.yaml robots/kuka_lbr7.yaml "$out"/general6.yaml "$out"/general7.yaml "$out"/aligned{8,9,10}.yaml
-echo "== first derivation of a process, best of 5"
-for file in robots/kuka_kr6.yaml robots/kuka_lbr7.yaml "$out/aligned10.yaml"; do
-  for _ in 1 2 3 4 5; do "$out/derive" --fresh "$file"; done | sort -t' ' -k3,3g -k1,1 | awk '{ for (i = 1; i <= NF; i++) if ($i == "fresh") print $(i + 1), $0 }' | sort -g | head -1 | cut -d' ' -f2-
-done
-echo "== the dense twin on KR6, same run"
-dense=$("$psdm" derive robots/kuka_kr6.yaml --method dense --json 2> /dev/null | sed -n 's/.*"seconds": \([^,]*\),*/\1/p')
-exact=$("$out/derive" robots/kuka_kr6.yaml | awk 'END { print $5 }')
-awk -v d="$dense" -v e="$exact" 'BEGIN { printf "dense %.3f s, exact %.3f ms: %.0f times\n", d, e, 1000 * d / e }'
+"$out/derive" robots/two_link.yaml robots/fanuc_sr6ia.yaml robots/kuka_kr6.yaml robots/kuka_lbr7.yaml "${more[@]}" | tee "$out/warm.txt"
+fresh_and_dense() {
+  echo "== first derivation of a process, best of 5"
+  for file in robots/kuka_kr6.yaml robots/kuka_lbr7.yaml "$out/aligned10.yaml"; do
+    for _ in 1 2 3 4 5; do "$out/derive" --fresh "$file"; done | sort -t' ' -k3,3g -k1,1 | awk '{ for (i = 1; i <= NF; i++) if ($i == "fresh") print $(i + 1), $0 }' | sort -g | head -1 | cut -d' ' -f2-
+  done
+  echo "== the dense twin on KR6, same run"
+  dense=$("$psdm" derive robots/kuka_kr6.yaml --method dense --json 2> /dev/null | sed -n 's/.*"seconds": \([^,]*\),*/\1/p')
+  exact=$("$out/derive" robots/kuka_kr6.yaml | awk 'END { print $5 }')
+  awk -v d="$dense" -v e="$exact" 'BEGIN { printf "dense %.3f s, exact %.3f ms: %.0f times\n", d, e, 1000 * d / e }'
+  echo "$dense" > "$out/dense.txt"
+}
+rm -f "$out/dense.txt"
+[ $quick = 1 ] || fresh_and_dense
 
 echo "== cost against n (ms): first links of KR6 and LBR7; the paper: 5.3 s for KR6, 88 s for LBR7 (Lloyd, Irani, Ahmadi 2021, Table 2)"
 for robot in kuka_kr6 kuka_lbr7; do
@@ -38,12 +59,15 @@ for robot in kuka_kr6 kuka_lbr7; do
 done
 venv=$root/build/venv-derive
 : > "$out/sympy.txt"
-if { [ -x "$venv/bin/pip" ] || python3 -m venv "$venv"; } > "$out/venv.log" 2>&1 && "$venv/bin/pip" install -q --retries 1 --timeout 20 sympy==1.13.3 >> "$out/venv.log" 2>&1; then
+if [ $quick = 1 ]; then
+  echo "SymPy: left out (--quick)"
+elif { [ -x "$venv/bin/pip" ] || python3 -m venv "$venv"; } > "$out/venv.log" 2>&1 && "$venv/bin/pip" install -q --retries 1 --timeout 20 sympy==1.13.3 >> "$out/venv.log" 2>&1; then
   "$venv/bin/python" "$here/symbolic.py" 4 "${SYMBOLIC_SECONDS:-120}" | awk '{ print $1, 1000 * $2 }' > "$out/sympy.txt"
   echo "SymPy Lagrangian of KR6: $(awk '{ printf "%s:%s ", $1, $2 }' "$out/sympy.txt")"
 else
   echo "skipped: SymPy could not be installed; the symbolic line is missing"
 fi
+[ -z "$json" ] || python3 "$here/result.py" "$out" "$json" $quick
 if command -v gnuplot > /dev/null; then
   printf '6 5300\n' > "$out/paper.txt"; printf '7 88000\n' >> "$out/paper.txt"
   [ -s "$out/sympy.txt" ] || printf '1 NaN\n' > "$out/sympy.txt"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Times libpsdm's generated code beside everybody's: bench/peers/run.sh [--quick] [ROBOT.yaml ...]
+# Times libpsdm's generated code beside everybody's: bench/peers/run.sh [--quick] [--json FILE] [ROBOT.yaml ...]
 #
 # All robots of robots/ (--quick: KR6 and LBR7, fewer repeats), one state at a time, sine and cosine included, on one core, in turns:
 # the generated code, libpsdm's recursions, Pinocchio, Pinocchio's generated code (through CasADi), MuJoCo, KDL, a textbook's
 # Newton-Euler and Atkeson's regressor recursion. What was compiled here takes the faster of gcc and clang. A peer whose result differs by more
-# than 1e-9 is not timed. The table goes to stdout, build/bench/peers.md and build/bench/peers.json.
+# than 1e-9 is not timed. The table goes to stdout, build/bench/peers.md and build/bench/peers.json (--json: a copy), for psdm report.
 # Exit 0: all agreed and were timed, 1: a peer differs, 2: something did not build, 77: a peer could not be installed (the rest is timed).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,10 +12,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 psdm=${PSDM:-$root/build/psdm}
 flags="-O3 -march=native -ffp-contract=fast"
 
-repeats=25 robots=()
+repeats=25 robots=() quick=0 json=
 while [ $# -gt 0 ]; do
   case $1 in
-    --quick) repeats=10 robots=("$root/robots/kuka_kr6.yaml" "$root/robots/kuka_lbr7.yaml") ;;
+    --quick) repeats=10 quick=1 robots=("$root/robots/kuka_kr6.yaml" "$root/robots/kuka_lbr7.yaml") ;;
+    --json) json=$(realpath "${2:?--json needs a file}"); shift ;;
     -*) sed -n '2s/^# //p' "$0" >&2; exit 2 ;;
     *) robots+=("$1") ;;
   esac
@@ -151,6 +152,7 @@ for robot in "${robots[@]}"; do
   [ $status -lt 2 ] || exit $status
 done
 
-python3 "$here/table.py" "$out" "$build/peers" "$flags" "$core" "$repeats"
+python3 "$here/table.py" "$out" "$build/peers" "$flags" "$core" "$repeats" $quick
+[ -z "$json" ] || [ "$json" -ef "$build/peers.json" ] || cp "$build/peers.json" "$json"
 [ $status -eq 0 ] || exit $status
 [ $missing -eq 0 ] || exit 77

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Makes one table and one JSON of the robots' results: table.py FOLDER OUT FLAGS CORE REPEATS, with FOLDER/*.json from peers_main and
-FOLDER/*.note from run.sh; writes OUT.md (and stdout) and OUT.json."""
+"""Makes one table and one JSON of the robots' results: table.py FOLDER OUT FLAGS CORE REPEATS QUICK(0|1), with FOLDER/*.json from peers_main and
+FOLDER/*.note from run.sh; writes OUT.md (and stdout) and OUT.json, which psdm report draws."""
 import json
 import pathlib
 import platform
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
+import result  # noqa: E402
 
 OURS = "generated"
 COLUMNS = {OURS: "psdm codegen", "libm": "psdm codegen, libm's sine", "recursions": "libpsdm recursions", "pinocchio": "Pinocchio", "casadi": "Pinocchio, generated (CasADi)",
@@ -32,15 +35,10 @@ def cell(robot, function, label):
     return ns if label == OURS or not ours else f"{ns} ({best['ns'] / ours['ns']:.1f}x)"
 
 
-def processor():
-    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines() if pathlib.Path("/proc/cpuinfo").exists() else []
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-
-
 def captions(robots, flags, core, repeats):
     """Who was compiled by what: one line a label, compilers of all its variants."""
     yield (f"ns per call, and how many times ours: best of {repeats} interleaved repeats over 64 random states, one state at a time, sine and cosine "
-           f"included, one thread on core {core} of {processor()} ({platform.system()} {platform.machine()}). Code that was compiled here is the faster of the "
+           f"included, one thread on core {core} of {result.processor()} ({platform.system()} {platform.machine()}). Code that was compiled here is the faster of the "
            f"compilers named, at `{flags}` where no other flags are; every result was first compared with libpsdm's recursions (1e-9). "
            "psdm codegen inlines a polynomial sine unless `--sincos libm`; CasADi's code calls libm, its batch glibc's vector sine.")
     for label, title in COLUMNS.items():
@@ -67,8 +65,17 @@ def markdown(robots, skipped, flags, core, repeats):
     return "\n".join(lines + ["– : the peer has no such function, or:", ""] + (list(notes(robots, skipped)) or ["* nothing else was left out"])) + "\n"
 
 
+def bars(robots, function, title):
+    """one group a robot, one bar a peer, ours first"""
+    labels = [label for label in COLUMNS if any(fastest(r, function, label) for r in robots)]
+    names = [r["robot"] for r in robots if any(fastest(r, function, label) for label in labels)]
+    known = {r["robot"]: r for r in robots}
+    times = {COLUMNS[label]: [t["ns"] if (t := fastest(known[name], function, label)) else None for name in names] for label in labels}
+    return result.bars(title, "ns per state" if "batch" in function else "ns per call", names, times)
+
+
 def main():
-    folder, out, flags, core, repeats = sys.argv[1:]
+    folder, out, flags, core, repeats, quick = sys.argv[1:]
     robots = [json.loads(f.read_text()) for f in sorted(pathlib.Path(folder).glob("*.json"))]
     skipped = [line for f in sorted(pathlib.Path(folder).glob("*.note")) for line in f.read_text().splitlines()]
     text = markdown(robots, skipped, flags, core, repeats)
@@ -76,7 +83,9 @@ def main():
     best = [{"robot": r["robot"], "function": f, "label": label, **{k: t[k] for k in ("ns", "way", "compiler", "difference")},
              "ratio": t["ns"] / ours["ns"] if (ours := fastest(r, f, OURS)) else None}
             for r in robots for f in FUNCTIONS for label in COLUMNS if (t := fastest(r, f, label))]
-    pathlib.Path(out + ".json").write_text(json.dumps({"flags": flags, "repeats": int(repeats), "skipped": skipped, "best": best, "robots": robots}, indent=1) + "\n")
+    charts = [bars(robots, f, title) for f, title in FUNCTIONS.items() if any(t["function"] == f for r in robots for t in r["times"])]
+    how = f"ns per call, one thread, sine and cosine included, best of {repeats} interleaved repeats over 64 states; code compiled here is the faster of gcc and clang at {flags}"
+    result.write(out + ".json", "bench/peers", how, charts, quick == "1", flags=flags, repeats=int(repeats), skipped=skipped, best=best, robots=robots)
     print(text, end="")
 
 

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# Simulated seconds per wall second of libpsdm, Pinocchio and MuJoCo: bench/simulate/run.sh [--quick] [ROBOT.yaml ...]
+# Simulated seconds per wall second of libpsdm, Pinocchio and MuJoCo: bench/simulate/run.sh [--quick] [--json FILE] [ROBOT.yaml ...]
 #
 # KR6 (or the robots named) in free motion with Runge and Kutta's formula and semi-implicit Euler at 1 ms, on one core, in turns. Pinocchio is
 # compiled by g++ and clang++, -O3, with and without -march=native (--quick: g++ and clang++ with it), and the fastest counts. The table goes to
-# stdout and build/bench/simulate.txt.
+# stdout and build/bench/simulate.txt; --json: for psdm report, too.
 # Exit 0: all agreed and were timed, 1: one ends elsewhere, 2: something did not build, 77: a peer could not be installed (the rest is timed).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../common/setup.sh"
 
-repeats=50 robots=() pinocchio_options=(-O3 "-O3 -march=native")
+repeats=50 robots=() json= quick=0 pinocchio_options=(-O3 "-O3 -march=native")
 while [ $# -gt 0 ]; do
   case $1 in
-    --quick) repeats=10 pinocchio_options=("-O3 -march=native") ;;
+    --quick) repeats=10 quick=1 pinocchio_options=("-O3 -march=native") ;;
+    --json) json=$(realpath "${2:?--json needs a file}"); shift ;;
     -*) sed -n '2s/^# //p' "$0" >&2; exit 2 ;;
     *) robots+=("$1") ;;
   esac
@@ -57,4 +58,5 @@ run_all() {
   return $status
 }
 run_all | tee "$build/simulate.txt" || exit $?
+[ -z "$json" ] || python3 "$here/result.py" "$build/simulate.txt" "$json" $quick
 exit $((missing * 77))

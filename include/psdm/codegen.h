@@ -37,6 +37,18 @@ typedef enum psdm_code_function {
   PSDM_CODE_FUNCTIONS
 } psdm_code_function;
 
+/* What else a folder may hold, so that others can load the functions. id, name, help */
+#define PSDM_CODE_WRAP_LIST(X)                                                                                           \
+  X(CASADI, "casadi", "PREFIX_casadi.c, make casadi: external functions of CasADi, with exact derivatives")             \
+  X(FMU, "fmu", "PREFIX_fmu.c, modelDescription.xml, make fmu: an FMU for co-simulation and model exchange (FMI 2.0)")
+
+typedef enum psdm_code_wrap {
+#define PSDM_CODE_WRAP_ENUM(id, name, help) PSDM_CODE_WRAP_##id,
+  PSDM_CODE_WRAP_LIST(PSDM_CODE_WRAP_ENUM)
+#undef PSDM_CODE_WRAP_ENUM
+  PSDM_CODE_WRAPS
+} psdm_code_wrap;
+
 typedef enum psdm_code_method { PSDM_CODE_AUTO, PSDM_CODE_RECURSIVE, PSDM_CODE_EXPANDED } psdm_code_method;
 typedef enum psdm_code_target { PSDM_CODE_C, PSDM_CODE_SIMD, PSDM_CODE_CUDA } psdm_code_target;
 typedef enum psdm_code_sincos { PSDM_SINCOS_POLYNOMIAL, PSDM_SINCOS_LIBM, PSDM_SINCOS_CALLER } psdm_code_sincos;
@@ -56,8 +68,9 @@ typedef struct psdm_code_options {
   bool drive_columns;          /* regressor: n columns qdd of drive inertias, last */
   bool throughput;             /* order for registers instead of latency; always so for CUDA */
   int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: the last */
+  unsigned wraps;              /* bit 1 << psdm_code_wrap: also written; adds the functions that they need. Double, C or SIMD, sines not the caller's */
   int effort;                  /* recursive: restarts of the search that may go by without a gain; 0: 50, -1: the first descent only */
-  bool (*going_on)(void *user, double share); /* asked now and then, NULL: never; false stops with PSDM_E_ARGUMENT */
+  bool (*going_on)(void *user, double share); /* asked now and then, NULL: never; share below 0: as before; false stops with PSDM_E_ARGUMENT */
   void *going_on_user;
   const char *prefix;          /* NULL: the robot's name as a C identifier */
   const char *command;         /* command line for the banner, nullable */
@@ -68,6 +81,8 @@ typedef struct psdm_code psdm_code;
 PSDM_API const char *psdm_code_function_name(psdm_code_function function); /* NULL when out of range */
 PSDM_API const char *psdm_code_function_help(psdm_code_function function);
 PSDM_API bool psdm_code_function_find(const char *name, psdm_code_function *function);
+PSDM_API const char *psdm_code_wrap_name(psdm_code_wrap wrap); /* NULL when out of range */
+PSDM_API const char *psdm_code_wrap_help(psdm_code_wrap wrap);
 
 /* Builds the graphs. The robot must outlive the code. Allocates; free with psdm_code_free. options may be NULL. PSDM_E_MISSING when
  * parameters are to be baked that the robot does not know. */
@@ -83,7 +98,7 @@ PSDM_API const char *psdm_code_prefix(const psdm_code *code);
 /* Names of the files that psdm_code_write makes, from 0 on; NULL when there are no more. Written to text, which is returned. */
 PSDM_API const char *psdm_code_file(const psdm_code *code, int index, char *text, size_t size);
 
-/* Writes PREFIX.h, PREFIX.c, PREFIX_selftest.c and Makefile into a directory, which is made when it is missing; each file whole or not
+/* Writes PREFIX.h, PREFIX.c, PREFIX_selftest.c and Makefile, and what options.wraps asks for, into a directory, which is made when it is missing; each file whole or not
  * at all. PSDM_CODE_CUDA adds PREFIX.cuh, PREFIX.cu, CMakeLists.txt and PREFIX_cuda.py. */
 PSDM_API psdm_status psdm_code_write(const psdm_code *code, const char *directory, psdm_error *error);
 

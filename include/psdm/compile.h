@@ -78,6 +78,20 @@ PSDM_API psdm_status psdm_compiled_call(const psdm_compiled *compiled, psdm_code
 PSDM_API psdm_status psdm_compiled_batch(const psdm_compiled *compiled, psdm_code_function function, size_t count,
                                          const void *const *arguments, void *const *results, double *scratch);
 
+/* Where the numbers of many states lie: number k of state i at data[i * state + k * number], in numbers, not bytes. A state stride of 0 is one state for all. */
+typedef struct psdm_strided {
+  void *data;
+  ptrdiff_t state, number;
+} psdm_strided;
+
+/* The same for states that lie in any way, rows of a table as well as structures of arrays, and of code for any target: a few states at a
+ * time are moved to where psdm_compiled_batch wants them, and their results back, in the processor's cache. What lies so already is not moved. Only data counts of theta,
+ * gravity, payload and wrench, which are contiguous. Arguments are not written to, results overlap nothing. scratch: psdm_compiled_rows_scratch doubles, of its own for
+ * each thread; never allocates. */
+PSDM_API size_t psdm_compiled_rows_scratch(const psdm_compiled *compiled, psdm_code_function function); /* 0 when it is not part of the code */
+PSDM_API psdm_status psdm_compiled_rows(const psdm_compiled *compiled, psdm_code_function function, size_t count, const psdm_strided *arguments,
+                                        const psdm_strided *results, double *scratch);
+
 /* The C function itself, PREFIX_inverse or PREFIX_inverse_batch, to be called by its type in PREFIX.h; NULL when there is no machine code. It
  * lives as long as the object. bytes (nullable): size of its machine code, what it calls excepted; 0 when unknown. */
 typedef void (*psdm_compiled_pointer)(void);

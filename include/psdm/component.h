@@ -11,7 +11,7 @@ extern "C" {
 /* Version of the library that is running (PSDM_VERSION is that of the headers). */
 PSDM_API const char *psdm_version(void);
 
-/* Name and version of the index-th library it is linked with, NULL behind the last. */
+/* Name and version of the index-th library it is linked with or, for NLopt, opens at run time; NULL behind the last. */
 PSDM_API const char *psdm_component(int index, const char **version);
 
 #ifdef __cplusplus

@@ -4,9 +4,11 @@
  *   psdm_log_open("run.csv.gz", robot, NULL, NULL, &log, &error);
  *   while (psdm_log_read(log, 4096, &rows, &error) == PSDM_OK && rows.count) ...
  *
- * CSV (header row, or numbers alone with `columns`), gzip of it, MATLAB .mat and HDF5, told apart by their content. Channels are found by name: t;
+ * CSV (header row, or numbers alone with `columns`), gzip of it, MATLAB .mat, HDF5 and bags of ROS 2 (.mcap, .db3, or the folder of one), told apart by their content. Channels are found by name: t;
  * q1.. qd1.. qdd1.. (joint side) or qm1.. qdm1.. (motor side); tau1.., taum1.. (motor side) or i1.. (currents, times the joints' torque constants). In .mat and
  * HDF5 files a channel may be one matrix (q, qd, tau, ...) with a column or a row per joint. Motor sides go through the robot's gears and transmission.
+ * A bag's rows are its messages of type sensor_msgs/msg/JointState: joints by name, t from the messages' headers, counted from the first. Where two topics have all
+ * the joints, one is named behind the file: "run.mcap:/joint_states".
  *
  * Nothing is repaired in silence. Rows that cannot be read, are short or hold something that is not a number, and rows whose time stands still, are left
  * out; where time jumps or runs back a new segment begins; a channel that is frozen or saturated is marked in each of its rows. All are counted, the

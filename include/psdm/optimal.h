@@ -59,6 +59,9 @@ PSDM_API psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optima
                                       psdm_error *error);
 PSDM_API void psdm_optimal_free(psdm_optimal *optimal); /* accepts NULL */
 
+/* PSDM_OK when IPOPT's plug-in is to be had, and the file that it is in; else PSDM_E_MISSING, and the folders that it was looked for in, or why it does not load. */
+PSDM_API psdm_status psdm_optimal_solver(char *where, size_t size);
+
 /* Torques (n) of the motors at time t of the answer, smoothed friction included. One thread at a time; robot: the one it was made with. */
 PSDM_API psdm_status psdm_optimal_torque(const psdm_optimal *optimal, const psdm_robot *robot, double t, double *tau);
 

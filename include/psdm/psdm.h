@@ -33,6 +33,7 @@
 #include "psdm/payload.h"
 #include "psdm/ranks.h"
 #include "psdm/reduce.h"
+#include "psdm/report.h"
 #include "psdm/rigid.h"
 #include "psdm/robot.h"
 #include "psdm/scale.h"

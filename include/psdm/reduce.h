@@ -41,7 +41,8 @@ typedef struct psdm_reduce_options {
   const char *nvcc;      /* that compiler, with words behind it; NULL: $NVCC, else nvcc. A C++ compiler makes loops on the processor of the same text */
   int threads;           /* 0: as OMP_NUM_THREADS or the processors say; 1 where the caller has an allocator. The answer does not depend on it */
   psdm_ranks *ranks;     /* rank 0: others that are in psdm_reducer_help and have some of the states; NULL: none. The answer does not depend on their number */
-  bool (*going_on)(void *user, double share); /* now and then with the share done, 0 to 1; false stops with PSDM_E_ARGUMENT */
+  bool (*going_on)(void *user, double share); /* now and then with the share done, 0 to 1; false stops: psdm_reducer_reduce with the best
+                                                 so far where it has one, else, and all others, with PSDM_E_ARGUMENT */
   void *going_on_user;
 } psdm_reduce_options;
 
@@ -56,6 +57,7 @@ typedef struct psdm_reduce_info {
   long samples;      /* verifying states */
   bool reached;      /* the error asked for is met */
   double seconds;
+  bool stopped;      /* by going_on: the best so far, verified over at most 100000 states, not the smallest */
 } psdm_reduce_info;
 
 typedef struct psdm_reducer psdm_reducer;

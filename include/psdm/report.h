@@ -4,18 +4,17 @@
  *   psdm_report_new(NULL, NULL, &report, &error);
  *   psdm_report_add(report, "calibration.json", &error);     what psdm calibrate --json wrote
  *   psdm_report_add(report, "rows.csv", &error);             what its --predict wrote
- *   psdm_report_write(report, "report.html", &error);
+ *   psdm_report_write(report, "report.html", NULL, NULL, &error);
  *   psdm_report_free(report);
  *
- * A result is the JSON object that a command writes (it names the command), a CSV of rows (known by its columns) or a parameter file. Their
- * order is the order of the sections; results of one robot share its sections. Plots are drawn by gnuplot ($PSDM_GNUPLOT, else gnuplot), a child
+ * A result is the JSON object that a command writes (it names the command), a CSV of rows (known by its columns) or a parameter file. Sections
+ * go from the robot over its model to what was done with it, whatever the order of the results; inside of a section that order is kept. Plots are drawn by gnuplot ($PSDM_GNUPLOT, else gnuplot), a child
  * process without a shell; where there is none the page has the numbers and says how to get it (psdm_report_missing). Texts from results
  * are escaped, whatever they are. The page loads nothing and runs only its own script, for zooming. */
 #ifndef PSDM_REPORT_H
 #define PSDM_REPORT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "psdm/alloc.h"
 #include "psdm/status.h"
@@ -35,18 +34,22 @@ typedef struct psdm_report_options {
 PSDM_API psdm_status psdm_report_new(const psdm_report_options *options, const psdm_allocator *allocator, psdm_report **report, psdm_error *error);
 PSDM_API void psdm_report_free(psdm_report *report); /* accepts NULL */
 
-/* One result file. PSDM_E_FORMAT or the like, with file and line, when it is none; the report is then as it was. */
+/* One result file ("-" is standard input). PSDM_E_PARSE or the like, with file and line, when it is none, PSDM_E_ROBOT when it is a robot file; the
+ * report is then as it was. */
 PSDM_API psdm_status psdm_report_add(psdm_report *report, const char *path, psdm_error *error);
 
-/* Sections and plots so far. */
-PSDM_API int psdm_report_sections(const psdm_report *report);
 
-/* Draws and writes the page, whole or not at all. progress (nullable) is told how many of all plots are drawn. */
-PSDM_API psdm_status psdm_report_write(psdm_report *report, const char *path, void (*progress)(void *context, int done, int all), void *context,
+/* Draws and writes the page, whole or not at all. progress (nullable) is told, a few times a second, how many of all plots are drawn; when it answers
+ * false no more are drawn, and the page is written with those that are there. */
+PSDM_API psdm_status psdm_report_write(psdm_report *report, const char *path, bool (*progress)(void *context, int done, int all), void *context,
                                        psdm_error *error);
 
-/* After writing: why plots are missing, one sentence; NULL when none is. */
+/* After writing: how many sections the page has and how many plots are drawn; why plots are missing, one sentence, NULL when none is; results that no section
+ * shows, index counts from 0, NULL after the last. */
+PSDM_API int psdm_report_sections(const psdm_report *report);
+PSDM_API int psdm_report_plots(const psdm_report *report);
 PSDM_API const char *psdm_report_missing(const psdm_report *report);
+PSDM_API const char *psdm_report_unused(const psdm_report *report, int index);
 
 #ifdef __cplusplus
 }

@@ -59,6 +59,9 @@ PSDM_API psdm_status psdm_momentum(const psdm_robot *robot, psdm_work *work, con
 PSDM_API psdm_status psdm_poses(const psdm_robot *robot, psdm_work *work, const double *q, double *poses);
 PSDM_API psdm_status psdm_pose(const psdm_robot *robot, psdm_work *work, const double *q, int joint, double *pose); /* (12) */
 
+/* Where each joint moves: a point on its axis, x y z, then the axis' direction, in the base frame; a fixed joint has its link's origin and z axis: (joints x 6). */
+PSDM_API psdm_status psdm_axes(const psdm_robot *robot, psdm_work *work, const double *q, double *axes);
+
 /* J with (velocity of the link frame's origin; angular velocity) = J qd, and dJ/dt: (6 x n). joint names the link. */
 PSDM_API psdm_status psdm_jacobian(const psdm_robot *robot, psdm_work *work, const double *q, int joint, double *J);
 PSDM_API psdm_status psdm_jacobian_rate(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,

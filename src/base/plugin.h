@@ -13,4 +13,7 @@ typedef struct psdmp_plugin {
  * said, or with `absent` where there is no such file. It stays loaded. */
 psdm_status psdmp_plugin_load(const char *file, const char *symbol, const char *key, const char *absent, const psdmp_plugin **plugin, psdm_error *error);
 
+/* Where it is; PSDM_E_MISSING: the folders that were looked into, or what the loader said. */
+psdm_status psdmp_plugin_where(const char *file, const char *symbol, const char *key, char *where, size_t size);
+
 #endif

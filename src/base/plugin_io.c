@@ -1,5 +1,5 @@
 /* plugin_io.c: finds and loads a plug-in: in $PSDM_PLUGINS, near the file that this code is in, or where it was installed. */
-#define _GNU_SOURCE /* dladdr, RTLD_DEEPBIND */
+#define _GNU_SOURCE /* dladdr, RTLD_DEEPBIND, secure_getenv */
 #include "base/plugin.h"
 
 #include <dlfcn.h>
@@ -29,6 +29,13 @@ typedef struct wanted {
   const char *file, *symbol, *key;
 } wanted;
 
+/* Where a plug-in was looked for, and what the loader said of one that is there but does not load. */
+typedef struct search {
+  char why[256];
+  char *tried; /* folders, with commas between; where it was found */
+  size_t size;
+} search;
+
 /* the folder of the library or program that this code is in */
 static bool own_folder(char *folder) {
   Dl_info info;
@@ -43,35 +50,54 @@ static bool own_folder(char *folder) {
   return slash != NULL;
 }
 
-/* why is what the loader said of a plug-in that is there but does not load */
-static const psdmp_plugin *try_folder(const wanted *w, const char *folder, const char *under, char why[256]) {
+static void remember(search *s, const char *path, bool found) {
+  size_t length = found ? 0 : strlen(s->tried);
+  snprintf(s->tried + length, s->size - length, "%s%s", length ? ", " : "", path);
+}
+
+static const psdmp_plugin *try_folder(const wanted *w, const char *folder, const char *under, search *s) {
   char path[MOST_PATH + 256];
+  snprintf(path, sizeof path, "%s%s", folder, under);
+  remember(s, path, false);
   snprintf(path, sizeof path, "%s%s/%s", folder, under, w->file);
   if (access(path, R_OK) != 0) return NULL;
   void *library = dlopen(path, mode);
   const char *said = library ? NULL : dlerror();
   const psdmp_plugin *plugin = library ? dlsym(library, w->symbol) : NULL;
-  if (plugin && strcmp(plugin->key, w->key) == 0) return plugin;
+  if (plugin && strcmp(plugin->key, w->key) == 0) {
+    remember(s, path, true);
+    return plugin;
+  }
   if (!said) said = "it is of another version";
-  psdmp_quote(said, strlen(said), why, 256);
+  psdmp_quote(said, strlen(said), s->why, sizeof s->why);
   if (library) dlclose(library);
   return NULL;
 }
 
-psdm_status psdmp_plugin_load(const char *file, const char *symbol, const char *key, const char *absent, const psdmp_plugin **plugin, psdm_error *error) {
+static const psdmp_plugin *find_plugin(const wanted *w, search *s) {
   static const char *const near[] = {"/psdm", "/lib/psdm", "/../lib/psdm", "/../" PSDM_PLUGINS_LIBDIR "/psdm"};
-  const wanted w = {file, symbol, key};
-  const char *given = getenv("PSDM_PLUGINS");
-  char folder[MOST_PATH], why[256] = "";
-  *plugin = NULL;
-  if (given && *given) {
-    *plugin = try_folder(&w, given, "", why);
-  } else {
-    bool known = own_folder(folder);
-    for (size_t k = 0; known && !*plugin && k < sizeof near / sizeof *near; k++) *plugin = try_folder(&w, folder, near[k], why);
-    if (!*plugin) *plugin = try_folder(&w, PSDM_PLUGINS_INSTALLED, "", why);
-  }
+  const char *given = secure_getenv("PSDM_PLUGINS");
+  char folder[MOST_PATH];
+  const psdmp_plugin *plugin = NULL;
+  if (given && *given) return try_folder(w, given, "", s);
+  bool known = own_folder(folder);
+  for (size_t k = 0; known && !plugin && k < sizeof near / sizeof *near; k++) plugin = try_folder(w, folder, near[k], s);
+  return plugin ? plugin : try_folder(w, PSDM_PLUGINS_INSTALLED, "", s);
+}
+
+psdm_status psdmp_plugin_load(const char *file, const char *symbol, const char *key, const char *absent, const psdmp_plugin **plugin, psdm_error *error) {
+  char tried[64] = "";
+  search s = {.tried = tried, .size = sizeof tried};
+  *plugin = find_plugin(&(wanted){file, symbol, key}, &s);
   if (*plugin) return PSDM_OK;
-  if (*why) return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s cannot be loaded: %s", file, why);
+  if (s.why[0]) return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s cannot be loaded: %s", file, s.why);
   return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s", absent);
+}
+
+psdm_status psdmp_plugin_where(const char *file, const char *symbol, const char *key, char *where, size_t size) {
+  search s = {.tried = where, .size = size};
+  where[0] = '\0';
+  if (find_plugin(&(wanted){file, symbol, key}, &s)) return PSDM_OK;
+  if (s.why[0]) snprintf(where, size, "%s", s.why);
+  return PSDM_E_MISSING;
 }

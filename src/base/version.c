@@ -11,7 +11,17 @@
 #ifdef PSDM_HAVE_HDF5
 #include <H5public.h>
 #endif
+#ifdef PSDM_HAVE_SQLITE
+#include <sqlite3.h>
+#endif
+#ifdef PSDM_HAVE_LZ4
+#include <lz4.h>
+#endif
+#ifdef PSDM_HAVE_ZSTD
+#include <zstd.h>
+#endif
 
+#include "base/nlopt.h"
 #include "psdm/component.h"
 #include "psdm/status.h"
 #include "psdm/version.h"
@@ -29,8 +39,8 @@ static const char *sundials_version(void) { return SUNDIALS_VERSION; }
 static const char *hdf5_version(void) { return NUMBERS(H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE); }
 #endif
 
-#if defined PSDM_HAVE_NLOPT || defined PSDM_HAVE_CMINPACK
-static const char *built_in(void) { return "built in"; } /* their headers tell no version */
+#ifdef PSDM_HAVE_CMINPACK
+static const char *built_in(void) { return "built in"; } /* its header tells no version */
 #endif
 
 static const struct component {
@@ -47,16 +57,25 @@ static const struct component {
 #ifdef PSDM_HAVE_HDF5
                   {"HDF5", hdf5_version},
 #endif
-#ifdef PSDM_HAVE_NLOPT
-                  {"NLopt", built_in},
+#ifdef PSDM_HAVE_SQLITE
+                  {"SQLite", sqlite3_libversion},
+#endif
+#ifdef PSDM_HAVE_LZ4
+                  {"lz4", LZ4_versionString},
+#endif
+#ifdef PSDM_HAVE_ZSTD
+                  {"zstd", ZSTD_versionString},
 #endif
 #ifdef PSDM_HAVE_CMINPACK
                   {"cminpack", built_in},
 #endif
+                  {"NLopt", psdmp_nlopt_version}, /* last: it is opened at run time, and may not be there */
 };
 
 const char *psdm_component(int index, const char **version) {
   if (index < 0 || (size_t)index >= sizeof components / sizeof *components) return NULL;
-  if (version) *version = components[index].version();
+  const char *answer = components[index].version();
+  if (!answer) return NULL;
+  if (version) *version = answer;
   return components[index].name;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/nlopt.h"
 #include "calib/excite_inertia.h"
 #include "linalg/linalg.h"
 #include "parallel/parallel.h"
@@ -269,7 +270,7 @@ static psdm_status plan_inertia(const psdm_robot *robot, const psdm_excite_optio
                                 struct psdmp_excitation *x, psdm_error *error) {
   psdmp_told told;
   psdmp_found found = {0};
-  if (!psdmp_nlopt()) return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "motions for inertia need NLopt, and this build has none");
+  if (!psdmp_nlopt()) return psdmp_nlopt_missing(error, "motions for inertia");
   psdm_status status = psdmp_told_new(robot, o, limits, given->effort, &x->arena, &told, error);
   if (!status) status = psdmp_excite_search(robot, o, limits, &told, &x->arena, &found, error);
   x->motion = found.motion;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calib/log_bag.h"
 #include "calib/log_priv.h"
 
 enum {
@@ -503,6 +504,15 @@ static psdm_status set_up(psdm_log *log, const psdmp_log_request *request, const
   return status;
 }
 
+/* takes a topic off the file's name; false: out of memory */
+static bool name_topic(psdm_log *log, psdmp_log_request *request) {
+  size_t length = request->path ? psdmp_log_bag_name(request->path) : 0;
+  if (!request->path || !request->path[length]) return true;
+  request->topic = psdmp_arena_text(&log->arena, request->path + length + 1, strlen(request->path + length + 1));
+  request->path = psdmp_arena_text(&log->arena, request->path, length);
+  return request->topic && request->path;
+}
+
 static psdm_status open_log(psdmp_log_request *request, const psdm_robot *robot, const psdm_log_options *options, const psdm_allocator *allocator,
                             psdm_log **out, psdm_error *error) {
   static const psdm_log_options defaults = {0};
@@ -517,10 +527,11 @@ static psdm_status open_log(psdmp_log_request *request, const psdm_robot *robot,
   log->n = psdm_robot_n(robot);
   log->file = psdmp_arena_text(&log->arena, request->file, strlen(request->file));
   request->file = log->file;
+  request->robot = robot;
   request->n = log->n;
   request->numbered = options->columns != NULL;
   request->allocator = allocator;
-  status = log->file ? set_up(log, request, options, error) : no_memory("", error);
+  status = log->file && name_topic(log, request) ? set_up(log, request, options, error) : no_memory("", error);
   if (status) {
     psdm_log_close(log);
     log = NULL;

@@ -171,7 +171,7 @@ static psdm_status choose(const maker *m, bool ignore_extra, psdmp_log_map *map,
     if (!there) continue;
     if (map->has[group->kind] && !ignore_extra)
       return psdmp_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
-                        "%s1.. and %s1.. are both there; the second must be ignored on purpose", map->group[group->kind]->name, group->name);
+                        "%s1.. and %s1.. are both there; --ignore-extra passes over the second", map->group[group->kind]->name, group->name);
     if (map->has[group->kind]) continue;
     map->has[group->kind] = true;
     map->group[group->kind] = group;
@@ -195,8 +195,8 @@ static psdm_status refuse_extra(const maker *m) {
   for (int c = 0; c < m->source->columns; c++)
     if (!m->used[c])
       return psdmp_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
-                        "%s '%s' is none of %s (1 to %d); extra %ss must be ignored on purpose", m->source->column,
-                        psdmp_quote(m->source->names[c], strlen(m->source->names[c]), quoted, sizeof quoted), EXPECTED, m->n, m->source->column);
+                        "%s '%s' is none of %s (1 to %d); --ignore-extra passes over it", m->source->column,
+                        psdmp_quote(m->source->names[c], strlen(m->source->names[c]), quoted, sizeof quoted), EXPECTED, m->n);
   return PSDM_OK;
 }
 

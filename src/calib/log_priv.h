@@ -1,6 +1,6 @@
 /* log_priv.h: how a log is taken apart. Private to the library.
  *
- *   source (text, gzip, MATLAB, HDF5)  a row of numbers per call, or what is wrong with it
+ *   source (text, gzip, MATLAB, HDF5, bags of ROS 2)  a row of numbers per call, or what is wrong with it
  *   map                                which column of the source is which channel
  *   store                              the last few thousand rows, as they were logged: t, then each group's n values
  *   watch                              what stands still or stays at its extreme, marked in the rows that are still in the store */
@@ -67,7 +67,9 @@ typedef struct psdmp_log_request {
   const char *path;                /* of a file, NULL when read gives the bytes */
   psdm_csv_read read;
   void *user;
+  const char *topic;               /* of a bag, where the caller named one; NULL: not */
   const char *file;                /* name in messages */
+  const psdm_robot *robot;
   int n;                           /* joints */
   bool numbered;                   /* the caller says by number which column is what: names are not needed */
   const psdm_allocator *allocator;

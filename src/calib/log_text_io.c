@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/lines.h"
+#include "calib/log_bag.h"
 #include "calib/log_priv.h"
 
 enum { PEEK = 520 }; /* MATLAB's own header is 512 bytes long, and HDF5's eight may follow it */
@@ -193,7 +194,7 @@ static psdm_status read_head(text_log *log, bool numbered, psdm_error *error) {
       status = psdmp_fail(error, PSDM_E_PARSE, log->file, 0, 0,
                           log->lines.bytes ? "there is nothing but comments in it; a log was expected" : "the file is empty; a log was expected");
     else if (kind != PSDMP_LINE_TEXT)
-      status = psdmp_fail(error, PSDM_E_PARSE, log->file, number, 0, "this is no log: neither text, nor gzip, MATLAB (5 or 7.3) or HDF5");
+      status = psdmp_fail(error, PSDM_E_PARSE, log->file, number, 0, "this is no log: neither text, nor gzip, MATLAB (5 or 7.3), HDF5 or a bag of ROS 2");
     else if (line[strspn(line, " \t")] && !is_comment(line)) {
       status = first_line(log, line, comment, numbered, error);
       more = false;
@@ -383,6 +384,7 @@ static opener binary_format(const text_log *log) {
   static const char hdf5[] = "\x89HDF\r\n\x1A\n", matlab[] = "MATLAB 5.0 MAT-file";
   if (log->peeked >= 8 && memcmp(log->peek, hdf5, 8) == 0) return psdmp_log_hdf5_open;
   if (log->peeked >= PEEK && memcmp(log->peek + PEEK - 8, hdf5, 8) == 0) return psdmp_log_hdf5_open;
+  if (psdmp_log_is_bag(log->peek, log->peeked)) return psdmp_log_bag_open;
   if (log->peeked >= sizeof matlab - 1 && memcmp(log->peek, matlab, sizeof matlab - 1) == 0) return psdmp_log_mat_open;
   return NULL;
 }
@@ -401,6 +403,10 @@ static psdm_status open_text(text_log *log, const psdmp_log_request *request, ps
 }
 
 psdm_status psdmp_log_source_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
+  if (request->path && psdmp_log_is_bag_folder(request->path)) {
+    *source = (psdmp_log_source){0};
+    return psdmp_log_bag_open(request, source, error);
+  }
   text_log *log = psdmp_alloc(request->allocator, sizeof *log);
   *source = (psdmp_log_source){0};
   if (!log) return psdmp_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
@@ -412,7 +418,9 @@ psdm_status psdmp_log_source_open(const psdmp_log_request *request, psdmp_log_so
   psdm_status status = request->path ? open_file(log, request->path, error) : PSDM_OK;
   if (!status) status = peek(log, error);
   opener binary = status ? NULL : binary_format(log);
-  if (binary && !log->regular) status = psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "a MATLAB or HDF5 file cannot be read from a pipe");
+  if (binary && !log->regular)
+    status = psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "a %s cannot be read from a pipe", binary == psdmp_log_bag_open ? "bag of ROS 2" : "MATLAB or HDF5 file");
+  if (!status && request->topic && binary != psdmp_log_bag_open) status = psdmp_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a topic was named, and this is no bag of ROS 2");
   if (!status && !binary) status = open_text(log, request, source, error);
   if (status || binary) close_text(log);
   if (!status && binary) status = binary(request, source, error);

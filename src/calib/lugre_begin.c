@@ -9,10 +9,8 @@
 #ifdef PSDM_HAVE_CMINPACK
 #include <cminpack.h>
 #endif
-#ifdef PSDM_HAVE_NLOPT
-#include <nlopt.h>
-#endif
 
+#include "base/nlopt.h"
 #include "calib/lugre_priv.h"
 
 #if defined(PSDM_HAVE_CMINPACK) && defined(PSDM_HAVE_NLOPT)
@@ -142,6 +140,7 @@ typedef struct shape {
   bool damped;          /* sigma1 too */
   double best, x[3];    /* least sum of squares so far, and where: log of Fc / sigma0, Fs / Fc, vs */
   double linear[LINEAR];
+  const psdmp_nlopt_table *nlopt;
   nlopt_opt simplex;
 } shape;
 
@@ -205,7 +204,7 @@ static double left_over(shape *s, const double *x) {
 static double simplex_value(unsigned n, const double *x, double *gradient, void *user) {
   shape *s = user;
   (void)n, (void)gradient;
-  if (!psdmp_lugre_going_on(s->w, 0.003 * s->w->evaluations)) nlopt_force_stop(s->simplex);
+  if (!psdmp_lugre_going_on(s->w, 0.003 * s->w->evaluations)) s->nlopt->force_stop(s->simplex);
   return left_over(s, x);
 }
 
@@ -311,17 +310,18 @@ static psdm_status search(shape *s, double way) {
   double low[3] = {log(way) - 20, log(0.1), log(s->w->fastest) - 12}, high[3] = {log(way), log(10), log(s->w->fastest)}, step[3] = {0.5, 0.15, 0.5}, x[3], value;
   memcpy(x, s->x, sizeof x);
   for (int k = 0; k < 3; k++) x[k] = clamped(x[k], low[k], high[k]);
-  nlopt_opt o = s->simplex = nlopt_create(NLOPT_LN_NELDERMEAD, 3);
+  const psdmp_nlopt_table *nlopt = s->nlopt;
+  nlopt_opt o = s->simplex = nlopt->create(NLOPT_LN_NELDERMEAD, 3);
   if (!o) return PSDM_E_MEMORY;
-  nlopt_result result = nlopt_set_min_objective(o, simplex_value, s);
-  if (result > 0) result = nlopt_set_lower_bounds(o, low);
-  if (result > 0) result = nlopt_set_upper_bounds(o, high);
-  if (result > 0) result = nlopt_set_initial_step(o, step);
-  if (result > 0) result = nlopt_set_xtol_abs1(o, 0.03);
-  if (result > 0) result = nlopt_set_ftol_rel(o, 1e-4);
-  if (result > 0) result = nlopt_set_maxeval(o, 120);
-  if (result > 0) result = nlopt_optimize(o, x, &value);
-  nlopt_destroy(o);
+  nlopt_result result = nlopt->set_min_objective(o, simplex_value, s);
+  if (result > 0) result = nlopt->set_lower_bounds(o, low);
+  if (result > 0) result = nlopt->set_upper_bounds(o, high);
+  if (result > 0) result = nlopt->set_initial_step(o, step);
+  if (result > 0) result = nlopt->set_xtol_abs1(o, 0.03);
+  if (result > 0) result = nlopt->set_ftol_rel(o, 1e-4);
+  if (result > 0) result = nlopt->set_maxeval(o, 120);
+  if (result > 0) result = nlopt->optimize(o, x, &value);
+  nlopt->destroy(o);
   return result == NLOPT_OUT_OF_MEMORY ? PSDM_E_MEMORY : PSDM_OK;
 }
 
@@ -366,8 +366,9 @@ static psdm_status begin(shape *s, psdmp_lugre_point *points, int *count) {
 }
 
 psdm_status psdmp_lugre_begin(psdmp_lugre *w, psdmp_lugre_point *points, int *count, psdm_error *error) {
-  shape s = {.w = w, .best = INFINITY, .viscous = psdmp_arena_alloc_raw(&w->arena, (size_t)w->rows * sizeof *s.viscous)};
+  shape s = {.w = w, .nlopt = psdmp_nlopt_open(), .best = INFINITY, .viscous = psdmp_arena_alloc_raw(&w->arena, (size_t)w->rows * sizeof *s.viscous)};
   *count = 0;
+  if (!s.nlopt) return psdmp_nlopt_missing(error, "friction and its bristles");
   psdm_status status = s.viscous ? begin(&s, points, count) : PSDM_E_MEMORY;
   return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }

@@ -8,6 +8,7 @@
 #include "psdm/params.h"
 #include "psdm/reduce.h"
 #include "codegen/reduce.h"
+#include "codegen/wrap.h"
 #include "robot/robot_priv.h"
 
 /* beyond so many bodies the closed form has more terms than any recursion has operations */
@@ -180,6 +181,7 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   if (!o->functions) o->functions = (2u << PSDM_CODE_POSE) - 1;
   if (o->target == PSDM_CODE_CUDA) o->throughput = true; /* other states hide a GPU's latency, and registers are what it runs out of */
   if (o->functions >> PSDM_CODE_FUNCTIONS) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a function that there is not");
+  if (psdmp_wrap_options(o, error)) return PSDM_E_ARGUMENT;
   if (o->prefix && !is_identifier(o->prefix))
     return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prefix must be a C identifier of at most 60 letters, digits and _");
   o->prefix = o->prefix ? psdmp_arena_text(&code->arena, o->prefix, strlen(o->prefix)) : identifier(&code->arena, r->name);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen/emit_cuda.h"
+#include "codegen/wrap.h"
 #include "psdm/text.h"
 #include "robot/robot_priv.h"
 
@@ -247,4 +248,5 @@ void psdmp_emit_makefile(psdmp_writer *e) {
   psdm_output_text(out, rules);
   psdm_output_text(out, size_recipe);
   psdm_output_text(out, "clean:\n\trm -f $(NAME).o $(NAME)_selftest $(NAME)_size.o $(NAME)_size.su\n\n.PHONY: all check size clean\n");
+  psdmp_wrap_makefile(e);
 }

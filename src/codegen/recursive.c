@@ -43,6 +43,7 @@ typedef struct search {
   double growth;          /* of the plain choice's inertias */
   long cost;
   long budget;            /* nodes that the search may still build */
+  bool stopped;           /* by going_on */
 } search;
 
 /* ---- one function for one choice ---- */
@@ -318,6 +319,8 @@ static void shake(search *s, psdmp_choice *choice, uint64_t *seed) {
   }
 }
 
+static bool going_on(const search *s) { return !s->options->going_on || s->options->going_on(s->options->going_on_user, -1); }
+
 /* descents from the plain choice, the usual one, and shaken copies of the best so far; the result after factoring decides */
 static psdm_status run_search(search *s, int patience) {
   int rounds = patience > 0 ? 2 + ROUNDS * patience : 2;
@@ -333,6 +336,10 @@ static psdm_status run_search(search *s, int patience) {
     if (k > 1) {
       s->best = top;
       shake(s, &s->best, &seed);
+    }
+    if (!going_on(s)) {
+      s->stopped = true;
+      return PSDM_E_ARGUMENT;
     }
     status = descend(s);
     if (!status) status = factored(s, &s->best, &cost);
@@ -397,6 +404,7 @@ psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, c
   if (status) return status;
   bool short_search = function == PSDM_CODE_POSE || function == PSDM_CODE_JACOBIAN || options->effort < 0;
   status = run_search(s, short_search ? 0 : options->effort ? options->effort : PATIENCE);
+  if (s->stopped) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
   if (!status) status = try_choice(s, &s->best, &s->cost);
   return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while generating '%s'", psdm_status_text(status), program->name) : PSDM_OK;
 }

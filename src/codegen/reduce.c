@@ -105,13 +105,7 @@ static void list_weak(psdm_reducer *r) {
   qsort(r->weak, (size_t)r->weaks, sizeof *r->weak, by_mean);
 }
 
-/* How much is kept: the first functions of the ranking, without the last so many of the accelerations' (forward), and without the weakest
- * entries of the others (else). */
-typedef struct choice {
-  long functions, accelerations_out, entries_out;
-} choice;
-
-static void choose(psdm_reducer *r, const choice *c) {
+static void choose(psdm_reducer *r, const psdmp_choice *c) {
   memset(r->joints, 0, (size_t)r->model->p * sizeof *r->joints);
   for (long k = 0; k < c->functions; k++)
     if (k >= r->accelerations || k < r->accelerations - c->accelerations_out) r->joints[r->order[k]] = UINT64_MAX >> (64 - r->model->n);
@@ -169,17 +163,18 @@ typedef struct aim {
 } aim;
 
 /* a trial: whether so much is good enough */
-static psdm_status judge(psdm_reducer *r, const choice *c, const aim *a, bool *good, psdm_error *error) {
+static psdm_status judge(psdm_reducer *r, const psdmp_choice *c, const aim *a, bool *good, psdm_error *error) {
   choose(r, c);
   memcpy(r->theta_new, r->theta, (size_t)r->model->l * sizeof *r->theta);
   psdm_status status = a->refits ? refit(r, a->total < SELECT_LEAST ? a->total : SELECT_LEAST, error) : PSDM_OK;
   if (!status) status = measure(r, PSDMP_STREAM_SELECT, a->total, error);
   *good = error_at(r, a->total, a->confidence) <= a->error;
+  if (!status && *good) r->best = *c;
   return status;
 }
 
 /* bisection to half a percent: one end of *number is good, the other is not */
-static psdm_status bisect(psdm_reducer *r, choice *c, long *number, long good, long bad, const aim *a, psdm_error *error) {
+static psdm_status bisect(psdm_reducer *r, psdmp_choice *c, long *number, long good, long bad, const aim *a, psdm_error *error) {
   psdm_status status = PSDM_OK;
   while (!status && labs(good - bad) > 1 + labs(good) / 200) {
     bool fine;
@@ -192,7 +187,7 @@ static psdm_status bisect(psdm_reducer *r, choice *c, long *number, long good, l
 }
 
 /* the fewest functions: upward in steps, without refitting and with few states; then refitted, which helps by a few percent */
-static psdm_status fewest(psdm_reducer *r, choice *c, const aim *wanted, psdm_error *error) {
+static psdm_status fewest(psdm_reducer *r, psdmp_choice *c, const aim *wanted, psdm_error *error) {
   long p = r->model->p, front = r->accelerations, low = front, high = front + 16;
   aim rough = {wanted->error, wanted->confidence, wanted->total / 3, false};
   bool good = false;
@@ -218,7 +213,7 @@ static psdm_status fewest(psdm_reducer *r, choice *c, const aim *wanted, psdm_er
 }
 
 /* grows what failed by two percent */
-static void grow(const psdm_reducer *r, choice *c) {
+static void grow(const psdm_reducer *r, psdmp_choice *c) {
   c->functions += 1 + (c->functions - r->accelerations) / 50;
   if (c->functions > r->model->p) c->functions = r->model->p;
   c->accelerations_out -= (c->accelerations_out + 49) / 50;
@@ -226,9 +221,10 @@ static void grow(const psdm_reducer *r, choice *c) {
 }
 
 /* verified over many states that had no part in the choice; a tenth of them tells most failures */
-static psdm_status verify(psdm_reducer *r, choice *c, double wanted, double confidence, psdm_reduce_info *info, psdm_error *error) {
+static psdm_status verify(psdm_reducer *r, psdmp_choice *c, double wanted, double confidence, psdm_reduce_info *info, psdm_error *error) {
   long all = r->options.profile.count > 0 ? r->options.profile.count : r->options.samples, total = all;
   psdm_status status = PSDM_OK;
+  if (r->stopped && all > SELECT_MOST) all = SELECT_MOST; /* somebody waits */
   for (int round = 0; round < ROUNDS && !status; round++) {
     choose(r, c);
     status = refit(r, at_most(r, SELECT_LEAST), error);
@@ -348,7 +344,7 @@ psdm_status psdm_reducer_errors(psdm_reducer *r, long functions, const double co
   long total = select_count(r, larger);
   if (functions < 1 || functions > r->model->p || !(larger < 1)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
   bool good;
-  psdm_status status = judge(r, &(choice){functions, 0, 0}, &(aim){1, larger, total, true}, &good, error);
+  psdm_status status = judge(r, &(psdmp_choice){functions, 0, 0}, &(aim){1, larger, total, true}, &good, error);
   for (int k = 0; k < 2; k++) error_found[k] = error_at(r, total, confidence[k]);
   return status;
 }
@@ -360,7 +356,7 @@ static psdm_status kept_model(psdm_reducer *r, psdm_model **reduced, psdm_error 
 psdm_status psdm_reducer_keep(psdm_reducer *r, long functions, psdm_model **reduced, psdm_error *error) {
   *reduced = NULL;
   if (functions < 1 || functions > r->model->p) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
-  choose(r, &(choice){functions, 0, 0});
+  choose(r, &(psdmp_choice){functions, 0, 0});
   psdm_status status = refit(r, at_most(r, SELECT_LEAST), error);
   return status ? status : kept_model(r, reduced, error);
 }
@@ -368,7 +364,7 @@ psdm_status psdm_reducer_keep(psdm_reducer *r, long functions, psdm_model **redu
 psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidence, psdm_model **reduced, psdm_reduce_info *info, psdm_error *error) {
   psdm_reduce_info own;
   double began = now();
-  choice c = {0};
+  psdmp_choice c = {0};
   if (!info) info = &own;
   *info = (psdm_reduce_info){.functions_before = r->model->p, .parameters_before = r->model->l};
   *reduced = NULL;
@@ -378,6 +374,7 @@ psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidenc
   /* most of the error is spent on whole functions; in forward mode half, on those of velocities and gravity. The rest of it lets go what
    * matters next to nothing of the accelerations' functions, or single torques of the others. */
   first.error *= r->options.forward ? 0.5 : WHOLE;
+  r->told = 0, r->stopped = false, r->best = (psdmp_choice){0};
   psdm_status status = fewest(r, &c, &first, error);
   long *next = r->options.forward ? &c.accelerations_out : &c.entries_out, most = r->accelerations;
   if (!status && !r->options.forward) {
@@ -389,6 +386,11 @@ psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidenc
   if (!status && r->options.forward) status = fewest(r, &c, &all, error); /* what the accelerations could not use */
   r->from = 0.3, r->to = 1;
   if (!status) status = verify(r, &c, wanted, confidence, info, error);
+  if (r->stopped && r->best.functions) {
+    c = r->best;
+    status = verify(r, &c, wanted, confidence, info, error);
+  }
+  info->stopped = r->stopped;
   if (!status) status = kept_model(r, reduced, error);
   if (status) return status;
   info->functions = (*reduced)->p;

@@ -104,6 +104,12 @@ struct psdmp_weak {
   double mean;
 };
 
+/* How much is kept: the first functions of the ranking, without the last so many of the accelerations' (forward), and without the weakest
+ * entries of the others (else). */
+typedef struct psdmp_choice {
+  long functions, accelerations_out, entries_out;
+} psdmp_choice;
+
 struct psdm_reducer {
   psdmp_arena arena;
   const psdm_robot *robot;
@@ -123,6 +129,9 @@ struct psdm_reducer {
   struct psdmp_monte *monte;         /* the GPU's part; NULL: none */
   double from, to;                   /* share of the work that is under way */
   bool introduced;                   /* to the other ranks */
+  double told;                       /* the largest share that was told: trials repeat, a bar should not go back */
+  bool stopped;                      /* by going_on */
+  psdmp_choice best;                 /* the last trial that was good enough; no functions: none yet */
 };
 
 enum { PSDMP_MEDIAN_BITS = 3 }; /* bins of an eighth of an octave */

@@ -22,7 +22,7 @@ static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_
 
 /* One sum, the same for all threads. */
 typedef struct aim {
-  const psdm_reducer *r;
+  psdm_reducer *r;
   int kind;
   psdmp_stream stream;
   long total;
@@ -240,13 +240,16 @@ static void *space_new(void *user) {
 
 /* only the thread that called asks whether to go on */
 static psdm_status tell(aim *g, psdm_error *error) {
-  const psdm_reducer *r = g->r;
+  psdm_reducer *r = g->r;
   long done = atomic_fetch_add(&g->done, 1);
   double share = r->from + (r->to - r->from) * (double)done / (double)(g->units ? g->units : 1);
 #ifdef _OPENMP
   if (omp_get_thread_num() != 0) return PSDM_OK;
 #endif
-  if (g->kind == NORMAL || !r->options.going_on || r->options.going_on(r->options.going_on_user, share)) return PSDM_OK;
+  if (g->kind == NORMAL || r->stopped || !r->options.going_on) return PSDM_OK; /* what is done after a stop is short */
+  r->told = share > r->told ? share : r->told;
+  if (r->options.going_on(r->options.going_on_user, r->told)) return PSDM_OK;
+  r->stopped = true;
   return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
 }
 

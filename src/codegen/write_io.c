@@ -7,17 +7,10 @@
 #include <sys/stat.h>
 
 #include "codegen/emit_cuda.h"
+#include "codegen/wrap.h"
 #include "psdm/robot.h"
 
-typedef enum file_kind { HEADER, SOURCE, SELFTEST, MAKEFILE, DEVICE, KERNELS, CMAKE, PYTHON, FILES } file_kind;
-
-static const char *const file_format[FILES] = {"%s.h", "%s.c", "%s_selftest.c", "Makefile%.0s", "%s.cuh", "%s.cu", "CMakeLists.txt%.0s", "%s_cuda.py"};
-
-const char *psdm_code_file(const psdm_code *code, int index, char *text, size_t size) {
-  if (index < 0 || index >= (code->options.target == PSDM_CODE_CUDA ? FILES : DEVICE)) return NULL;
-  snprintf(text, size, file_format[index], code->options.prefix);
-  return text;
-}
+typedef enum file_kind { HEADER, SOURCE, SELFTEST, MAKEFILE, CASADI, FMU, FMU_DESCRIPTION, DEVICE, KERNELS, CMAKE, PYTHON, FILES } file_kind;
 
 /* the directory and all above it that are missing */
 static psdm_status make_directory(const char *directory, psdm_error *error) {
@@ -37,6 +30,33 @@ static psdm_status make_directory(const char *directory, psdm_error *error) {
   return PSDM_OK;
 }
 
+static psdm_status emit_fmu(psdmp_writer *e, file_kind kind, psdmp_arena *arena) {
+  char guid[40];
+  psdm_status status = psdmp_wrap_guid(e, arena, guid);
+  if (!status) (kind == FMU ? psdmp_wrap_fmu : psdmp_wrap_fmu_description)(e, guid);
+  return status;
+}
+
+/* wrappers are there when they were asked for, CUDA's files for that target */
+static bool wanted(const psdm_code *code, file_kind kind) {
+  if (kind >= DEVICE) return code->options.target == PSDM_CODE_CUDA;
+  if (kind == CASADI) return code->options.wraps >> PSDM_CODE_WRAP_CASADI & 1;
+  if (kind == FMU || kind == FMU_DESCRIPTION) return code->options.wraps >> PSDM_CODE_WRAP_FMU & 1;
+  return true;
+}
+
+static const char *file_name(const psdm_code *code, file_kind kind, char *text, size_t size) {
+  static const char *const format[FILES] = {"%s.h", "%s.c", "%s_selftest.c", "Makefile%.0s", "%s_casadi.c", "%s_fmu.c", "modelDescription.xml%.0s", "%s.cuh", "%s.cu", "CMakeLists.txt%.0s", "%s_cuda.py"};
+  snprintf(text, size, format[kind], code->options.prefix);
+  return text;
+}
+
+const char *psdm_code_file(const psdm_code *code, int index, char *text, size_t size) {
+  for (int kind = 0; kind < FILES && index >= 0; kind++)
+    if (wanted(code, (file_kind)kind) && index-- == 0) return file_name(code, (file_kind)kind, text, size);
+  return NULL;
+}
+
 static psdm_status emit_file(psdmp_writer *e, file_kind kind, psdmp_arena *arena, psdm_error *error) {
   psdm_status status = PSDM_OK;
   switch (kind) {
@@ -44,6 +64,9 @@ static psdm_status emit_file(psdmp_writer *e, file_kind kind, psdmp_arena *arena
     case SOURCE: status = psdmp_emit_source(e, arena); break;
     case SELFTEST: return psdmp_emit_selftest(e, arena, error);
     case MAKEFILE: e->code->options.target == PSDM_CODE_CUDA ? psdmp_emit_cuda_makefile(e) : psdmp_emit_makefile(e); break;
+    case CASADI: psdmp_wrap_casadi(e); break;
+    case FMU:
+    case FMU_DESCRIPTION: status = emit_fmu(e, kind, arena); break;
     case DEVICE: status = psdmp_emit_cuda_device(e, arena); break;
     case KERNELS: psdmp_emit_cuda_kernels(e); break;
     case CMAKE: psdmp_emit_cuda_cmake(e); break;
@@ -58,7 +81,7 @@ static psdm_status write_file(const psdm_code *code, const char *directory, file
   char path[4096 + 100], name[80];
   snprintf(e.upper, sizeof e.upper, "%s", e.prefix);
   for (char *c = e.upper; *c; c++) *c = (char)toupper((unsigned char)*c);
-  snprintf(path, sizeof path, "%s/%s", directory, psdm_code_file(code, kind, name, sizeof name));
+  snprintf(path, sizeof path, "%s/%s", directory, file_name(code, kind, name, sizeof name));
   psdm_status status = psdm_output_open(path, code->arena.allocator, &e.out, error);
   if (status) return status;
   status = emit_file(&e, kind, &arena, error);
@@ -72,7 +95,7 @@ static psdm_status write_file(const psdm_code *code, const char *directory, file
 
 psdm_status psdm_code_write(const psdm_code *code, const char *directory, psdm_error *error) {
   psdm_status status = make_directory(directory, error);
-  char name[80];
-  for (int kind = 0; !status && psdm_code_file(code, kind, name, sizeof name); kind++) status = write_file(code, directory, (file_kind)kind, error);
+  for (int kind = 0; kind < FILES && !status; kind++)
+    if (wanted(code, (file_kind)kind)) status = write_file(code, directory, (file_kind)kind, error);
   return status;
 }

@@ -56,6 +56,12 @@ static bool add_parameters(mat_t *file, const psdm_model *m, const psdm_robot *r
   return add(file, "theta", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, (size_t[]){(size_t)m->l, 1}, data);
 }
 
+/* size of the gravity vector: a factor of every function of positions alone */
+static bool add_gravity(mat_t *file, const psdm_model *m, double *data) {
+  data[0] = m->gravity;
+  return add(file, "gravity", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, (size_t[]){1, 1}, data);
+}
+
 static psdm_status save_mat(const psdm_model *m, const psdm_robot *robot, const char *path, psdm_error *error) {
   char part[4096];
   size_t size = (size_t)m->p * (size_t)m->l * (size_t)m->n, exponents = (size_t)(5 * m->n) * (size_t)m->p;
@@ -64,7 +70,7 @@ static psdm_status save_mat(const psdm_model *m, const psdm_robot *robot, const 
   double *data = psdmp_alloc_raw(m->arena.allocator, sizeof *data * ((size > exponents ? size : exponents) + 16 * (size_t)m->l + 16));
   if (!data) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
   mat_t *file = Mat_CreateVer(part, NULL, MAT_FT_MAT5);
-  bool ok = file && add_exponents(file, m, data) && add_matrix(file, m, data) && add_parameters(file, m, robot, data);
+  bool ok = file && add_exponents(file, m, data) && add_matrix(file, m, data) && add_parameters(file, m, robot, data) && add_gravity(file, m, data);
   if (file) ok = Mat_Close(file) == 0 && ok;
   ok = ok && rename(part, path) == 0;
   if (!ok) unlink(part);

@@ -224,24 +224,44 @@ static void draw(bounder *b) {
     for (int j = 0; j < b->n; j++) b->sample[k * b->n + j] = b->range[j].lower + (b->range[j].upper - b->range[j].lower) * uniform(&b->state);
 }
 
+/* after a stop as it is: climbing takes seconds */
 static void keep_better(bounder *b, double *q, double *f, double *best_q) {
-  double x = psdmp_climb(b->n, b->range, f_at, b, q);
+  double x = b->stopped ? f_at(b, q) : psdmp_climb(b->n, b->range, f_at, b, q);
   if (!(x > *f)) return;
   *f = x;
   memcpy(best_q, q, sizeof *q * (size_t)b->n);
 }
 
-/* uphill from the best samples */
-static double look_around(bounder *b, double *q, double *best_q) {
+typedef struct asked {
+  bounder *b;
+  double done;
+} asked;
+
+/* shares of the positions and of the time that questions take */
+static const double share_of[QUESTIONS] = {[MASS] = 0.4, [CORIOLIS] = 0.05, [GRAVITY] = 0.3, [SMALL] = 0.1, [LEAST] = 0.15};
+static const double time_of[QUESTIONS] = {[MASS] = 0.2, [CORIOLIS] = 0.4, [GRAVITY] = 0.1, [SMALL] = 0.1, [LEAST] = 0.2};
+
+static bool ask(void *user, double share) {
+  asked *a = user;
+  return a->b->options->going_on(a->b->options->going_on_user, a->done + time_of[a->b->question] * share);
+}
+
+/* uphill from the best samples; after a stop the best of a few */
+static double look_around(asked *a, double *q, double *best_q) {
+  bounder *b = a->b;
   double best = -INFINITY;
-  for (int k = 0; k < SAMPLES; k++) b->f[k] = f_at(b, b->sample + (long)k * b->n);
-  for (int start = 0; start < STARTS; start++) {
+  for (int k = 0; k < SAMPLES; k++) {
+    if (k % 8 == 0 && b->options->going_on && !b->stopped) b->stopped = !ask(a, 0);
+    b->f[k] = b->stopped && k >= 8 ? -INFINITY : f_at(b, b->sample + (long)k * b->n);
+  }
+  for (int start = 0; start < (b->stopped ? 1 : STARTS); start++) {
     int top = 0;
     for (int k = 1; k < SAMPLES; k++)
       if (b->f[k] > b->f[top]) top = k;
     b->f[top] = -INFINITY;
     memcpy(q, b->sample + (long)top * b->n, sizeof *q * (size_t)b->n);
     keep_better(b, q, &best, best_q);
+    if (b->options->going_on && !b->stopped) b->stopped = !ask(a, 0);
   }
   return best;
 }
@@ -273,20 +293,6 @@ static void choose_joints(bounder *b, psdmp_box_search *s, double reference) {
   }
 }
 
-typedef struct asked {
-  bounder *b;
-  double done;
-} asked;
-
-/* shares of the positions and of the time that questions take */
-static const double share_of[QUESTIONS] = {[MASS] = 0.4, [CORIOLIS] = 0.05, [GRAVITY] = 0.3, [SMALL] = 0.1, [LEAST] = 0.15};
-static const double time_of[QUESTIONS] = {[MASS] = 0.2, [CORIOLIS] = 0.4, [GRAVITY] = 0.1, [SMALL] = 0.1, [LEAST] = 0.2};
-
-static bool ask(void *user, double share) {
-  asked *a = user;
-  return a->b->options->going_on(a->b->options->going_on_user, a->done + time_of[a->b->question] * share);
-}
-
 static psdm_status answer(bounder *b, question which, psdm_bound *out, psdm_error *error) {
   size_t row = sizeof(double) * (size_t)b->n;
   double *q = psdmp_arena_alloc(b->arena, row), *best_q = psdmp_arena_alloc(b->arena, row), *search_q = psdmp_arena_alloc(b->arena, row);
@@ -295,7 +301,7 @@ static psdm_status answer(bounder *b, question which, psdm_bound *out, psdm_erro
   asked a = {.b = b};
   for (int k = 0; k < (int)which; k++) a.done += time_of[k];
   b->question = which;
-  double f = look_around(b, q, best_q);
+  double f = look_around(&a, q, best_q);
   psdmp_box_search s = {.n = b->n, .q = q, .best_q = search_q, .at = values_at, .bound = bound_between, .user = b, .tolerance = tolerance, .points = (long)(share_of[which] * (double)b->points)};
   s.width = which == SMALL ? b->n * b->n : which == LEAST ? 2 : 1;
   if (b->options->going_on) s.going_on = ask, s.going_on_user = &a;

@@ -18,7 +18,7 @@ typedef enum psdmp_result_kind { PSDMP_RESULT_JSON, PSDMP_RESULT_CSV, PSDMP_RESU
 typedef struct psdmp_result {
   psdmp_result_kind kind;
   const char *path;    /* as given, for words */
-  const char *command; /* JSON: its "command"; YAML: "parameters"; CSV: by its columns, "predict", "trajectory", "states" */
+  const char *command; /* JSON: its "command"; YAML: "parameters"; CSV by its columns: "predict" (predicted1), "steps" (drive, measured, predicted; step: 0 to 3), "states" (t, q1, T, U: psdm simulate), "trajectory" (t, q1) */
   const char *robot;   /* "name" or "robot", "" when unknown */
   psdmp_node *root;    /* JSON, YAML */
   int columns;         /* CSV */
@@ -26,6 +26,8 @@ typedef struct psdmp_result {
   size_t rows;
   double *const *value; /* CSV: value[column][row]; NAN for an empty cell */
   bool used;            /* a section has shown it */
+  struct psdmp_result *matched; /* JSON: the rows that psdmp_rows_match found; NULL: none */
+  bool taken;           /* CSV: some JSON result has it */
 } psdmp_result;
 
 /* Tree access that forgives what is not there. path is "a.b.2.c" (names and counts from 0). */
@@ -68,6 +70,8 @@ typedef struct psdmp_plot {
 
 typedef struct psdmp_page psdmp_page;
 
+/* The page's policy refuses style attributes, event handlers and scripts: raw markup uses the classes of report.css ("muted", "good", "bad", "note"). */
+
 void psdmp_page_section(psdmp_page *page, const char *title, const char *lead); /* begins a section (h2), ends the one before; lead: a sentence, NULL */
 void psdmp_page_heading(psdmp_page *page, const char *title);                   /* h3 inside a section */
 void psdmp_page_raw(psdmp_page *page, const char *html);
@@ -81,6 +85,8 @@ void psdmp_page_table(psdmp_page *page, const char *const *header, int columns, 
 void psdmp_page_row(psdmp_page *page);
 void psdmp_page_cell(psdmp_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
 void psdmp_page_cell_number(psdmp_page *page, double value, int digits);
+void psdmp_page_cell_begin(psdmp_page *page); /* a cell with markup of its own, and its end */
+void psdmp_page_cell_end(psdmp_page *page);
 void psdmp_page_table_end(psdmp_page *page);
 
 /* Large figures at the top of a section: a grid of value and label. */

@@ -50,6 +50,25 @@ static void joint_axis(const psdm_work *work, int b, double z[3]) {
   z[2] = world[8];
 }
 
+psdm_status psdm_axes(const psdm_robot *r, psdm_work *work, const double *q, double *axes) {
+  if (r->closure) {
+    psdm_status status = psdmp_closed_q(r, work, q, &q);
+    return status ? status : psdm_axes(r->closure->tree, work->closed->tree, q, axes);
+  }
+  psdmp_set_world(r, work, q);
+  for (int j = 0; j < r->joints; j++) {
+    double *out = axes + 6 * j, R[9];
+    if (r->joint[j].type != PSDM_FIXED) {
+      memcpy(out, work->world + 12 * r->link[j].body + 9, 3 * sizeof *out);
+      joint_axis(work, r->link[j].body, out + 3);
+      continue;
+    }
+    link_pose(r, work, j, R, out);
+    for (int i = 0; i < 3; i++) out[3 + i] = R[3 * i + 2];
+  }
+  return PSDM_OK;
+}
+
 /* adds tree joint b's column (linear v, angular w) to the independent joints' columns of J */
 static void add_column(const psdm_robot *r, int b, const double v[3], const double w[3], double *J) {
   for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++)

@@ -30,6 +30,19 @@ static int find(const psdmp_spec *spec, const char *name, bool links_first) {
   return -1;
 }
 
+/* a name that no joint and no link has, and the nearest that one has */
+static psdm_status not_there(const cutter *c, const char *option, const char *name, const char *what) {
+  const psdmp_spec *spec = c->spec;
+  const char **words = NEW(c->arena, 2 * spec->joints, const char *);
+  char why[160], text[80];
+  if (!words) return no_memory(c);
+  for (int j = 0; j < spec->joints; j++) words[j] = spec->joint[j].name, words[spec->joints + j] = spec->joint[j].link_name;
+  const char *near = name[0] ? psdmp_nearest(name, words, 2 * (size_t)spec->joints) : NULL;
+  if (near) psdmp_quote(near, strlen(near), text, sizeof text);
+  snprintf(why, sizeof why, "the robot has no such %s%s%s%s", what, near ? "; did you mean '" : "", near ? text : "", near ? "'?" : "");
+  return refuse(c, option, name, why);
+}
+
 /* ---- locking ---- */
 
 /* holds a joint at its couple_offset: the motion becomes part of the transform before it */
@@ -56,7 +69,7 @@ static bool settle(psdmp_spec_joint *follower, int j, double value) {
 static psdm_status lock_joint(const cutter *c, const psdm_lock *lock, int *held) {
   psdmp_spec *spec = c->spec;
   int j = find(spec, lock->joint, false), count = 0;
-  if (j < 0) return refuse(c, "lock", lock->joint, "the robot has no such joint");
+  if (j < 0) return not_there(c, "lock", lock->joint, "joint");
   if (spec->joint[j].type == PSDM_FIXED) return refuse(c, "lock", lock->joint, "this joint does not move");
   if (spec->joint[j].coupled) return refuse(c, "lock", lock->joint, "this joint follows others; lock those");
   if (!isfinite(lock->value)) return refuse(c, "lock", lock->joint, "its position is not a finite number");
@@ -170,7 +183,7 @@ static psdm_status take_root(const cutter *c, const char *name) {
   if (strcmp(name, spec->base_name) == 0) return PSDM_OK;
   int root = find(spec, name, true);
   bool *keep = NEW(c->arena, spec->joints, bool);
-  if (root < 0) return refuse(c, "root", name, "the robot has no such link");
+  if (root < 0) return not_there(c, "root", name, "link");
   if (!keep) return no_memory(c);
   keep_below(spec, root, keep);
   psdm_status status = check_couples(c, keep, "root");
@@ -183,7 +196,8 @@ static psdm_status take_tip(const cutter *c, const char *name) {
   psdmp_spec *spec = c->spec;
   int tip = find(spec, name, true);
   bool *keep = NEW(c->arena, spec->joints, bool);
-  if (tip < 0) return refuse(c, "tip", name, strcmp(name, spec->base_name) ? "the robot has no such link" : "nothing moves the base itself");
+  if (tip < 0 && strcmp(name, spec->base_name) == 0) return refuse(c, "tip", name, "nothing moves the base itself");
+  if (tip < 0) return not_there(c, "tip", name, "link");
   if (!keep) return no_memory(c);
   keep_chain(spec, tip, keep);
   psdm_status status = check_couples(c, keep, "tip");

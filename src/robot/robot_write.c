@@ -498,13 +498,16 @@ void psdm_robot_write(const psdm_robot *r, psdm_robot_format format, psdm_output
 
 /* ---- what URDF cannot say ---- */
 
-/* the index-th thing of joint j that is lost, NULL when there are fewer; index counts down by those it has */
 static bool has_control(const char *name) {
   for (const unsigned char *c = (const unsigned char *)name; *c; c++)
     if (*c < 0x20 && *c != '\t' && *c != '\n' && *c != '\r') return true;
   return false;
 }
 
+/* what our own reader, and others, take for xacro */
+static bool has_xacro(const char *name) { return strstr(name, "$(") || strstr(name, "${"); }
+
+/* the index-th thing of joint j that is lost, NULL when there are fewer; index counts down by those it has */
 static const char *joint_loss(const psdm_robot *r, int j, int *index) {
   const psdm_joint *joint = &r->joint[j];
   const psdm_friction *f = &joint->friction;
@@ -526,6 +529,7 @@ static const char *joint_loss(const psdm_robot *r, int j, int *index) {
       {isfinite(l->acceleration), "an acceleration limit"},
       {isfinite(l->lower) != isfinite(l->upper), "a limit on one side only"},
       {has_control(joint->name) || has_control(r->link[j].name), "a name with control characters"},
+      {has_xacro(joint->name) || has_xacro(r->link[j].name), "a name with $( or ${, which is read as xacro"},
   };
   for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
     if (losses[i].lost && (*index)-- == 0) return losses[i].what;

@@ -19,7 +19,7 @@ psdm_status psdmp_csv_refuse_extra(const psdm_csv *csv, const bool *used, const 
     const char *name = psdm_csv_name(csv, c);
     char quoted[64];
     if (!used[c])
-      return psdmp_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "column '%s' is none of %s; extra columns must be ignored on purpose",
+      return psdmp_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "column '%s' is none of %s; --ignore-extra passes over it",
                         psdmp_quote(name, strlen(name), quoted, sizeof quoted), expected);
   }
   return PSDM_OK;

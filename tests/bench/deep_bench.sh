@@ -1,7 +1,11 @@
 # The benchmarks build, agree with their peers and run to their end. Times are printed, never judged.
 set -eu
 cd "$SOURCE"
-SYMBOLIC_SECONDS=1 bash bench/derive/run.sh
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+SYMBOLIC_SECONDS=1 bash bench/derive/run.sh --json "$results/derive.json"
+bash bench/scaling/run.sh --quick --json "$results/scaling.json"
+"$PSDM" report "$results/derive.json" "$results/scaling.json" --out "$results/report.html"
 status=0
 bash bench/recursions/run.sh || status=$?
 exit "$status"

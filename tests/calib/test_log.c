@@ -279,11 +279,11 @@ static void refusals(void **state) {
       {"t,q1,tau1,tau2\n1,2,3,4\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: column 'q2' is missing; q goes from 1 to 2"},
       {"t,q1,q2,q1,tau1,tau2\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: columns 2 and 4 are both named 'q1'"},
       {"t,q1,q2,q3,tau1,tau2\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: column 'q3' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); extra columns must be ignored on purpose"},
+       "log.csv:1: column 'q3' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra passes over it"},
       {"t,q1,q2,tau1,tau2,\x1B[1m\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: column '\\x1b[1m' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); extra columns must be ignored on purpose"},
+       "log.csv:1: column '\\x1b[1m' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra passes over it"},
       {"t,q1,q2,qm1,qm2,tau1,tau2\n1,2,3,4,5,6,7\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: q1.. and qm1.. are both there; the second must be ignored on purpose"},
+       "log.csv:1: q1.. and qm1.. are both there; --ignore-extra passes over the second"},
       {"0,1,2,3,4\n", "t=1,q=2:3,tau=4:6", 0, PSDM_E_ARGUMENT, "log.csv: columns: 'tau=4:6' has 3 columns; 2 were expected"},
       {"0,1,2,3,4\n", "t=1,q=2:3,tau=5:6", 0, PSDM_E_ARGUMENT, "log.csv: columns: 'tau=5:6' is beyond the last of 5 columns"},
       {"0,1,2,3,4\n", "t=1,q=2:3,tau=3:4", 0, PSDM_E_ARGUMENT, "log.csv: columns: 'tau=3:4' takes column 3 a second time"},
@@ -313,7 +313,7 @@ static void refusals(void **state) {
   assert_string_equal(read_two("t", &jump).sentence, "log.csv: a gap must be longer than one interval");
   static const char binary[] = "\x7F" "ELF\0\1\1";
   reading r = read_log(TWO_JOINTS, binary, sizeof binary - 1, 4096, NULL);
-  assert_string_equal(r.sentence, "log.csv:1: this is no log: neither text, nor gzip, MATLAB (5 or 7.3) or HDF5");
+  assert_string_equal(r.sentence, "log.csv:1: this is no log: neither text, nor gzip, MATLAB (5 or 7.3), HDF5 or a bag of ROS 2");
 }
 
 static void files(void **state) {

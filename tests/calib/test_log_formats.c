@@ -393,7 +393,7 @@ static void hdf5_files(void **state) {
   psdm_robot_free(robot);
   options.ignore_extra = false;
   assert_string_equal(refusal(path, &options),
-                      ": variable 'note' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 3); extra variables must be ignored on purpose");
+                      ": variable 'note' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 3); --ignore-extra passes over it");
 
   /* broken */
   write_file(path, "\x89HDF\r\n\x1A\nand nothing behind it", 28);

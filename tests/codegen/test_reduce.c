@@ -303,6 +303,42 @@ static bool stop(void *user, double share) {
   return --*(int *)user > 0;
 }
 
+/* stopped at whatever moment: nothing, or a model that keeps its word at states that had no part in it */
+static void test_stopped(void **unused) {
+  (void)unused;
+  fixture x;
+  psdm_error error;
+  psdm_reduce_info whole, info;
+  int calls = 1000000, left = calls, answers = 0;
+  rng g = rng_start("stopped");
+  const psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 400000, .contributions = 20000, .seed = 3, .going_on = stop, .going_on_user = &left};
+  assert_true(open_model(&x, load_shipped("fanuc_sr6ia")));
+  open_reducer(&x, &options);
+  left = calls;
+  psdm_model_free(reduce(&x, 0.02, 0.95, &whole));
+  assert_false(whole.stopped);
+  calls -= left; /* that a whole reduction takes */
+  for (int k = 0; k < 6; k++) {
+    psdm_model *reduced;
+    left = 2 + (calls - 2) * k / 6;
+    psdm_status status = psdm_reducer_reduce(x.reducer, 0.02, 0.95, &reduced, &info, &error);
+    assert_true(info.stopped);
+    if (status) {
+      assert_int_equal(status, PSDM_E_ARGUMENT);
+      assert_null(reduced);
+      continue;
+    }
+    answers++;
+    assert_true(info.reached && info.error <= 0.02 && info.samples <= 100000 && info.samples >= 20000);
+    assert_true(info.functions >= whole.functions * 9 / 10);
+    /* a quantile of 20000 states is good to 1.96 sqrt(0.95 0.05 / 20000) = 0.3 % of confidence */
+    assert_true(measured(&x, &g, reduced, &options.profile, false, 0.947) <= 0.02);
+    psdm_model_free(reduced);
+  }
+  assert_true(answers >= 3); /* verification alone takes more than half of the calls */
+  close_fixture(&x);
+}
+
 static void test_refusals(void **unused) {
   (void)unused;
   fixture x;
@@ -348,7 +384,7 @@ static void test_memory(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals), cmocka_unit_test(test_contributions),   cmocka_unit_test(test_monotone), cmocka_unit_test(test_object),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals), cmocka_unit_test(test_stopped), cmocka_unit_test(test_contributions),   cmocka_unit_test(test_monotone), cmocka_unit_test(test_object),
                                      cmocka_unit_test(test_forward),  cmocka_unit_test(test_random_robots), cmocka_unit_test(test_memory),   cmocka_unit_test(test_published)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

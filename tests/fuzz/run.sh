@@ -10,10 +10,10 @@ jobs=$(nproc 2>/dev/null || echo 2)
 
 cd "$root"
 cmake --preset fuzz
-cmake --build "$build" --target fuzz_yaml fuzz_urdf fuzz_csv fuzz_log --parallel "$jobs"
+cmake --build "$build" --target fuzz_yaml fuzz_urdf fuzz_csv fuzz_log fuzz_bag fuzz_report --parallel "$jobs"
 
 # seeds: the handwritten corpus, and every robot that is shipped
-mkdir -p "$build/grown/yaml" "$build/grown/urdf" "$build/grown/csv" "$build/grown/log" "$build/seeds/yaml" "$build/seeds/urdf" "$build/found"
+mkdir -p "$build/grown/yaml" "$build/grown/urdf" "$build/grown/csv" "$build/grown/log" "$build/grown/bag" "$build/grown/report" "$build/seeds/yaml" "$build/seeds/urdf" "$build/found"
 cp robots/*.yaml "$build/seeds/yaml/"
 cp tests/robots/urdf/*.urdf "$build/seeds/urdf/"
 
@@ -34,3 +34,5 @@ fuzz yaml 16384 "$build/seeds/yaml"
 fuzz urdf 16384 "$build/seeds/urdf"
 fuzz csv 4096
 fuzz log 8192
+fuzz bag 8192
+fuzz report 8192

@@ -518,11 +518,11 @@ static void refusals(void **state) {
     psdm_robot_options options;
     const char *sentence;
   } cases[] = {
-      {{.root = "wrist"}, "test.urdf: root 'wrist': the robot has no such link"},
-      {{.tip = "wrist"}, "test.urdf: tip 'wrist': the robot has no such link"},
+      {{.root = "wrist"}, "test.urdf: root 'wrist': the robot has no such link; did you mean 'waist'?"},
+      {{.tip = "wrist"}, "test.urdf: tip 'wrist': the robot has no such link; did you mean 'waist'?"},
       {{.tip = ""}, "test.urdf: tip '': the robot has no such link"},
       {{.root = "a\nb"}, "test.urdf: root 'a\\x0ab': the robot has no such link"},
-      {LOCK("wrist", 0), "test.urdf: lock 'wrist': the robot has no such joint"},
+      {LOCK("wrist", 0), "test.urdf: lock 'wrist': the robot has no such joint; did you mean 'waist'?"},
       {LOCK("neck", 0), "test.urdf: lock 'neck': this joint does not move"},
       {LOCK("finger_joint", 0), "test.urdf: lock 'finger_joint': this joint follows others; lock those"},
       {LOCK("elbow", NAN), "test.urdf: lock 'elbow': its position is not a finite number"},

@@ -470,7 +470,7 @@ static void test_load_errors(void **unused) {
       {"t,q1\n1,1\n", "m.csv:1: column 'q2' is missing; q goes from 1 to 3", 3},
       {"#\nt,q1,q2,qd2\n1,1,1,1\n", "m.csv:2: column 'qd1' is missing; qd goes from 1 to 2", 2},
       {"t,q1,qdd1\n1,1,1\n", "m.csv:1: columns qdd1.. stand without qd1..", 1},
-      {"t,q1,q2\n1,1,1\n", "m.csv:1: column 'q2' is none of t, q, qd, qdd, each 1 to 1; extra columns must be ignored on purpose", 1},
+      {"t,q1,q2\n1,1,1\n", "m.csv:1: column 'q2' is none of t, q, qd, qdd, each 1 to 1; --ignore-extra passes over it", 1},
       {"t,q1\n", "m.csv:1: no row behind the header; at least one was expected", 1},
       {"t,q1\n0,1\n\n0.5,1\n0.25,1\n", "m.csv:5: t is 0.25 after 0.5 in the row before; times must ascend", 1},
       {"t,q1\n0,1\n0,1\n", "m.csv:3: t is 0 after 0 in the row before; times must ascend", 1},

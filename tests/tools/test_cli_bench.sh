@@ -14,7 +14,7 @@ run bench
 expect_code 2 "no robot"
 run bench "$two" --method recursiv
 expect_code 2 "no such method"
-expect_in err "you may mean recursive"
+expect_in err "did you mean 'recursive'?"
 run bench "$two" --functions inverse,mas
 expect_code 2 "no such function"
 expect_in err "function 'mas': did you mean 'mass'?"

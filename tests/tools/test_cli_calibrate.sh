@@ -246,7 +246,7 @@ sleep 1
 kill -INT $pid
 wait $pid
 code=$?
-expect_code 1 "interrupted"
+expect_code 130 "interrupted"
 expect_in err "interrupted while choosing: this is the best so far"
 ask out 'j["stopped"] and j["heldout"]["global_rel"] < 0.2'
 expect_in half.yaml "format: psdm-parameters-1"

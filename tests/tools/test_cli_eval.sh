@@ -68,7 +68,7 @@ expect_code 2 "unknown option"
 expect_err "psdm: error: unknown option '--frction'; did you mean '--friction'? (psdm eval --help)"
 run eval $arm
 expect_code 2 "missing function"
-expect_err "psdm: error: FUNCTION is missing (psdm eval --help)"
+expect_err "psdm: error: FUNCTION is missing; usage: psdm eval ROBOT FUNCTION [options] (psdm eval --help)"
 run eval $arm inverse more
 expect_code 2 "too many"
 run eval $arm inverse --in

@@ -150,7 +150,7 @@ begin_long stopped.csv
 kill -INT $pid
 wait $pid
 code=$?
-expect_code 1 "interrupted"
+expect_code 130 "interrupted"
 expect_in err "psdm: warning: interrupted: this is the best so far"
 expect_in out "rows in stopped.csv"
 rows stopped.csv 'len(r) == 1001 and len(r[0]) == 25'
@@ -168,9 +168,9 @@ refuse() { # WORDS of the command, then the sentence
   expect_code 2 "excite $1"
   expect_err "psdm: error: $2 (psdm excite --help)"
 }
-refuse "--for inertias" "--for 'inertias': there is no such one; did you mean 'inertia'?"
-refuse "--shape sine" "--shape 'sine': there is no such one; did you mean 'sines'?"
-refuse "--goal logdeth" "--goal 'logdeth': there is no such one; did you mean 'logdet'?"
+refuse "--for inertias" "--for 'inertias': did you mean 'inertia'? There are inertia, gravity, friction, motor"
+refuse "--shape sine" "--shape 'sine': did you mean 'sines'? There are fourier, sines"
+refuse "--goal logdeth" "--goal 'logdeth': did you mean 'logdet'? There are condition, logdet"
 refuse "--secnds 3" "unknown option '--secnds'; did you mean '--seconds'?"
 refuse "--seconds -1" "--seconds: a number from 0 to 100000 was expected"
 refuse "--starts 1.5" "--starts: an integer from 0 to 1000 was expected"

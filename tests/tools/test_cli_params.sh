@@ -97,7 +97,7 @@ expect_in err "link 'link1' has no mass"
 # what does not go together
 run params "$puma" --model e
 expect_code 2 "no such model"
-expect_in err "psdm: error: --model is 'e'"
+expect_in err "psdm: error: --model 'e': one of exact, d, d0, h was expected"
 run params "$puma" --solver lu
 expect_code 2 "no such solver"
 run params "$puma" --symbolic --model d

@@ -90,7 +90,7 @@ expect_in err "gnuplot is not there or failed"
 expect_in bare/figure7.gp "plot"
 
 # what does not go
-for bad in "--error 0" "--error 1" "--confidence 1" "--samples 10" "--samples 2000.5" "--seed -1" "--json --table"; do
+for bad in "--error 0" "--error 1" "--confidence 1" "--samples 10" "--samples 2000.5" "--seed -1" "--figures"; do
   run reduce "$scara" $bad
   expect_code 2 "reduce $bad"
 done

@@ -204,7 +204,7 @@ kill -INT $pid 2> /dev/null
 wait $pid
 code=$?
 if grep -q interrupted err; then
-  expect_code 1 "interrupted"
+  expect_code 130 "interrupted"
   expect_in err "interrupted: steps that are finished are kept; --params goes on from there"
   expect_in cut.yaml "steps: [motor"
 else

@@ -90,13 +90,19 @@ static bool has_row(const bench *b, psdm_code_function f, const char *method) {
   return false;
 }
 
-int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
+/* one function */
+static int add_function(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
   psdm_error error;
   int at = b->codes;
+  tool_search *search = options->going_on_user;
   psdm_compile_options compile = {.native = true, .compiler = compiler};
-  if (psdm_code_build(b->robot, options, NULL, &b->code[at], &error)) return tool_fail(&error);
+  if (psdm_code_build(b->robot, options, NULL, &b->code[at], &error)) return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
   b->codes++;
-  if (psdm_compile(b->code[at], &compile, NULL, &b->compiled[at], &error)) return tool_fail(&error);
+  double began = tool_now();
+  progress_words(&search->bar, "compiling", -1);
+  if (psdm_compile(b->code[at], &compile, NULL, &b->compiled[at], &error)) return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
+  const psdm_compile_info *info = psdm_compiled_info(b->compiled[at]);
+  tool_detail("%s: %d functions %s in %.3g s", tool_safe(info->compiler), psdm_code_count(b->code[at]), info->cached ? "found in the cache" : "compiled", tool_now() - began);
   for (int k = 0; k < psdm_code_count(b->code[at]); k++) {
     bench_row row = {.chosen = chosen, .from = b->compiled[at]};
     row.function = psdm_code_at(b->code[at], k, &row.cost, &row.method);
@@ -106,6 +112,27 @@ int bench_add(bench *b, const psdm_code_options *options, bool chosen, const cha
     b->row[b->rows++] = row;
   }
   return -1;
+}
+
+static int bits(unsigned x) {
+  int count = 0;
+  for (; x; x &= x - 1) count++;
+  return count;
+}
+
+int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
+  tool_search *search = options->going_on_user;
+  int code = -1;
+  for (unsigned f = 0; f < PSDM_CODE_FUNCTIONS && code < 0; f++) {
+    psdm_code_options one = *options;
+    one.functions &= 1u << f;
+    if (!one.functions) continue;
+    if (tool_interrupted() && b->rows) break; /* what is there is worth measuring */
+    progress_lacking(b->rows ? NULL : "nothing is known yet");
+    search->share = (double)bits(options->functions & ((1u << f) - 1)) / bits(options->functions);
+    code = add_function(b, &one, chosen, compiler);
+  }
+  return code;
 }
 
 /* ---- one sweep over all states ---- */
@@ -307,6 +334,7 @@ void bench_time(bench *b, int rounds, progress *bar) {
     for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
       if (timed[f]) measure(b, LIBRARY, f, &b->library[f]);
     if (b->textbook) measure(b, TEXTBOOK, 0, &b->textbook_ns);
-    progress_show(bar, round + 1, round + 1, "rounds");
+    b->rounds = round + 1;
+    if (!progress_show(bar, round + 1, round + 1, "rounds")) break;
   }
 }

@@ -4,7 +4,7 @@
 
 #include "tool.h"
 
-enum { BENCH_STATES = 64, BENCH_CODES = 3, BENCH_ROWS = 2 * PSDM_CODE_FUNCTIONS };
+enum { BENCH_STATES = 64, BENCH_ROWS = 2 * PSDM_CODE_FUNCTIONS };
 
 /* One generated function by one method. */
 typedef struct bench_row {
@@ -27,22 +27,23 @@ typedef struct bench {
   double *state;                      /* (states x 4 n): q, qd, qdd, tau */
   double *turned;                     /* the same as (4 n x states), for batches */
   double *out;                        /* room for every result of every state */
-  psdm_code *code[BENCH_CODES];
-  psdm_compiled *compiled[BENCH_CODES];
+  psdm_code *code[BENCH_ROWS];         /* each function by itself: those that are done stay when an interrupt comes */
+  psdm_compiled *compiled[BENCH_ROWS];
   int codes;
   bench_row row[BENCH_ROWS];
   int rows;
   double library[PSDM_CODE_FUNCTIONS]; /* ns of the recursion; 0: not measured */
   struct textbook *textbook;           /* NULL: the robot is none for it */
   double textbook_ns;
+  int rounds;                          /* that were measured */
 } bench;
 
 /* Everything that is needed before code is built. -1 to go on, else an exit code. */
 int bench_open(const psdm_robot *robot, bench *b);
 void bench_close(bench *b);
 
-/* Generates, compiles and adds the rows of functions by a method; a function that is there by this method already is left out. chosen: the rows
- * are what auto takes. */
+/* The user of options->going_on is a tool_search. Generates, compiles and adds the rows of functions by a method; a function that is there by this method already is left out. chosen: the rows
+ * are what auto takes. An interrupt ends it with the rows so far, if there are any. */
 int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler);
 
 /* Errors of all rows, and whether the textbook agrees (else it is dropped). */

@@ -100,7 +100,7 @@ static int find_link(analysis *a) {
   a->link = psdm_robot_joints(a->robot) - 1;
   if (!a->set.link) return -1;
   a->link = psdm_robot_find(a->robot, a->set.link);
-  return a->link >= 0 ? -1 : tool_usage("analyze", "--link '%s' is no link of this robot", tool_safe(a->set.link));
+  return a->link >= 0 ? -1 : tool_no_link("analyze", "link", a->set.link, a->robot);
 }
 
 static int find_structure(analysis *a) {
@@ -113,18 +113,22 @@ static int find_structure(analysis *a) {
 }
 
 static bool going_on(void *user, double share) {
-  progress_words(user, "bounds", share);
-  return true;
+  return progress_words(user, "bounds", share);
 }
 
 static int find_bounds(analysis *a) {
   if (!a->numeric || a->set.no_bounds) return -1;
-  progress bar = progress_start(0);
+  progress bar = progress_start("bounds", 0);
   psdm_error error;
   const psdm_bounds_options options = {.points = (long)a->set.points, .lower = a->lower, .upper = a->upper, .seed = (uint64_t)a->set.seed, .going_on = going_on, .going_on_user = &bar};
+  tool_listen();
   psdm_status status = psdm_bounds_new(a->robot, &options, NULL, &a->bounds, &error);
   progress_end(&bar);
-  return status ? tool_fail(&error) : -1;
+  if (status) return tool_fail(&error);
+  if (tool_interrupted()) tool_warn("interrupted: these bounds hold, but may be wider than they need be");
+  tool_deaf();
+  tool_detail("bounds in %.3g s", tool_now() - bar.started);
+  return -1;
 }
 
 static int show(const analysis *a) {

@@ -116,6 +116,7 @@ int analyze_json(const analysis *a) {
   tool_json_begin(out, "analyze");
   psdm_json_string(out, "name", psdm_robot_name(a->robot));
   psdm_json_integer(out, "n", a->n);
+  tool_json_joints(out, a->robot, NULL);
   json_structure(out, a);
   json_conditions(out, a);
   json_bounds(out, a);

@@ -100,6 +100,7 @@ int analyze_read_path(analysis *a) {
   psdm_csv *csv;
   psdm_error error;
   int time = -1;
+  tool_input(a->set.path);
   if (psdm_csv_open(a->set.path, NULL, &csv, &error)) return tool_fail(&error);
   int *column = calloc((size_t)a->n, sizeof *column);
   double *values = calloc((size_t)psdm_csv_columns(csv), sizeof *values), *scratch = calloc(psdm_ellipsoids_scratch(a->robot), sizeof *scratch);

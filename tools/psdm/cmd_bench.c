@@ -1,4 +1,7 @@
+#define _POSIX_C_SOURCE 200809L /* gmtime_r */
 #include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
 
 #include "bench_run.h"
 
@@ -76,15 +79,21 @@ static int add_other(bench *b, const bench_settings *set, psdm_code_options o, p
   return bench_add(b, &o, false, set->compiler);
 }
 
-static int add_rows(bench *b, const bench_settings *set, int method, psdm_code_options o, progress *bar) {
+/* the share of all functions, which bench_add knows, in place of the share of one */
+static bool generating(void *search, double share) {
+  (void)share;
+  return tool_searching(search, -1);
+}
+
+static int add_rows(bench *b, const bench_settings *set, int method, psdm_code_options o, tool_search *search) {
+  o.going_on = generating;
+  o.going_on_user = search;
   bool both = method == 0, large = psdm_robot_links(b->robot) > EXPANDED_LINKS;
   o.method = both || method == 1 ? PSDM_CODE_AUTO : method == 2 ? PSDM_CODE_RECURSIVE : PSDM_CODE_EXPANDED;
   int code = bench_add(b, &o, o.method == PSDM_CODE_AUTO, set->compiler);
   if (code >= 0 || !both) return code;
   unsigned by_recursion = lacking(b, "expanded"), expanded = large ? 0 : lacking(b, "recursive");
-  progress_show(bar, 1, 1, "of 3 compiled");
   code = add_other(b, set, o, PSDM_CODE_RECURSIVE, by_recursion);
-  progress_show(bar, 2, 2, "of 3 compiled");
   return code < 0 ? add_other(b, set, o, PSDM_CODE_EXPANDED, expanded) : code;
 }
 
@@ -116,11 +125,11 @@ static void print_row(const bench *b, const bench_row *r, bool first) {
   printf("  %.1e\n", r->error);
 }
 
-static void print_text(const bench_settings *set, const bench *b) {
-  const psdm_compile_info *info = psdm_compiled_info(b->compiled[0]);
+static void print_text(const bench *b) {
+  const psdm_compile_info *info = psdm_compiled_info(b->row[0].from);
   bool chosen = false;
   printf("%s: %d joints, %d base parameters; %s; best of %d rounds over %d states\n\n", tool_safe(psdm_robot_name(b->robot)), psdm_robot_n(b->robot),
-         psdm_model_l(b->model), tool_safe(info->compiler), (int)set->repeat, BENCH_STATES);
+         psdm_model_l(b->model), tool_safe(info->compiler), b->rounds, BENCH_STATES);
   printf("  %-17s  %-10s %6s %6s %4s %4s %6s %7s %9s %9s %9s  %s\n", "function", "method", "mult", "add", "div", "sin", "depth", "bytes", "ns", "ns batch", "library", "error");
   for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) {
     const bench_row *first = row_of(b, f);
@@ -179,8 +188,27 @@ static void write_baseline(psdm_output *out, const bench *b) {
   psdm_json_close(out);
 }
 
+/* where and when: a time means nothing without them */
+static void write_place(psdm_output *out) {
+  char line[256], day[32] = "", *processor = NULL;
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  struct utsname machine;
+  struct tm date;
+  time_t now = time(NULL);
+  while (file && !processor && fgets(line, sizeof line, file))
+    if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) processor = strchr(line, ':') + 1;
+  if (file) fclose(file);
+  if (processor) {
+    processor += strspn(processor, " \t");
+    processor[strcspn(processor, "\n")] = '\0';
+  }
+  if (gmtime_r(&now, &date)) strftime(day, sizeof day, "%Y-%m-%d", &date);
+  psdm_json_string(out, "processor", processor ? processor : uname(&machine) >= 0 ? machine.machine : "unknown");
+  psdm_json_string(out, "date", day);
+}
+
 static int print_json(const bench_settings *set, const bench *b) {
-  const psdm_compile_info *info = psdm_compiled_info(b->compiled[0]);
+  const psdm_compile_info *info = psdm_compiled_info(b->row[0].from);
   psdm_output *out;
   int code = tool_open("-", &out);
   if (code >= 0) return code;
@@ -188,10 +216,12 @@ static int print_json(const bench_settings *set, const bench *b) {
   psdm_json_string(out, "name", psdm_robot_name(b->robot));
   psdm_json_integer(out, "n", psdm_robot_n(b->robot));
   psdm_json_integer(out, "l", psdm_model_l(b->model));
+  write_place(out);
   psdm_json_string(out, "compiler", info->compiler);
   psdm_json_bool(out, "cached", info->cached);
   psdm_json_integer(out, "states", BENCH_STATES);
-  psdm_json_integer(out, "repeat", (long long)set->repeat);
+  psdm_json_integer(out, "repeat", b->rounds);
+  psdm_json_bool(out, "interrupted", tool_interrupted());
   psdm_json_number(out, "error", worst_error(b));
   psdm_json_object(out, "functions");
   for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
@@ -205,7 +235,7 @@ static int print_json(const bench_settings *set, const bench *b) {
 
 static int report(const bench_settings *set, const bench *b) {
   int code = set->json ? print_json(set, b) : EXIT_OK;
-  if (!set->json) print_text(set, b);
+  if (!set->json) print_text(b);
   if (code != EXIT_OK || worst_error(b) <= tolerance) return code;
   tool_warn("the generated code differs from the recursions by %.1e, which is more than rounding", worst_error(b));
   return EXIT_QUALITY;
@@ -222,14 +252,19 @@ int cmd_bench(int argc, char **argv) {
   if (code < 0) code = parse_options(&set, &method, &options);
   if (code < 0) code = tool_load("bench", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = bench_open(robot, &b);
-  progress bar = progress_start(3);
-  if (code < 0) code = add_rows(&b, &set, method, options, &bar);
+  tool_search search = {.bar = progress_start("generating", 0), .doing = "generating"};
+  progress bar = search.bar;
+  tool_listen();
+  if (code < 0) code = add_rows(&b, &set, method, options, &search);
   progress_end(&bar);
+  bool whole = !tool_interrupted();
   if (code < 0) code = bench_verify(&b);
   if (code < 0) {
-    bar = progress_start((long long)set.repeat);
+    bar = progress_start("measuring", (long long)set.repeat);
     bench_time(&b, (int)set.repeat, &bar);
     progress_end(&bar);
+    if (tool_interrupted()) tool_warn("interrupted: these are the best times of %d rounds%s", b.rounds, whole ? "" : ", of what was compiled until then");
+    tool_deaf();
     code = report(&set, &b);
   }
   bench_close(&b);

@@ -1,10 +1,8 @@
-#define _POSIX_C_SOURCE 200809L /* sigaction */
 /* cmd_calibrate.c: psdm calibrate: a log goes in, a model that one can trust comes out. */
 #include "cmd_calibrate.h"
 #include "ranks.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +15,8 @@ static const char *const positional[] = {"ROBOT", NULL};
 static const char help[] =
     "Finds a robot's base parameters and the friction of its drives from logs: tau = Y(q, qd, qdd) theta + friction. The robot file needs no inertias.\n"
     "Filter, delay of the torques, friction columns and the weight of the prior are chosen by cross-validation on the training part; what is held out\n"
-    "is only looked at in the end. The main figures are those of the rows in which a joint moves. Exit 1 when a threshold is not met, or after an\n"
-    "interrupt, which keeps the best so far.\n\n"
+    "is only looked at in the end. The main figures are those of the rows in which a joint moves. Exit 1 when a threshold is not met. An\n"
+    "interrupt (Ctrl-C) keeps the best so far, with exit code 130.\n\n"
     "By steps (--route steps, or a step before each log's name), each from an experiment of its own (psdm excite --for STEP): motor constants from known\n"
     "masses, then gravity, LuGre friction, and the other inertias. Each step may be run alone: --params has what earlier runs found, --out is written\n"
     "whole after every step. docs/steps.md has the equations.\n\n"
@@ -44,7 +42,7 @@ int calibrate_memory(void) { return tool_usage("calibrate", "out of memory"); }
 static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
 
 bool calibrate_words_wanted(const calibrate_job *j) {
-  return !j->set.json && !j->set.quiet && !is_standard(j->set.out) && !is_standard(j->set.predict) && !is_standard(j->set.urdf);
+  return !j->set.json && !tool_quiet() && !is_standard(j->set.out) && !is_standard(j->set.predict) && !is_standard(j->set.urdf);
 }
 
 const char *calibrate_joint_name(const calibrate_job *j, int q) {
@@ -70,21 +68,8 @@ static void calibrate_free(calibrate_job *j) {
 
 /* ---- the run: the first interrupt ends it with the best so far, the second the program ---- */
 
-static volatile sig_atomic_t caught;
-
-static void on_signal(int number) {
-  caught = 1;
-  signal(number, SIG_DFL);
-}
-
 bool calibrate_going_on(void *user, const char *doing, double share) {
-  progress_words(user, doing, share);
-  return !caught;
-}
-
-void calibrate_catch(void) {
-  struct sigaction action = {.sa_handler = on_signal};
-  sigaction(SIGINT, &action, NULL);
+  return progress_words(user, doing, share);
 }
 
 static void tell_checkpoint(const calibrate_job *j) {
@@ -97,8 +82,8 @@ static void tell_checkpoint(const calibrate_job *j) {
 
 static int run(calibrate_job *j) {
   psdm_error error;
-  progress bar = progress_start(0);
-  calibrate_catch();
+  progress bar = progress_start("reading logs", 0);
+  tool_listen();
   j->options.going_on = calibrate_going_on;
   j->options.going_on_user = &bar;
   psdm_status status = psdm_calibrate(j->robot, &j->options, NULL, &j->result, &error);
@@ -107,6 +92,8 @@ static int run(calibrate_job *j) {
   if (ranks_helper()) return EXIT_OK;
   tell_checkpoint(j);
   if (j->result->stopped) tool_warn("interrupted while choosing: this is the best so far, with what was chosen until then");
+  tool_deaf();
+  tool_detail("fitted to %ld of %ld rows in %d segments", j->result->used, j->result->rows, j->result->segments);
   if (psdm_parameters_from(j->result, j->set.covariance, NULL, &j->parameters, &error)) return tool_fail(&error);
   if (j->set.covariance && !j->parameters->covariance) tool_warn("--covariance: there are too many parameters; it is left out");
   return psdm_parameters_model(j->robot, NULL, &j->model, &error) ? tool_fail(&error) : -1;
@@ -136,11 +123,11 @@ void calibrate_judge(calibrate_job *j) {
 
 static int report(calibrate_job *j) {
   int code = EXIT_OK;
-  if (j->set.json && !j->set.quiet) code = calibrate_json(j);
+  if (j->set.json) code = calibrate_json(j);
   if (calibrate_words_wanted(j)) calibrate_print(j);
   if (!calibrate_words_wanted(j) && !j->set.json)
     for (int k = 0; k < j->failures; k++) tool_warn("%s", j->failure[k]);
-  return code == EXIT_OK && (j->failures || j->result->stopped) ? EXIT_QUALITY : code;
+  return code == EXIT_OK && j->failures ? EXIT_QUALITY : code;
 }
 
 static int oneshot(calibrate_job *j) {
@@ -154,12 +141,24 @@ static int oneshot(calibrate_job *j) {
   return code < 0 ? report(j) : code;
 }
 
+/* what is read may not be written over, which is better said before the work than after; --params may: calibrations go on in their own file */
+static int spare_inputs(const calibrate_job *j) {
+  const char *const written[] = {j->set.out, j->set.predict, j->set.urdf};
+  int code = -1;
+  tool_input(j->path);
+  for (int i = 0; i < j->set.log.count; i++) tool_input(j->steps.chosen ? j->steps.log[i].path : j->set.log.value[i]);
+  for (size_t k = 0; k < sizeof written / sizeof *written && code < 0; k++)
+    if (written[k]) code = tool_spare(written[k]);
+  return code;
+}
+
 int cmd_calibrate(int argc, char **argv) {
   calibrate_job *j = calloc(1, sizeof *j);
   if (!j) return calibrate_memory();
   int code = settings_parse(&calibrate_line, argc, argv, &j->set, &j->path);
   if (code < 0) code = calibrate_route(j);
   if (code < 0 && j->steps.chosen && ranks_helper()) code = EXIT_OK; /* steps are rank 0's alone */
+  if (code < 0) code = spare_inputs(j);
   if (code < 0) code = j->steps.chosen ? calibrate_steps(j) : oneshot(j);
   calibrate_free(j);
   free(j);

@@ -8,13 +8,12 @@
   X(list, log, "", "[STEP:]FILE ...", "measured logs; may be given several times. Steps: motor: gravity: friction: inertia: before each name")   \
   X(text, route, "", "oneshot|steps", "everything from one kind of log (the default), or step by step (where logs have a step)")               \
   X(list, weight, "", "FILE=KG[,X,Y,Z] ...", "steps: mass on the last link that the motor log FILE was made with, and its centre in that link's frame (m)") \
-  X(text, estimator, "consistent", "NAME", "how parameters are found, see above")                                                              \
+  X(text, estimator, "consistent", SETTING_WORDS(PSDM_ESTIMATOR_LIST), "how parameters are found, see above")                                                              \
   X(text, holdout, "", "SHARE|blocks:SECONDS/K", "hold out the last share of the rows, or every K-th block of so many seconds; only looked at in the end (steps: a share of each step's, 0.15)") \
   X(text, columns, "", "t=1,q=2:7,tau=8:13", "where channels stand in logs without a header, counted from 1")                                  \
   X(text, out, "", "PARAMS.yaml", "parameter file, for --params of every command")                                                             \
   X(flag, covariance, "", "", "keep the covariance of all parameters in --out")                                                                \
   X(flag, json, "", "", "write one JSON object")                                                                                               \
-  X(flag, quiet, "", "", "no report; files and exit code only")                                                                                \
   X(flag, degrees, "", "", "positions of the log, and their rates, are in degrees")                                                            \
   X(text, offset, "", "RAD,...", "added to the log's positions, one number per joint")                                                         \
   X(text, sign, "", "1,-1,...", "the log's direction of each joint, positions and torques, before --offset")                                   \
@@ -87,7 +86,6 @@ typedef struct calibrate_job {
 int calibrate_memory(void);                           /* "out of memory" */
 bool calibrate_words_wanted(const calibrate_job *j);  /* standard output is free for a report */
 const char *calibrate_joint_name(const calibrate_job *j, int q);
-void calibrate_catch(void);                           /* the first interrupt from now on ends the run with the best so far */
 bool calibrate_going_on(void *user, const char *doing, double share); /* user: progress */
 void calibrate_fail_threshold(calibrate_job *j, const char *text);
 
@@ -97,7 +95,7 @@ int calibrate_route(calibrate_job *j);   /* cmd_calibrate_words.c: which one, by
 int calibrate_words(calibrate_job *j);   /* options that need no robot */
 int calibrate_numbers(calibrate_job *j); /* those that do: one number per joint, the prior */
 int calibrate_files(calibrate_job *j);   /* cmd_calibrate_files.c: --out, --predict, --urdf, --codegen */
-int calibrate_write_parameters(const calibrate_job *j, bool last); /* --out; not the last time: an interrupt still ends the run, not the program */
+int calibrate_write_parameters(const calibrate_job *j); /* --out */
 int calibrate_write_robot(const calibrate_job *j);      /* --urdf, --codegen */
 int calibrate_compare(calibrate_job *j); /* cmd_calibrate_compare.c */
 void calibrate_judge(calibrate_job *j);  /* cmd_calibrate.c: thresholds */

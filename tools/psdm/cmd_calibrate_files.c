@@ -3,11 +3,10 @@
 
 #include "cmd_calibrate.h"
 
-int calibrate_write_parameters(const calibrate_job *j, bool last) {
+int calibrate_write_parameters(const calibrate_job *j) {
   psdm_output *out;
   int code = tool_open(j->set.out, &out);
   if (code >= 0) return code;
-  if (!last) calibrate_catch(); /* an output file catches interrupts for itself; before anybody can see that it is there, they are ours again */
   psdm_parameters_write(j->parameters, out);
   code = tool_commit(&out);
   return code == EXIT_OK ? -1 : code;
@@ -111,7 +110,7 @@ int calibrate_write_robot(const calibrate_job *j) {
 }
 
 int calibrate_files(calibrate_job *j) {
-  int code = j->set.out ? calibrate_write_parameters(j, true) : -1;
+  int code = j->set.out ? calibrate_write_parameters(j) : -1;
   if (code < 0 && j->set.predict) code = write_predictions(j);
   return code < 0 && (j->set.urdf || j->set.codegen) ? calibrate_write_robot(j) : code;
 }

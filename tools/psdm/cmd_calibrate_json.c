@@ -99,8 +99,19 @@ static void put_parameters(const calibrate_job *j, psdm_output *out) {
   psdm_json_close(out);
 }
 
+/* of one drive's gains, whose first stands there behind theta */
+static void put_covariance(const psdm_calibration *c, int first, int columns, psdm_output *out) {
+  long size = c->base;
+  for (int i = 0; i < c->n; i++) size += c->columns[i];
+  if (!c->covariance) return;
+  psdm_json_array(out, "covariance");
+  for (int k = 0; k < columns; k++) psdm_json_numbers(out, NULL, c->covariance + (c->base + first + k) * size + c->base + first, columns);
+  psdm_json_close(out);
+}
+
 static void put_friction(const calibrate_job *j, psdm_output *out) {
   const psdm_calibration *c = j->result;
+  int first = 0;
   char text[96];
   psdm_json_array(out, "friction");
   for (int i = 0; i < c->n; i++) {
@@ -122,6 +133,8 @@ static void put_friction(const calibrate_job *j, psdm_output *out) {
       psdm_json_close(out);
     }
     psdm_json_close(out);
+    put_covariance(c, first, c->columns[i], out);
+    first += c->columns[i];
     psdm_json_number(out, "sigma", c->sigma[i]);
     psdm_json_number(out, "speed", c->speed[i]);
     psdm_json_number(out, "mean_load", c->load[i]);
@@ -212,6 +225,8 @@ int calibrate_json(calibrate_job *j) {
   tool_json_begin(out, "calibrate");
   psdm_json_string(out, "name", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
+  tool_json_joints(out, j->robot, NULL);
+  psdm_json_bool(out, "coupled_drives", tool_coupled_drives(j->robot));
   psdm_json_string(out, "route", "oneshot");
   psdm_json_string(out, "estimator", psdm_estimator_name(j->result->estimator));
   put_fit(j, "train", j->result->train, out);

@@ -110,7 +110,7 @@ static int choose_cutoff(calibrate_job *j) {
 static int check_outputs(const calibrate_job *j) {
   const calibrate_settings *s = &j->set;
   const char *const path[] = {s->out, s->predict};
-  int standard = s->json && !s->quiet;
+  int standard = s->json;
   for (int k = 0; k < 2; k++) standard += path[k] && strcmp(path[k], "-") == 0;
   return standard > 1 ? tool_usage("calibrate", "only one of --json, --out and --predict can go to standard output") : -1;
 }

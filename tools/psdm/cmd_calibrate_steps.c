@@ -27,7 +27,7 @@ static int keep(calibrate_job *j, const psdm_steps *steps, bool last) {
   psdm_error error;
   psdm_parameters_free(j->parameters);
   if (psdm_parameters_from_steps(steps, NULL, &j->parameters, &error)) return tool_fail(&error);
-  return j->set.out && (last || strcmp(j->set.out, "-") != 0) ? calibrate_write_parameters(j, last) : -1;
+  return j->set.out && (last || strcmp(j->set.out, "-") != 0) ? calibrate_write_parameters(j) : -1;
 }
 
 static bool finished(void *user, const psdm_steps *steps, psdm_step step) {
@@ -57,9 +57,9 @@ static int any_done(const psdm_steps *s) {
 
 static int run(calibrate_job *j) {
   psdm_error error;
-  progress bar = progress_start(0);
+  progress bar = progress_start("reading logs", 0);
   psdm_steps_options *o = &j->steps.options;
-  calibrate_catch();
+  tool_listen();
   o->going_on = calibrate_going_on;
   o->going_on_user = &bar;
   o->finished = finished;
@@ -71,10 +71,11 @@ static int run(calibrate_job *j) {
   if (status && j->parameters && j->set.out && strcmp(j->set.out, "-") != 0) tool_warn("steps that were finished before are kept in '%s'", tool_safe(j->set.out));
   if (status) return tool_fail(&error);
   if (j->steps.result->stopped && !any_done(j->steps.result)) {
-    tool_warn("interrupted before a step was finished");
-    return EXIT_QUALITY;
+    tool_warn("interrupted before a step was finished: nothing was written");
+    return EXIT_INTERRUPTED;
   }
   if (j->steps.result->stopped) tool_warn("interrupted: steps that are finished are kept%s", j->set.out ? "; --params goes on from there" : "");
+  tool_deaf();
   int code = keep(j, j->steps.result, true);
   if (code >= 0) return code;
   return psdm_parameters_model(j->robot, NULL, &j->model, &error) ? tool_fail(&error) : -1;
@@ -149,11 +150,11 @@ static int write_predictions(const calibrate_job *j) {
 
 static int report(calibrate_job *j) {
   int code = EXIT_OK;
-  if (j->set.json && !j->set.quiet) code = calibrate_steps_json(j);
+  if (j->set.json) code = calibrate_steps_json(j);
   if (calibrate_words_wanted(j)) calibrate_steps_print(j);
   if (!calibrate_words_wanted(j) && !j->set.json)
     for (int k = 0; k < j->failures; k++) tool_warn("%s", j->failure[k]);
-  return code == EXIT_OK && (j->failures || j->steps.result->stopped) ? EXIT_QUALITY : code;
+  return code == EXIT_OK && j->failures ? EXIT_QUALITY : code;
 }
 
 int calibrate_steps(calibrate_job *j) {

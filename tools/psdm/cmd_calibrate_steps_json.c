@@ -94,6 +94,13 @@ static void put_parameters(const calibrate_job *j, psdm_output *out) {
   psdm_json_close(out);
 }
 
+/* of one drive's eight numbers of friction, from first on in the vector of all */
+static void put_covariance(const psdm_steps *s, int first, psdm_output *out) {
+  psdm_json_array(out, "covariance");
+  for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++) psdm_json_numbers(out, NULL, s->covariance + (long)(first + k) * s->numbers + first, PSDM_FRICTION_NUMBERS);
+  psdm_json_close(out);
+}
+
 static void put_friction(const calibrate_job *j, psdm_output *out) {
   const psdm_steps *s = j->steps.result;
   psdm_json_array(out, "friction");
@@ -107,6 +114,7 @@ static void put_friction(const calibrate_job *j, psdm_output *out) {
     psdm_json_object(out, "sd");
     for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++) psdm_json_number(out, calibrate_friction_key(k), given ? sd[k] : NAN);
     psdm_json_close(out);
+    if (given) put_covariance(s, s->n + s->base + PSDM_FRICTION_NUMBERS * i, out);
     psdm_json_number(out, "effective_inertia", s->effective_inertia[i]);
     psdm_json_number(out, "speed", s->speed[i]);
     psdm_json_close(out);
@@ -155,6 +163,8 @@ int calibrate_steps_json(calibrate_job *j) {
   tool_json_begin(out, "calibrate");
   psdm_json_string(out, "name", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
+  tool_json_joints(out, j->robot, NULL);
+  psdm_json_bool(out, "coupled_drives", tool_coupled_drives(j->robot));
   psdm_json_string(out, "route", "steps");
   psdm_json_object(out, "steps");
   for (int k = 0; k < PSDM_STEPS; k++) put_step(j, (psdm_step)k, out);

@@ -144,7 +144,7 @@ static int choose_numbers(calibrate_job *j) {
 static int check_outputs(const calibrate_job *j) {
   const calibrate_settings *s = &j->set;
   const char *const path[] = {s->out, s->predict, s->urdf};
-  int standard = s->json && !s->quiet;
+  int standard = s->json;
   for (int k = 0; k < 3; k++) standard += path[k] && strcmp(path[k], "-") == 0;
   if (standard > 1) return tool_usage("calibrate", "only one of --json, --out, --predict and --urdf can go to standard output");
   if (s->urdf && j->options.estimator != PSDM_ESTIMATOR_CONSISTENT)

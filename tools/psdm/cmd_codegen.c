@@ -18,6 +18,7 @@
   X(flag, wrench, "", "", "force and moment on the last link as an argument (inverse, bias, forward)")            \
   X(flag, friction_columns, "", "", "regressor: add columns of Coulomb and viscous friction")                     \
   X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                      \
+  X(text, wrap, "", "LIST", "wrappers around the functions, with commas between: casadi, fmu")                    \
   X(text, link, "", "NAME|NUMBER", "link or joint that jacobian and pose look at (default: the last)")            \
   X(number, effort, "50", "N", "restarts of the search for few operations that may bring nothing; 0: none")         \
   X(flag, json, "", "", "write one JSON object")                                                                  \
@@ -39,12 +40,17 @@ static const char help[] =
 #define FUNCTION_HELP(id, name, text) "  " name "\t" text "\n"
     PSDM_CODE_FUNCTION_LIST(FUNCTION_HELP)
 #undef FUNCTION_HELP
+        "\nwrappers:\n"
+#define WRAP_HELP(id, name, text) "  " name "\t" text "\n"
+    PSDM_CODE_WRAP_LIST(WRAP_HELP)
+#undef WRAP_HELP
         "\nexamples:\n"
         "  psdm codegen robots/kuka_kr6.yaml --out kr6\n"
         "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,mass --target simd --optimise throughput\n"
         "  psdm codegen robots/denso_vs6556g.yaml --out denso --theta argument --functions inverse,regressor --friction-columns\n"
         "  psdm codegen robots/kuka_kr6.yaml --out arm --real float --prefix arm --functions inverse,forward --payload\n"
-        "  psdm codegen robots/kuka_kr6.yaml --out gpu --target cuda --real float --functions inverse,forward,regressor\n";
+        "  psdm codegen robots/kuka_kr6.yaml --out gpu --target cuda --real float --functions inverse,forward,regressor\n"
+        "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,forward --wrap casadi,fmu\n";
 
 const command_line codegen_line = {"codegen", settings, sizeof settings / sizeof *settings, positional, help};
 
@@ -70,6 +76,22 @@ static int choice(const char *what, const char *text, const char *const *words, 
 
 #define CHOICE(set, name, index, ...) choice("--" #name, (set)->name, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), index)
 
+/* "casadi,fmu" as bits */
+static int parse_wraps(const char *text, unsigned *wraps) {
+  const char *words[PSDM_CODE_WRAPS];
+  int index = 0, code = -1;
+  for (int k = 0; k < PSDM_CODE_WRAPS; k++) words[k] = psdm_code_wrap_name((psdm_code_wrap)k);
+  while (text && code < 0) {
+    char word[32];
+    size_t length = strcspn(text, ",");
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    code = choice("--wrap", word, words, PSDM_CODE_WRAPS, &index);
+    *wraps |= 1u << index;
+    text = text[length] ? text + length + 1 : NULL;
+  }
+  return code;
+}
+
 static int parse_options(const codegen_settings *set, psdm_code_options *o) {
   int method = 0, single = 0, target = 0, theta = 0, throughput = 0, sincos = 0;
   int code = set->out ? -1 : tool_usage("codegen", "--out DIR is missing: the folder to write to");
@@ -80,6 +102,7 @@ static int parse_options(const codegen_settings *set, psdm_code_options *o) {
   if (code < 0) code = CHOICE(set, optimise, &throughput, "latency", "throughput");
   if (code < 0) code = CHOICE(set, sincos, &sincos, "polynomial", "libm", "caller");
   if (code < 0) code = tool_functions("codegen", set->functions, &o->functions);
+  if (code < 0) code = parse_wraps(set->wrap, &o->wraps);
   if (code < 0 && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_CODE_REGRESSOR & 1))
     code = tool_usage("codegen", "--%s-columns needs the function regressor", set->friction_columns ? "friction" : "drive");
   o->method = (psdm_code_method)method;
@@ -129,6 +152,12 @@ static char *command_text(int argc, char **argv) {
 
 /* ---- the answer ---- */
 
+static unsigned wraps_of(const codegen_settings *set) {
+  unsigned wraps = 0;
+  parse_wraps(set->wrap, &wraps); /* was checked before */
+  return wraps;
+}
+
 static void print_text(const codegen_settings *set, const psdm_code *code) {
   printf("  %-18s %-10s %8s %8s %6s %6s %6s\n", "function", "method", "mult", "add", "div", "sincos", "depth");
   for (int k = 0; k < psdm_code_count(code); k++) {
@@ -142,6 +171,8 @@ static void print_text(const codegen_settings *set, const psdm_code *code) {
   printf("\n%s/", out);
   for (int k = 0; psdm_code_file(code, k, name, sizeof name); k++) printf("%s%s", k ? ", " : "", name);
   printf(": try 'make -C %s check'\n", out);
+  for (int w = 0; w < PSDM_CODE_WRAPS; w++)
+    if (wraps_of(set) >> w & 1) printf("wrapped: try 'make -C %s %s'\n", out, psdm_code_wrap_name((psdm_code_wrap)w));
 }
 
 static int print_json(const codegen_settings *set, const psdm_robot *robot, const psdm_code *code) {
@@ -176,18 +207,23 @@ static int print_json(const codegen_settings *set, const psdm_robot *robot, cons
   return tool_commit(&out);
 }
 
-static bool going_on(void *user, double share) {
-  progress_show(user, (long long)(100 * share), (long long)(100 * share), "% generated");
-  return true;
-}
-
 static int build(const psdm_robot *robot, psdm_code_options *options, psdm_code **generated) {
   psdm_error error;
-  progress bar = progress_start(100);
-  options->going_on = going_on;
-  options->going_on_user = &bar;
+  tool_search search = {.bar = progress_start("generating", 0), .doing = "generating"};
+  tool_listen();
+  options->going_on = tool_searching;
+  options->going_on_user = &search;
   psdm_status status = psdm_code_build(robot, options, NULL, generated, &error);
-  progress_end(&bar);
+  progress_end(&search.bar);
+  tool_deaf();
+  if (!status) tool_detail("%d functions generated in %.3g s", psdm_code_count(*generated), tool_now() - search.bar.started);
+  if (status && tool_interrupted()) {
+    /* the same code without a search for fewer operations is a matter of a second */
+    options->going_on = NULL;
+    options->effort = -1;
+    status = psdm_code_build(robot, options, NULL, generated, &error);
+    if (!status) tool_warn("interrupted: the code is whole and right, but not searched for fewer operations (as with --effort 0)");
+  }
   return status ? tool_fail(&error) : -1;
 }
 
@@ -208,7 +244,7 @@ int cmd_codegen(int argc, char **argv) {
   if (code < 0 && psdm_code_write(generated, set.out, &error)) code = tool_fail(&error);
   if (code < 0) {
     code = set.json ? print_json(&set, robot, generated) : EXIT_OK;
-    if (!set.json) print_text(&set, generated);
+    if (!set.json && !tool_quiet()) print_text(&set, generated);
   }
   free(command);
   psdm_code_free(generated);

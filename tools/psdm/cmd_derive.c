@@ -129,28 +129,33 @@ static int choose(const derive_settings *set, psdm_derive_options *options) {
 }
 
 static bool deriving(void *user, double share) {
-  progress_show(user, (long long)(100 * share), (long long)(100 * share), "% derived");
-  return true;
+  return progress_words(user, "deriving", share);
 }
 
 static int derive(const psdm_robot *robot, psdm_derive_options *options, result *r) {
   psdm_error error;
-  progress bar = progress_start(100);
+  progress bar = progress_start("deriving", 100);
+  progress_lacking("nothing is known yet");
+  tool_listen();
   options->going_on = deriving;
   options->going_on_user = &bar;
   psdm_status status = psdm_model_derive(robot, options, NULL, &r->model, &r->info, &error);
   progress_end(&bar);
+  if (!status) tool_detail("derived: %ld functions, %d base parameters, %.3g ms", psdm_model_p(r->model), psdm_model_l(r->model), 1e3 * r->info.seconds);
   return status ? tool_fail(&error) : -1;
 }
 
 static bool going_on(void *user, int done) {
-  progress_show(user, done, done, "states");
-  return true;
+  return progress_show(user, done, done, "states");
 }
 
 static int write_export(const char *path, const psdm_robot *robot, const psdm_model *model) {
   psdm_error error;
-  return psdm_model_save(model, robot, path, &error) ? tool_fail(&error) : -1;
+  int code = tool_spare(path);
+  if (code >= 0) return code;
+  if (psdm_model_save(model, robot, path, &error)) return tool_fail(&error);
+  tool_detail("%s: %lld bytes written", tool_safe(path), tool_file_size(path));
+  return -1;
 }
 
 static int report(const derive_settings *set, const psdm_robot *robot, const result *r) {
@@ -161,7 +166,7 @@ static int report(const derive_settings *set, const psdm_robot *robot, const res
     if (code >= 0) return code;
     write_json(out, set, robot, r);
     code = tool_commit(&out);
-  } else {
+  } else if (!set->export || !tool_quiet()) {
     print_text(robot, r);
   }
   if (code == EXIT_OK && !clear(&r->info)) {
@@ -184,9 +189,11 @@ int cmd_derive(int argc, char **argv) {
   if (code < 0) code = tool_load("derive", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = derive(robot, &options, &r);
   if (code < 0) {
-    progress bar = progress_start(STATES);
+    progress bar = progress_start("checking", STATES);
     if (psdm_model_check(robot, r.model, &options, STATES, going_on, &bar, NULL, &r.residual, &error)) code = tool_fail(&error);
     progress_end(&bar);
+    if (code < 0 && tool_interrupted()) tool_warn("interrupted: the model is whole, its torque error is that of the states so far");
+    tool_deaf();
   }
   if (code < 0 && set.export) code = write_export(set.export, robot, r.model);
   if (code < 0) code = report(&set, robot, &r);

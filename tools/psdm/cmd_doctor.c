@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L /* access, mkstemp */
+#define _POSIX_C_SOURCE 200809L /* access, mkstemp, sysconf */
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -20,33 +20,40 @@ static const setting settings[] = {DOCTOR_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {NULL};
 
 static const char help[] =
-    "Checks that this installation works: versions, numbers in this locale, a temporary folder, and the recursions\n"
-    "against each other on a built-in robot. Tells which optional tools are found. Exit 0 when all that is needed works.\n\n"
+    "Checks that this installation works: versions, numbers in this locale, a temporary folder, the recursions against each\n"
+    "other on a built-in robot, the compiler, the solver and the programs that some commands use. Says for everything that is\n"
+    "missing what goes without it and how to get it. Exit 0 when all that is needed works. With --quiet only what is missing.\n\n"
     "example:\n"
     "  psdm doctor\n";
 
 const command_line doctor_line = {"doctor", settings, sizeof settings / sizeof *settings, positional, help};
 
 typedef struct finding {
-  char name[48], detail[160];
+  char name[48], detail[400];
+  char fix[160]; /* the line that mends it, "" */
   bool ok, required;
 } finding;
 
 typedef struct findings {
-  finding item[32];
+  finding item[48];
   int count;
 } findings;
 
-static void find(findings *f, const char *name, bool ok, bool required, const char *format, ...) PSDM_PRINTF(5, 6);
-static void find(findings *f, const char *name, bool ok, bool required, const char *format, ...) {
-  finding *at = &f->item[f->count++];
+static finding *find(findings *f, const char *name, bool ok, bool required, const char *format, ...) PSDM_PRINTF(5, 6);
+static finding *find(findings *f, const char *name, bool ok, bool required, const char *format, ...) {
+  finding *at = &f->item[f->count < (int)(sizeof f->item / sizeof *f->item) - 1 ? f->count++ : f->count];
+  *at = (finding){.ok = ok, .required = required};
   snprintf(at->name, sizeof at->name, "%s", name);
   va_list args;
   va_start(args, format);
   vsnprintf(at->detail, sizeof at->detail, format, args);
   va_end(args);
-  at->ok = ok;
-  at->required = required;
+  return at;
+}
+
+/* what is not there, and the line that brings it */
+static void install(finding *at, const char *packages, bool build_again) {
+  if (!at->ok) snprintf(at->fix, sizeof at->fix, "%sapt-get install %s%s", geteuid() ? "sudo " : "", packages, build_again ? ", then make build" : "");
 }
 
 static bool has_component(const char *wanted) {
@@ -56,14 +63,31 @@ static bool has_component(const char *wanted) {
   return false;
 }
 
+/* ---- libraries ---- */
+
 static void check_versions(findings *f) {
+  static const struct {
+    const char *component, *name, *lost, *packages;
+  } optional[] = {{"cminpack", "cminpack", "no LuGre friction from logs", "libcminpack-dev"},
+                  {"zlib", "zlib", "no compressed logs", "zlib1g-dev"},
+                  {"HDF5", "HDF5", "no logs in HDF5, none of MATLAB's version 7.3", "libhdf5-dev"},
+                  {"SQLite", "bags of ROS 2 (.db3)", "no such logs", "libsqlite3-dev"}};
   const char *name, *version;
   find(f, "library", strcmp(psdm_version(), PSDM_VERSION) == 0, true, "libpsdm %s, headers %s", psdm_version(), PSDM_VERSION);
   for (int i = 0; (name = psdm_component(i, &version)); i++) find(f, name, true, true, "%s", version);
-  if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS)) find(f, "SUNDIALS", false, false, "not built in: psdm simulate has fixed steps only; install libsundials-dev and build again");
-  if (!has_component("NLopt")) find(f, "NLopt", false, false, "not built in: no psdm excite for inertia, no LuGre friction from logs; install libnlopt-dev and build again");
-  if (!has_component("cminpack")) find(f, "cminpack", false, false, "not built in: no LuGre friction from logs; install libcminpack-dev and build again");
+  if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS)) install(find(f, "SUNDIALS", false, false, "not built in: psdm simulate has fixed steps only"), "libsundials-dev", true);
+  if (!has_component("NLopt")) install(find(f, "NLopt", false, false, "not found: no psdm excite for inertia, no LuGre friction from logs"), "libnlopt0", false);
+  for (size_t k = 0; k < sizeof optional / sizeof *optional; k++)
+    if (!has_component(optional[k].component)) install(find(f, optional[k].name, false, false, "not built in: %s", optional[k].lost), optional[k].packages, true);
 }
+
+static void check_solver(findings *f) {
+  char where[360];
+  bool ok = psdm_optimal_solver(where, sizeof where) == PSDM_OK;
+  install(find(f, "IPOPT plug-in", ok, false, ok ? "%s" : "not found: no psdm plan from rest to rest; looked for in %s", where), "coinor-libipopt-dev", true);
+}
+
+/* ---- the system ---- */
 
 static void check_numbers(findings *f) {
   double x = 0;
@@ -124,27 +148,79 @@ static void check_dynamics(findings *f) {
   psdm_robot_free(robot);
 }
 
-static bool on_path(const char *program) {
+/* the compiler that bench and simulate would use, with the cache, on a small function */
+static void check_compiler(findings *f) {
+  psdm_robot *robot = NULL;
+  psdm_code *code = NULL;
+  psdm_compiled *compiled = NULL;
+  psdm_error error = {0};
+  const psdm_code_options options = {.functions = 1u << PSDM_CODE_GRAVITY, .prefix = "doctor", .effort = -1};
+  const psdm_compile_options compile = {.native = true};
+  bool ok = !psdm_robot_parse(robot_text, strlen(robot_text), "built-in", NULL, NULL, &robot, &error) && !psdm_code_build(robot, &options, NULL, &code, &error) &&
+            !psdm_compile(code, &compile, NULL, &compiled, &error);
+  const psdm_compile_info *info = ok ? psdm_compiled_info(compiled) : NULL;
+  install(find(f, "C compiler", ok, false, ok ? "%s: compiles and loads generated code" : "%s: no psdm bench, slower simulations", ok ? info->compiler : error.text), "gcc", false);
+  if (ok) find(f, "cache", !info->reason[0], false, "%s", info->reason[0] ? info->reason : info->cached ? "compiled code is found again" : "compiled code is kept");
+  psdm_compiled_free(compiled);
+  psdm_code_free(code);
+  psdm_robot_free(robot);
+}
+
+static void check_threads(findings *f) {
+  const char *set = getenv("OMP_NUM_THREADS");
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  find(f, "threads", true, false, "%ld processor%s%s%s", processors, processors == 1 ? "" : "s", set && set[0] ? ", OMP_NUM_THREADS=" : "", set && set[0] ? set : "");
+}
+
+/* ---- programs ---- */
+
+static bool executable(const char *folder, int length, const char *program, char *full, size_t size) {
+  int written = snprintf(full, size, "%.*s/%s", length, folder, program);
+  return written > 0 && (size_t)written < size && access(full, X_OK) == 0;
+}
+
+/* on the path, or where CUDA's installer puts it without telling the path */
+static bool find_program(const char *program, char *full, size_t size) {
   const char *path = getenv("PATH");
-  char full[1024];
   while (path && *path) {
     size_t length = strcspn(path, ":");
-    int written = snprintf(full, sizeof full, "%.*s/%s", (int)length, path, program);
-    if (written > 0 && (size_t)written < sizeof full && access(full, X_OK) == 0) return true;
+    if (executable(path, (int)length, program, full, size)) return true;
     path += length + (path[length] == ':');
   }
-  return false;
+  static const char cuda[] = "/usr/local/cuda/bin";
+  return executable(cuda, (int)strlen(cuda), program, full, size);
+}
+
+/* what psdm report draws with: named by PSDM_GNUPLOT, as a path or to be looked for, else gnuplot */
+static bool find_gnuplot(char *full, size_t size) {
+  const char *named = getenv("PSDM_GNUPLOT");
+  if (!named || !named[0]) return find_program("gnuplot", full, size);
+  if (!strchr(named, '/')) return find_program(named, full, size);
+  snprintf(full, size, "%s", named);
+  return access(named, X_OK) == 0;
 }
 
 static void check_programs(findings *f) {
   static const struct {
-    const char *program, *use;
-  } programs[] = {{"cc", "compiles generated code"}, {"gnuplot", "draws plots"}, {"python3", "runs the Python package"}, {"nvcc", "compiles CUDA code"}};
+    const char *program, *use, *packages;
+  } programs[] = {{"gnuplot", "draws plots, in psdm report too", "gnuplot-nox"},
+                  {"python3", "runs the Python package (pip install ./python)", "python3 python3-venv"},
+                  {"nvcc", "compiles CUDA code", "nvidia-cuda-toolkit"},
+                  {"mpicc", "builds programs for many machines", "libopenmpi-dev"},
+                  {"mpirun", "runs them", "openmpi-bin"}};
+  char full[1024];
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-    bool ok = on_path(programs[i].program);
-    find(f, programs[i].program, ok, false, "%s (%s)", ok ? "found" : "not found", programs[i].use);
+    bool plots = strcmp(programs[i].program, "gnuplot") == 0, ok = plots ? find_gnuplot(full, sizeof full) : find_program(programs[i].program, full, sizeof full);
+    const char *named = plots ? getenv("PSDM_GNUPLOT") : NULL;
+    finding *found = find(f, programs[i].program, ok, false, "%s: %s", ok ? full : "not found", programs[i].use);
+    if (!ok && named && named[0])
+      snprintf(found->detail, sizeof found->detail, "PSDM_GNUPLOT=%.200s: cannot be run", named);
+    else
+      install(found, programs[i].packages, false);
   }
 }
+
+/* ---- the answer ---- */
 
 static int print_json(const findings *f, bool healthy) {
   psdm_output *out;
@@ -160,11 +236,32 @@ static int print_json(const findings *f, bool healthy) {
     psdm_json_bool(out, "ok", f->item[i].ok);
     psdm_json_bool(out, "required", f->item[i].required);
     psdm_json_string(out, "detail", f->item[i].detail);
+    if (f->item[i].fix[0]) psdm_json_string(out, "fix", f->item[i].fix);
     psdm_json_close(out);
   }
   psdm_json_close(out);
   psdm_json_close(out);
   return tool_commit(&out);
+}
+
+/* the names of what does not work */
+static void print_lacking(const findings *f, bool required) {
+  int count = 0;
+  for (int i = 0; i < f->count; i++)
+    if (!f->item[i].ok && f->item[i].required == required) printf("%s%s", count++ ? ", " : "", f->item[i].name);
+  printf("\n");
+}
+
+static void print_text(const findings *f, bool healthy, bool whole) {
+  for (int i = 0; i < f->count; i++) {
+    const finding *at = &f->item[i];
+    if (at->ok && tool_quiet()) continue;
+    printf("  %-5s %-20s %s\n", at->ok ? "ok" : at->required ? "FAIL" : "-", at->name, tool_safe(at->detail));
+    if (at->fix[0]) printf("  %-5s %-20s to get it: %s\n", "", "", at->fix);
+  }
+  if (tool_quiet() && healthy) return;
+  printf("%s%s%s", tool_bold(), whole ? "all is well\n" : healthy ? "works, without: " : "does not work: ", tool_plain());
+  if (!whole) print_lacking(f, !healthy);
 }
 
 int cmd_doctor(int argc, char **argv) {
@@ -176,12 +273,15 @@ int cmd_doctor(int argc, char **argv) {
   check_numbers(&f);
   check_folder(&f);
   check_dynamics(&f);
+  check_threads(&f);
+  check_solver(&f);
+  check_compiler(&f);
   check_programs(&f);
-  bool healthy = true;
-  for (int i = 0; i < f.count; i++) healthy &= f.item[i].ok || !f.item[i].required;
-  if (set.json) code = print_json(&f, healthy);
-  for (int i = 0; i < f.count && !set.json; i++)
-    printf("  %-5s %-18s %s\n", f.item[i].ok ? "ok" : f.item[i].required ? "FAIL" : "-", f.item[i].name, f.item[i].detail);
-  if (!set.json) printf("%s\n", healthy ? "all that is needed works" : "something that is needed does not work");
+  bool healthy = true, whole = true;
+  for (int i = 0; i < f.count; i++) healthy &= f.item[i].ok || !f.item[i].required, whole &= f.item[i].ok;
+  if (set.json)
+    code = print_json(&f, healthy);
+  else
+    print_text(&f, healthy, whole);
   return code > 0 ? code : healthy ? EXIT_OK : EXIT_USAGE;
 }

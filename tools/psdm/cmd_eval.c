@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tool.h"
@@ -90,7 +89,8 @@ static int choose_function(job *j, const char *name) {
   for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) words[f] = psdm_function_name((psdm_function)f);
   if (!psdm_function_find(name, &j->function)) {
     const char *near = tool_nearest(name, words, PSDM_FUNCTION_COUNT);
-    return tool_usage("eval", "unknown function '%s'%s%s%s", tool_safe(name), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    if (!near) return tool_unknown("eval", "function", name, words, PSDM_FUNCTION_COUNT);
+    return tool_usage("eval", "unknown function '%s'; did you mean '%s'?", tool_safe(name), near);
   }
   bool expanded = strcmp(j->set.via, "expanded") == 0;
   if (!expanded && strcmp(j->set.via, "recursive") != 0) return tool_usage("eval", "--via '%s': recursive or expanded was expected", tool_safe(j->set.via));
@@ -102,7 +102,7 @@ static int choose_function(job *j, const char *name) {
 
 static int find_link(const psdm_robot *robot, const char *name, const char *option, int *joint) {
   *joint = psdm_robot_find(robot, name);
-  return *joint >= 0 ? -1 : tool_usage("eval", "--%s: the robot has no link or joint '%s'", option, tool_safe(name));
+  return *joint >= 0 ? -1 : tool_no_link("eval", option, name, robot);
 }
 
 /* one "LINK:FX,FY,FZ,MX,MY,MZ"; the name ends at the last colon */
@@ -226,7 +226,8 @@ static int match_columns(job *j) {
 
 static int open_files(job *j) {
   psdm_error error;
-  if (strcmp(j->set.in, "-") == 0 && isatty(STDIN_FILENO)) fprintf(stderr, "psdm: reading states from the terminal; --in FILE reads a file\n");
+  if (strcmp(j->set.in, "-") == 0 && isatty(STDIN_FILENO)) tool_note("reading states from the terminal, up to Ctrl-D; --in FILE reads a file");
+  tool_input(j->set.in);
   if (psdm_csv_open(j->set.in, NULL, &j->csv, &error)) return tool_fail(&error);
   j->inputs = psdm_eval_inputs(j->robot, j->function);
   j->outputs = psdm_eval_outputs(j->robot, j->function, &j->options);
@@ -284,11 +285,6 @@ static int evaluate(job *j, long rows) {
   return tool_fail(&error);
 }
 
-static long long file_size(const char *path) {
-  struct stat info;
-  return strcmp(path, "-") && stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (long long)info.st_size : 0;
-}
-
 /* up to so many further states; their number */
 static long read_states(job *j, psdm_status *status, psdm_error *error) {
   long rows = 0;
@@ -304,16 +300,18 @@ static long read_states(job *j, psdm_status *status, psdm_error *error) {
 static int run(job *j) {
   psdm_error error;
   psdm_status status = PSDM_OK;
-  progress bar = progress_start(file_size(j->set.in));
+  progress bar = progress_start("evaluating", tool_file_size(j->set.in));
   int code = -1;
   long got = AT_ONCE;
   write_header(j);
-  for (long long rows = 0; got == AT_ONCE && code < 0 && !status && !psdm_output_failed(j->out); rows += got) {
+  long long rows = 0;
+  for (; got == AT_ONCE && code < 0 && !status && !psdm_output_failed(j->out); rows += got) {
     got = read_states(j, &status, &error);
     code = evaluate(j, got);
     progress_show(&bar, psdm_csv_bytes(j->csv), rows, "states");
   }
   progress_end(&bar);
+  tool_detail("%s of %lld states, %.3g us each", psdm_function_name(j->function), rows, 1e6 * (tool_now() - bar.started) / (double)(rows ? rows : 1));
   if (code >= 0) return code;
   if (status) return tool_fail(&error);
   if (j->set.json) {

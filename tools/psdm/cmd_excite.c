@@ -1,14 +1,10 @@
-#define _POSIX_C_SOURCE 200809L /* sigaction, clock_gettime */
 /* cmd_excite.c: psdm excite: motions for a robot to make, that tell its parameters apart. */
 #include "cmd_excite.h"
 #include "ranks.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define SETTINGS_STRUCT excite_settings
 static const setting settings[] = {
@@ -22,7 +18,7 @@ static const char help[] =
     "A motion for the robot to make while it is recorded, and then psdm calibrate. It stays within all limits at all times: positions, velocities, accelerations,\n"
     "torques where inertias are known, and the distances that `collision:` of the robot file watches; all of that is verified before a file is written.\n"
     "The robot file needs no inertias. Where it has no limits: 2 rad to both sides, 2 rad/s, 8 rad/s^2 (0.5 m, 0.5 m/s, 2 m/s^2).\n"
-    "Exit 1 after an interrupt, which keeps the best so far.\n\n"
+    "An interrupt (Ctrl-C) ends the search with the best so far, and exit code 130.\n\n"
     "experiments, in the order in which psdm calibrate --route steps takes them:\n" PSDM_STEP_LIST(WORD_HELP)
     "\nexamples:\n"
     "  psdm excite robots/kuka_kr6.yaml --out excitation.csv\n"
@@ -45,7 +41,7 @@ const psdm_joint *excite_joint(const excite_job *j, int q) {
   return psdm_robot_joint(j->robot, k);
 }
 
-bool excite_words_wanted(const excite_job *j) { return !j->set.json && !(j->set.out && strcmp(j->set.out, "-") == 0); }
+bool excite_words_wanted(const excite_job *j) { return !j->set.json && !tool_quiet() && !(j->set.out && strcmp(j->set.out, "-") == 0); }
 
 static void excite_free(excite_job *j) {
   psdm_excitation_free(j->result);
@@ -56,47 +52,17 @@ static void excite_free(excite_job *j) {
   free(j->memory);
 }
 
-/* ---- interrupts: the first ends the search with the best so far, the second the program ---- */
-
-static volatile sig_atomic_t caught;
-static char temporary[4096]; /* to unlink when a second signal ends us; "" when none */
-
-static void on_signal(int number) {
-  if (!caught) {
-    caught = 1;
-    return;
-  }
-  if (temporary[0]) unlink(temporary);
-  signal(number, SIG_DFL);
-  raise(number);
-}
-
-void excite_catch(const psdm_output *out) {
-  struct sigaction action = {.sa_handler = on_signal};
-  const char *name = out ? psdm_output_temporary(out) : NULL;
-  snprintf(temporary, sizeof temporary, "%s", name && strlen(name) < sizeof temporary ? name : "");
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  sigaction(SIGHUP, &action, NULL);
-}
-
 /* ---- the best so far is on disk: nothing is lost however the program ends ---- */
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* another best motion (by its goal, which need not be its condition number) is checked and written, but no more than a tenth of the time goes into that */
 static void save_better(excite_job *j, const psdm_motion *best, double condition) {
-  double began = now();
+  double began = tool_now();
   psdm_error error;
   bool file = j->set.out && strcmp(j->set.out, "-") != 0;
   if (!file || !best || condition == j->saved || began < j->next_save) return;
   bool kept = !excite_measure_motion(j, best, &error) && excite_keeps(j), written = kept && excite_write(j) == EXIT_OK;
   if (written) j->saved = condition;
-  j->next_save = kept && !written ? INFINITY : began + 10 * (now() - began);
+  j->next_save = kept && !written ? INFINITY : began + 10 * (tool_now() - began);
 }
 
 static bool going_on(void *user, const char *doing, double share, const psdm_motion *best, double condition) {
@@ -105,7 +71,7 @@ static bool going_on(void *user, const char *doing, double share, const psdm_mot
   if (best && isfinite(condition)) snprintf(text, sizeof text, "%.100s, condition number %.4g", doing, condition);
   progress_words(&j->bar, best && isfinite(condition) ? text : doing, share);
   save_better(j, best, condition);
-  return !caught;
+  return !tool_interrupted();
 }
 
 /* ---- the run ---- */
@@ -131,18 +97,20 @@ static int try_file(const excite_job *j) {
 
 static int plan(excite_job *j) {
   psdm_error error;
-  j->bar = progress_start(0);
+  j->bar = progress_start("searching", 0);
   j->saved = INFINITY;
   j->options.going_on = going_on;
   j->options.going_on_user = j;
   j->options.ranks = ranks_all();
-  excite_catch(NULL);
+  tool_listen();
   psdm_status status = psdm_excite(j->robot, &j->options, NULL, &j->result, &error);
   progress_end(&j->bar);
   if (status) return tool_fail(&error);
   if (ranks_helper()) return EXIT_OK;
-  j->interrupted = caught;
+  j->interrupted = tool_interrupted();
+  tool_detail("%ld evaluations in %.3g s", j->result->evaluations, j->result->wall);
   if (j->interrupted) tool_warn("interrupted: this is the best so far");
+  tool_deaf();
   return -1;
 }
 
@@ -164,7 +132,7 @@ static int finish(excite_job *j) {
   if (j->set.out && excite_read_back(j, &error)) return tool_fail(&error);
   if (j->set.json) code = excite_json(j);
   if (excite_words_wanted(j)) excite_print(j);
-  return code == EXIT_OK && j->interrupted ? EXIT_QUALITY : code;
+  return code;
 }
 
 int cmd_excite(int argc, char **argv) {

@@ -95,10 +95,6 @@ bool excite_keeps(const excite_job *j);                         /* both keep eve
 int excite_write(excite_job *j);                                /* the rows to --out, whole or not at all: exit code */
 psdm_status excite_read_back(excite_job *j, psdm_error *error); /* measures what the file has, where it can be read again */
 
-/* ---- signals: cmd_excite.c ---- */
-
-void excite_catch(const psdm_output *out); /* the first interrupt ends the search, the second the program and the file that is being written (nullable) */
-
 /* ---- reports ---- */
 
 void excite_print(const excite_job *j); /* cmd_excite_print.c */

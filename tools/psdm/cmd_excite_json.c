@@ -11,6 +11,7 @@ static void json_joints(const excite_job *j, psdm_output *out) {
   for (int i = 0; i < j->n; i++) {
     psdm_json_object(out, NULL);
     psdm_json_string(out, "name", excite_joint(j, i)->name);
+    psdm_json_string(out, "type", tool_joint_type(j->robot, i));
     psdm_json_number(out, "lower", m->lower[i]);
     psdm_json_number(out, "upper", m->upper[i]);
     psdm_json_number(out, "velocity", m->velocity[i]);

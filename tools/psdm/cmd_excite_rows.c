@@ -123,11 +123,9 @@ int excite_write(excite_job *j) {
   psdm_output *out;
   int code = tool_open(j->set.out, &out);
   if (code >= 0) return code;
-  excite_catch(out);
   write_header(j, out);
   for (long k = 0; k < j->rows.rows && !psdm_output_failed(out); k++) write_row(j, out, k);
   code = tool_commit(&out);
-  excite_catch(NULL);
   j->saves += code == EXIT_OK;
   return code;
 }

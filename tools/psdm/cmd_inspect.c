@@ -7,6 +7,7 @@
 #define INSPECT_SETTINGS(X)                                              \
   X(flag, parameters, "", "", "list the standard parameters with their values") \
   X(flag, json, "", "", "write one JSON object")                         \
+  X(text, at, "", "Q1,Q2,...", "JSON: where the joints are and point at this position; one number for all (rad, m); without it 0, or the middle of limits that exclude 0") \
   ROBOT_SETTINGS(X)
 
 typedef struct inspect_settings {
@@ -24,7 +25,8 @@ static const char help[] =
     "examples:\n"
     "  psdm inspect robots/kuka_kr6.yaml\n"
     "  psdm inspect robots/puma560.yaml --parameters\n"
-    "  psdm inspect robots/parallelogram.yaml --json\n";
+    "  psdm inspect robots/parallelogram.yaml --json\n"
+    "  psdm inspect robots/kuka_kr6.yaml --json --at 0,-1.57,1.57,0,0.5,0 > kr6.json\n";
 
 const command_line inspect_line = {"inspect", settings, sizeof settings / sizeof *settings, positional, help};
 
@@ -116,7 +118,60 @@ static void print_text(const psdm_robot *robot, const double *G, const double *c
   if (parameters) print_parameters(robot, pi);
 }
 
-static void json_joint(psdm_output *out, const psdm_robot *robot, int j, const double *G, const double *c) {
+/* where the robot stands, for a picture of it */
+typedef struct placing {
+  double *q, *poses, *axes; /* (n), (joints x 12), (joints x 6) */
+  bool known;               /* a closed loop may not close there */
+} placing;
+
+/* 0 where the limits allow it, else their middle */
+static void rest_position(const psdm_robot *robot, double *q) {
+  for (int j = 0; j < psdm_robot_joints(robot); j++) {
+    const psdm_joint *joint = psdm_robot_joint(robot, j);
+    if (joint->q < 0) continue;
+    bool outside = joint->limits.lower > 0 || joint->limits.upper < 0, bounded = isfinite(joint->limits.lower) && isfinite(joint->limits.upper);
+    q[joint->q] = !outside ? 0 : bounded ? (joint->limits.lower + joint->limits.upper) / 2 : isfinite(joint->limits.lower) ? joint->limits.lower : joint->limits.upper;
+  }
+}
+
+static int place_robot(const psdm_robot *robot, const char *at, placing *p) {
+  size_t joints = (size_t)psdm_robot_joints(robot), n = (size_t)psdm_robot_n(robot);
+  psdm_work *work = NULL;
+  *p = (placing){.q = calloc(n + 1, sizeof *p->q), .poses = calloc(joints * 12 + 1, sizeof *p->poses), .axes = calloc(joints * 6 + 1, sizeof *p->axes)};
+  if (!p->q || !p->poses || !p->axes || psdm_work_new(robot, NULL, &work)) return tool_usage("inspect", "out of memory");
+  rest_position(robot, p->q);
+  int code = at ? tool_numbers("inspect", "at", at, (int)n, p->q) : -1;
+  if (code < 0) p->known = !psdm_poses(robot, work, p->q, p->poses) && !psdm_axes(robot, work, p->q, p->axes);
+  psdm_work_free(work, NULL);
+  if (code < 0 && at && !p->known) tool_warn("a closed loop cannot be closed at this position");
+  return code;
+}
+
+static void unplace(placing *p) {
+  free(p->q);
+  free(p->poses);
+  free(p->axes);
+}
+
+/* the joint that carries it, counted from 1 (0: the base), a point on the axis, its direction, origin of the link behind, and that link's mass and centre of mass, all in the base frame */
+static void json_place(psdm_output *out, const placing *p, const psdm_joint *joint, int j, const double *pi) {
+  const double *pose = p->poses + 12 * j, *body = joint->link < 0 ? NULL : pi + 10 * joint->link;
+  if (!p->known) return;
+  psdm_json_object(out, "at");
+  psdm_json_integer(out, "carried_by", joint->parent + 1);
+  psdm_json_numbers(out, "point", p->axes + 6 * j, 3);
+  psdm_json_numbers(out, "axis", p->axes + 6 * j + 3, 3);
+  psdm_json_numbers(out, "link", pose, 3);
+  if (body && isfinite(body[0])) psdm_json_number(out, "mass", body[0]);
+  if (body && body[0] > 0 && isfinite(body[1] + body[2] + body[3])) {
+    double com[3];
+    for (int i = 0; i < 3; i++) com[i] = pose[i] + (pose[3 + 3 * i] * body[1] + pose[4 + 3 * i] * body[2] + pose[5 + 3 * i] * body[3]) / body[0];
+    psdm_json_numbers(out, "com", com, 3);
+  }
+  psdm_json_close(out);
+}
+
+static void json_joint(psdm_output *out, const psdm_robot *robot, int j, const double *G, const double *c, const double *pi, const placing *place) {
   const psdm_joint *joint = psdm_robot_joint(robot, j);
   int n = psdm_robot_n(robot);
   psdm_json_object(out, NULL);
@@ -155,6 +210,7 @@ static void json_joint(psdm_output *out, const psdm_robot *robot, int j, const d
     psdm_json_number(out, "offset", joint->friction.offset);
     psdm_json_close(out);
   }
+  json_place(out, place, joint, j, pi);
   psdm_json_close(out);
 }
 
@@ -164,7 +220,7 @@ static void json_texts(psdm_output *out, const char *key, const psdm_robot *robo
   psdm_json_close(out);
 }
 
-static int print_json(const psdm_robot *robot, const double *G, const double *c, const double *pi) {
+static int print_json(const psdm_robot *robot, const double *G, const double *c, const double *pi, const placing *place) {
   psdm_output *out;
   char name[64];
   int code = tool_open("-", &out);
@@ -173,8 +229,9 @@ static int print_json(const psdm_robot *robot, const double *G, const double *c,
   psdm_json_string(out, "name", psdm_robot_name(robot));
   psdm_json_integer(out, "n", psdm_robot_n(robot));
   psdm_json_numbers(out, "gravity", psdm_robot_gravity(robot), 3);
+  psdm_json_numbers(out, "at", place->q, psdm_robot_n(robot));
   psdm_json_array(out, "joints");
-  for (int j = 0; j < psdm_robot_joints(robot); j++) json_joint(out, robot, j, G, c);
+  for (int j = 0; j < psdm_robot_joints(robot); j++) json_joint(out, robot, j, G, c, pi, place);
   psdm_json_close(out);
   psdm_json_bool(out, "ready", psdm_robot_ready(robot, NULL) == PSDM_OK);
   psdm_json_object(out, "parameters");
@@ -202,11 +259,11 @@ int cmd_inspect(int argc, char **argv) {
   if (G && c && pi) {
     psdm_robot_coupling(robot, G, c);
     psdm_robot_parameters(robot, pi);
-    code = EXIT_OK;
-    if (set.json)
-      code = print_json(robot, G, c, pi);
-    else
-      print_text(robot, G, c, pi, set.parameters);
+    placing place;
+    code = place_robot(robot, set.at, &place);
+    if (code < 0 && set.json) code = print_json(robot, G, c, pi, &place);
+    if (code < 0) code = EXIT_OK, print_text(robot, G, c, pi, set.parameters);
+    unplace(&place);
   } else {
     code = tool_usage("inspect", "out of memory");
   }

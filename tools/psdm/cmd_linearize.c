@@ -1,7 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tool.h"
@@ -427,6 +426,7 @@ static void json_begin(const job *j, psdm_output *out) {
   tool_json_begin(out, "linearize");
   psdm_json_string(out, "robot", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
+  tool_json_joints(out, j->robot, NULL);
   settings_json(&linearize_line, &j->set, out);
   psdm_json_string(out, "form", j->set.form);
   psdm_json_number(out, "dt", j->set.dt);
@@ -520,7 +520,8 @@ static int save_mat(const job *j) {
     for (long p = 0; p < j->points; p++, at += part) memcpy(at, j->kept + (size_t)p * size + before, part * sizeof *at);
     before += part;
   }
-  if (psdm_matrices_save(count, pages, j->set.out, NULL, &error)) code = tool_fail(&error);
+  code = tool_spare(j->set.out);
+  if (code < 0 && psdm_matrices_save(count, pages, j->set.out, NULL, &error)) code = tool_fail(&error);
   free(sorted);
   return code;
 }
@@ -621,7 +622,8 @@ static void print_point(const job *j) {
 static int open_files(job *j) {
   psdm_error error;
   const char *out = j->set.out;
-  if (strcmp(j->set.at, "-") == 0 && isatty(STDIN_FILENO)) fprintf(stderr, "psdm: reading points from the terminal; --at FILE.csv reads a file\n");
+  if (strcmp(j->set.at, "-") == 0 && isatty(STDIN_FILENO)) tool_note("reading points from the terminal, up to Ctrl-D; --at FILE.csv reads a file");
+  tool_input(j->set.at);
   if (psdm_csv_open(j->set.at, NULL, &j->csv, &error)) return tool_fail(&error);
   int code = match_columns(j);
   if (code < 0 && j->set.json) code = tool_open("-", &j->json);
@@ -683,13 +685,8 @@ static int run_points(job *j, progress *bar) {
   }
 }
 
-static long long file_size(const char *path) {
-  struct stat info;
-  return strcmp(path, "-") && stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (long long)info.st_size : 0;
-}
-
 static int run(job *j) {
-  progress bar = progress_start(file_size(j->set.at));
+  progress bar = progress_start("linearizing", tool_file_size(j->set.at));
   int code = run_points(j, &bar);
   progress_end(&bar);
   if (code < 0 && !j->points) code = file_error(j, PSDM_E_PARSE, 0, "no points");

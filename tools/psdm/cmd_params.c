@@ -356,11 +356,17 @@ static int find(view *v, int model, int solver) {
   if (model) {
     const psdm_params_options options = {.sampling = (psdm_sampling)(model - 1), .solver = (psdm_solver)solver, .no_scaling = v->set->no_scaling,
                                          .assume_count = v->assume.assume_count, .assume = v->assume.assume};
-    if (psdm_params_solve(v->robot, &options, NULL, &v->params, &error)) return tool_fail(&error);
+    progress bar = progress_start("sampling and decomposing", 0);
+    psdm_status status = psdm_params_solve(v->robot, &options, NULL, &v->params, &error);
+    progress_end(&bar);
+    if (status) return tool_fail(&error);
     v->l = v->params->rank;
     warn_doubt(v->params);
   } else {
-    if (psdm_params_derive(v->robot, &v->assume, NULL, &v->model, NULL, &error)) return tool_fail(&error);
+    progress bar = progress_start("deriving", 0);
+    psdm_status status = psdm_params_derive(v->robot, &v->assume, NULL, &v->model, NULL, &error);
+    progress_end(&bar);
+    if (status) return tool_fail(&error);
     v->l = psdm_model_l(v->model);
     int code = v->set->symbolic ? find_symbols(v) : -1;
     if (code >= 0) return code;

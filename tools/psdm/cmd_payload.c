@@ -1,8 +1,6 @@
-#define _POSIX_C_SOURCE 200809L /* sigaction */
 /* cmd_payload.c: psdm payload: which load a calibrated robot carries, and its parameters with it. */
 #include "cmd_payload.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +12,8 @@ static const char *const positional[] = {"ROBOT", NULL};
 static const char help[] =
     "Finds mass, centre of mass and inertia of what a robot carries, from logs of the calibrated robot (--params) with the load, and better without it too\n"
     "(--empty): the torque that the calibrated parameters leave over, against the columns of the link that carries the load. A load adds to ten standard\n"
-    "parameters of one link, so the parameters of the loaded robot follow without a new calibration (--out). Exit 1 after an interrupt.\n\n"
+    "parameters of one link, so the parameters of the loaded robot follow without a new calibration (--out). An interrupt\n"
+    "(Ctrl-C) keeps what the rows so far say, with exit code 130.\n\n"
     "logs: as psdm calibrate reads them\n"
     "\nexamples:\n"
     "  psdm calibrate arm.yaml --log run.csv --covariance --out arm_params.yaml\n"
@@ -29,7 +28,7 @@ int payload_memory(void) { return tool_usage("payload", "out of memory"); }
 
 static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
 
-bool payload_words_wanted(const payload_job *j) { return !j->set.json && !j->set.quiet && !is_standard(j->set.out) && !is_standard(j->set.predict); }
+bool payload_words_wanted(const payload_job *j) { return !j->set.json && !tool_quiet() && !is_standard(j->set.out) && !is_standard(j->set.predict); }
 
 static void payload_free(payload_job *j) {
   psdm_payload_free(j->answer);
@@ -44,30 +43,22 @@ static void payload_free(payload_job *j) {
 
 /* ---- the run: the first interrupt ends it with the rows so far, the second the program ---- */
 
-static volatile sig_atomic_t caught;
-
-static void on_signal(int number) {
-  caught = 1;
-  signal(number, SIG_DFL);
-}
-
 static bool going_on(void *user, const char *doing, double share) {
-  progress_words(user, doing, share);
-  return !caught;
+  return progress_words(user, doing, share);
 }
 
 static int identify(payload_job *j) {
   psdm_error error;
-  progress bar = progress_start(0);
-  struct sigaction action = {.sa_handler = on_signal};
+  progress bar = progress_start("reading logs", 0);
   if (j->set.load) return -1;
-  sigaction(SIGINT, &action, NULL);
+  tool_listen();
   j->options.going_on = going_on;
   j->options.going_on_user = &bar;
   psdm_status status = psdm_payload_identify(j->robot, j->empty, &j->options, NULL, &j->answer, &error);
   progress_end(&bar);
   if (status) return tool_fail(&error);
   if (j->answer->stopped) tool_warn("interrupted: this is what the rows so far say");
+  tool_deaf();
   j->load = j->answer->load;
   memcpy(j->pi, j->answer->pi, sizeof j->pi);
   return -1;
@@ -87,15 +78,18 @@ static int load_robot(payload_job *j) {
   robot_settings robot = *ROBOT_SETTINGS_OF(&j->set);
   robot.params = NULL; /* the file is read below: the robot need not take it over */
   int code = tool_load("payload", j->path, &robot, &j->robot);
+  tool_input(j->set.params);
+  for (int i = 0; i < j->set.log.count; i++) tool_input(j->set.log.value[i]);
+  for (int i = 0; i < j->set.empty.count; i++) tool_input(j->set.empty.value[i]);
   if (code < 0 && psdm_parameters_load(j->set.params, j->robot, NULL, &j->empty, &error)) code = tool_fail(&error);
   return code;
 }
 
 static int report(payload_job *j) {
   int code = EXIT_OK;
-  if (j->set.json && !j->set.quiet) code = payload_json(j);
+  if (j->set.json) code = payload_json(j);
   if (payload_words_wanted(j)) payload_print(j);
-  return code == EXIT_OK && j->answer && j->answer->stopped ? EXIT_QUALITY : code;
+  return code;
 }
 
 int cmd_payload(int argc, char **argv) {

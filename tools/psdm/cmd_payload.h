@@ -15,7 +15,6 @@
   X(flag, drift, "", "", "fit offset, Coulomb and viscous friction of each drive beside the load (always with --empty)")                         \
   X(text, cutoff, "", "HZ|none", "of the zero-phase filter (default: the calibration's)")                                                        \
   X(flag, json, "", "", "write one JSON object")                                                                                                 \
-  X(flag, quiet, "", "", "no report; files and exit code only")                                                                                  \
   X(text, columns, "", "t=1,q=2:7,tau=8:13", "where channels stand in logs without a header, counted from 1")                                    \
   X(flag, degrees, "", "", "positions of the logs, and their rates, are in degrees")                                                             \
   X(text, offset, "", "RAD,...", "added to the logs' positions, one number per joint")                                                           \

@@ -97,6 +97,7 @@ int payload_json(payload_job *j) {
   tool_json_begin(out, "payload");
   psdm_json_string(out, "name", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
+  tool_json_joints(out, j->robot, NULL);
   psdm_json_string(out, "link", payload_link_name(j));
   put_load(j, out);
   put_theta(j, out);

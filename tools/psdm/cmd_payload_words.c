@@ -43,7 +43,7 @@ static int choose_numbers(payload_job *j) {
 static int check_outputs(const payload_job *j) {
   const payload_settings *s = &j->set;
   const char *const path[] = {s->out, s->predict};
-  int standard = s->json && !s->quiet;
+  int standard = s->json;
   for (int k = 0; k < 2; k++) standard += path[k] && strcmp(path[k], "-") == 0;
   return standard > 1 ? tool_usage("payload", "only one of --json, --out and --predict can go to standard output") : -1;
 }
@@ -91,15 +91,7 @@ static int choose_link(payload_job *j) {
   if (!j->set.link) return -1;
   j->joint = psdm_robot_find(j->robot, j->set.link);
   if (j->joint >= 0) return -1;
-  int joints = psdm_robot_joints(j->robot);
-  const char **words = calloc(2 * (size_t)joints + 1, sizeof *words);
-  if (!words) return payload_memory();
-  for (int k = 0; k < joints; k++) words[k] = psdm_robot_link_name(j->robot, k), words[joints + k] = psdm_robot_joint(j->robot, k)->name;
-  const char *near = tool_nearest(j->set.link, words, 2 * (size_t)joints);
-  int code = near ? tool_usage("payload", "--link '%s': did you mean '%s'?", tool_safe(j->set.link), tool_safe(near))
-                  : tool_usage("payload", "--link '%s': the robot has no such link", tool_safe(j->set.link));
-  free(words);
-  return code;
+  return tool_no_link("payload", "link", j->set.link, j->robot);
 }
 
 int payload_numbers(payload_job *j) {

@@ -3,7 +3,6 @@
 #include "cmd_plan.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ static const char help[] =
     "  energy --from Q --to Q    the least integral of squared torques\n"
     "  scale --trajectory FILE   a trajectory as it is, K times as long: the smallest K that meets all limits, from stored torques\n\n"
     "Limits are the robot file's, or the options'. Whatever is found is checked on a fine grid by inverse dynamics. Exit 1 when no motion was found, a limit\n"
-    "is broken by more than 1 %, or after an interrupt.\n\n"
+    "is broken by more than 1 %; 130 after an interrupt (Ctrl-C): the motion so far is written where it keeps the limits.\n\n"
     "examples:\n"
     "  psdm plan arm.yaml time --from 0 --to 1,0.5,-0.3 --out quick.csv\n"
     "  psdm plan arm.yaml energy --from 0 --to 1,0.5,-0.3 --duration 1.5 --json\n"
@@ -27,15 +26,6 @@ static const char help[] =
     "  psdm plan arm.yaml scale --trajectory too_fast.csv --out slower.csv\n";
 
 const command_line plan_line = {"plan", settings, sizeof settings / sizeof *settings, positional, help};
-
-static volatile sig_atomic_t caught;
-
-static void on_signal(int number) {
-  caught = 1;
-  signal(number, SIG_DFL);
-}
-
-bool plan_interrupted(void) { return caught != 0; }
 
 /* ---- words ---- */
 
@@ -73,7 +63,7 @@ static int check_numbers(const plan_settings *s) {
   if (s->blend != -1 && !(s->blend >= 0 && s->blend <= 1)) return tool_usage("plan", "--blend %g: 0 to 1 was expected", s->blend);
   if (!counts(s->nodes, 10000)) return tool_usage("plan", "--nodes %g: a whole number from 2 to 10000 was expected", s->nodes);
   if (!counts(s->points, 1e7)) return tool_usage("plan", "--points %g: a whole number from 2 to 10000000 was expected", s->points);
-  if (s->json && !s->quiet && s->out && strcmp(s->out, "-") == 0) return tool_usage("plan", "--json and --out - both want standard output");
+  if (s->json && s->out && strcmp(s->out, "-") == 0) return tool_usage("plan", "--json and --out - both want standard output");
   return -1;
 }
 
@@ -103,6 +93,29 @@ static int read_numbers(plan_job *j) {
   return code;
 }
 
+/* all columns are such as --out writes: what it calls tau is no surprise in a trajectory */
+static bool own_columns(const plan_job *j) {
+  static const char *const groups[] = {"q", "qd", "qdd", "tau"};
+  psdm_csv *csv;
+  if (strcmp(j->set.trajectory, "-") == 0 || psdm_csv_open(j->set.trajectory, NULL, &csv, NULL)) return false;
+  int own = psdm_csv_find(csv, "t") >= 0;
+  for (int k = 0; k < 4 * j->n; k++) {
+    char name[32];
+    snprintf(name, sizeof name, "%s%d", groups[k % 4], k / 4 + 1);
+    own += psdm_csv_find(csv, name) >= 0;
+  }
+  bool all = own == psdm_csv_columns(csv);
+  psdm_csv_close(csv);
+  return all;
+}
+
+static int load_trajectory(plan_job *j) {
+  psdm_error error;
+  if (!j->set.trajectory) return -1;
+  tool_input(j->set.trajectory);
+  return psdm_motion_load(j->set.trajectory, j->n, j->set.ignore_extra || own_columns(j), NULL, &j->path, &error) ? tool_fail(&error) : -1;
+}
+
 static int prepare(plan_job *j) {
   psdm_error error;
   j->n = psdm_robot_n(j->robot);
@@ -119,17 +132,16 @@ static int prepare(plan_job *j) {
   int code = read_numbers(j);
   if (code >= 0) return code;
   if (psdm_robot_ready(j->robot, &error)) return tool_fail(&error);
-  if (j->set.trajectory && psdm_motion_load(j->set.trajectory, j->n, j->set.ignore_extra, NULL, &j->path, &error)) return tool_fail(&error);
-  return -1;
+  return load_trajectory(j);
 }
 
 static int report(plan_job *j) {
   bool standard = j->set.out && strcmp(j->set.out, "-") == 0;
-  int code = j->set.json && !j->set.quiet ? plan_json(j) : EXIT_OK;
-  if (!j->set.json && !j->set.quiet && !standard) plan_print(j);
+  int code = j->set.json ? plan_json(j) : EXIT_OK;
+  if (!j->set.json && !tool_quiet() && !standard) plan_print(j);
   if (code != EXIT_OK) return code;
   bool found = !j->optimal || (j->optimal->converged && !j->optimal->stopped);
-  if (!found) tool_warn("no motion that is certain to be the best: %s", j->optimal->words);
+  if (!found && !tool_interrupted()) tool_warn("no motion that is certain to be the best: %s", j->optimal->words);
   if (j->used > 1.01) tool_warn("a limit is broken: %.1f %% of it are used", 100 * j->used);
   return found && j->used <= 1.01 ? EXIT_OK : EXIT_QUALITY;
 }
@@ -145,13 +157,12 @@ static void release(plan_job *j) {
 
 int cmd_plan(int argc, char **argv) {
   plan_job j = {.used = 0};
-  struct sigaction action = {.sa_handler = on_signal};
   int code = settings_parse(&plan_line, argc, argv, &j.set, j.words);
   if (code < 0) code = check_words(&j);
   if (code < 0) code = check_numbers(&j.set);
   if (code < 0) code = tool_load("plan", j.words[0], ROBOT_SETTINGS_OF(&j.set), &j.robot);
   if (code < 0) code = prepare(&j);
-  if (code < 0 && !j.path) sigaction(SIGINT, &action, NULL); /* the other two are over in a moment and do not ask */
+  if (code < 0 && !j.path) tool_listen(); /* the other two are over in a moment and do not ask */
   if (code < 0) code = j.what == PLAN_SCALE ? plan_scale(&j) : j.path ? plan_path(&j) : plan_optimal(&j);
   if (code < 0) code = plan_rows(&j);
   if (code < 0) code = report(&j);

@@ -11,7 +11,6 @@
   X(text, out, "", "FILE.csv", "the motion: t, q1.., qd1.., qdd1.., tau1.., whole or not at all; - is standard output")                   \
   X(number, output, "0.01", "SECONDS", "between rows")                                                                                    \
   X(flag, json, "", "", "write one JSON object")                                                                                          \
-  X(flag, quiet, "", "", "no report; files and exit code only")                                                                           \
   X(number, factor, "0", "K", "scale: take K times as long; 0 is the smallest K that meets all limits")                                   \
   X(number, duration, "0", "SECONDS", "energy: how long the motion takes; 0 is 1.2 times the least time. time: at most")                  \
   X(number, blend, "-1", "SHARE", "weight of energy beside time: 0 is time alone, 1 energy alone (default: 0 for time, 1 for energy)")    \
@@ -20,7 +19,7 @@
   X(text, velocity, "", "RAD/S,...", "largest velocities")                                                                                \
   X(text, acceleration, "", "RAD/S^2,...", "largest accelerations")                                                                       \
   X(text, effort, "", "NM,...", "largest torques")                                                                                        \
-  X(text, friction, "none", "KIND", "friction of the joints: none, viscous, coulomb, stribeck or power")                                  \
+  X(text, friction, "none", "none|viscous|coulomb|stribeck|power", "friction of the joints")                                  \
   X(flag, elastic, "", "", "time, energy: joints with a stiffness are springs between motor and link")                                    \
   X(number, nodes, "0", "COUNT", "time, energy: intervals of the motion; 0 is 20")                                                        \
   X(number, points, "0", "COUNT", "along a path: of the grid; 0 is 1000. scale: rows that are looked at; 0 is 10001")                     \
@@ -68,6 +67,5 @@ int plan_optimal(plan_job *j);
 int plan_rows(plan_job *j);    /* measures all rows, and writes --out */
 void plan_print(const plan_job *j);
 int plan_json(const plan_job *j);
-bool plan_interrupted(void);
 
 #endif

@@ -145,6 +145,25 @@ static void json_optimal(const plan_job *j, psdm_output *out) {
   psdm_json_number(out, "guess_energy", j->optimal->guess_energy);
 }
 
+/* at most so many points of the path, evenly picked: how far, how quick, and how much of some limit */
+static void json_path(const plan_job *j, psdm_output *out) {
+  enum { MOST = 500 };
+  const psdm_path_plan *p = j->plan;
+  long shown = p->points < MOST ? p->points : MOST;
+  psdm_json_integer(out, "points", p->points);
+  psdm_json_object(out, "path");
+  for (int what = 0; what < 4; what++) {
+    static const char *const keys[] = {"s", "t", "speed", "usage"};
+    psdm_json_array(out, keys[what]);
+    for (long k = 0; k < shown; k++) {
+      long at = shown > 1 ? k * (p->points - 1) / (shown - 1) : 0;
+      psdm_json_number(out, NULL, what == 0 ? p->s[at] : what == 1 ? p->t[at] : what == 2 ? sqrt(p->x[at]) : p->usage[at]);
+    }
+    psdm_json_close(out);
+  }
+  psdm_json_close(out);
+}
+
 int plan_json(const plan_job *j) {
   static const char *const peaks[] = {"peak_velocity", "peak_acceleration", "peak_torque"};
   psdm_output *out;
@@ -153,6 +172,7 @@ int plan_json(const plan_job *j) {
   tool_json_begin(out, "plan");
   psdm_json_string(out, "name", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
+  tool_json_joints(out, j->robot, j->limit);
   psdm_json_string(out, "what", j->words[1]);
   psdm_json_number(out, "seconds", j->seconds);
   psdm_json_number(out, "energy", j->energy);
@@ -164,7 +184,7 @@ int plan_json(const plan_job *j) {
     psdm_json_integer(out, "limited_joint", j->by.joint + 1);
     psdm_json_number(out, "recomputed", j->recomputed);
   }
-  if (j->plan) psdm_json_integer(out, "points", j->plan->points);
+  if (j->plan) json_path(j, out);
   if (j->optimal) json_optimal(j, out);
   psdm_json_integer(out, "rows", j->rows);
   settings_json(&plan_line, &j->set, out);

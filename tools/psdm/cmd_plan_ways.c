@@ -122,22 +122,47 @@ int plan_path(plan_job *j) {
 
 /* ---- optimal ---- */
 
+typedef struct solving {
+  progress *bar;
+  const char *lacking; /* why no motion of this one is an answer; NULL: it is */
+} solving;
+
+static bool keeps(double infeasibility) { return infeasibility <= 1e-3; }
+
+static const char none_keeps[] = "no motion so far keeps all limits";
+
+/* user: solving */
 static bool going_on(void *user, int iteration, double objective, double infeasibility) {
   char doing[96];
-  (void)infeasibility;
+  const solving *s = user;
+  progress_lacking(s->lacking ? s->lacking : keeps(infeasibility) ? NULL : none_keeps);
   snprintf(doing, sizeof doing, "iteration %d, %.5g", iteration, objective);
-  progress_words(user, doing, -1);
-  return !plan_interrupted();
+  return progress_words(s->bar, doing, -1);
 }
 
-static int solve(plan_job *j, psdm_optimal_options *o, psdm_optimal **answer) {
+static int solve(plan_job *j, psdm_optimal_options *o, const char *lacking, psdm_optimal **answer) {
   psdm_error error;
-  progress bar = progress_start(0);
+  progress bar = progress_start("optimising", 0);
   o->going_on = going_on;
-  o->going_on_user = &bar;
+  o->going_on_user = &(solving){&bar, lacking};
+  progress_lacking(lacking ? lacking : none_keeps);
   psdm_status status = psdm_optimal_new(j->robot, o, NULL, answer, &error);
   progress_end(&bar);
+  if (!status) tool_detail("%s: %d iterations, %.3g s; the motion takes %.6g s", (*answer)->words, (*answer)->iterations, (*answer)->wall, (*answer)->seconds);
   return status ? tool_fail(&error) : -1;
+}
+
+static int interrupted(const char *why) {
+  tool_warn("interrupted: %s; nothing was written", why);
+  return EXIT_INTERRUPTED;
+}
+
+/* what was found until an interrupt is worth something where it keeps the limits */
+static int keep_best(plan_job *j) {
+  if (!tool_interrupted()) return -1;
+  if (!keeps(j->optimal->infeasibility) || !(j->optimal->worst_effort <= 1.001)) return interrupted(none_keeps);
+  tool_warn("interrupted: this motion keeps the limits, but is not the best");
+  return -1;
 }
 
 int plan_optimal(plan_job *j) {
@@ -152,8 +177,10 @@ int plan_optimal(plan_job *j) {
     psdm_optimal_options first = o;
     first.time = 1;
     first.energy = 0;
-    code = solve(j, &first, &quick);
+    static const char no_time[] = "the least time, which the duration is taken from, was not found";
+    code = solve(j, &first, no_time, &quick);
     if (code < 0) o.duration = 1.2 * quick->seconds;
+    if (code < 0 && tool_interrupted()) code = interrupted(no_time);
     if (code < 0 && !quick->converged && !quick->stopped) tool_warn("the least time, which the duration is taken from, is not certain: %s", quick->words);
     psdm_optimal_free(quick);
   } else if (blend == 1) {
@@ -161,7 +188,9 @@ int plan_optimal(plan_job *j) {
   } else {
     o.longest = j->set.duration;
   }
-  if (code < 0) code = solve(j, &o, &j->optimal);
+  if (code < 0) code = solve(j, &o, NULL, &j->optimal);
+  if (code < 0) code = keep_best(j);
+  tool_deaf();
   if (code < 0) j->seconds = j->optimal->seconds;
   return code;
 }

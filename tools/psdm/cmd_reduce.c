@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reduce_figures.h"
 #include "reduce_plot.h"
 #include "ranks.h"
 #include "tool.h"
@@ -17,6 +18,7 @@
   X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                                           \
   X(text, plots, "", "DIR", "draw contributions (figure2) and the trade-off (figure7), slow and fast, with gnuplot")          \
   X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                               \
+  X(flag, figures, "", "", "with --json: the numbers of those figures, for psdm report; takes as long as --plots")            \
   X(flag, json, "", "", "write one JSON object")                                                                              \
   ROBOT_SETTINGS(X)
 
@@ -39,7 +41,8 @@ static const char help[] =
     "  psdm reduce robots/kuka_kr6.yaml\n"
     "  psdm reduce robots/kuka_kr6.yaml --profile fast --error 0.001 --confidence 0.999\n"
     "  psdm reduce robots/kuka_kr6.yaml --out kr6_small\n"
-    "  psdm reduce robots/kuka_kr6.yaml --table --plots figures\n";
+    "  psdm reduce robots/kuka_kr6.yaml --table --plots figures\n"
+    "  psdm reduce robots/kuka_kr6.yaml --table --figures --json > kr6.json && psdm report kr6.json --out kr6.html\n";
 
 const command_line reduce_line = {"reduce", settings, sizeof settings / sizeof *settings, positional, help};
 
@@ -53,6 +56,11 @@ typedef struct job {
   double *states;           /* of a CSV */
   psdm_reduce_info info;
   psdm_cost full, recursion, less;
+  figure_profile figure[FIGURE_PROFILES];
+  int figures;
+  table_cell table[TABLE_CELLS];
+  bool tabled;
+  bool stopped;             /* by an interrupt: table and figures may be missing */
   progress bar;
 } job;
 
@@ -70,8 +78,7 @@ static const char *difference(const psdm_cost *less, const psdm_cost *than, char
 }
 
 static bool going_on(void *user, double share) {
-  progress_show(user, (long long)(100 * share), (long long)(100 * share), "% reduced");
-  return true;
+  return progress_words(user, "reducing", share);
 }
 
 /* ---- profiles ---- */
@@ -105,6 +112,7 @@ static int read_profile(job *j, const char *path) {
   int columns = psdm_eval_inputs(j->robot, PSDM_F_INVERSE), code = -1;
   int *column = calloc((size_t)columns + 1, sizeof *column);
   if (!column) return EXIT_USAGE;
+  tool_input(path);
   if (psdm_csv_open(path, NULL, &csv, &error)) {
     free(column);
     return tool_fail(&error);
@@ -146,20 +154,22 @@ static int check_settings(const reduce_settings *set) {
   if (!(set->confidence > 0 && set->confidence < 1)) return tool_usage("reduce", "--confidence must lie between 0 and 1");
   if (!(set->samples >= 1000 && set->samples <= 4e9) || set->samples != floor(set->samples)) return tool_usage("reduce", "--samples must be a whole number from 1000 to 4e9");
   if (!(set->seed >= 0 && set->seed <= 9e15) || set->seed != floor(set->seed)) return tool_usage("reduce", "--seed must be a whole number");
-  if (strcmp(set->device, "cpu") != 0 && strcmp(set->device, "cuda") != 0) return tool_usage("reduce", "--device '%s': cpu or cuda was expected", tool_safe(set->device));
-  if (set->json && set->table) return tool_usage("reduce", "--table and --json do not go together");
+  if (set->figures && !set->json) return tool_usage("reduce", "--figures are numbers for --json; --plots DIR draws them");
   return -1;
 }
 
+/* after an interrupt the reduction itself, once there is one, is still an answer: no words */
+static int fail(const job *j, const psdm_error *error) { return j->reduced && tool_interrupted() ? EXIT_INTERRUPTED : tool_fail(error); }
+
 static int start_reducer(job *j, const psdm_profile *profile, bool medians, psdm_reducer **reducer) {
   psdm_error error;
-  psdm_reduce_options options = {.profile = *profile, .samples = (long)j->set->samples, .seed = (unsigned long long)j->set->seed, .forward = j->set->forward, .medians = medians, .cuda = strcmp(j->set->device, "cuda") == 0, .ranks = ranks_all(), .going_on = going_on, .going_on_user = &j->bar};
-  return psdm_reducer_new(j->robot, j->model, &options, NULL, reducer, &error) ? tool_fail(&error) : -1;
+  psdm_reduce_options options = {.profile = *profile, .samples = (long)j->set->samples, .seed = (unsigned long long)j->set->seed, .forward = j->set->forward, .medians = medians, .going_on = going_on, .going_on_user = &j->bar};
+  return psdm_reducer_new(j->robot, j->model, &options, NULL, reducer, &error) ? fail(j, &error) : -1;
 }
 
-static int reduce_to(psdm_reducer *reducer, double wanted, double confidence, psdm_model **reduced, psdm_reduce_info *info) {
+static int reduce_to(const job *j, psdm_reducer *reducer, double wanted, double confidence, psdm_model **reduced, psdm_reduce_info *info) {
   psdm_error error;
-  return psdm_reducer_reduce(reducer, wanted, confidence, reduced, info, &error) ? tool_fail(&error) : -1;
+  return psdm_reducer_reduce(reducer, wanted, confidence, reduced, info, &error) ? fail(j, &error) : -1;
 }
 
 static psdm_code_function asked(const job *j) { return j->set->forward ? PSDM_CODE_FORWARD : PSDM_CODE_INVERSE; }
@@ -243,6 +253,8 @@ static int write_json(const job *j) {
   psdm_json_number(out, "error_wanted", j->set->error);
   psdm_json_number(out, "confidence", j->set->confidence);
   psdm_json_bool(out, "reached", i->reached);
+  psdm_json_bool(out, "interrupted", i->stopped);
+  if (j->stopped) psdm_json_bool(out, "stopped", true);
   psdm_json_number(out, "error", i->error);
   psdm_json_number(out, "digits", i->digits);
   psdm_json_number(out, "error_half", i->error_half);
@@ -256,87 +268,121 @@ static int write_json(const job *j) {
   write_cost(out, "reduced", &j->less);
   write_cost(out, "recursion", &j->recursion);
   psdm_json_string(out, "wins", fewer(&j->less, &j->recursion) > 0 ? "reduced" : "recursion");
+  if (j->tabled) figure_write_table(out, j->table);
+  if (j->figures) figure_write(out, j->figure, j->figures);
   psdm_json_close(out);
   return tool_commit(&out);
 }
 
 /* ---- the table: Lloyd, Irani, Ahmadi (2021), Table 3, in operations ---- */
 
-static const double confidences[2] = {0.95, 0.999};
-
-static int table_cell(job *j, psdm_reducer *reducer, double wanted, double confidence, char *text, size_t size) {
+static int fill_cell(job *j, psdm_reducer *reducer, table_cell *cell) {
   psdm_model *reduced = NULL;
-  psdm_reduce_info info;
-  psdm_cost cost;
-  int code = reduce_to(reducer, wanted, confidence, &reduced, &info);
-  if (code < 0) code = count(j, reduced, PSDM_CODE_EXPANDED, &cost);
-  char how[32];
-  if (code < 0) snprintf(text, size, "%6ld %6ld  %-12s%s", info.functions, operations(&cost), difference(&cost, &j->full, how), operations(&cost) < operations(&j->recursion) ? " *" : "  ");
+  int code = reduce_to(j, reducer, cell->error, cell->confidence, &reduced, &cell->info);
+  if (code < 0 && cell->info.stopped) code = EXIT_INTERRUPTED;
+  if (code < 0) code = count(j, reduced, PSDM_CODE_EXPANDED, &cell->cost);
   psdm_model_free(reduced);
   return code;
 }
 
-static int print_table(job *j) {
-  static const char *const names[2] = {"slow", "fast"};
-  char cell[2][2][2][64]; /* digits, profile, confidence */
+/* cells by digits, then profile, then confidence; by profile is the quickest order to fill them in */
+static int fill_table(job *j) {
   int code = -1;
+  j->bar = progress_start("table", 100);
   for (int p = 0; p < 2 && code < 0; p++) {
     psdm_profile profile = p ? psdm_profile_fast() : psdm_profile_slow();
     psdm_reducer *reducer = NULL;
     code = start_reducer(j, &profile, false, &reducer);
-    for (int k = 0; k < 4 && code < 0; k++) code = table_cell(j, reducer, pow(10, -2 - k / 2), confidences[k % 2], cell[k / 2][p][k % 2], sizeof cell[0][0][0]);
+    for (int k = 0; k < 4 && code < 0; k++) {
+      table_cell *cell = &j->table[4 * (k / 2) + 2 * p + k % 2];
+      *cell = (table_cell){.profile = figure_names[p], .error = pow(10, -2 - k / 2), .confidence = figure_confidences[k % 2]};
+      code = fill_cell(j, reducer, cell);
+    }
     psdm_reducer_free(reducer);
   }
   progress_end(&j->bar);
-  if (code >= 0) return code;
+  j->tabled = code < 0;
+  return code;
+}
+
+static void print_cell(const job *j, const table_cell *cell) {
+  char how[32];
+  printf(" %6ld %6ld  %-12s%s", cell->info.functions, operations(&cell->cost), difference(&cell->cost, &j->full, how), operations(&cell->cost) < operations(&j->recursion) ? " *" : "  ");
+}
+
+static void print_table(const job *j) {
   printf("\n  functions, operations    %-31s %s\n", "  95 % confidence", "  99.9 % confidence");
-  for (int d = 0; d < 2; d++) {
-    printf("  %d correct digits (%g %% error)\n", d + 2, d ? 0.1 : 1.0);
-    for (int p = 0; p < 2; p++) printf("    %-20s %s %s\n", names[p], cell[d][p][0], cell[d][p][1]);
+  for (int k = 0; k < TABLE_CELLS; k += 2) {
+    if (k % 4 == 0) printf("  %d correct digits (%g %% error)\n", k / 4 + 2, k ? 0.1 : 1.0);
+    printf("    %-20s", j->table[k].profile);
+    print_cell(j, &j->table[k]);
+    print_cell(j, &j->table[k + 1]);
+    printf("\n");
   }
   printf("  * fewer than the exact recursion's %ld\n", operations(&j->recursion));
-  return -1;
 }
 
 /* ---- the figures ---- */
 
-static int plot_points(job *j, psdm_reducer *reducer, plot_profile *p) {
+/* sizes evenly on a logarithmic axis, from 16 functions, or a sixteenth of few, to all of them */
+static long size_at(long functions, int k) {
+  double least = functions < 16 ? 1 : functions < 256 ? (double)functions / 16 : 16;
+  long size = lround(least * pow((double)functions / least, (double)k / (FIGURE_SIZES - 1)));
+  return size < 1 ? 1 : size > functions ? functions : size;
+}
+
+static int fill_sizes(job *j, psdm_reducer *reducer, figure_profile *p) {
   int code = -1;
-  for (int k = 0; k < PLOT_SIZES && code < 0; k++) {
-    long size = lround(16 * pow((double)p->functions / 16, (double)k / (PLOT_SIZES - 1)));
+  for (int k = 0; k < FIGURE_SIZES && code < 0; k++) {
+    figure_size *at = &p->size[p->sizes];
     psdm_model *reduced = NULL;
     psdm_error error;
     psdm_cost cost;
-    double found[2];
-    if (size < 1 || size > p->functions || p->functions < 16) size = 1 + (p->functions - 1) * k / (PLOT_SIZES - 1);
-    if (psdm_reducer_errors(reducer, size, confidences, found, &error) || psdm_reducer_keep(reducer, size, &reduced, &error)) code = tool_fail(&error);
+    *at = (figure_size){.functions = size_at(p->functions, k)};
+    if (p->sizes && at->functions == at[-1].functions) continue;
+    if (psdm_reducer_errors(reducer, at->functions, figure_confidences, at->error, &error) || psdm_reducer_keep(reducer, at->functions, &reduced, &error)) code = fail(j, &error);
     if (code < 0) code = count(j, reduced, PSDM_CODE_EXPANDED, &cost);
-    if (code < 0) p->point[p->points++] = (plot_point){100 * (1 - (double)size / (double)p->functions), {-log10(found[0]), -log10(found[1])}, (double)operations(&cost)};
+    if (code < 0) at->operations = operations(&cost), p->sizes++;
     psdm_model_free(reduced);
-    progress_show(&j->bar, 100 * k / PLOT_SIZES, 100 * k / PLOT_SIZES, "% of the figures");
+    if (!progress_show(&j->bar, 100 * k / FIGURE_SIZES, 100 * k / FIGURE_SIZES, "% of the figures") && code < 0) code = EXIT_INTERRUPTED;
   }
   return code;
 }
 
-static int draw(job *j) {
-  static const char *const names[PLOT_PROFILES] = {"slow", "fast"};
-  psdm_profile profile[PLOT_PROFILES] = {psdm_profile_slow(), psdm_profile_fast()};
-  plot_profile plots[PLOT_PROFILES] = {{0}};
-  psdm_reducer *reducer[PLOT_PROFILES] = {NULL};
-  int profiles = j->profile.count ? 1 : PLOT_PROFILES, code = -1;
+static int fill_figures(job *j) {
+  psdm_profile profile[FIGURE_PROFILES] = {psdm_profile_slow(), psdm_profile_fast()};
+  int code = -1;
+  int figures = j->profile.count ? 1 : FIGURE_PROFILES;
+  j->bar = progress_start("figures", 100);
   if (j->profile.count) profile[0] = j->profile;
-  for (int k = 0; k < profiles && code < 0; k++) {
-    code = start_reducer(j, &profile[k], true, &reducer[k]);
-    plots[k] = (plot_profile){.name = j->profile.count ? "listed" : names[k], .functions = psdm_model_p(j->model), .reducer = reducer[k]};
-    if (code < 0) code = plot_points(j, reducer[k], &plots[k]);
+  for (int k = 0; k < figures && code < 0; k++) {
+    figure_profile *p = &j->figure[k];
+    psdm_reducer *reducer = NULL;
+    *p = (figure_profile){.name = j->profile.count ? profile_name(j) : figure_names[k], .functions = psdm_model_p(j->model)};
+    code = start_reducer(j, &profile[k], true, &reducer);
+    if (code < 0) figure_count(reducer, p);
+    if (code < 0) code = fill_sizes(j, reducer, p);
+    psdm_reducer_free(reducer);
   }
   progress_end(&j->bar);
-  if (code < 0) code = plot_reduction(j->set->plots, psdm_robot_name(j->robot), plots, profiles, (double)operations(&j->recursion));
-  for (int k = 0; k < profiles; k++) psdm_reducer_free(reducer[k]);
+  if (code < 0) j->figures = figures;
   return code;
 }
 
 /* ---- the command ---- */
+
+/* what may be left out, and is when an interrupt comes: who has interrupted does not wait for pictures */
+static int run_extras(job *j) {
+  bool asked_for = j->set->plots || j->set->figures || j->set->table;
+  int code = tool_interrupted() && asked_for ? EXIT_INTERRUPTED : -1;
+  if (code < 0 && (j->set->plots || j->set->figures)) code = fill_figures(j);
+  if (code < 0 && j->set->plots) code = plot_reduction(j->set->plots, psdm_robot_name(j->robot), j->figure, j->figures, (double)operations(&j->recursion));
+  if (code < 0 && j->set->table) code = fill_table(j);
+  j->stopped = tool_interrupted();
+  if (!j->stopped || code < 0) return code;
+  if (!j->info.stopped) tool_warn("interrupted: the reduced model is whole; the rest that was asked for is left out");
+  return -1;
+}
 
 static int run(job *j) {
   psdm_error error;
@@ -344,18 +390,24 @@ static int run(job *j) {
   if (psdm_robot_ready(j->robot, &error) || psdm_model_derive(j->robot, NULL, NULL, &j->model, NULL, &error)) return tool_fail(&error);
   if (ranks_helper()) return psdm_reducer_help(j->robot, j->model, &(psdm_reduce_options){.ranks = ranks_all()}, NULL, &error) ? tool_fail(&error) : EXIT_OK;
   code = set_profile(j);
-  j->bar = progress_start(100);
+  j->bar = progress_start("reducing", 100);
+  progress_lacking("nothing is known yet");
+  tool_listen();
   if (code < 0) code = start_reducer(j, &j->profile, false, &j->reducer);
-  if (code < 0) code = reduce_to(j->reducer, j->set->error, j->set->confidence, &j->reduced, &j->info);
+  progress_lacking(NULL);
+  if (code < 0) code = reduce_to(j, j->reducer, j->set->error, j->set->confidence, &j->reduced, &j->info);
   progress_end(&j->bar);
+  if (code < 0 && j->info.stopped) tool_warn("interrupted: this is the best so far, verified at %ld states; a smaller model may do", j->info.samples);
+  if (code < 0) tool_detail("%ld of %ld functions kept, verified at %ld states, %.3g s", j->info.functions, j->info.functions_before, j->info.samples, j->info.seconds);
   if (code < 0) code = count(j, NULL, PSDM_CODE_EXPANDED, &j->full);
   if (code < 0) code = count(j, NULL, PSDM_CODE_RECURSIVE, &j->recursion);
   if (code < 0) code = count(j, j->reduced, PSDM_CODE_EXPANDED, &j->less);
   if (code < 0 && j->set->out) code = write_out(j);
-  if (code < 0 && j->set->plots) code = draw(j);
+  if (code < 0) code = run_extras(j);
+  tool_deaf();
   if (code < 0 && j->set->json) code = write_json(j);
-  if (code < 0) print_text(j);
-  if (code < 0 && j->set->table) code = print_table(j);
+  if (code < 0 && !(tool_quiet() && j->set->out)) print_text(j);
+  if (code < 0 && j->tabled) print_table(j);
   if (code > EXIT_OK) return code;
   if (!j->info.reached) tool_warn("the error could not be brought down to %.3g: %.3g is left", j->set->error, j->info.error);
   return j->info.reached ? EXIT_OK : EXIT_QUALITY;

@@ -11,7 +11,7 @@ static const char *const positional[] = {"ROBOT", NULL};
 static const char help[] =
     "A robot in motion: M(q) qdd + c(q, qd) + g(q) + friction = tau + J'w, with springs, loads, limits and a controller where asked for.\n"
     "Without options it moves freely, from rest at q = 0. At the end stand the final state and the audit: where all energy went.\n"
-    "Exit 1 when the motion diverges, runs out of --wall time or is interrupted: what was simulated until then is written.\n\n"
+    "Exit 1 when the motion diverges or runs out of --wall time, 130 when it is interrupted (Ctrl-C): what was simulated until then is written.\n\n"
     "integrators:\n" PSDM_INTEGRATOR_LIST(WORD_HELP)
     "\nfriction, each with what stands above it:\n" PSDM_FRICTION_LIST(WORD_HELP)
     "\ncontrollers (e = q_d - q):\n" PSDM_CONTROL_LIST(WORD_HELP)

@@ -10,13 +10,13 @@
   X(text, out, "", "FILE.csv", "every row of the motion, whole or not at all; - is standard output")                                 \
   X(number, output, "0.01", "SECONDS", "between rows")                                                                               \
   X(flag, json, "", "", "write one JSON object")                                                                                     \
-  X(text, integrator, "auto", "NAME", "how to integrate, see above")                                                                 \
+  X(text, integrator, "auto", SETTING_WORDS(PSDM_INTEGRATOR_LIST), "how to integrate, see above")                                                                 \
   X(number, step, "0.001", "SECONDS", "rk4, euler: fixed step")                                                                      \
   X(number, tolerance, "0", "RELATIVE", "adams, bdf: error per step; 0 is 1e-13 for adams, 1e-9 for bdf")                            \
   X(flag, no_code, "", "", "by the recursions, even where generated code could be compiled")                                         \
   X(number, wall, "0", "SECONDS", "end after this much wall time with what there is; 0 is never")                                    \
   X(number, speed_limit, "1e6", "RAD/S", "beyond this velocity a motion has diverged")                                               \
-  X(text, friction, "none", "KIND", "friction of the joints, see above")                                                             \
+  X(text, friction, "none", SETTING_WORDS(PSDM_FRICTION_LIST), "friction of the joints, see above")                                                             \
   X(flag, elastic, "", "", "joints with a stiffness are springs between motor and link")                                             \
   X(text, limits, "ignore", "ignore|end|stop|bounce", "what happens at the joints' position limits")                                 \
   X(number, restitution, "0.5", "SHARE", "--limits bounce: share of the velocity that comes back")                                   \
@@ -26,8 +26,8 @@
   X(text, payload, "", "FILE.csv", "bodies that the last link carries from t on: t, m, and optionally rx.., Ixx, Iyy, Izz, Ixy, Ixz, Iyz; m = 0 drops it") \
   X(flag, held, "", "", "rows of --torque and --wrench last until the next, rather than straight lines between them")                \
   X(flag, theta, "", "", "take the base parameters that the robot file states under theta")                                          \
-  X(text, control, "none", "NAME", "controller, see above")                                                                          \
-  X(text, reference, "hold", "FILE.csv|NAME", "motion to follow: t, q1.., optionally qd1.., qdd1..; or one of those above")          \
+  X(text, control, "none", SETTING_WORDS(PSDM_CONTROL_LIST), "controller, see above")                                                                          \
+  X(text, reference, "hold", "FILE.csv|cubic|quintic|septic|nonic|hold|sines|fourier", "motion to follow: t, q1.., optionally qd1.., qdd1..; or one of those above")          \
   X(text, to, "", "Q,...", "where the polynomials end, what hold holds, the centre of sines and fourier (default: where it starts)") \
   X(number, duration, "0", "SECONDS", "of the polynomials' motion; 0 is --time")                                                     \
   X(text, amplitude, "", "A,...", "sines: of each joint; fourier: the largest deviation (default: 0.5)")                             \
@@ -180,8 +180,6 @@ int simulate_log_prepare(simulate_job *j);
 
 /* ---- interrupts: cmd_simulate_run.c ---- */
 
-void simulate_catch(const simulate_job *j); /* the first interrupt ends the run, the second the program */
-bool simulate_caught(void);
 bool simulate_words_wanted(const simulate_job *j); /* standard output is free for a summary */
 
 /* ---- cmd_simulate_summary.c ---- */

@@ -7,8 +7,9 @@
 /* ---- names ---- */
 
 static int unknown_word(const char *option, const char *text, const char *const *words, int count) {
-  const char *near = tool_nearest(text, words, (size_t)count);
-  return tool_usage("simulate", "--%s '%s': there is no such one%s%s%s", option, tool_safe(text), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  char what[64];
+  snprintf(what, sizeof what, "--%s", option);
+  return tool_unknown("simulate", what, text, words, (size_t)count);
 }
 
 static int find_integrator(simulate_job *j) {

@@ -98,6 +98,7 @@ int simulate_initial(simulate_job *j) {
   j->qd = simulate_array(j, (size_t)j->n, sizeof *j->qd);
   if (!j->q || !j->qd) return simulate_memory();
   if (!j->set.initial || j->start_on_reference) return -1;
+  tool_input(j->set.initial);
   if (psdm_csv_open(j->set.initial, NULL, &in.csv, &error)) return tool_fail(&error);
   int code = read_initial(j, &in);
   psdm_csv_close(in.csv);
@@ -116,12 +117,14 @@ static int load_torque(simulate_job *j) {
     snprintf(text + i * NAME, NAME, "tau%d", i + 1);
     names[i] = text + i * NAME;
   }
+  tool_input(j->set.torque);
   return psdm_signal_load(j->set.torque, names, NULL, j->set.held, j->set.ignore_extra, NULL, &j->torque, &error) ? tool_fail(&error) : -1;
 }
 
 static int load_wrench(simulate_job *j) {
   static const char *const names[] = {"fx", "fy", "fz", "mx", "my", "mz", NULL}, *const optional[] = {"mx", "my", "mz", NULL};
   psdm_error error;
+  tool_input(j->set.wrench);
   if (psdm_signal_load(j->set.wrench, names, optional, j->set.held, j->set.ignore_extra, NULL, &j->wrench, &error)) return tool_fail(&error);
   j->options.wrench = j->wrench;
   if (!j->set.wrench_link) return -1;
@@ -144,6 +147,7 @@ static int load_payload(simulate_job *j) {
   static const char *const names[] = {"m", "rx", "ry", "rz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz", NULL};
   psdm_signal *table;
   psdm_error error;
+  tool_input(j->set.payload);
   if (psdm_signal_load(j->set.payload, names, names + 1, true, j->set.ignore_extra, NULL, &table, &error)) return tool_fail(&error);
   long rows = psdm_signal_rows(table);
   int code = rows <= SIMULATE_PAYLOADS ? -1 : tool_usage("simulate", "--payload: at most %d rows", SIMULATE_PAYLOADS);

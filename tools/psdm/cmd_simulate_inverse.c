@@ -78,7 +78,7 @@ static bool take_row(void *user, const psdm_along_row *along) {
   if (!on_grid || last || fmod(whole, j->decimation) == 0) write_row(j, &row);
   if (on_grid) simulate_log_row(j, &(psdm_sim_row){.t = row.t, .n = row.n, .q = row.q, .theta = row.theta, .tau = row.tau});
   progress_show(&j->bar, (long long)(1e6 * (row.t - begin)), e->rows, "rows");
-  j->interrupted = simulate_caught();
+  j->interrupted = tool_interrupted();
   return !last && !j->interrupted && !(j->out && psdm_output_failed(j->out)) && !(j->log && psdm_output_failed(j->log));
 }
 
@@ -114,6 +114,7 @@ static int write_json(extremes *e) {
   tool_json_begin(out, "simulate");
   psdm_json_string(out, "robot", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
+  tool_json_joints(out, j->robot, NULL);
   settings_json(&simulate_line, &j->set, out);
   psdm_json_number(out, "begin", e->begin);
   psdm_json_number(out, "end", e->end);
@@ -136,9 +137,10 @@ int simulate_inverse(simulate_job *j) {
   if (!memory) return simulate_memory();
   int code = simulate_carry_prepare(j);
   if (code >= 0) return code;
-  j->bar = progress_start((long long)(1e6 * (until - begin)));
+  j->bar = progress_start("torques along the motion", (long long)(1e6 * (until - begin)));
   psdm_status status = psdm_along(j->robot, j->reference, &options, NULL, take_row, &e, &error);
   progress_end(&j->bar);
+  tool_deaf();
   if (status) return tool_fail(&error);
   if (e.status) return tool_fail(&e.error);
   if (j->interrupted) tool_warn("interrupted at t = %.6g s; the rows until then are written", e.end);
@@ -146,5 +148,5 @@ int simulate_inverse(simulate_job *j) {
   if (code == EXIT_OK && j->log) code = tool_commit(&j->log);
   if (code == EXIT_OK && j->set.json) code = write_json(&e);
   if (code == EXIT_OK && simulate_words_wanted(j)) print(&e);
-  return code == EXIT_OK && j->interrupted ? EXIT_QUALITY : code;
+  return code;
 }

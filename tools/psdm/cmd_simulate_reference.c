@@ -102,6 +102,7 @@ static int fourier(simulate_job *j, const double *centre, const double *amplitud
 
 static int from_file(simulate_job *j) {
   psdm_error error;
+  tool_input(j->set.reference);
   return psdm_motion_load(j->set.reference, j->n, j->set.ignore_extra, NULL, &j->reference, &error) ? tool_fail(&error) : -1;
 }
 

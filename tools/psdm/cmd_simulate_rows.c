@@ -47,6 +47,7 @@ static int groups_of(const simulate_job *j, const psdm_sim_row *row, column_grou
   GROUP("dissipated", 0, &row->dissipated);
   GROUP("external", 0, &row->external);
   if (j->options.payloads) GROUP("payload", 0, &row->payload);
+  if (j->tracking.last) GROUP("error", n, j->tracking.last);
 #undef GROUP
   return count;
 }

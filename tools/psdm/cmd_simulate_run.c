@@ -1,43 +1,8 @@
-#define _POSIX_C_SOURCE 200809L /* sigaction */
 /* cmd_simulate_run.c: the run itself: files, rows, interrupts. */
 #include <math.h>
-#include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd_simulate.h"
-
-/* ---- interrupts: what was simulated is worth keeping ---- */
-
-static volatile sig_atomic_t caught;
-static char temporaries[2][4096]; /* to unlink when a second signal ends us; "" when none */
-
-static void on_signal(int number) {
-  if (!caught) {
-    caught = 1;
-    return;
-  }
-  for (int i = 0; i < 2; i++)
-    if (temporaries[i][0]) unlink(temporaries[i]);
-  signal(number, SIG_DFL);
-  raise(number);
-}
-
-static void remember(psdm_output *out, char *to, size_t size) {
-  const char *name = out ? psdm_output_temporary(out) : NULL;
-  if (name && strlen(name) < size) snprintf(to, size, "%s", name);
-}
-
-void simulate_catch(const simulate_job *j) {
-  struct sigaction action = {.sa_handler = on_signal};
-  remember(j->out, temporaries[0], sizeof temporaries[0]);
-  remember(j->log, temporaries[1], sizeof temporaries[1]);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  sigaction(SIGHUP, &action, NULL);
-}
-
-bool simulate_caught(void) { return caught; }
 
 /* ---- files ---- */
 
@@ -59,13 +24,13 @@ int simulate_open(simulate_job *j) {
   if (code < 0 && (j->set.log || j->set.current)) code = simulate_log_prepare(j);
   if (code < 0 && j->set.out) code = tool_open(j->set.out, &j->out);
   if (code < 0 && j->set.log) code = tool_open(j->set.log, &j->log);
-  if (code < 0) simulate_catch(j);
+  if (code < 0) tool_listen();
   return code;
 }
 
 bool simulate_words_wanted(const simulate_job *j) {
   bool taken = (j->set.out && strcmp(j->set.out, "-") == 0) || (j->set.log && strcmp(j->set.log, "-") == 0);
-  return !j->set.json && !taken;
+  return !j->set.json && !taken && !tool_quiet();
 }
 
 /* ---- how well a controller follows ---- */
@@ -132,12 +97,12 @@ static bool take_row(void *user, const psdm_sim_row *row) {
   double place = (row->t - j->start) / j->row_period, whole = round(place);
   bool on_grid = fabs(place - whole) <= 1e-6, last = row->t >= j->start + j->set.time - 1e-9 * j->set.time;
   if (!j->rows++) memcpy(j->first, (double[4]){row->kinetic, row->potential, row->elastic, row->bristles}, sizeof j->first);
+  if (is_followed(j)) tracking_row(j, row);
   if (!on_grid || last || fmod(whole, j->decimation) == 0) simulate_row(j, row);
   if (on_grid) simulate_log_row(j, row);
-  if (is_followed(j)) tracking_row(j, row);
   keep(j, row);
   progress_show(&j->bar, (long long)(1e6 * (row->t - j->start)), (long long)(row->t - j->start), "s simulated");
-  j->interrupted = simulate_caught();
+  j->interrupted = tool_interrupted();
   return !j->interrupted && !(j->out && psdm_output_failed(j->out)) && !(j->log && psdm_output_failed(j->log));
 }
 
@@ -169,7 +134,7 @@ static int start(simulate_job *j) {
 static void say_end(const simulate_job *j) {
   const psdm_sim_result *r = &j->result;
   if (j->interrupted)
-    tool_warn("interrupted at t = %.6g s; what was simulated until then is written", r->t);
+    tool_warn("interrupted at t = %.6g s of %.6g s; what was simulated until then is written%s%s", r->t, j->start + j->set.time, j->set.out ? " to " : "", j->set.out ? tool_safe(j->set.out) : "");
   else if (r->end != PSDM_SIM_TIME)
     tool_warn("%s", r->text[0] ? r->text : psdm_sim_end_text(r->end));
 }
@@ -190,10 +155,12 @@ int simulate_run(simulate_job *j) {
   psdm_error error;
   int code = start(j);
   if (code >= 0) return code;
-  j->bar = progress_start((long long)(1e6 * j->set.time));
+  j->bar = progress_start("simulating", (long long)(1e6 * j->set.time));
   psdm_status status = psdm_sim_run(j->sim, j->set.time, take_row, j, &j->result, &error);
   progress_end(&j->bar);
   if (status) return tool_fail(&error);
+  tool_deaf();
+  tool_detail("simulated to t = %.6g s in %.3g s", j->result.t, tool_now() - j->bar.started);
   say_end(j);
   return finish(j);
 }

@@ -161,6 +161,7 @@ int simulate_json(simulate_job *j) {
   tool_json_begin(out, "simulate");
   psdm_json_string(out, "robot", psdm_robot_name(j->robot));
   psdm_json_integer(out, "n", j->n);
+  tool_json_joints(out, j->robot, NULL);
   settings_json(&simulate_line, &j->set, out);
   psdm_json_string(out, "control", psdm_control_name(j->control_kind));
   psdm_json_string(out, "end", ends[j->result.end]);

@@ -1,32 +1,30 @@
-/* psdm: the command. Data goes to stdout, words to stderr. Exit 0 ok, 1 below the asked quality, 2 usage or system, 3 bad input. */
+/* psdm: the command. Data goes to stdout, words to stderr. Exit 0 ok, 1 below the asked quality, 2 usage or system, 3 bad input, 130 interrupted. */
 #include <errno.h>
 #include <string.h>
 
 #include "ranks.h"
 #include "tool.h"
 
-static const struct command {
-  const char *name;
-  int (*run)(int argc, char **argv);
-  const char *help;
-} commands[] = {
-#define COMMAND_ROW(name, help) {#name, cmd_##name, help},
+const tool_command tool_commands[] = {
+#define COMMAND_ROW(name, help) {#name, cmd_##name, help, &name##_line},
     COMMANDS(COMMAND_ROW)
 #undef COMMAND_ROW
 };
 
-enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+enum { COMMAND_COUNT = sizeof tool_commands / sizeof *tool_commands };
+const int tool_command_count = COMMAND_COUNT;
 
 static int print_help(FILE *to) {
   fprintf(to, "psdm %s: dynamics of robots, from a description to exact numbers\n\nusage: psdm COMMAND ...\n\n", PSDM_VERSION);
-  for (int i = 0; i < COMMAND_COUNT; i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
+  for (int i = 0; i < COMMAND_COUNT; i++) fprintf(to, "  %-10s %s\n", tool_commands[i].name, tool_commands[i].help);
   fprintf(to, "\n'psdm COMMAND --help' teaches each by example; 'psdm --version' tells the version.\n");
   return to == stdout ? EXIT_OK : EXIT_USAGE;
 }
 
 static int unknown_command(const char *name) {
+  if (name[0] == '-') return tool_usage("", "'%s' stands before the command; options follow it: psdm COMMAND ... %s", tool_safe(name), tool_safe(name));
   const char *words[COMMAND_COUNT];
-  for (int i = 0; i < COMMAND_COUNT; i++) words[i] = commands[i].name;
+  for (int i = 0; i < COMMAND_COUNT; i++) words[i] = tool_commands[i].name;
   const char *near = tool_nearest(name, words, COMMAND_COUNT);
   return tool_usage("", "unknown command '%s'%s%s%s", tool_safe(name), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
@@ -40,14 +38,15 @@ static int dispatch(int argc, char **argv) {
   const char *name = argv[asks ? 2 : 1];
   char *teach[] = {"--help"};
   for (int i = 0; i < COMMAND_COUNT; i++)
-    if (strcmp(commands[i].name, name) == 0) return asks ? commands[i].run(1, teach) : commands[i].run(argc - 2, argv + 2);
+    if (strcmp(tool_commands[i].name, name) == 0) return asks ? tool_commands[i].run(1, teach) : tool_commands[i].run(argc - 2, argv + 2);
   return unknown_command(name);
 }
 
 int main(int argc, char **argv) {
   int code = ranks_begin(argc > 1 ? argv[1] : "");
-  if (code < 0) code = dispatch(argc, argv);
+  if (code < 0) code = tool_exit(dispatch(argc, argv));
   code = ranks_end(code);
+  tool_detail("exit code %d", code);
   /* a full disk shows up only here */
   if (fclose(stdout) && errno != EBADF && code == EXIT_OK) {
     fprintf(stderr, "psdm: error: <stdout>: cannot be written: %s\n", strerror(errno));

@@ -62,31 +62,18 @@ void plot_number(psdm_output *out, double x) {
 
 /* ---- figure 2: how much functions contribute ---- */
 
-enum { BINS = 60 }; /* quarters of a decade from 1e-14 up */
-
-static int bin_of(double x) {
-  double at = x > 0 ? 4 * (log10(x) + 14) : 0;
-  return at < 0 ? 0 : at >= BINS ? BINS - 1 : (int)at;
-}
-
-static void write_bins(psdm_output *out, const plot_profile *p) {
-  long count[2][BINS] = {{0}};
-  for (long f = 0; f < p->functions; f++) {
-    double mean, median, largest;
-    psdm_reducer_contribution(p->reducer, f, &mean, &median, &largest);
-    count[0][bin_of(median)]++;
-    count[1][bin_of(largest)]++;
-  }
+static void write_bins(psdm_output *out, const figure_profile *p) {
   psdm_output_print(out, "$%s << END\n", p->name);
-  for (int b = 0; b < BINS; b++) {
-    plot_number(out, (b + 0.5) / 4 - 14);
-    for (int k = 0; k < 2; k++) plot_number(out, (double)count[k][b]);
+  for (int b = 0; b < FIGURE_BINS; b++) {
+    plot_number(out, (figure_edge(b) + figure_edge(b + 1)) / 2);
+    plot_number(out, (double)(p->median[b] + (b ? 0 : p->median_below)));
+    plot_number(out, (double)(p->largest[b] + (b ? 0 : p->largest_below)));
     psdm_output_text(out, "\n");
   }
   psdm_output_text(out, "END\n");
 }
 
-static int plot_contributions(const char *directory, const char *robot, const plot_profile *p, int count) {
+static int plot_contributions(const char *directory, const char *robot, const figure_profile *p, int count) {
   psdm_output *out;
   int code = plot_open("reduce", directory, "figure2", count > 1 ? "720,720" : "720,400", &out);
   if (code >= 0) return code;
@@ -100,15 +87,15 @@ static int plot_contributions(const char *directory, const char *robot, const pl
 
 /* ---- figure 7: accuracy and operations against size ---- */
 
-static int plot_tradeoff(const char *directory, const char *robot, const plot_profile *p, int count, double recursion) {
+static int plot_tradeoff(const char *directory, const char *robot, const figure_profile *p, int count, double recursion) {
   psdm_output *out;
   int code = plot_open("reduce", directory, "figure7", count > 1 ? "720,800" : "720,440", &out);
   if (code >= 0) return code;
   for (int k = 0; k < count; k++) {
     psdm_output_print(out, "$%s << END\n", p[k].name);
-    for (int i = 0; i < p[k].points; i++) {
-      const plot_point *x = &p[k].point[i];
-      plot_number(out, x->less), plot_number(out, x->digits[0]), plot_number(out, x->digits[1]), plot_number(out, x->operations);
+    for (int i = 0; i < p[k].sizes; i++) {
+      const figure_size *x = &p[k].size[i];
+      plot_number(out, figure_less(&p[k], x)), plot_number(out, -log10(x->error[0])), plot_number(out, -log10(x->error[1])), plot_number(out, (double)x->operations);
       psdm_output_text(out, "\n");
     }
     psdm_output_text(out, "END\n");
@@ -126,7 +113,7 @@ static int plot_tradeoff(const char *directory, const char *robot, const plot_pr
 
 const char *plot_quotable(const char *name) { return strpbrk(name, "'\\\n") ? "robot" : name; }
 
-int plot_reduction(const char *directory, const char *robot, const plot_profile *profiles, int count, double recursion) {
+int plot_reduction(const char *directory, const char *robot, const figure_profile *profiles, int count, double recursion) {
   int code = plot_directory(directory);
   if (code < 0) code = plot_contributions(directory, plot_quotable(robot), profiles, count);
   if (code < 0) code = plot_tradeoff(directory, plot_quotable(robot), profiles, count, recursion);

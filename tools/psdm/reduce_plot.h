@@ -2,28 +2,10 @@
 #ifndef REDUCE_PLOT_H
 #define REDUCE_PLOT_H
 
-#include "psdm/psdm.h"
-
-enum { PLOT_SIZES = 16, PLOT_PROFILES = 2 };
-
-/* One size of a reduced model. */
-typedef struct plot_point {
-  double less;       /* percent of the functions that are gone */
-  double digits[2];  /* correct digits at 95 and 99.9 % confidence */
-  double operations;
-} plot_point;
-
-/* One profile: contributions by decade, and the trade-off. */
-typedef struct plot_profile {
-  const char *name;
-  long functions;
-  const psdm_reducer *reducer;
-  int points;
-  plot_point point[PLOT_SIZES];
-} plot_profile;
+#include "reduce_figures.h"
 
 /* figure2 and figure7 (.gp, .svg) in a directory. Returns -1 to go on, else an exit code. */
-int plot_reduction(const char *directory, const char *robot, const plot_profile *profiles, int count, double recursion);
+int plot_reduction(const char *directory, const char *robot, const figure_profile *profiles, int count, double recursion);
 
 /* Makes a directory; its parents must be there. Returns -1 to go on, else an exit code. */
 int plot_directory(const char *directory);

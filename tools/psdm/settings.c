@@ -6,11 +6,18 @@
 
 #include "tool.h"
 
-/* "no_snap" as the command line has it */
-static void dashed(const char *name, char *out, size_t size) {
-  snprintf(out, size, "%s", name);
+const setting common_settings[COMMON_SETTINGS] = {
+    {"quiet", SETTING_flag, 0, "", "", "no notes, no progress, no summary: errors, reasons for an exit code and the data itself only"},
+    {"verbose", SETTING_flag, 0, "", "", "tell what is done, and how long after the start"},
+    {"help", SETTING_flag, 0, "", "", "this text"}};
+const char common_letters[COMMON_SETTINGS] = {'q', 'v', 'h'};
+enum { QUIET, VERBOSE, HELP };
+
+const char *settings_dashed(const char *name, char out[64]) {
+  snprintf(out, 64, "%s", name);
   for (char *c = out; *c; c++)
     if (*c == '_') *c = '-';
+  return out;
 }
 
 /* ---- values ---- */
@@ -64,44 +71,101 @@ void settings_default(const command_line *line, void *values) {
 
 /* ---- words ---- */
 
+int settings_words(const char *argument, char words[SETTING_WORDS_MOST][SETTING_WORD_SIZE], bool *open) {
+  int count = 0;
+  bool others = false;
+  for (const char *at = argument; *at && strchr(argument, '|'); at += strcspn(at, "|"), at += *at == '|') {
+    size_t length = strcspn(at, "|"), plain = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789-_");
+    if (plain < length || length >= SETTING_WORD_SIZE || count == SETTING_WORDS_MOST)
+      others = true;
+    else
+      snprintf(words[count++], SETTING_WORD_SIZE, "%.*s", (int)length, at);
+  }
+  if (open) *open = others || !count;
+  return count;
+}
+
+/* a word that is none of those that the argument's text names */
+static int check_word(const command_line *line, const char *what, const char *argument, const char *text) {
+  char list[SETTING_WORDS_MOST][SETTING_WORD_SIZE];
+  const char *words[SETTING_WORDS_MOST];
+  bool open;
+  int count = settings_words(argument, list, &open);
+  for (int i = 0; i < count; i++) {
+    words[i] = list[i];
+    if (strcmp(list[i], text) == 0) return -1;
+  }
+  /* a word that is nearly one of them, and no file's name */
+  bool slip = open && strstr(argument, "FILE") && !strpbrk(text, "./") && tool_nearest(text, words, (size_t)count) && !tool_file_size(text);
+  return open && !slip ? -1 : tool_unknown(line->command, what, text, words, (size_t)count);
+}
+
+static void print_row(const setting *s, char letter) {
+  enum { LEFT = 24 };
+  char name[64], left[256];
+  snprintf(left, sizeof left, "%s%.1s%s--%s%s%s", letter ? "-" : "", &letter, letter ? ", " : "", settings_dashed(s->name, name), s->argument[0] ? " " : "", s->argument);
+  printf("  %-*s", LEFT, left);
+  if (strlen(left) > LEFT) printf("\n  %*s", LEFT, "");
+  printf(" %s", s->help);
+  if (s->fallback[0]) printf(" (default %s)", s->fallback);
+  printf("\n");
+}
+
+/* columns that tabs separate stand below each other */
+static void print_text(const char *text) {
+  while (*text) {
+    size_t length = strcspn(text, "\n"), first = strcspn(text, "\t\n"), second = first < length ? strcspn(text + first + 1, "\t\n") : 0;
+    bool heads = length > 1 && text[0] != ' ' && text[length - 1] == ':';
+    if (first == length)
+      printf("%s%.*s%s\n", heads ? tool_bold() : "", (int)length, text, heads ? tool_plain() : "");
+    else if (first + 1 + second == length)
+      printf("%-20.*s %.*s\n", (int)first, text, (int)second, text + first + 1);
+    else
+      printf("%-20.*s %-10.*s %.*s\n", (int)first, text, (int)second, text + first + 1, (int)(length - first - second - 2), text + first + second + 2);
+    text += length + (text[length] == '\n');
+  }
+}
+
 static int print_help(const command_line *line) {
   printf("usage: psdm %s", line->command);
   for (const char *const *p = line->positional; *p; p++) printf(" %s", *p);
-  printf(" [options]\n\n%s\noptions:\n", line->help);
-  for (size_t i = 0; i < line->count; i++) {
-    const setting *s = &line->settings[i];
-    char name[64], left[96];
-    dashed(s->name, name, sizeof name);
-    snprintf(left, sizeof left, "--%s%s%s", name, s->argument[0] ? " " : "", s->argument);
-    printf("  %-22s %s", left, s->help);
-    if (s->fallback[0]) printf(" (default %s)", s->fallback);
-    printf("\n");
-  }
-  printf("  %-22s %s\n", "--help", "this text");
+  printf(" [options]\n\n");
+  print_text(line->help);
+  printf("\n%soptions:%s\n", tool_bold(), tool_plain());
+  for (size_t i = 0; i < line->count; i++) print_row(&line->settings[i], '\0');
+  for (int i = 0; i < COMMON_SETTINGS; i++) print_row(&common_settings[i], common_letters[i]);
   return EXIT_OK;
 }
 
 static const setting *find(const command_line *line, const char *name, size_t length) {
   for (size_t i = 0; i < line->count; i++) {
     char dash[64];
-    dashed(line->settings[i].name, dash, sizeof dash);
+    settings_dashed(line->settings[i].name, dash);
     if (strlen(dash) == length && memcmp(dash, name, length) == 0) return &line->settings[i];
   }
   return NULL;
 }
 
+enum { OPTIONS = 128 }; /* more than any command has */
+static bool taken[OPTIONS];
+
 static int unknown_option(const command_line *line, const char *name, size_t length) {
-  enum { WORDS = 96 }; /* more than any command has */
-  char text[64], names[WORDS][64];
-  const char *words[WORDS];
-  size_t count = 0;
+  char text[64], names[OPTIONS][64];
+  const char *words[OPTIONS];
+  size_t count = 0, own = line->count < OPTIONS - COMMON_SETTINGS ? line->count : OPTIONS - COMMON_SETTINGS;
   snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
-  for (; count < line->count && count < WORDS; count++) {
-    dashed(line->settings[count].name, names[count], sizeof names[count]);
-    words[count] = names[count];
-  }
+  for (; count < own + COMMON_SETTINGS; count++) words[count] = settings_dashed(count < own ? line->settings[count].name : common_settings[count - own].name, names[count]);
   const char *near = tool_nearest(text, words, count);
-  return tool_usage(line->command, "unknown option '--%s'%s%s%s", text, near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
+  return tool_usage(line->command, "unknown option '--%s'%s%s%s", tool_safe(text), near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* --quiet, -q and their like; -1 when it is none of them */
+static int common_option(const char *word) {
+  for (int i = 0; i < COMMON_SETTINGS; i++) {
+    const char letter[3] = {'-', common_letters[i], '\0'};
+    if (strcmp(word, letter) == 0 || (strncmp(word, "--", 2) == 0 && strcmp(word + 2, common_settings[i].name) == 0)) return i;
+  }
+  return -1;
 }
 
 /* one "--name value" or "--name=value", or "--name value value ..." for a list once nothing else can be meant; *index moves past what it took */
@@ -117,34 +181,101 @@ static int take_option(const command_line *line, int argc, char **argv, int *ind
     if (*index + 1 >= argc) return tool_usage(line->command, "option '--%.*s' needs a value: %s", (int)length, name, s->argument);
     text = argv[++*index];
   }
-  if (!assign(s, values, text)) return tool_usage(line->command, "option '--%.*s': '%s' is not %s", (int)length, name, text, s->argument);
+  char what[64];
+  snprintf(what, sizeof what, "--%.*s", (int)(length < 60 ? length : 60), name);
+  bool *given = &taken[s - line->settings < OPTIONS ? s - line->settings : OPTIONS - 1];
+  if (*given && s->kind != SETTING_list && s->kind != SETTING_flag) return tool_usage(line->command, "%s is given twice; it takes one value", what);
+  *given = true;
+  int code = s->kind == SETTING_text ? check_word(line, what, s->argument, text) : -1;
+  if (code >= 0) return code;
+  if (!assign(s, values, text))
+    return tool_usage(line->command, "%s '%s': %s expected%s%s", what, tool_safe(text), s->kind == SETTING_number ? "a number was" : s->kind == SETTING_vector ? "three numbers were" : "fewer values were", s->argument[0] ? ", " : "",
+                      s->argument);
   while (s->kind == SETTING_list && greedy && !equals && *index + 1 < argc && (argv[*index + 1][0] != '-' || !argv[*index + 1][1]))
     if (!assign(s, values, argv[++*index])) return tool_usage(line->command, "option '--%.*s': at most %d values", (int)length, name, SETTING_LIST_MOST);
   return -1;
 }
 
+static const char *rest[SETTING_LIST_MOST];
+static int rest_count;
+
+int settings_rest(const char *const **words) {
+  *words = rest;
+  return rest_count;
+}
+
+static bool collects(const char *name) {
+  size_t length = strlen(name);
+  return length > 3 && strcmp(name + length - 3, "...") == 0;
+}
+
+/* one word that is no option */
+static int take_argument(const command_line *line, const char *word, int wanted, int *found, const char **arguments) {
+  bool more = wanted && collects(line->positional[wanted - 1]);
+  if (more && *found >= wanted - 1) {
+    if (rest_count == SETTING_LIST_MOST) return tool_usage(line->command, "more than %d arguments", SETTING_LIST_MOST);
+    rest[rest_count++] = word;
+    if (*found == wanted) return -1;
+  } else if (*found == wanted) {
+    return tool_usage(line->command, "'%s' is one argument too many", tool_safe(word));
+  }
+  int code = check_word(line, "argument", line->positional[*found], word);
+  arguments[(*found)++] = word;
+  return code;
+}
+
+/* " ROBOT FUNCTION" */
+static const char *usage_of(const command_line *line, char text[200]) {
+  text[0] = '\0';
+  for (const char *const *p = line->positional; *p; p++) snprintf(text + strlen(text), 200 - strlen(text), " %s", *p);
+  return text;
+}
+
+static int missing(const command_line *line, const char *name) {
+  char text[200];
+  return tool_usage(line->command, "%s is missing; usage: psdm %s%s [options]", name, line->command, usage_of(line, text));
+}
+
+/* what the command line asks for, where it says something else than the table */
+static void tell_settings(const command_line *line, const void *values) {
+  for (size_t i = 0; i < line->count; i++) {
+    const setting *s = &line->settings[i];
+    const void *field = (const char *)values + s->offset;
+    char name[64];
+    if (!settings_given(line, values, s->name)) continue;
+    settings_dashed(s->name, name);
+    if (s->kind == SETTING_text) tool_detail("--%s %s", name, tool_safe(*(const setting_text *)field));
+    else if (s->kind == SETTING_number) tool_detail("--%s %.17g", name, *(const setting_number *)field);
+    else tool_detail("--%s", name);
+  }
+}
+
 int settings_parse(const command_line *line, int argc, char **argv, void *values, const char **arguments) {
   settings_default(line, values);
-  int found = 0, wanted = 0;
+  int found = 0, wanted = 0, code = -1;
   bool words_only = false;
-  while (line->positional[wanted]) wanted++;
-  for (int i = 0; i < argc; i++) {
-    if (!words_only && strcmp(argv[i], "--help") == 0) return print_help(line);
-    if (!words_only && strcmp(argv[i], "--") == 0) {
+  rest_count = 0;
+  memset(taken, 0, sizeof taken);
+  for (; line->positional[wanted]; wanted++) arguments[wanted] = NULL;
+  for (int i = 0; i < argc && code < 0; i++) {
+    int common = words_only ? -1 : common_option(argv[i]);
+    if (common == HELP) return print_help(line);
+    if (common >= 0)
+      tool_speak(common == QUIET ? VOICE_QUIET : VOICE_VERBOSE);
+    else if (!words_only && strcmp(argv[i], "--") == 0)
       words_only = true;
-    } else if (!words_only && strncmp(argv[i], "--", 2) == 0) {
-      int code = take_option(line, argc, argv, &i, found == wanted, values);
-      if (code >= 0) return code;
-    } else if (!words_only && argv[i][0] == '-' && argv[i][1]) {
-      return tool_usage(line->command, "unknown option '%s'; options begin with two dashes", argv[i]);
-    } else if (found == wanted) {
-      return tool_usage(line->command, "'%s' is one argument too many", argv[i]);
-    } else {
-      arguments[found++] = argv[i];
-    }
+    else if (!words_only && strncmp(argv[i], "--", 2) == 0)
+      code = take_option(line, argc, argv, &i, found == wanted && !(wanted && collects(line->positional[wanted - 1])), values);
+    else if (!words_only && argv[i][0] == '-' && argv[i][1])
+      code = find(line, argv[i] + 1, strlen(argv[i] + 1)) ? tool_usage(line->command, "unknown option '%s'; did you mean '-%s'?", tool_safe(argv[i]), tool_safe(argv[i]))
+                                                          : tool_usage(line->command, "unknown option '%s'; options begin with two dashes", tool_safe(argv[i]));
+    else
+      code = take_argument(line, argv[i], wanted, &found, arguments);
   }
-  if (found < wanted) return tool_usage(line->command, "%s is missing", line->positional[found]);
-  return -1;
+  if (code < 0 && found < wanted && line->positional[found][0] != '[') code = missing(line, line->positional[found]);
+  tool_detail("psdm %s, version %s", line->command, psdm_version());
+  if (code < 0) tell_settings(line, values);
+  return code;
 }
 
 bool settings_given(const command_line *line, const void *values, const char *name) {

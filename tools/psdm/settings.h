@@ -3,7 +3,7 @@
  *   #define EVAL_SETTINGS(X) \
  *     X(text, in, "-", "FILE", "state CSV to read; - is standard input")
  *
- * kinds: text (const char *), flag (bool), number (double), vector (three numbers a,b,c; .given), list (texts: the option may be given
+ * kinds: text (const char *; "a|b|c" for the argument: one of these words), flag (bool), number (double), vector (three numbers a,b,c; .given), list (texts: the option may be given
  * several times, and takes several words once all positional arguments are there). A name's underscores are dashes on the command line. */
 #ifndef SETTINGS_H
 #define SETTINGS_H
@@ -50,20 +50,39 @@ typedef struct setting {
   X(text, lock, "", "JOINT=VALUE,...", "hold joints at positions (rad, m)")                         \
   X(text, params, "", "FILE.yaml", "inertias and friction that psdm calibrate found for this robot")
 
+/* The words "a|b" of a list macro with rows X(id, name, ...), for the argument of a setting: SETTING_WORDS(PSDM_CONTROL_LIST). */
+#define SETTING_WORD(id, name, ...) "|" name
+#define SETTING_WORDS(list) &(list(SETTING_WORD))[1]
+
+/* What every command takes beside its own settings: --quiet, --verbose, --help. */
+enum { COMMON_SETTINGS = 3 };
+extern const setting common_settings[COMMON_SETTINGS];
+extern const char common_letters[COMMON_SETTINGS]; /* -q, -v, -h */
+
 /* A command's words: where its settings go, what its positional arguments are called. */
 typedef struct command_line {
   const char *command;          /* "eval" */
   const setting *settings;
   size_t count;
-  const char *const *positional; /* names, NULL-terminated; all are required */
+  const char *const *positional; /* names, NULL-terminated; all are required. The last may end in "...": one or more. "[NAME]": or none */
   const char *help;              /* text above the option list, with examples */
 } command_line;
 
 /* Sets every field to its default. */
 void settings_default(const command_line *line, void *values);
 
-/* Fills values and arguments (one per positional name). Returns -1 to go on, or an exit code (0 after --help). */
+/* A name of a table as the command line has it: dashes in place of underscores. Returns out. */
+const char *settings_dashed(const char *name, char out[64]);
+
+/* The words that an argument's text offers: "exact|dense" two, "slow|fast|FILE.csv" two, and something else may stand there too (*open, nullable). */
+enum { SETTING_WORD_SIZE = 32, SETTING_WORDS_MOST = 24 };
+int settings_words(const char *argument, char words[SETTING_WORDS_MOST][SETTING_WORD_SIZE], bool *open);
+
+/* Fills values and arguments (one per positional name; of "NAME..." the first, settings_rest has all). Returns -1 to go on, or an exit code (0 after --help). */
 int settings_parse(const command_line *line, int argc, char **argv, void *values, const char **arguments);
+
+/* What the positional argument "NAME..." collected; valid until the next settings_parse. Returns their count. */
+int settings_rest(const char *const **words);
 
 /* A setting (its name with underscores) differs from its default. */
 bool settings_given(const command_line *line, const void *values, const char *name);

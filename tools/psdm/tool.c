@@ -1,53 +1,11 @@
-#define _POSIX_C_SOURCE 200809L /* clock_gettime, sigaction */
+#define _POSIX_C_SOURCE 200809L /* stat */
 #include "tool.h"
 
-#include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-/* ---- words ---- */
-
-static bool colour(void) {
-  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-  return !(no && no[0]) && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
-}
-
-static void say(const char *kind, const char *sgr, const char *text) {
-  if (colour())
-    fprintf(stderr, "psdm: \033[%sm%s:\033[0m %s\n", sgr, kind, text);
-  else
-    fprintf(stderr, "psdm: %s: %s\n", kind, text);
-}
-
-int tool_fail(const psdm_error *error) {
-  char text[1024];
-  say("error", "1;31", psdm_error_format(error, text, sizeof text));
-  bool system = error->status == PSDM_E_IO || error->status == PSDM_E_MEMORY || error->status == PSDM_E_ARGUMENT || error->status == PSDM_E_COMPILER;
-  return system ? EXIT_USAGE : EXIT_INPUT;
-}
-
-int tool_usage(const char *command, const char *format, ...) {
-  char text[512], whole[700];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  snprintf(whole, sizeof whole, "%s (psdm %s%s--help)", text, command, command[0] ? " " : "");
-  say("error", "1;31", whole);
-  return EXIT_USAGE;
-}
-
-void tool_warn(const char *format, ...) {
-  char text[1024];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  say("warning", "1;33", text);
-}
+/* ---- numbers ---- */
 
 bool tool_parse_number(const char *text, double *value) { return psdm_parse_number(text, value); }
 
@@ -69,15 +27,6 @@ int tool_numbers(const char *command, const char *option, const char *text, int 
     break;
   }
   return tool_usage(command, "--%s '%s': one number or %d were expected", option, tool_safe(text), count);
-}
-
-const char *tool_nearest(const char *text, const char *const *words, size_t count) { return psdm_nearest_word(text, words, count); }
-
-const char *tool_safe(const char *name) {
-  static char buffers[8][256];
-  static int next;
-  char *out = buffers[next++ % 8];
-  return psdm_escape(name, out, sizeof buffers[0]);
 }
 
 /* ---- robots ---- */
@@ -106,14 +55,15 @@ static void tell_parameters(const char *path, const psdm_parameters *p) {
     psdm_parameters_friction(p, i, &friction, &left_out);
     if (left_out > most) most = left_out;
   }
-  if (!p->pi) fprintf(stderr, "psdm: note: %s has base parameters only: torques are right, single links' inertias mean nothing\n", path);
-  if (most > 0) fprintf(stderr, "psdm: note: %s: friction is the nearest Coulomb and viscous curve, at most %.2g off at a steady speed\n", path, most);
+  if (!p->pi) tool_note("%s has base parameters only: torques are right, single links' inertias mean nothing", path);
+  if (most > 0) tool_note("%s: friction is the nearest Coulomb and viscous curve, at most %.2g off at a steady speed", path, most);
 }
 
 static int take_parameters(const char *path, psdm_robot *robot) {
   psdm_parameters *parameters;
   psdm_error error;
   if (psdm_parameters_load(path, robot, NULL, &parameters, &error)) return tool_fail(&error);
+  tool_detail("%s: %d base parameters%s", tool_safe(path), parameters->base, parameters->pi ? " and every link's inertia" : "");
   psdm_status status = psdm_parameters_apply(parameters, robot, &error);
   if (!status) tell_parameters(path, parameters);
   psdm_parameters_free(parameters);
@@ -134,8 +84,14 @@ static int load(const char *command, const char *path, bool tables, const char *
   }
   psdm_status status = tables ? psdm_robot_load_tables(path, x_path, &options, NULL, robot, &error) : psdm_robot_load(path, &options, NULL, robot, &error);
   if (status) return tool_fail(&error);
-  for (int i = 0; i < psdm_robot_notes(*robot); i++) fprintf(stderr, "psdm: note: %s\n", psdm_robot_note(*robot, i));
-  for (int i = 0; i < psdm_robot_warnings(*robot); i++) tool_warn("%s", psdm_robot_warning(*robot, i));
+  tool_input(path);
+  if (x_path) tool_input(x_path);
+  /* a calibration may go on in its own file */
+  if (set->params && strcmp(command, "calibrate") != 0) tool_input(set->params);
+  tool_detail("%s: robot '%s' with %d joints, %d of them independent, and %d standard parameters", tool_safe(path), tool_safe(psdm_robot_name(*robot)), psdm_robot_joints(*robot), psdm_robot_n(*robot),
+              psdm_robot_parameter_count(*robot));
+  for (int i = 0; i < psdm_robot_notes(*robot); i++) tool_note("%s", psdm_robot_note(*robot, i));
+  for (int i = 0; i < psdm_robot_warnings(*robot) && !tool_quiet(); i++) tool_warn("%s", psdm_robot_warning(*robot, i));
   return set->params ? take_parameters(set->params, *robot) : -1;
 }
 
@@ -165,38 +121,72 @@ int tool_assume(const char *command, const char *text, psdm_derive_options *opti
 
 /* ---- output ---- */
 
-static char pending[4096]; /* temporary file to unlink when a signal ends us; "" when none */
+enum { INPUTS = 4 * SETTING_LIST_MOST }; /* several lists of logs, and all else */
+static struct {
+  dev_t device;
+  ino_t file;
+} input[INPUTS];
+static int inputs;
 
-static void on_signal(int number) {
-  if (pending[0]) unlink(pending);
-  signal(number, SIG_DFL);
-  raise(number);
+static bool file_at(const char *path, struct stat *info) { return strcmp(path, "-") != 0 && stat(path, info) == 0 && S_ISREG(info->st_mode); }
+
+void tool_input(const char *path) {
+  struct stat info;
+  if (inputs == INPUTS || !file_at(path, &info)) return;
+  input[inputs].device = info.st_dev;
+  input[inputs++].file = info.st_ino;
+}
+
+int tool_spare(const char *path) {
+  struct stat info;
+  psdm_error error = {.status = PSDM_E_IO, .text = "this command reads that file and would write over it; another name is needed for what it writes"};
+  snprintf(error.file, sizeof error.file, "%.250s", path);
+  for (int i = 0; file_at(path, &info) && i < inputs; i++)
+    if (input[i].device == info.st_dev && input[i].file == info.st_ino) return tool_fail(&error);
+  return -1;
 }
 
 int tool_open(const char *path, psdm_output **out) {
   psdm_error error;
+  int code = tool_spare(path);
+  if (code >= 0) return code;
   if (psdm_output_open(path, NULL, out, &error)) return tool_fail(&error);
   const char *temporary = psdm_output_temporary(*out);
-  if (temporary && strlen(temporary) < sizeof pending) {
-    snprintf(pending, sizeof pending, "%s", temporary);
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-  }
+  if (temporary) tool_pending(temporary);
   return -1;
+}
+
+/* the temporary file's name, in text, for when the output is gone */
+static const char *temporary_of(const psdm_output *out, char *text, size_t size) {
+  const char *temporary = out ? psdm_output_temporary(out) : NULL;
+  snprintf(text, size, "%s", temporary ? temporary : "");
+  return text;
 }
 
 int tool_commit(psdm_output **out) {
   psdm_error error;
+  char temporary[4096];
+  temporary_of(*out, temporary, sizeof temporary);
   psdm_status status = psdm_output_commit(out, &error);
-  pending[0] = '\0';
-  return status ? tool_fail(&error) : EXIT_OK;
+  tool_settled(temporary);
+  if (status) return tool_fail(&error);
+  char *ending = NULL; /* the file is called as the temporary one was, without its ending */
+  for (char *at = temporary; (at = strstr(at, ".part-")); at++) ending = at;
+  if (ending) *ending = '\0';
+  if (ending) tool_detail("%s: %lld bytes written", tool_safe(temporary), tool_file_size(temporary));
+  return EXIT_OK;
 }
 
 void tool_abort(psdm_output **out) {
+  char temporary[4096];
+  temporary_of(*out, temporary, sizeof temporary);
   psdm_output_abort(out);
-  pending[0] = '\0';
+  tool_settled(temporary);
+}
+
+long long tool_file_size(const char *path) {
+  struct stat info;
+  return file_at(path, &info) ? (long long)info.st_size : 0;
 }
 
 void tool_json_begin(psdm_output *out, const char *command) {
@@ -220,53 +210,6 @@ void tool_group_numbers(psdm_output *out, const double *const *group, int groups
   psdm_output_text(out, "\n");
 }
 
-/* ---- progress ---- */
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-progress progress_start(long long total) {
-  double t = now();
-  return (progress){.on = isatty(STDERR_FILENO) != 0, .started = t, .last = t, .total = total};
-}
-
-void progress_show(progress *p, long long done, long long rows, const char *unit) {
-  if (!p->on) return;
-  double t = now(), spent = t - p->started;
-  if (spent < 2 || t - p->last < 0.2) return;
-  p->last = t;
-  p->shown = true;
-  if (p->total > 0 && done > 0) {
-    double part = (double)done / (double)p->total;
-    if (part > 1) part = 1;
-    int bar = (int)(30 * part);
-    fprintf(stderr, "\r  [%.*s%*s] %3.0f %%  %lld %s, %.0f s left \033[K", bar, "##############################", 30 - bar, "", 100 * part,
-            rows, unit, spent * (1 - part) / part);
-  } else {
-    fprintf(stderr, "\r  %lld %s, %.0f per second \033[K", rows, unit, (double)rows / spent);
-  }
-  fflush(stderr);
-}
-
-void progress_words(progress *p, const char *doing, double share) {
-  if (!p->on) return;
-  double t = now();
-  if (t - p->started < 2 || t - p->last < 0.2) return;
-  p->last = t;
-  p->shown = true;
-  fprintf(stderr, "\r  %.0f s: %s", t - p->started, doing);
-  if (share >= 0) fprintf(stderr, ", %.0f %%", 100 * share);
-  fprintf(stderr, " \033[K");
-  fflush(stderr);
-}
-
-void progress_end(progress *p) {
-  if (p->shown) fprintf(stderr, "\r\033[K");
-}
-
 /* ---- generated functions ---- */
 
 int tool_functions(const char *command, const char *list, unsigned *functions) {
@@ -277,7 +220,6 @@ int tool_functions(const char *command, const char *list, unsigned *functions) {
     char name[64];
     psdm_code_function f;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-    const char *near = tool_nearest(name, words, PSDM_CODE_FUNCTIONS + 2);
     if (strcmp(name, "usual") == 0)
       *functions |= (2u << PSDM_CODE_POSE) - 1;
     else if (strcmp(name, "all") == 0)
@@ -285,7 +227,7 @@ int tool_functions(const char *command, const char *list, unsigned *functions) {
     else if (psdm_code_function_find(name, &f))
       *functions |= 1u << f;
     else
-      return tool_usage(command, "function '%s': %s%s%s'psdm codegen --help' lists them", tool_safe(name), near ? "did you mean '" : "there is none; ", near ? near : "", near ? "'? " : "");
+      return tool_unknown(command, "function", name, words, PSDM_CODE_FUNCTIONS + 2);
   }
   return -1;
 }

@@ -8,7 +8,7 @@
 #include "psdm/psdm.h"
 #include "settings.h"
 
-enum { EXIT_OK = 0, EXIT_QUALITY = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
+enum { EXIT_OK = 0, EXIT_QUALITY = 1, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_INTERRUPTED = 130 };
 
 /* The commands in the order of psdm --help: name, what it does in a line. A file cmd_NAME.c has the function (with what follows the name on the
  * command line) and the table of its settings, from which --help, the manual pages, the reference and the completions are made. */
@@ -26,9 +26,22 @@ enum { EXIT_OK = 0, EXIT_QUALITY = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
   X(payload, "mass, centre of mass and inertia of what a calibrated robot carries")                                      \
   X(plan, "the quickest or least strenuous motion, the quickest way along a path, a trajectory slower or quicker")       \
   X(bench, "operations and time of generated code beside the recursions")                                                \
+  X(report, "results of the other commands as one HTML page with plots")                                                 \
   X(inspect, "show what was understood of a robot file")                                                                 \
   X(convert, "write a robot as YAML or URDF; import MATLAB tables")                                                      \
-  X(doctor, "check that this installation works")
+  X(doctor, "check that this installation works, and say how to get what is missing")                                     \
+  X(completion, "words for the shell, so that bash or zsh completes commands, options and their values")                  \
+  X(reference, "the manual of all commands, as markdown or as manual pages")
+
+/* The same as a table: main.c. */
+typedef struct tool_command {
+  const char *name;
+  int (*run)(int argc, char **argv);
+  const char *help;
+  const command_line *line;
+} tool_command;
+extern const tool_command tool_commands[];
+extern const int tool_command_count;
 
 #define COMMAND_DECLARE(name, help)         \
   int cmd_##name(int argc, char **argv);    \
@@ -36,13 +49,34 @@ enum { EXIT_OK = 0, EXIT_QUALITY = 1, EXIT_USAGE = 2, EXIT_INPUT = 3 };
 COMMANDS(COMMAND_DECLARE)
 #undef COMMAND_DECLARE
 
-/* "psdm: error: ..." with the library's sentence; returns the exit code that goes with it. */
+/* ---- words: words.c ---- */
+
+/* --quiet: errors, reasons for an exit code and the data itself only; --verbose: what was done, and when. settings_parse sets it. */
+typedef enum tool_voice { VOICE_QUIET = -1, VOICE_NORMAL, VOICE_VERBOSE } tool_voice;
+void tool_speak(tool_voice voice);
+bool tool_quiet(void);
+void tool_hush(bool on); /* no words at all, but progress: what a command says was said before */
+
+/* "psdm: error: ..." with the library's sentence; returns the exit code that goes with it. A file that is not there: the nearest name beside it.
+ * After an interrupt it is that which is told. */
 int tool_fail(const psdm_error *error);
 
 /* "psdm eval: ..." and where help is; returns EXIT_USAGE. */
 int tool_usage(const char *command, const char *format, ...) PSDM_PRINTF(2, 3);
 
-void tool_warn(const char *format, ...) PSDM_PRINTF(1, 2);
+/* "--method 'exat': did you mean 'exact'? There are exact, dense"; returns EXIT_USAGE. */
+int tool_unknown(const char *command, const char *what, const char *text, const char *const *words, size_t count);
+
+/* "--link 'A7': did you mean 'A6'?", of all names of links and joints; returns EXIT_USAGE. */
+int tool_no_link(const char *command, const char *option, const char *name, const psdm_robot *robot);
+
+void tool_warn(const char *format, ...) PSDM_PRINTF(1, 2);   /* also with --quiet */
+void tool_note(const char *format, ...) PSDM_PRINTF(1, 2);   /* not with --quiet */
+void tool_detail(const char *format, ...) PSDM_PRINTF(1, 2); /* with --verbose, and how long the program has run */
+
+/* Begins and ends the heading of a table on standard output: bold on a terminal, else nothing. */
+const char *tool_bold(void);
+const char *tool_plain(void);
 
 /* Strict C-locale decimal. */
 bool tool_parse_number(const char *text, double *value);
@@ -75,12 +109,33 @@ int tool_functions(const char *command, const char *list, unsigned *functions);
 
 /* ---- an output file that an interrupt must not leave behind ---- */
 
+/* A file that this command reads: tool_spare, which tool_open asks, refuses to write over it. tool_load tells of robots and their parameters by itself. */
+void tool_input(const char *path);
+int tool_spare(const char *path);                     /* -1 to go on, else an exit code */
 int tool_open(const char *path, psdm_output **out);   /* -1 to go on, else an exit code */
 int tool_commit(psdm_output **out);                   /* exit code */
 void tool_abort(psdm_output **out);
+long long tool_file_size(const char *path);           /* bytes; 0 when it is none */
+
+/* ---- interrupts: signals.c ---- */
+
+/* From now on the first interrupt (Ctrl-C, SIGTERM, SIGHUP) does not end the program: tool_interrupted says that it was there, and so does all progress_.
+ * The second one ends the program. Files of tool_open are taken away in any case. */
+void tool_listen(void);
+void tool_deaf(void); /* the result is being written: every interrupt ends the program again */
+bool tool_interrupted(void);
+int tool_exit(int code); /* EXIT_INTERRUPTED in place of EXIT_OK and EXIT_QUALITY after an interrupt */
+void tool_pending(const char *path); /* a file, or a folder of such files, to remove when the program is ended; until tool_settled */
+void tool_settled(const char *path);
 
 /* {"command": NAME, "psdm": VERSION: what every JSON result begins with, so that psdm report knows it. */
 void tool_json_begin(psdm_output *out, const char *command);
+
+/* "joints": [{name, type, limits{lower, upper, velocity, acceleration, effort}}] of q1 ... qn. limit: (5) of (n) in that order, NULL: the robot file's. */
+enum { TOOL_LIMITS = 5 };
+void tool_json_joints(psdm_output *out, const psdm_robot *robot, double *const *limit);
+bool tool_coupled_drives(const psdm_robot *robot); /* apart from its gear, a drive is not simply its joint: the file's transmission is not the identity */
+const char *tool_joint_type(const psdm_robot *robot, int q); /* "revolute" or "prismatic" */
 
 /* Rows whose columns come in groups of one number per joint: ",q1,q2,qd1,..." and the line's end; ",0.1,0.2,..." and the line's end. What stands first is the caller's. */
 void tool_group_names(psdm_output *out, const char *const *names, int groups, int n);
@@ -89,15 +144,26 @@ void tool_group_numbers(psdm_output *out, const double *const *group, int groups
 /* ---- progress on a terminal, once a job takes over two seconds ---- */
 
 typedef struct progress {
-  bool shown, on;
-  double started, last;
+  bool on;
+  double started;
   long long total; /* bytes or rows, 0 when unknown */
 } progress;
 
-progress progress_start(long long total);
-void progress_show(progress *p, long long done, long long rows, const char *unit);
-void progress_words(progress *p, const char *doing, double share); /* share below 0: unknown */
+progress progress_start(const char *doing, long long total); /* ends whatever was shown before */
+bool progress_show(progress *p, long long done, long long rows, const char *unit); /* false: an interrupt asks to end */
+bool progress_words(progress *p, const char *doing, double share);                 /* share below 0: unknown */
+/* user of tool_searching, which is a psdm_code_options.going_on. */
+typedef struct tool_search {
+  progress bar;
+  const char *doing;
+  double share; /* that was told last */
+} tool_search;
+bool tool_searching(void *search, double share);
+void progress_lacking(const char *words); /* an interrupt now leaves nothing, and this is said at once; NULL: it leaves something. Until the next progress_start */
 void progress_end(progress *p);
+void progress_clear(void); /* other words come; the line is drawn again when it is due */
+
+double tool_now(void); /* s, from some beginning */
 
 /* Escapes control characters of a name for a terminal, in one of a few rotating buffers. */
 const char *tool_safe(const char *name);

@@ -1,0 +1,18 @@
+-- links between .md files become links between pages; the README and the change log live beside the others
+local function page(target)
+  if target:match('^%a+://') or target:match('^#') or target:match('^mailto:') then return target end
+  local file, fragment = target:match('^([^#]*)(#?.*)$')
+  file = file:gsub('^%.%./', ''):gsub('^docs/', '')
+  if file == 'README.md' then file = 'index.md' elseif file == 'CHANGELOG.md' then file = 'changelog.md' end
+  return file:gsub('%.md$', '.html') .. fragment
+end
+
+function Link(link)
+  link.target = page(link.target)
+  return link
+end
+
+function Image(image)
+  image.src = image.src:gsub('^docs/', '')
+  return image
+end

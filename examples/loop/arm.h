@@ -1,0 +1,77 @@
+/* arm.h: what the loop knows of an arm, in the manner of ros2_control: a system that is read and written, and a controller between the two.
+ *
+ * The life of both: configure (may allocate, may fail), activate (from where the arm is now), then once a period read, update, write, which neither
+ * allocate nor wait, and deactivate. Another arm is another system with the same functions. */
+#ifndef ARM_H
+#define ARM_H
+
+#include <stdbool.h>
+
+#include "arm_model.h" /* generated: psdm codegen --prefix arm_model */
+
+enum { JOINTS = ARM_MODEL_N };
+
+/* State interfaces: what is measured. */
+typedef struct arm_state {
+  double position[JOINTS], velocity[JOINTS]; /* rad, rad/s; m, m/s where a joint slides */
+} arm_state;
+
+/* Command interfaces: what is asked of the motors. */
+typedef struct arm_command {
+  double effort[JOINTS]; /* N m, N */
+} arm_command;
+
+/* A system: on a real arm these talk to its drives. */
+typedef struct arm_system {
+  void *self;
+  bool (*on_configure)(void *self);
+  bool (*on_activate)(void *self);
+  void (*read)(void *self, arm_state *state);
+  void (*write)(void *self, const arm_command *command, double period);
+  void (*on_deactivate)(void *self);
+} arm_system;
+
+/* ---- controller.c ---- */
+
+typedef enum arm_control { COMPUTED_TORQUE, GRAVITY_PD } arm_control;
+
+typedef struct arm_controller {
+  arm_control control;
+  double stiffness, damping; /* computed torque: of the error's own dynamics, 1/s^2 and 1/s; gravity and PD: times the joint's inertia at the start */
+  double amplitude;          /* of the reference, rad or m */
+  double home[JOINTS];       /* computed by activate: where the reference begins */
+  double inertia[JOINTS];    /* the same: diagonal of the mass matrix there */
+  double error[JOINTS];      /* computed by update: reference less position */
+} arm_controller;
+
+bool controller_on_configure(arm_controller *controller);
+void controller_on_activate(arm_controller *controller, const arm_state *state);
+void controller_update(arm_controller *controller, double time, const arm_state *state, arm_command *command);
+
+/* ---- simulated_arm.c: an arm that obeys its model, with a body in its hand that the controller does not know ---- */
+
+typedef struct simulated_arm {
+  arm_state state;
+  double payload[10]; /* standard parameters about the last link's frame: m mx my mz XX XY XZ YY YZ ZZ */
+} simulated_arm;
+
+arm_system simulated_arm_system(simulated_arm *arm);
+
+/* ---- cycle.c: the periods themselves ---- */
+
+/* What is measured of each period; the caller's arrays of `periods`. */
+typedef struct cycle_record {
+  double *lateness;    /* s: from when a period should begin to when it does */
+  double *computation; /* s: read, update and write together */
+  double *error;       /* largest error of a joint */
+} cycle_record;
+
+typedef struct cycle_result {
+  long periods, overruns; /* all; and those that ended after the next should have begun */
+  double square[JOINTS];  /* sum of squared errors */
+} cycle_result;
+
+/* Runs periods at a rate (Hz) by the monotonic clock. Neither allocates nor prints. */
+cycle_result cycle_run(const arm_system *system, arm_controller *controller, double rate, long periods, const cycle_record *record);
+
+#endif

@@ -1,0 +1,261 @@
+"""What the command does with a robot: calibrate, excite, simulate, plan, payload, reduce, analyze.
+
+Every option of the command is a keyword: ``psdm excite --harmonics 8`` is ``robot.excite(harmonics=8)``; ``psdm COMMAND --help`` lists them.
+Tables go through temporary files in which no bit is lost (MATLAB's format for logs, CSV with 17 digits for motions).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from psdm import _tool
+from psdm.results import Calibration, Excitation, Payload, Plan, Reduction, Result, Simulation
+
+if TYPE_CHECKING:
+    from psdm.robot import Robot
+
+#: a file, or arrays by channel: {"t": (rows,), "q": (rows, n), "tau": (rows, n), ...}; a result with rows is one
+Log = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+
+def _columns(table: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Channels of a table that is a mapping or a result."""
+    rows = getattr(table, "rows", None) or table
+    if "t" not in rows:
+        raise ValueError(f"a table needs t; this one has {', '.join(rows) or 'nothing'}")
+    return {name: np.asarray(rows[name], dtype=np.float64) for name in names if name in rows}
+
+
+class Job:
+    """One call of the command: its words, and the folder of its files."""
+
+    def __init__(self, robot: Robot, command: str, folder: str, options: Mapping[str, Any]) -> None:
+        self.robot = robot
+        self.folder = folder
+        self.words = [command, *robot._words(folder)]
+        self.options = dict(options)
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def motion(self, table: Any, name: str) -> str:
+        """A path as it is, or arrays t, q, qd, qdd in a file."""
+        if isinstance(table, (str, os.PathLike)):
+            return os.fspath(table)
+        return _tool.write_csv(self.path(name), _columns(table, ("t", "q", "qd", "qdd")))
+
+    def log(self, table: Log, name: str) -> str:
+        """A path as it is, or arrays t, q, ..., tau or i in a file without losing a bit."""
+        from psdm.robot import save_matrices
+
+        if isinstance(table, (str, os.PathLike)):
+            return os.fspath(table)
+        channels = _columns(table, ("t", "q", "qd", "qdd", "tau", "i", "qm", "qdm", "taum"))
+        return save_matrices({key: value.reshape(len(value), -1) for key, value in channels.items()}, self.path(f"{name}.mat"))
+
+    def run(self) -> tuple[dict[str, Any], int, str]:
+        return _tool.run([*self.words, *_tool.option_words(self.options)])
+
+    def text(self, name: str) -> str:
+        path = pathlib.Path(self.path(name))
+        return path.read_text() if path.exists() else ""
+
+    def rows(self, name: str) -> dict[str, Any]:
+        return _tool.read_csv(self.path(name)) if os.path.exists(self.path(name)) else {}
+
+
+class Commands:
+    """The part of Robot that asks the command."""
+
+    _source: dict[str, Any]
+
+    def _words(self: Any, folder: str) -> list[str]:
+        """This robot as the command's arguments: its own file and options, or, with other parameters, what it would write itself."""
+        source = self._source
+        path = os.path.join(folder, "robot")
+        if source["pi"] is not None:
+            pathlib.Path(path).write_text(self.to_yaml(), encoding="utf-8", errors="surrogateescape")
+            return [path]
+        pathlib.Path(path).write_text(source["text"], encoding="utf-8", errors="surrogateescape")
+        given = dict(source["options"])
+        snap = given.pop("snap")
+        words = [path, *_tool.option_words({name: value for name, value in given.items() if value}), *([] if snap else ["--no-snap"])]
+        if source["parameters"] is not None:
+            pathlib.Path(folder, "params.yaml").write_text(source["parameters"])
+            words += ["--params", os.path.join(folder, "params.yaml")]
+        return words
+
+    @contextlib.contextmanager
+    def _job(self: Any, command: str, options: Mapping[str, Any]) -> Iterator[Job]:
+        with tempfile.TemporaryDirectory(prefix="psdm-") as folder:
+            yield Job(self, command, folder, options)
+
+    def calibrate(self: Any, log: Log | Sequence[Log], *, estimator: str = "consistent", holdout: float | str | None = None, predict: bool = True,
+                  **options: Any) -> Calibration:
+        """Base parameters and friction from logs: files, or arrays by channel ({"t": ..., "q": ..., "tau": ...}), one or several.
+
+        >>> import psdm
+        >>> robot = psdm.Robot.shipped("two_link")
+        >>> run = robot.simulate(time=4, control="computed-torque", reference="fourier", initial="reference", log=True, log_rate=200)
+        >>> found = robot.calibrate(run.log, holdout=0.3, estimator="wls", plain_friction=True)
+        >>> found.heldout["global_rel"] < 0.05
+        True
+        """
+        with self._job("calibrate", {"estimator": estimator, "holdout": holdout, **options}) as job:
+            logs = [log] if isinstance(log, (str, os.PathLike, Mapping)) else list(log)
+            job.words += ["--log", *(job.log(table, f"log{k}") for k, table in enumerate(logs))]
+            return _calibration(job, predict)
+
+    def calibrate_steps(self: Any, logs: Sequence[tuple[str, Log] | tuple[str, Log, Any]], *, before: Any = None, predict: bool = True,
+                        **options: Any) -> Calibration:
+        """Motor constants, gravity, friction and inertia one after the other. ``logs`` are (step, log) pairs, step one of motor, gravity, friction and inertia; motor logs that were
+        made with a known mass have it as a third: kg, or (kg, x, y, z). ``before``: what an earlier call found."""
+        from psdm.robot import parameters_text
+
+        robot = self if before is None else self.calibrated(parameters_text(before))
+        with robot._job("calibrate", {"route": "steps", **options}) as job:
+            paths = [(entry[0], job.log(entry[1], f"{entry[0]}{k}"), entry[2:]) for k, entry in enumerate(logs)]
+            job.words += ["--log", *(f"{step}:{path}" for step, path, _ in paths)]
+            weights = [f"{path}={_tool.option_text(mass[0])}" for _, path, mass in paths if mass]
+            job.words += ["--weight", *weights] if weights else []
+            return _calibration(job, predict)
+
+    def excite(self: Any, for_: str = "inertia", *, seconds: float = 0, **options: Any) -> Excitation:
+        """A motion for the robot to make while it is recorded, within all limits. Motions for inertia need NLopt on the system.
+
+        >>> import psdm
+        >>> motion = psdm.Robot.shipped("two_link").excite(seconds=5, starts=1, evaluations=200)
+        >>> motion.q.shape, motion.worst <= 1
+        ((501, 2), True)
+        """
+        with self._job("excite", {"for": for_, "seconds": seconds, **options}) as job:
+            job.options["out"] = job.path("motion.csv")
+            data, code, said = job.run()
+            return Excitation(self, data, job.rows("motion.csv"), code, said, {".csv": job.text("motion.csv")})
+
+    def simulate(self: Any, time: float = 0, *, initial: Any = None, reference: Any = None, log: bool = False, **options: Any) -> Simulation:
+        """A robot in motion, with friction, springs, loads, limits and a controller where asked for. ``initial`` is (q,), (q, qd), or "reference"; ``reference`` a name of the
+        command's, arrays t, q (qd, qdd), or a file; ``log`` asks for what a recorder would have seen (log_rate, log_noise, ...).
+
+        >>> import psdm
+        >>> run = psdm.Robot.shipped("two_link").simulate(2)
+        >>> bool(run.energy_balance < 1e-10), run.q.shape
+        (True, (201, 2))
+        """
+        with self._job("simulate", {"time": time, **options}) as job:
+            job.options["out"] = job.path("rows.csv")
+            if log:
+                job.options["log"] = job.path("log.csv")
+            if reference is not None:
+                named = isinstance(reference, (str, os.PathLike))
+                job.options["reference"] = reference if named else job.motion(reference, "reference.csv")
+            if isinstance(initial, (str, os.PathLike)):
+                job.options["initial"] = initial
+            elif initial is not None:
+                job.options["initial"] = _tool.write_csv(job.path("initial.csv"), {name: np.atleast_2d(v) for name, v in zip(("q", "qd"), _pair(initial))})
+            data, code, said = job.run()
+            return Simulation(self, data, job.rows("rows.csv"), code, said, {".csv": job.text("rows.csv")}, log=job.rows("log.csv"))
+
+    def plan(self: Any, what: str = "time", *, start: npt.ArrayLike | None = None, end: npt.ArrayLike | None = None, trajectory: Any = None,
+             **options: Any) -> Plan:
+        """Motions under limits: ``what`` is "time" or "energy" from ``start`` to ``end`` at rest (needs IPOPT's plug-in on the system), "time" along a ``trajectory`` (arrays t, q, or
+        a file), or "scale": the trajectory as it is, so much longer that all limits are met.
+
+        >>> import numpy as np, psdm
+        >>> robot, t = psdm.Robot.shipped("two_link"), np.linspace(0, 1, 51)
+        >>> path = {"t": t, "q": np.outer(t * t * (3 - 2 * t), [1.0, 0.5])}
+        >>> bool(robot.plan("time", trajectory=path, effort=[60, 20], velocity=3).limit_used <= 1.01)
+        True
+        """
+        with self._job("plan", options) as job:
+            job.words.append(what)
+            job.options.update({"from": start, "to": end, "out": job.path("rows.csv")})
+            if trajectory is not None:
+                job.options["trajectory"] = job.motion(trajectory, "trajectory.csv")
+            data, code, said = job.run()
+            return Plan(self, data, job.rows("rows.csv"), code, said, {".csv": job.text("rows.csv")})
+
+    def payload(self: Any, log: Log | Sequence[Log], *, parameters: Any = None, empty: Log | Sequence[Log] = (), **options: Any) -> Payload:
+        """What a calibrated robot carries, from logs with the load, and better without it too (``empty``). ``parameters``: the calibration, unless the robot is ``calibrated`` already."""
+        robot = self if parameters is None else self.calibrated(parameters)
+        with robot._job("payload", options) as job:
+            for option, given in (("--log", log), ("--empty", empty)):
+                tables = [given] if isinstance(given, (str, os.PathLike, Mapping)) else list(given)
+                job.words += [option, *(job.log(table, f"{option[2:]}{k}") for k, table in enumerate(tables))] if tables else []
+            job.options.update({"out": job.path("loaded.yaml"), "predict": job.path("rows.csv")})
+            data, code, said = job.run()
+            found = Payload(robot, data, job.rows("rows.csv"), code, said, {".csv": job.text("rows.csv")})
+            found._text = job.text("loaded.yaml")
+            return found
+
+    def reduce(self: Any, *, profile: Any = "slow", error: float = 0.01, confidence: float = 0.95, **options: Any) -> Reduction:
+        """The smallest model within an error at a confidence; ``profile`` is "slow", "fast", a file, or arrays {"q": ..., "qd": ..., "qdd": ...}.
+
+        >>> import psdm
+        >>> small = psdm.Robot.shipped("two_link").reduce(samples=10000)
+        >>> small.model.p < small.p_before
+        True
+        """
+        from psdm.model import Model
+
+        with self._job("reduce", {"error": error, "confidence": confidence, **options}) as job:
+            if not isinstance(profile, (str, os.PathLike)):
+                profile = _tool.write_csv(job.path("profile.csv"), {name: profile[name] for name in ("q", "qd", "qdd")})
+            job.options.update({"profile": profile, "out": job.path("reduced")})
+            data, code, said = job.run()
+            found = Reduction(self, data, None, code, said)
+            found.model = Model.load(self, job.path("reduced/model.json"))
+            return found
+
+    def analyze(self: Any, **options: Any) -> Result:
+        """Structure of M, c and g, and rigorous bounds of their sizes over all positions."""
+        with self._job("analyze", options) as job:
+            data, code, said = job.run()
+            return Result(self, data, None, code, said)
+
+    def facts(self: Any, command: str, **options: Any) -> Result:
+        """The JSON of any other command about this robot, such as "derive", "params", "inspect" or "bench": as material for a report."""
+        with self._job(command, options) as job:
+            data, code, said = job.run()
+            return Result(self, data, None, code, said)
+
+
+def _pair(initial: Any) -> Sequence[Any]:
+    """(q,), (q, qd) or q alone."""
+    return (initial,) if np.ndim(initial[0]) == 0 else tuple(initial)
+
+
+def _calibration(job: Job, predict: bool) -> Calibration:
+    steps = job.options.get("route") == "steps"
+    job.options["out"] = job.path("parameters.yaml")
+    if not steps:
+        job.options["covariance"] = True
+    if predict:
+        job.options["predict"] = job.path("rows.csv")
+    data, code, said = job.run()
+    files = {".csv": job.text("rows.csv")} if predict else {}
+    found = Calibration(job.robot, data, job.rows("rows.csv"), code, said, files)
+    found._text = job.text("parameters.yaml")
+    return found
+
+
+def report(results: Result | str | os.PathLike[str] | Sequence[Result | str | os.PathLike[str]], out: str | os.PathLike[str], **options: Any) -> str:
+    """One self-contained HTML page of results, or of files that the command wrote. Returns its path.
+
+    Plots need gnuplot on the system; without it the page has the numbers and says so.
+    """
+    items = [results] if isinstance(results, (Result, str, os.PathLike)) else list(results)
+    with tempfile.TemporaryDirectory(prefix="psdm-") as folder:
+        words: list[str] = []
+        for k, item in enumerate(items):
+            words += item._write(pathlib.Path(folder), f"{k + 1}-{item.data.get('command', 'result')}") if isinstance(item, Result) else [os.fspath(item)]
+        _tool.run_plain(["report", *words, "--out", os.fspath(out), *_tool.option_words(options)])
+    return os.fspath(out)

@@ -1,0 +1,84 @@
+"""The same numbers as the command's, of every function, for several robots: two ways into one library, so equal to the last bit."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import psdm
+import pytest
+from conftest import run_tool
+
+ROBOTS = ["two_link", "kuka_kr6", "puma560", "hitachi_hpr", "parallelogram", "two_branch"]
+FUNCTIONS = {
+    "inverse": ("q qd qdd", lambda r, *s: [r.inverse(*s)]),
+    "forward": ("q qd tau", lambda r, *s: [r.forward(*s)]),
+    "mass": ("q", lambda r, *s: [r.mass(*s)]),
+    "bias": ("q qd", lambda r, *s: [r.bias(*s)]),
+    "gravity": ("q", lambda r, *s: [r.gravity(*s)]),
+    "regressor": ("q qd qdd", lambda r, *s: [r.regressor(*s)]),
+    "energy": ("q qd", lambda r, *s: r.energy(*s)),
+    "jacobian": ("q", lambda r, *s: [r.jacobian(*s)]),
+    "pose": ("q", lambda r, *s: r.pose(*s)),
+    "linearize-inverse": ("q qd qdd", lambda r, *s: r.linearize_inverse(*s)),
+    "linearize-forward": ("q qd tau", lambda r, *s: r.linearize_forward(*s)),
+}
+COUNT = 7
+
+
+def table(columns: dict[str, np.ndarray]) -> str:
+    names = [f"{name}{k + 1}" for name, value in columns.items() for k in range(value.shape[1])]
+    buffer = io.StringIO()
+    np.savetxt(buffer, np.hstack(list(columns.values())), fmt="%.17g", delimiter=",", header=",".join(names), comments="")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_functions(name, rng, tool):
+    robot = psdm.Robot.shipped(name)
+    path = str(psdm.shipped_robots()[name])
+    for function, (groups, ours) in FUNCTIONS.items():
+        states = {group: rng.uniform(-2, 2, (COUNT, robot.n)) for group in groups.split()}
+        if not robot.ready and function not in ("regressor", "jacobian", "pose"):
+            continue
+        theirs = np.loadtxt(io.StringIO(run_tool(tool, "eval", path, function, "--in", "-", stdin=table(states))), delimiter=",", skiprows=1, ndmin=2)
+        got = np.hstack([part.reshape(COUNT, -1) for part in ours(robot, *states.values())])
+        assert got.shape == theirs.shape, function
+        assert np.array_equal(got, theirs), function
+
+
+@pytest.mark.parametrize("name", ["two_link", "kuka_kr6", "fanuc_sr6ia"])
+def test_derive_and_params(name, tool):
+    robot, path = psdm.Robot.shipped(name), str(psdm.shipped_robots()[name])
+    model = robot.derive()
+    told = json.loads(run_tool(tool, "derive", path, "--json"))
+    assert (model.n, model.p, model.l) == (told["n"], told["p"], told["l"])
+    listed = json.loads(run_tool(tool, "params", path, "--json"))["base_parameters"]
+    base = robot.params()
+    assert [b["name"] for b in listed] == base.names == model.base_parameters.names
+    assert [b["formula"] for b in listed] == [b.formula for b in base]
+    assert np.array_equal([b["value"] for b in listed], base.theta)
+    assert np.array_equal(base.theta, model.theta)
+
+
+def test_options(tool, rng):
+    """Gravity, locks, friction, motor side and wrenches are the same options."""
+    path = str(psdm.shipped_robots()["kuka_kr6"])
+    robot = psdm.Robot.load(path, gravity=[1, 2, -9], lock={"A4": 0.3})
+    q = rng.uniform(-2, 2, (COUNT, 5))
+    theirs = np.loadtxt(io.StringIO(run_tool(tool, "eval", path, "gravity", "--gravity", "1,2,-9", "--lock", "A4=0.3", stdin=table({"q": q}))), delimiter=",", skiprows=1)
+    assert np.array_equal(robot.gravity(q), theirs)
+    denso = psdm.Robot.shipped("denso_vs6556g")
+    assert any(joint.friction for joint in denso.joints)
+    assert denso.n == 6 and not denso.ready
+
+
+def test_linearize(two_link, tool):
+    path = str(psdm.shipped_robots()["two_link"])
+    told = json.loads(run_tool(tool, "linearize", path, "--at", "-", "--lqr", "--Q", "100,1", "--R", "0.01", "--dt", "0.01", "--json", stdin="q1,q2\n1.5,0.2\n"))
+    system = two_link.state_space([1.5, 0.2], dt=0.01)
+    gains = system.lqr([100, 100, 1, 1], [0.01, 0.01])
+    point = told["points"][0]
+    np.testing.assert_allclose(point["Ad"], system.A, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(point["K"], gains.K, rtol=1e-9)

@@ -1,0 +1,75 @@
+"""Compiled code against the recursions: every function, both precisions, arguments, single states and batches."""
+
+from __future__ import annotations
+
+import subprocess
+
+import numpy as np
+import psdm
+import pytest
+
+ALL = ["inverse", "gravity", "bias", "mass", "forward", "regressor", "energy", "jacobian", "pose", "linearize_inverse", "linearize_forward", "inverse_mass"]
+
+
+@pytest.fixture(scope="module")
+def code(kr6):
+    return kr6.compile(ALL, effort=-1)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (33,), (3, 7)])
+def test_all_functions(kr6, code, rng, shape):
+    q, qd, qdd, tau = rng.uniform(-2, 2, (4, *shape, 6))
+    assert code.info.native
+    # forward dynamics of the KR6 lose two or three digits to the mass matrix's condition
+    close = dict(rtol=1e-9, atol=1e-9)
+    for name, arguments in {"inverse": (q, qd, qdd), "gravity": (q,), "bias": (q, qd), "mass": (q,), "forward": (q, qd, tau), "regressor": (q, qd, qdd), "energy": (q, qd),
+                            "jacobian": (q,), "pose": (q,), "linearize_inverse": (q, qd, qdd), "linearize_forward": (q, qd, tau)}.items():
+        ours, theirs = getattr(code, name)(*arguments), getattr(kr6, name)(*arguments)
+        for mine, other in zip(ours if isinstance(ours, tuple) else [ours], theirs if isinstance(theirs, tuple) else [theirs]):
+            assert mine.shape == other.shape, name
+            np.testing.assert_allclose(mine, other, err_msg=name, **close)
+    np.testing.assert_allclose(code.inverse_mass(q) @ kr6.mass(q), np.broadcast_to(np.eye(6), (*shape, 6, 6)), atol=1e-9)
+
+
+def test_float(kr6, rng):
+    q, qd, qdd = rng.uniform(-2, 2, (3, 100, 6))
+    code = kr6.compile(["inverse"], real="float", effort=-1)
+    tau = code.inverse(q, qd, qdd)
+    assert tau.dtype == np.float32
+    right = kr6.inverse(q, qd, qdd)
+    assert np.max(np.abs(tau - right)) < 1e-4 * np.max(np.abs(right))
+
+
+def test_arguments(two_link, rng):
+    q, qd, qdd = rng.uniform(-2, 2, (3, 20, 2))
+    code = two_link.compile(["inverse", "mass"], theta="argument", gravity=True)
+    theta = two_link.base_model.theta
+    np.testing.assert_allclose(code.inverse(q, qd, qdd, theta=theta, gravity=two_link.gravity_vector), two_link.inverse(q, qd, qdd), rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(code.inverse(q, qd, qdd, theta=2 * theta, gravity=[0, 0, 0]), 2 * (two_link.inverse(q, qd, qdd) - two_link.gravity(q)), rtol=1e-11, atol=1e-11)
+    with pytest.raises(TypeError, match="takes theta=, "):
+        code.mass(q)
+    with pytest.raises(TypeError, match="takes no payload"):
+        code.inverse(q, qd, qdd, theta=theta, gravity=[0, 0, 0], payload=np.zeros(10))
+    with pytest.raises(ValueError, match="not part of this code"):
+        code.forward(q, qd, qdd)
+    with pytest.raises(ValueError, match="there is no function 'invers'"):
+        two_link.compile(["invers"])
+    with pytest.raises(ValueError, match="it may be double, float"):
+        two_link.compile(["inverse"], real="half")
+
+
+def test_graph_where_there_is_no_compiler(two_link, rng):
+    q, qd, qdd = rng.uniform(-2, 2, (3, 20, 2))
+    code = two_link.compile(["inverse"], compiler="/nowhere/cc", cache="")
+    assert not code.info.native and code.info.reason
+    np.testing.assert_allclose(code.inverse(q, qd, qdd), two_link.inverse(q, qd, qdd), rtol=1e-12, atol=1e-12)
+    with pytest.raises(psdm.PsdmError) as error:
+        two_link.compile(["inverse"], compiler="/nowhere/cc", cache="", native=True)
+    assert error.value.status == "PSDM_E_COMPILER"
+
+
+def test_codegen(two_link, tmp_path):
+    code = two_link.codegen(tmp_path / "arm", ["inverse", "mass"], prefix="arm")
+    assert code.costs["inverse"].multiplications > 0
+    assert {path.name for path in (tmp_path / "arm").iterdir()} == {"arm.h", "arm.c", "arm_selftest.c", "Makefile"}
+    subprocess.run(["make", "-s", "check"], cwd=tmp_path / "arm", check=True, stdout=subprocess.DEVNULL)

@@ -1,0 +1,198 @@
+"""Calibration, excitation, simulation, planning, payload, reduction and reports, on small cases."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+import psdm
+import pytest
+
+
+@pytest.fixture(scope="module")
+def run(two_link):
+    return two_link.simulate(5, control="computed-torque", reference="fourier", initial="reference", log=True, log_rate=200, log_noise=0.001)
+
+
+def test_simulate(two_link, run):
+    assert run.good and run.end == "time" and run.q.shape == run.tau.shape == (501, 2)
+    assert run.energy_balance < 1e-9
+    np.testing.assert_allclose(two_link.forward(run.q, run.qd, run.tau), run.qdd, atol=1e-9)
+    free = two_link.simulate(1, initial=([0.5, 0.2], [0.1, 0]), output=0.1)
+    assert np.array_equal(free.q[0], [0.5, 0.2]) and np.array_equal(free.qd[0], [0.1, 0]) and free.energy_drift < 1e-9
+    move = psdm.Motion.polynomial([0, 0], [1, -1], duration=1)
+    t = np.linspace(0, 1, 101)
+    q, qd, qdd = move(t)
+    follow = two_link.simulate(1, control="computed-torque", reference={"t": t, "q": q, "qd": qd, "qdd": qdd}, initial="reference")
+    assert np.max(np.abs(follow.q - q)) < 1e-6
+
+
+def test_calibrate(two_link, run, tmp_path):
+    found = two_link.calibrate(run.log, holdout=0.3, plain_friction=True, estimator="wls")
+    assert found.names == two_link.params().names and found.heldout["global_rel"] < 0.02
+    assert found.covariance.shape[0] >= found.theta.size
+    np.testing.assert_allclose(np.sqrt(np.diag(found.covariance))[: found.theta.size], found.sd, rtol=1e-9)
+    assert np.all(np.abs(found.theta - two_link.base_model.theta) < np.maximum(6 * found.sd, 0.05 * np.max(np.abs(found.theta))))
+    assert found.rows["predicted"].shape == found.rows["tau"].shape
+    # arrays and a file of the same numbers give the same answer
+    path = tmp_path / "log.csv"
+    names = ["t", "q1", "q2", "tau1", "tau2"]
+    np.savetxt(path, np.column_stack([run.log["t"], run.log["q"], run.log["tau"]]), fmt="%.17g", delimiter=",", header=",".join(names), comments="")
+    assert np.array_equal(two_link.calibrate(path, holdout=0.3, plain_friction=True, estimator="wls").theta, found.theta)
+    # the calibrated robot
+    found.to_yaml(tmp_path / "params.yaml")
+    robot = found.calibrated()
+    np.testing.assert_allclose(robot.base_model.theta, found.theta, rtol=1e-9, atol=1e-9)
+    assert np.array_equal(two_link.calibrated(tmp_path / "params.yaml").parameters, robot.parameters)
+    load = robot.payload(run.log)
+    assert abs(load.load["mass"]) < 0.2 and load.standard.shape == (10,)
+    assert robot.calibrated(load).ready
+
+
+def test_calibrate_refuses(two_link, run):
+    with pytest.raises(psdm.PsdmError) as error:
+        two_link.calibrate({"t": run.log["t"], "q": run.log["q"]})
+    assert error.value.status.startswith("EXIT_")
+    with pytest.raises(ValueError, match="needs t"):
+        two_link.calibrate({"q": run.log["q"]})
+    with pytest.raises(psdm.PsdmError, match="holdot"):
+        two_link.calibrate(run.log, holdot=0.3)
+
+
+def test_steps(two_link):
+    """Gravity alone, from a slow motion there and back."""
+    motion = two_link.excite("gravity", seconds=20)
+    run = two_link.simulate(inverse=True, reference={"t": motion.t, "q": motion.q, "qd": motion.qd, "qdd": motion.qdd}, log=True, log_rate=100)
+    found = two_link.calibrate_steps([("gravity", run.log)], predict=False)
+    known = np.isfinite(found.theta)
+    assert known.any()
+    np.testing.assert_allclose(found.theta[known], two_link.base_model.theta[known], rtol=0.02, atol=0.02)
+
+
+def test_excite(two_link):
+    motion = two_link.excite(seconds=5, starts=1, evaluations=300, velocity=1.5)
+    assert motion.good and np.max(np.abs(motion.qd)) <= 1.5 and motion.condition < motion["random"]["median"]
+    np.testing.assert_allclose(two_link.inverse(motion.q, motion.qd, motion.qdd), motion.tau, atol=1e-9)
+
+
+def test_plan(two_link):
+    t = np.linspace(0, 1, 51)
+    path = {"t": t, "q": np.outer(t * t * (3 - 2 * t), [1.0, 0.5])}
+    quick = two_link.plan("time", trajectory=path, effort=[60, 20], velocity=3)
+    assert quick.good and quick.q.shape[1] == 2 and np.max(np.abs(quick.tau) / [60, 20]) < 1.01
+    slow = two_link.plan("scale", trajectory=path, effort=[60, 20], velocity=0.5)
+    assert slow.factor > 1 and np.max(np.abs(slow.qd)) < 0.5 * 1.001
+
+
+def test_plan_without_plugin(two_link, monkeypatch, tmp_path):
+    monkeypatch.setenv("PSDM_PLUGINS", str(tmp_path))
+    with pytest.raises(psdm.PsdmError, match="IPOPT.*PSDM_PLUGINS"):
+        two_link.plan("time", start=0, end=[1, 0.5], effort=[60, 20], velocity=3)
+
+
+def test_excite_without_nlopt(two_link, monkeypatch):
+    monkeypatch.setenv("PSDM_NLOPT", "/nowhere/libnlopt.so")
+    with pytest.raises(psdm.PsdmError, match="install libnlopt0"):
+        two_link.excite()
+
+
+def test_reduce(two_link):
+    small = two_link.reduce(samples=20000, error=0.01)
+    assert small.reached and small.model.p == small.p < small.p_before
+    states = np.random.default_rng(1).uniform(-1, 1, (3, 200, 2)) * np.array([np.pi, 0.1, 1])[:, None, None]
+    right = two_link.inverse(*states)
+    error = np.linalg.norm(small.model.inverse(*states) - right, axis=1) / np.linalg.norm(right, axis=1)
+    assert np.quantile(error, 0.9) < 0.01
+
+
+def test_robot_with_options_goes_to_the_command(rng):
+    robot = psdm.Robot.load(psdm.shipped_robots()["kuka_kr6"], gravity=[0, 0, 0], lock={"A4": 0.1})
+    run = robot.simulate(0.1)
+    assert run.q.shape[1] == 5 and np.max(np.abs(run.q)) == 0  # nothing pulls
+    heavy = psdm.Robot.shipped("two_link").with_parameters({"mx1": 3.0})
+    np.testing.assert_allclose(heavy.simulate(0.01, control="pd-gravity").tau[0], heavy.gravity([0, 0]), rtol=1e-9)
+
+
+def interrupted(program: str, ready: Callable[[], bool], **environment: str) -> list[str]:
+    """The words that a Python program prints after a Ctrl-C as a terminal sends it: to all processes of the group."""
+    program = f"import signal, psdm\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n{program}"
+    python = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True)
+    try:
+        deadline = time.monotonic() + 60
+        while not ready() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        os.killpg(python.pid, signal.SIGINT)
+        said, complaints = python.communicate(timeout=60)
+    finally:
+        python.kill()
+    assert said, complaints
+    return said.split()
+
+
+def test_interrupt(tmp_path):
+    """The command ends with what there is until then."""
+    program = """
+run = psdm.Robot.shipped("two_link").simulate(1e7, output=100)
+print(run.good, run.interrupted, run.t.size > 1 and run.t[-1] < 1e7)
+"""
+    assert interrupted(program, lambda: any("rows.csv" in path.name for path in tmp_path.glob("psdm-*/*")), TMPDIR=str(tmp_path)) == ["False", "True", "True"]
+
+
+def test_interrupt_comes_once(tmp_path):
+    """The second would end the command at once."""
+    command = tmp_path / "psdm"
+    command.write_text("""#!/bin/sh
+n=0 i=0 more=10
+trap 'n=$((n + 1))' INT
+touch "$0.ready"
+while [ $i -lt 600 ] && [ $more -gt 0 ]; do
+  sleep 0.1
+  i=$((i + 1))
+  [ $n -eq 0 ] || more=$((more - 1))
+done
+echo "{\\"interrupts\\": $n}"
+exit 130
+""")
+    command.chmod(0o755)
+    program = """
+found = psdm.Robot.shipped("two_link").facts("derive")
+print(found.interrupts, found.good, found.interrupted)
+"""
+    assert interrupted(program, (tmp_path / "psdm.ready").exists, PSDM=str(command)) == ["1", "False", "True"]
+
+
+def test_interrupt_without_an_answer(two_link, monkeypatch, tmp_path):
+    command = tmp_path / "psdm"
+    command.write_text("#!/bin/sh\nexec sleep 60\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PSDM", str(command))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.5, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            two_link.simulate(1)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+
+
+def test_report(two_link, run, tmp_path):
+    if "report" not in _commands():
+        pytest.skip("this build of the command has no report")
+    found = two_link.calibrate(run.log, holdout=0.3, plain_friction=True, estimator="wls")
+    page = psdm.report([two_link.facts("derive"), run, found], tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert page.endswith("report.html") and text.lstrip().lower().startswith("<!doctype html") and "two_link" in text
+
+
+def _commands() -> str:
+    return subprocess.run([psdm.executable(), "--help"], capture_output=True, text=True, check=False).stdout

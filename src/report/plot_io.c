@@ -1,0 +1,227 @@
+/* plot_io.c: gnuplot as a child process: a script on its standard input, pictures from its standard output. No file, no folder, no shell: nothing can be left behind. */
+#define _GNU_SOURCE /* secure_getenv, memfd_create, pipe2, memmem */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "report/page.h"
+
+extern char **environ;
+
+enum { SVG_BYTES = 32 * 1024 * 1024, LINE_BYTES = 256, MOST_FAILURES = 8 };
+
+#define PATIENCE 20.0 /* seconds without a new picture after which gnuplot hangs */
+
+/* one use of gnuplot */
+typedef struct painter {
+  psdmp_page *page;
+  const char *program;
+  psdmp_page got; /* what gnuplot wrote since its last whole picture */
+  bool spilled;   /* that is more than a picture may have */
+  int done;       /* figures that are drawn, or never will be */
+  bool absent;    /* there is no such program */
+  bool (*progress)(void *context, int done, int all);
+  void *context;
+} painter;
+
+static const char *from_environment(const char *name) {
+  const char *text = secure_getenv(name);
+  return text && text[0] ? text : NULL;
+}
+
+static psdmp_figure *figure_after(const psdmp_page *page, int number) {
+  psdmp_figure *f = page->figure;
+  while (f && f->number <= number) f = f->next;
+  return f;
+}
+
+/* ---- the script ---- */
+
+/* a file in memory with the script for these figures */
+static psdm_status script_of(painter *s, const psdmp_figure *from, int *script, psdm_error *error) {
+  psdmp_page text = {.arena = {.allocator = s->page->arena.allocator}};
+  for (const psdmp_figure *f = from; f; f = f->next)
+    for (int size = 0; size < PSDMP_SIZES; size++) psdmp_plot_script(&text, f, size);
+  int file = text.status ? -1 : memfd_create("psdm-plots", MFD_CLOEXEC);
+  bool whole = file >= 0;
+  psdm_status status = PSDM_OK;
+  for (size_t at = 0; whole && at < text.used;) {
+    ssize_t wrote = write(file, text.text + at, text.used - at);
+    whole = wrote > 0 || (wrote < 0 && errno == EINTR);
+    if (wrote > 0) at += (size_t)wrote;
+  }
+  if (!whole) status = psdmp_fail(error, text.status ? text.status : PSDM_E_IO, s->program, 0, 0, text.status ? "out of memory" : "no script can be written for it: %s", strerror(errno));
+  if (whole) lseek(file, 0, SEEK_SET);
+  if (!whole && file >= 0) close(file);
+  psdmp_page_free(&text);
+  *script = file;
+  return status;
+}
+
+/* ---- its pictures ---- */
+
+/* "FIGURE SIZE LEFT RIGHT BOTTOM TOP": which picture it was that ends here, and where its axes are */
+static psdmp_figure *read_line(const painter *s, const char *text, const char *end, int *size, double box[4]) {
+  double value[6];
+  int width, height;
+  for (int i = 0; i < 6; i++) {
+    while (text < end && *text == ' ') text++;
+    const char *word = text;
+    while (text < end && *text != ' ') text++;
+    if (!psdmp_parse_number(word, (size_t)(text - word), &value[i])) return NULL;
+  }
+  if (!(value[0] >= 1 && value[0] <= s->page->figures && value[1] >= 0 && value[1] < PSDMP_SIZES)) return NULL;
+  psdmp_figure *figure = figure_after(s->page, (int)value[0] - 1);
+  *size = (int)value[1];
+  psdmp_plot_size(figure, *size, &width, &height);
+  /* gnuplot counts from below */
+  box[0] = value[2], box[1] = value[3], box[2] = height - value[5], box[3] = height - value[4];
+  return box[0] >= 0 && box[0] < box[1] && box[1] <= width && box[2] >= 0 && box[2] < box[3] && box[3] <= height ? figure : NULL;
+}
+
+/* whole pictures of what is there; fresh: what came last begins here */
+static void take_pictures(painter *s, size_t fresh) {
+  static const char mark[] = "\n" PSDMP_PLOT_MARK;
+  psdmp_page *got = &s->got;
+  for (size_t from = fresh > LINE_BYTES ? fresh - LINE_BYTES : 0;; from = 0) {
+    char *line = got->used > from ? memmem(got->text + from, got->used - from, mark, sizeof mark - 1) : NULL;
+    char *end = line ? memchr(line + 1, '\n', got->used - (size_t)(line + 1 - got->text)) : NULL;
+    if (!end) break;
+    int size;
+    double box[4];
+    psdmp_figure *figure = read_line(s, line + sizeof mark - 1, end, &size, box);
+    if (figure && !s->spilled) figure->svg[size] = psdmp_plot_distil(s->page, figure, size, got->text, (size_t)(line - got->text), box);
+    if (figure && size == PSDMP_SIZES - 1 && figure->number > s->done) s->done = figure->number;
+    s->spilled = false;
+    got->used -= (size_t)(end - got->text);
+    memmove(got->text, end, got->used);
+  }
+  if (got->used < SVG_BYTES) return;
+  memmove(got->text, got->text + got->used - LINE_BYTES, LINE_BYTES);
+  got->used = LINE_BYTES;
+  s->spilled = true;
+}
+
+/* ---- the child ---- */
+
+/* gnuplot without the user's own settings (-d). It ends at the first error in a file, but not in its standard input: so that is named as a file.
+ * When we end it does as well, as nobody reads what it writes. */
+static int start(const painter *s, int script, int out, pid_t *child) {
+  char *words[] = {(char *)s->program, "-d", "/dev/stdin", NULL};
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t pipe_signal;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  int failure = posix_spawn_file_actions_init(&actions);
+  if (failure) return failure;
+  failure = posix_spawnattr_init(&attributes);
+  if (!failure) {
+    failure = posix_spawnattr_setsigdefault(&attributes, &pipe_signal);
+    if (!failure) failure = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, script, STDIN_FILENO);
+    if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    if (!failure) failure = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!failure) failure = posix_spawnp(child, s->program, &actions, &attributes, words, environ);
+    posix_spawnattr_destroy(&attributes);
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  return failure;
+}
+
+/* how a run of gnuplot ended */
+typedef enum ending { ENDED, HUNG, STOPPED } ending;
+
+/* reads what the child writes as long as pictures keep coming and the caller wants more */
+static ending attend(painter *s, int in) {
+  char piece[1 << 16];
+  double last = psdmp_clock();
+  s->got.used = 0;
+  s->spilled = false;
+  for (;;) {
+    struct pollfd wait = {.fd = in, .events = POLLIN};
+    if (poll(&wait, 1, 100) > 0) {
+      ssize_t length = read(in, piece, sizeof piece);
+      if (length == 0 || (length < 0 && errno != EINTR)) break;
+      size_t fresh = s->got.used;
+      int before = s->done;
+      if (length > 0) psdmp_page_bytes(&s->got, piece, (size_t)length);
+      if (s->got.status) break;
+      take_pictures(s, fresh);
+      if (s->done > before) last = psdmp_clock();
+    }
+    if (psdmp_clock() - last > PATIENCE) return HUNG;
+    if (s->progress && !s->progress(s->context, s->done, s->page->figures)) return STOPPED;
+  }
+  /* the signal that stops us may have ended the child first */
+  return s->progress && !s->progress(s->context, s->done, s->page->figures) ? STOPPED : ENDED;
+}
+
+/* one run; the failure to start it */
+static int draw_from(painter *s, int script, ending *end) {
+  int ends[2], failure;
+  pid_t child;
+  if (pipe2(ends, O_CLOEXEC)) return errno;
+  failure = start(s, script, ends[1], &child);
+  close(ends[1]);
+  if (!failure) *end = attend(s, ends[0]);
+  close(ends[0]);
+  if (failure) return failure;
+  /* it has nothing more to say, or not to us */
+  kill(child, SIGKILL);
+  while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+  return 0;
+}
+
+/* ---- the whole ---- */
+
+/* gnuplot ends at its first error: what comes after that figure gets a run of its own */
+static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *error) {
+  int failures = 0;
+  for (psdmp_figure *from = s->page->figure; from && failures < MOST_FAILURES; from = figure_after(s->page, s->done)) {
+    ending end = ENDED;
+    int script;
+    psdm_status status = script_of(s, from, &script, error);
+    if (status) return status;
+    int failure = draw_from(s, script, &end);
+    close(script);
+    if (failure) {
+      s->absent = true;
+      snprintf(missing, size, "plots are missing: '%.100s' cannot be run (%s); Debian's package gnuplot-nox has it", s->program, strerror(failure));
+      return PSDM_OK;
+    }
+    if (s->got.status) return psdmp_fail(error, s->got.status, s->program, 0, 0, "out of memory");
+    if (end == HUNG) snprintf(missing, size, "'%.100s' draws nothing for %.0f seconds and was ended", s->program, PATIENCE);
+    if (end == STOPPED && s->done < s->page->figures) snprintf(missing, size, "drawing was stopped");
+    if (end != ENDED) return PSDM_OK;
+    if (s->done < s->page->figures) s->done++, failures++;
+  }
+  return PSDM_OK;
+}
+
+psdm_status psdmp_plot_draw(psdmp_page *page, const char *gnuplot, bool (*progress)(void *context, int done, int all), void *context,
+                            char *missing, size_t size, psdm_error *error) {
+  const char *named = from_environment("PSDM_GNUPLOT");
+  painter s = {.page = page, .program = gnuplot ? gnuplot : named ? named : "gnuplot", .got = {.arena = {.allocator = page->arena.allocator}}, .progress = progress, .context = context};
+  int lost = 0;
+  missing[0] = '\0';
+  if (!page->figures) return PSDM_OK;
+  psdm_status status = draw_all(&s, missing, size, error);
+  psdmp_page_free(&s.got);
+  for (const psdmp_figure *f = page->figure; f && !s.absent; f = f->next) lost += !f->svg[PSDMP_WIDE];
+  if (lost) {
+    char why[256];
+    snprintf(why, sizeof why, "%s", missing);
+    if (!why[0]) snprintf(why, sizeof why, "'%.100s' could not draw them", s.program);
+    snprintf(missing, size, "%d of %d plots are missing: %s", lost, page->figures, why);
+  }
+  return status;
+}

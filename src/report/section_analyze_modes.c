@@ -1,0 +1,191 @@
+/* section_analyze_modes.c: linear models: where their eigenvalues lie, and what that says. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/section_parts.h"
+
+void psdmp_show_linearized(psdmp_page *page, const psdmp_results *results, psdmp_result *result);
+
+enum { MOST_POINTS = 2000, MOST_MODES = 4000, MOST_TABLES = 4 };
+
+typedef struct modes {
+  double *re, *im;
+  int count;
+} modes;
+
+/* eigenvalues of some list, added to those before */
+static void collect(const psdmp_node *list, modes *m) {
+  for (const psdmp_node *mode = list && list->kind == PSDMP_LIST ? list->child : NULL; mode && m->count < MOST_MODES; mode = mode->next) {
+    m->re[m->count] = psdmp_result_number(mode, "re");
+    m->im[m->count] = psdmp_result_number(mode, "im");
+    m->count++;
+  }
+}
+
+static bool start(psdmp_page *page, modes *m) {
+  double *memory = psdmp_page_memory(page, 2 * MOST_MODES * sizeof *memory);
+  if (!memory) return false;
+  *m = (modes){.re = memory, .im = memory + MOST_MODES};
+  return true;
+}
+
+static void reach(const modes *m, double range[4]) {
+  for (int k = 0; k < m->count; k++) {
+    if (!isfinite(m->re[k]) || !isfinite(m->im[k])) continue;
+    range[0] = fmin(range[0], m->re[k]), range[1] = fmax(range[1], m->re[k]);
+    range[2] = fmin(range[2], m->im[k]), range[3] = fmax(range[3], m->im[k]);
+  }
+}
+
+/* the unit circle of sampled systems; the axes of the others, which reach a little beyond all modes */
+static void draw_boundary(psdmp_drawing *d, bool sampled, const modes *open, const modes *closed, double x[], double y[], int points) {
+  const double full = 6.283185307179586;
+  double range[4] = {0, 0, 0, 0}, size = 0;
+  reach(open, range);
+  reach(closed, range);
+  for (int k = 0; k < 4; k++) size = fmax(size, fabs(range[k]));
+  if (size == 0) size = 1;
+  for (int k = 0; k < 4; k++) range[k] = k % 2 ? fmax(range[k], 0.05 * size) : fmin(range[k], -0.05 * size); /* both axes have two sides */
+  for (int k = 0; k < points; k++) {
+    double share = (double)k / (points - 1);
+    x[k] = cos(full * share), y[k] = sin(full * share);
+  }
+  if (!sampled) {
+    const double more_x = 0.06 * (range[1] - range[0]), more_y = 0.06 * (range[3] - range[2]);
+    const double cross[2][5] = {{range[0] - more_x, range[1] + more_x, NAN, 0, 0}, {0, 0, NAN, range[2] - more_y, range[3] + more_y}};
+    points = 5;
+    memcpy(x, cross[0], sizeof cross[0]);
+    memcpy(y, cross[1], sizeof cross[1]);
+  }
+  psdmp_draw_xy(d, PSDMP_LINE, sampled ? "unit circle" : "axes: stable to the left", x, y, (size_t)points, -1);
+}
+
+static void draw_plane(psdmp_page *page, const char *title, bool sampled, const modes *open, const modes *closed) {
+  enum { BOUNDARY = 97 };
+  double x[BOUNDARY], y[BOUNDARY];
+  psdmp_drawing d = psdmp_drawing_of(page, title, sampled ? "real part" : "real part (1/s)", sampled ? "imaginary part" : "imaginary part (rad/s)");
+  d.plot.tall = d.plot.zoom = true;
+  draw_boundary(&d, sampled, open, closed, x, y, BOUNDARY);
+  psdmp_draw_xy(&d, PSDMP_DOTS, closed->count ? "open loop" : "modes", open->re, open->im, (size_t)open->count, 0);
+  psdmp_draw_xy(&d, PSDMP_DOTS, "with the LQR gains", closed->re, closed->im, (size_t)closed->count, 1);
+  psdmp_draw(&d);
+}
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* where the sizes of the modes have their widest gap, when they are more than three decades apart; else infinite */
+static double slow_end(psdmp_page *page, const modes *open, const modes *closed) {
+  const modes *both[] = {open, closed};
+  double *size = psdmp_page_memory(page, 2 * MOST_MODES * sizeof *size), widest = 1, end = INFINITY;
+  int count = 0;
+  if (!size) return INFINITY;
+  for (int b = 0; b < 2; b++)
+    for (int k = 0; k < both[b]->count; k++) {
+      double s = hypot(both[b]->re[k], both[b]->im[k]);
+      if (isfinite(s) && s > 1e-9) size[count++] = s; /* free motion: zero but for rounding */
+    }
+  qsort(size, (size_t)count, sizeof *size, by_size);
+  if (count < 2 || size[count - 1] < 1000 * size[0]) return INFINITY;
+  for (int k = 1; k < count; k++)
+    if (size[k] / size[k - 1] > widest) widest = size[k] / size[k - 1], end = size[k - 1];
+  return end;
+}
+
+static void keep_slow(modes *m, double end) {
+  int kept = 0;
+  for (int k = 0; k < m->count; k++)
+    if (hypot(m->re[k], m->im[k]) <= end) m->re[kept] = m->re[k], m->im[kept++] = m->im[k];
+  m->count = kept;
+}
+
+static void draw_modes(psdmp_page *page, const psdmp_node *root) {
+  bool sampled = psdmp_result_number(root, "dt") > 0;
+  const psdmp_node *points = psdmp_result_node(root, "points");
+  modes open, closed;
+  int count = 0;
+  if (!start(page, &open) || !start(page, &closed)) return;
+  for (const psdmp_node *point = points && points->kind == PSDMP_LIST ? points->child : NULL; point && count < MOST_POINTS; point = point->next, count++) {
+    collect(psdmp_result_node(point, "eigenvalues"), &open);
+    collect(psdmp_result_node(point, "lqr.closed_loop"), &closed);
+  }
+  if (!open.count) return;
+  draw_plane(page, sampled ? "Eigenvalues of the sampled model" : "Eigenvalues", sampled, &open, &closed);
+  /* one mode far out hides all others */
+  double end = sampled ? INFINITY : slow_end(page, &open, &closed);
+  if (!isfinite(end)) return;
+  keep_slow(&open, end);
+  keep_slow(&closed, end);
+  draw_plane(page, "Eigenvalues, the slow ones", sampled, &open, &closed);
+}
+
+static const char *vector_text(psdmp_page *page, const psdmp_node *list) {
+  enum { MOST = 8 };
+  double value[MOST];
+  int count = psdmp_result_numbers(list, value, MOST);
+  const char *text = "";
+  for (int i = 0; i < count; i++) text = psdmp_words(page, "%s%s%s", text, i ? ", " : "", psdmp_words_number(page, value[i], 4));
+  return list && list->count > MOST ? psdmp_words(page, "%s, \xE2\x80\xA6", text) : text;
+}
+
+static void points_table(psdmp_page *page, const psdmp_node *points) {
+  static const char *const header[] = {"point", "q", "stability", "controllable", "slowest mode (rad/s)", "fastest mode (rad/s)"};
+  enum { MOST = 50 };
+  int at = 0;
+  psdmp_page_heading(page, "Points");
+  psdmp_page_table(page, header, 6, "ntttnn");
+  for (const psdmp_node *point = points->child; point && at < MOST; point = point->next, at++) {
+    const psdmp_node *list = psdmp_result_node(point, "eigenvalues");
+    double slow = NAN, fast = NAN;
+    for (const psdmp_node *mode = list && list->kind == PSDMP_LIST ? list->child : NULL; mode; mode = mode->next)
+      slow = fmin(slow, psdmp_result_number(mode, "frequency")), fast = fmax(fast, psdmp_result_number(mode, "frequency"));
+    psdmp_page_row(page);
+    psdmp_page_cell(page, "%d", at + 1);
+    psdmp_page_cell(page, "%s", vector_text(page, psdmp_result_node(point, "q")));
+    psdmp_page_cell(page, "%s", psdmp_result_text(point, "stability"));
+    psdmp_page_cell(page, "%s", psdmp_result_node(point, "controllable") ? psdmp_truth(point, "controllable") ? "yes" : "no" : "");
+    psdmp_page_cell_number(page, slow, 4);
+    psdmp_page_cell_number(page, fast, 4);
+  }
+  psdmp_page_table_end(page);
+  if (points->count > MOST) psdmp_page_paragraph(page, "The first %d of %d points.", MOST, points->count);
+}
+
+static void mode_rows(psdmp_page *page, const psdmp_node *list, const char *loop) {
+  for (const psdmp_node *mode = list && list->kind == PSDMP_LIST ? list->child : NULL; mode; mode = mode->next) {
+    double im = psdmp_result_number(mode, "im");
+    if (im < 0) continue; /* its conjugate has been */
+    psdmp_page_row(page);
+    psdmp_page_cell(page, "%s", loop);
+    psdmp_page_cell(page, "%s%s%s", psdmp_words_number(page, psdmp_result_number(mode, "re"), 5), im > 0 ? " \xC2\xB1 " : "", im > 0 ? psdmp_words(page, "%s i", psdmp_words_number(page, im, 5)) : "");
+    psdmp_page_cell_number(page, psdmp_result_number(mode, "frequency"), 4);
+    psdmp_page_cell_number(page, psdmp_result_number(mode, "damping"), 3);
+  }
+}
+
+static void modes_tables(psdmp_page *page, const psdmp_node *points) {
+  static const char *const header[] = {"loop", "eigenvalue", "frequency (rad/s)", "damping"};
+  int at = 0;
+  for (const psdmp_node *point = points->child; point && at < MOST_TABLES; point = point->next, at++) {
+    psdmp_page_heading(page, psdmp_words(page, "Modes of point %d", at + 1));
+    psdmp_page_table(page, header, 4, "ttnn");
+    mode_rows(page, psdmp_result_node(point, "eigenvalues"), "open");
+    mode_rows(page, psdmp_result_node(point, "lqr.closed_loop"), "with the LQR gains");
+    psdmp_page_table_end(page);
+  }
+}
+
+void psdmp_show_linearized(psdmp_page *page, const psdmp_results *results, psdmp_result *result) {
+  const psdmp_node *points = psdmp_result_node(result->root, "points");
+  psdmp_page_section(page, psdmp_title(page, results, result, "Linear models"), "The dynamics near a state, exact to first order: how it swings, whether it stays, what the motors can reach.");
+  if (!points || points->kind != PSDMP_LIST || !points->count) {
+    psdmp_page_paragraph(page, "The result has no points.");
+    return;
+  }
+  points_table(page, points);
+  draw_modes(page, result->root);
+  modes_tables(page, points);
+}

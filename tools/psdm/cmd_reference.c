@@ -1,0 +1,112 @@
+#define _POSIX_C_SOURCE 200809L /* mkdir */
+/* cmd_reference.c: psdm reference: the manual, as markdown or as manual pages, from the tables that --help is made of. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "reference.h"
+
+static const char *const positional[] = {"markdown|man", "[DIR]", NULL};
+
+static const char help[] =
+    "Writes the reference of all commands and options from the tables of this program: as one markdown text to standard output, or as manual pages\n"
+    "psdm.1 and psdm-COMMAND.1 into a folder.\n\n"
+    "examples:\n"
+    "  psdm reference markdown > reference.md\n"
+    "  psdm reference man share/man/man1\n"
+    "  man -l share/man/man1/psdm-eval.1\n";
+
+const command_line reference_line = {"reference", NULL, 0, positional, help};
+
+/* ---- facts ---- */
+
+const reference_fact reference_exits[] = {{"0", "done"},
+                                          {"1", "done, but the answer is below the asked quality; a warning says why"},
+                                          {"2", "wrong usage, or a file, a program or memory that is not to be had"},
+                                          {"3", "bad input: the message names file, line, what was found and what was expected"},
+                                          {"130", "interrupted (Ctrl-C): what there was until then is written, and a warning says what that is"},
+                                          {NULL, NULL}};
+
+const reference_fact reference_variables[] = {{"CC", "the C compiler of bench and of simulations with generated code; cc without it"},
+                                              {"PSDM_CACHE", "folder of compiled code; $XDG_CACHE_HOME/psdm or ~/.cache/psdm without it"},
+                                              {"PSDM_PLUGINS", "folder of the plug-in for optimal motions, in place of the usual ones"},
+                                              {"PSDM_NLOPT", "NLopt's library, in place of the system's"},
+                                              {"OMP_NUM_THREADS", "threads of searches and of large batches"},
+                                              {"TMPDIR", "folder for temporary files; /tmp without it"},
+                                              {"NO_COLOR", "no colours, whatever its value; there are none without a terminal, or where TERM is dumb"},
+                                              {NULL, NULL}};
+
+/* ---- blocks of a help text ---- */
+
+static size_t line_length(const char *at) { return strcspn(at, "\n"); }
+
+static bool indented(const char *at) { return at[0] == ' ' && at[1] == ' '; }
+
+static block_kind kind_of(const char *at) {
+  size_t length = line_length(at);
+  if (indented(at)) return memchr(at, '\t', length) ? BLOCK_ROWS : BLOCK_LINES;
+  bool heads = length > 1 && at[length - 1] == ':' && at[length] && indented(at + length + 1);
+  return heads ? BLOCK_HEADING : BLOCK_PROSE;
+}
+
+bool reference_block(const char **at, block *b) {
+  while (**at == '\n') ++*at;
+  if (!**at) return false;
+  *b = (block){.kind = kind_of(*at), .begin = *at};
+  do {
+    *at += line_length(*at);
+    b->end = *at;
+    *at += **at == '\n';
+  } while (**at && **at != '\n' && kind_of(*at) == b->kind && b->kind != BLOCK_HEADING);
+  return true;
+}
+
+bool reference_next(block *b, const char **line, int *length) {
+  if (b->begin >= b->end) return false;
+  *line = b->begin + (indented(b->begin) ? 2 : 0);
+  *length = (int)(b->begin + line_length(b->begin) - *line);
+  b->begin += line_length(b->begin) + 1;
+  return true;
+}
+
+const char *reference_name(const char *name, char text[64]) {
+  snprintf(text, 64, "%s", name + (name[0] == '['));
+  text[strcspn(text, "].")] = '\0';
+  return text;
+}
+
+/* ---- the command ---- */
+
+static int write_page(const char *folder, const tool_command *c) {
+  char path[4096];
+  psdm_output *out;
+  int length = snprintf(path, sizeof path, "%s/psdm%s%s.1", folder, c ? "-" : "", c ? c->name : "");
+  if (length >= (int)sizeof path) return tool_usage("reference", "DIR: the name is too long");
+  int code = tool_open(path, &out);
+  if (code >= 0) return code;
+  reference_man(out, c);
+  return tool_commit(&out);
+}
+
+static int write_pages(const char *folder) {
+  if (!folder) return tool_usage("reference", "DIR is missing: the folder for the manual pages");
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST) return tool_usage("reference", "%s: cannot be made: %s", tool_safe(folder), strerror(errno));
+  int code = write_page(folder, NULL);
+  for (int i = 0; i < tool_command_count && code == EXIT_OK; i++) code = write_page(folder, &tool_commands[i]);
+  return code;
+}
+
+static int write_markdown(void) {
+  psdm_output *out;
+  int code = tool_open("-", &out);
+  if (code >= 0) return code;
+  reference_markdown(out);
+  return tool_commit(&out);
+}
+
+int cmd_reference(int argc, char **argv) {
+  const char *words[2];
+  int none, code = settings_parse(&reference_line, argc, argv, &none, words);
+  if (code >= 0) return code;
+  return strcmp(words[0], "man") == 0 ? write_pages(words[1]) : write_markdown();
+}

@@ -1,0 +1,50 @@
+/* joints_json.c: the independent joints as a result names them: what q1 ... qn are, in which units, within which limits. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tool.h"
+
+static const psdm_joint *joint_of(const psdm_robot *robot, int q) {
+  for (int k = 0; k < psdm_robot_joints(robot); k++)
+    if (psdm_robot_joint(robot, k)->q == q) return psdm_robot_joint(robot, k);
+  return NULL;
+}
+
+const char *tool_joint_type(const psdm_robot *robot, int q) {
+  const psdm_joint *joint = joint_of(robot, q);
+  return joint && joint->type == PSDM_PRISMATIC ? "prismatic" : "revolute";
+}
+
+bool tool_coupled_drives(const psdm_robot *robot) {
+  int n = psdm_robot_n(robot);
+  double *motor = calloc(2 * (size_t)n + 1, sizeof *motor), *q = motor + n;
+  bool coupled = false;
+  for (int i = 0; motor && i < n; i++) {
+    /* a turn of one motor's gear turns its own joint once, and no other */
+    motor[i] = joint_of(robot, i) ? joint_of(robot, i)->gear : 1;
+    psdm_robot_motor_to_joint(robot, motor, q);
+    for (int k = 0; k < n; k++) coupled |= fabs(q[k] - (k == i)) > 1e-9;
+    motor[i] = 0;
+  }
+  free(motor);
+  return coupled;
+}
+
+void tool_json_joints(psdm_output *out, const psdm_robot *robot, double *const *limit) {
+  static const char *const keys[TOOL_LIMITS] = {"lower", "upper", "velocity", "acceleration", "effort"};
+  psdm_json_array(out, "joints");
+  for (int q = 0; q < psdm_robot_n(robot); q++) {
+    const psdm_joint *joint = joint_of(robot, q);
+    if (!joint) continue;
+    const psdm_limits *own = &joint->limits;
+    const double file[TOOL_LIMITS] = {own->lower, own->upper, own->velocity, own->acceleration, own->effort};
+    psdm_json_object(out, NULL);
+    psdm_json_string(out, "name", joint->name);
+    psdm_json_string(out, "type", tool_joint_type(robot, q));
+    psdm_json_object(out, "limits");
+    for (int k = 0; k < TOOL_LIMITS; k++) psdm_json_number(out, keys[k], limit ? limit[k][q] : file[k]);
+    psdm_json_close(out);
+    psdm_json_close(out);
+  }
+  psdm_json_close(out);
+}

@@ -1,0 +1,75 @@
+/* signals.c: Ctrl-C. While a command listens, the first interrupt asks it to end with the best so far; any other ends the program, and takes unfinished files with it. */
+#define _POSIX_C_SOURCE 200809L /* sigaction */
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+enum { PENDING = 8 }; /* files that a command writes at a time: more than any does */
+
+static volatile sig_atomic_t listening, caught;
+static char pending[PENDING][4096];
+static volatile sig_atomic_t is_pending[PENDING]; /* set once the name is whole */
+
+/* only what is safe in a handler */
+static void end_now(int number) {
+  static const char words[] = "\npsdm: interrupted: what was being written is removed\n";
+  bool any = false;
+  for (int i = 0; i < PENDING; i++)
+    if (is_pending[i]) any = unlink(pending[i]) == 0 || any;
+  for (int i = 0; i < PENDING; i++) /* folders, that are empty now; no file is one */
+    if (is_pending[i]) rmdir(pending[i]);
+  if (any && number == SIGINT && !tool_quiet() && write(STDERR_FILENO, words, sizeof words - 1) < 0) any = false;
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void on_signal(int number) {
+  if (listening && !caught)
+    caught = 1;
+  else
+    end_now(number);
+}
+
+/* a hangup that nohup has told us to ignore stays ignored; a shell's background job may be interrupted all the same */
+static void install(int number) {
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+  if (number == SIGHUP && sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) return;
+  sigaction(number, &action, NULL);
+}
+
+static void install_all(void) {
+  static bool done;
+  if (done) return;
+  done = true;
+  install(SIGINT);
+  install(SIGTERM);
+  install(SIGHUP);
+}
+
+void tool_listen(void) {
+  install_all();
+  listening = 1;
+}
+
+void tool_deaf(void) { listening = 0; }
+
+bool tool_interrupted(void) { return caught != 0; }
+
+int tool_exit(int code) { return caught && (code == EXIT_OK || code == EXIT_QUALITY) ? EXIT_INTERRUPTED : code; }
+
+void tool_pending(const char *path) {
+  install_all();
+  for (int i = 0; i < PENDING; i++) {
+    if (is_pending[i] || strlen(path) >= sizeof pending[i]) continue;
+    strcpy(pending[i], path);
+    is_pending[i] = 1;
+    return;
+  }
+}
+
+void tool_settled(const char *path) {
+  for (int i = 0; i < PENDING; i++)
+    if (is_pending[i] && strcmp(pending[i], path) == 0) is_pending[i] = 0;
+}
