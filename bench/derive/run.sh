@@ -8,15 +8,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-quick=0 json=
-while [ $# -gt 0 ]; do
-  case $1 in
-    --quick) quick=1 ;;
-    --json) json=$(realpath "${2:?--json needs a file}"); shift ;;
-    *) sed -n '2s/^# //p' "$0" >&2; exit 2 ;;
-  esac
-  shift
-done
+. "$root/bench/common/options.sh"
 out=${BENCH_OUT:-$root/build/bench-derive}
 library=${BUILD:-$root/build/release}
 mkdir -p "$out"

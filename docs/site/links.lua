@@ -8,6 +8,8 @@ local function page(target)
 end
 
 function Link(link)
+  -- a file of the repository that is no page keeps its name only
+  if link.target:match('^%.%./') and not link.target:match('%.md') then return link.content end
   link.target = page(link.target)
   return link
 end

@@ -52,6 +52,23 @@ void psdmp_wrap_lines(psdmp_writer *e, const char *const *line, size_t count) {
   for (size_t k = 0; k < count; k++) psdmp_say(e, "%s\n", line[k]);
 }
 
+static const char *const export_lines[] = {
+    "#if defined(_WIN32)",
+    "#define $EXPORT __declspec(dllexport)",
+    "#elif defined(__GNUC__)",
+    "#define $EXPORT __attribute__((visibility(\"default\")))",
+    "#else",
+    "#define $EXPORT",
+    "#endif",
+    "",
+    "#ifdef __cplusplus",
+    "extern \"C\" {",
+    "#endif",
+    "",
+};
+
+void psdmp_wrap_export(psdmp_writer *e) { psdmp_wrap_lines(e, export_lines, sizeof export_lines / sizeof *export_lines); }
+
 void psdmp_wrap_xml(psdmp_writer *e, const char *text) {
   static const char special[] = "&<>\"'";
   static const char *const entity[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};

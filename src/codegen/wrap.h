@@ -16,6 +16,9 @@ bool psdmp_wrap_differentiable(const psdm_code *code);
 /* A table of lines in psdmp_say's words. */
 void psdmp_wrap_lines(psdmp_writer *e, const char *const *line, size_t count);
 
+/* How a shared object makes a function known, and that the rest is C in C++ too. */
+void psdmp_wrap_export(psdmp_writer *e);
+
 /* Words of others inside an XML attribute. */
 void psdmp_wrap_xml(psdmp_writer *e, const char *text);
 

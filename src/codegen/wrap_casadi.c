@@ -103,18 +103,6 @@ static const char *const types[] = {
     "#define casadi_int long long int",
     "#endif",
     "",
-    "#if defined(_WIN32)",
-    "#define $EXPORT __declspec(dllexport)",
-    "#elif defined(__GNUC__)",
-    "#define $EXPORT __attribute__((visibility(\"default\")))",
-    "#else",
-    "#define $EXPORT",
-    "#endif",
-    "",
-    "#ifdef __cplusplus",
-    "extern \"C\" {",
-    "#endif",
-    "",
 };
 
 static const char *const helpers[] = {
@@ -382,6 +370,7 @@ void psdmp_wrap_casadi(psdmp_writer *e) {
   psdmp_emit_banner(e, "Generated functions as external functions of CasADi: 'make casadi', then casadi.external('inverse', './lib..._casadi.so').");
   psdmp_say(e, "#include \"%s.h\"\n\n", e->prefix);
   psdmp_wrap_lines(e, types, sizeof types / sizeof *types);
+  psdmp_wrap_export(e);
   emit_shapes(e);
   psdmp_wrap_lines(e, helpers, sizeof helpers / sizeof *helpers);
   for (int k = 0; k < e->code->programs; k++) {

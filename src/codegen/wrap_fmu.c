@@ -47,23 +47,14 @@ double psdmp_fmu_start(const psdm_code *code, psdmp_fmu_block block, int k) {
 
 /* ---- text: the words of the interface ---- */
 
-static const char *const types[] = {
+static const char *const includes[] = {
     "#include <math.h>",
     "#include <stdlib.h>",
     "#include <string.h>",
     "",
-    "#if defined(_WIN32)",
-    "#define $EXPORT __declspec(dllexport)",
-    "#elif defined(__GNUC__)",
-    "#define $EXPORT __attribute__((visibility(\"default\")))",
-    "#else",
-    "#define $EXPORT",
-    "#endif",
-    "",
-    "#ifdef __cplusplus",
-    "extern \"C\" {",
-    "#endif",
-    "",
+};
+
+static const char *const types[] = {
     "/* ---- types of FMI 2.0 ---- */",
     "",
     "typedef void *fmi2Component, *fmi2ComponentEnvironment, *fmi2FMUstate;",
@@ -501,6 +492,8 @@ static void emit_direction(psdmp_writer *e) {
 void psdmp_wrap_fmu(psdmp_writer *e, const char *guid) {
   psdmp_emit_banner(e, "A robot's motion under torques as an FMU (FMI 2.0, co-simulation and model exchange): 'make fmu'.");
   psdmp_say(e, "#include \"%s.h\"\n\n", e->prefix);
+  LINES(e, includes);
+  psdmp_wrap_export(e);
   LINES(e, types);
   emit_values(e, guid);
   LINES(e, instance);

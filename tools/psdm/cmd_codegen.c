@@ -56,14 +56,6 @@ const command_line codegen_line = {"codegen", settings, sizeof settings / sizeof
 
 /* ---- choices ---- */
 
-static int complain(const char *what, const char *text, const char *const *words, size_t count) {
-  const char *near = tool_nearest(text, words, count);
-  char known[256] = "";
-  for (size_t i = 0; i < count; i++) snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", words[i]);
-  if (near) return tool_usage("codegen", "%s '%s': did you mean '%s'? There are %s", what, tool_safe(text), near, known);
-  return tool_usage("codegen", "%s '%s': one of %s was expected", what, tool_safe(text), known);
-}
-
 /* index of a word */
 static int choice(const char *what, const char *text, const char *const *words, size_t count, int *index) {
   for (size_t i = 0; i < count; i++)
@@ -71,7 +63,7 @@ static int choice(const char *what, const char *text, const char *const *words, 
       *index = (int)i;
       return -1;
     }
-  return complain(what, text, words, count);
+  return tool_unknown("codegen", what, text, words, count);
 }
 
 #define CHOICE(set, name, index, ...) choice("--" #name, (set)->name, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), index)
