@@ -18,16 +18,12 @@
 enum { MOST_PATH = 4096 };
 static const char here[] = "";
 
-/* its own names first: IPOPT's MUMPS has MPI's, and a program may have them too. Sanitizers cannot live with that */
+/* sanitizers cannot live with names that are not the program's */
 #if defined(__SANITIZE_ADDRESS__) || !defined(RTLD_DEEPBIND)
-static const int mode = RTLD_NOW | RTLD_LOCAL;
+enum { OWN_NAMES = 0 };
 #else
-static const int mode = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+enum { OWN_NAMES = RTLD_DEEPBIND };
 #endif
-
-typedef struct wanted {
-  const char *file, *symbol, *key;
-} wanted;
 
 /* Where a plug-in was looked for, and what the loader said of one that is there but does not load. */
 typedef struct search {
@@ -55,13 +51,13 @@ static void remember(search *s, const char *path, bool found) {
   snprintf(s->tried + length, s->size - length, "%s%s", length ? ", " : "", path);
 }
 
-static const psdmp_plugin *try_folder(const wanted *w, const char *folder, const char *under, search *s) {
+static const psdmp_plugin *try_folder(const psdmp_plugin_name *w, const char *folder, const char *under, search *s) {
   char path[MOST_PATH + 256];
   snprintf(path, sizeof path, "%s%s", folder, under);
   remember(s, path, false);
   snprintf(path, sizeof path, "%s%s/%s", folder, under, w->file);
   if (access(path, R_OK) != 0) return NULL;
-  void *library = dlopen(path, mode);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | (w->alone ? OWN_NAMES : 0));
   const char *said = library ? NULL : dlerror();
   const psdmp_plugin *plugin = library ? dlsym(library, w->symbol) : NULL;
   if (plugin && strcmp(plugin->key, w->key) == 0) {
@@ -74,7 +70,7 @@ static const psdmp_plugin *try_folder(const wanted *w, const char *folder, const
   return NULL;
 }
 
-static const psdmp_plugin *find_plugin(const wanted *w, search *s) {
+static const psdmp_plugin *find_plugin(const psdmp_plugin_name *w, search *s) {
   static const char *const near[] = {"/psdm", "/lib/psdm", "/../lib/psdm", "/../" PSDM_PLUGINS_LIBDIR "/psdm"};
   const char *given = secure_getenv("PSDM_PLUGINS");
   char folder[MOST_PATH];
@@ -85,19 +81,19 @@ static const psdmp_plugin *find_plugin(const wanted *w, search *s) {
   return plugin ? plugin : try_folder(w, PSDM_PLUGINS_INSTALLED, "", s);
 }
 
-psdm_status psdmp_plugin_load(const char *file, const char *symbol, const char *key, const char *absent, const psdmp_plugin **plugin, psdm_error *error) {
+psdm_status psdmp_plugin_load(const psdmp_plugin_name *name, const psdmp_plugin **plugin, psdm_error *error) {
   char tried[64] = "";
   search s = {.tried = tried, .size = sizeof tried};
-  *plugin = find_plugin(&(wanted){file, symbol, key}, &s);
+  *plugin = find_plugin(name, &s);
   if (*plugin) return PSDM_OK;
-  if (s.why[0]) return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s cannot be loaded: %s", file, s.why);
-  return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s", absent);
+  if (s.why[0]) return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s cannot be loaded: %s", name->file, s.why);
+  return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s", name->absent);
 }
 
-psdm_status psdmp_plugin_where(const char *file, const char *symbol, const char *key, char *where, size_t size) {
+psdm_status psdmp_plugin_where(const psdmp_plugin_name *name, char *where, size_t size) {
   search s = {.tried = where, .size = size};
   where[0] = '\0';
-  if (find_plugin(&(wanted){file, symbol, key}, &s)) return PSDM_OK;
+  if (find_plugin(name, &s)) return PSDM_OK;
   if (s.why[0]) snprintf(where, size, "%s", s.why);
   return PSDM_E_MISSING;
 }

@@ -6,8 +6,9 @@
 #include "parallel/parallel.h"
 #include "parallel/ranks_plugin.h"
 
-static const char absent[] =
-    "several ranks were started, and the plug-in psdm_mpi.so is not there: install libopenmpi-dev and build again, or name its folder in PSDM_PLUGINS";
+static const psdmp_plugin_name mpi = {
+    .file = "psdm_mpi.so", .symbol = "psdm_mpi", .key = PSDMP_RANKS_KEY,
+    .absent = "several ranks were started, and the plug-in psdm_mpi.so is not there: install libopenmpi-dev and build again, or name its folder in PSDM_PLUGINS"};
 
 static long number_of(const char *name) {
   const char *text = getenv(name);
@@ -32,7 +33,7 @@ psdm_status psdm_ranks_open(psdm_ranks **out, psdm_error *error) {
   long started = ranks_started();
   *out = NULL;
   if (started < 2 || (wish && strcmp(wish, "off") == 0)) return PSDM_OK;
-  psdm_status status = psdmp_plugin_load("psdm_mpi.so", "psdm_mpi", PSDMP_RANKS_KEY, absent, &plugin, error);
+  psdm_status status = psdmp_plugin_load(&mpi, &plugin, error);
   if (!status && !((const psdmp_ranks_plugin *)(const void *)plugin)->begin(&ranks)) status = psdmp_fail(error, PSDM_E_IO, "", 0, 0, "MPI does not start");
   if (!status && ranks.size < 2)
     status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld processes were started that do not know of each other: mpirun must be Open MPI's, srun needs --mpi=pmix", started);

@@ -56,9 +56,10 @@ static void finish(void *self) {
 }
 
 static bool begin(psdm_ranks *ranks) {
-  int given;
-  if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given)) return false;
-  *ranks = (psdm_ranks){.broadcast = broadcast, .send = send, .receive = receive, .finish = finish};
+  int given, begun;
+  if (MPI_Initialized(&begun)) return false;
+  if (!begun && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given)) return false;
+  *ranks = (psdm_ranks){.broadcast = broadcast, .send = send, .receive = receive, .finish = begun ? NULL : finish}; /* what the program began it ends */
   return !MPI_Comm_rank(MPI_COMM_WORLD, &ranks->rank) && !MPI_Comm_size(MPI_COMM_WORLD, &ranks->size);
 }
 
