@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-enum { LONGEST_NUMBER = 400 }; /* a denormal written out in full has 327 characters behind the point */
+enum { LONGEST_NUMBER = 400, MOST_DIGITS = 19 }; /* a denormal written out in full has 327 characters behind the point */
 
 static const double PI = 3.14159265358979323846;
 
@@ -30,23 +30,64 @@ static double slow_number(const char *text, size_t length) {
   return value;
 }
 
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 uint128;
+enum { MOST_FIVES = 27 }; /* 5^27 < 2^63 */
+
+/* high * 2^exponent, and a little more where there is a rest, to the nearest double, ties to even; high >= 2^62 */
+static double nearest(uint64_t high, bool rest, int exponent) {
+  int drop = high >> 63 ? 11 : 10;
+  uint64_t kept = high >> drop, below = high << (64 - drop), half = UINT64_C(1) << 63;
+  kept += below > half || (below == half && (rest || kept & 1));
+  union {
+    uint64_t bits;
+    double value;
+  } power = {(uint64_t)(1023 + exponent + drop) << 52};
+  return (double)kept * power.value;
+}
+
+/* mantissa * 10^ten with one rounding: 10^k = 5^k 2^k, and 128 bits hold a product or a quotient by 5^k and whether anything is left; mantissa > 0 */
+static double wide_number(uint64_t mantissa, int ten) {
+  static const uint64_t five[MOST_FIVES + 1] = {UINT64_C(1), UINT64_C(5), UINT64_C(25), UINT64_C(125), UINT64_C(625), UINT64_C(3125), UINT64_C(15625), UINT64_C(78125), UINT64_C(390625),
+                                                UINT64_C(1953125), UINT64_C(9765625), UINT64_C(48828125), UINT64_C(244140625), UINT64_C(1220703125), UINT64_C(6103515625),
+                                                UINT64_C(30517578125), UINT64_C(152587890625), UINT64_C(762939453125), UINT64_C(3814697265625), UINT64_C(19073486328125),
+                                                UINT64_C(95367431640625), UINT64_C(476837158203125), UINT64_C(2384185791015625), UINT64_C(11920928955078125), UINT64_C(59604644775390625),
+                                                UINT64_C(298023223876953125), UINT64_C(1490116119384765625), UINT64_C(7450580596923828125)};
+  int fives = ten < 0 ? -ten : ten, up = __builtin_clzll(mantissa), by = __builtin_clzll(five[fives]);
+  uint64_t a = mantissa << up, b = five[fives] << by;
+  if (ten < 0) {
+    uint128 top = (uint128)a << 63;
+    uint64_t quotient = (uint64_t)(top / b); /* between 2^62 and 2^64 */
+    return nearest(quotient, (uint128)quotient * b != top, by - up - 63 + ten);
+  }
+  uint128 product = (uint128)a * b;
+  return nearest((uint64_t)(product >> 64), (uint64_t)product != 0, 64 - up - by + ten);
+}
+#else
+enum { MOST_FIVES = -1 };
+static double wide_number(uint64_t mantissa, int ten) { return (void)mantissa, (void)ten, 0; }
+#endif
+
 bool psdmp_parse_number(const char *text, size_t length, double *value) {
   const char *at = text, *end = text + length;
   if (!length || length > LONGEST_NUMBER) return false;
   bool negative = *at == '-';
   if (*at == '-' || *at == '+') at++;
 
-  /* digits [. digits], collected while they fit 19 decimal places of an integer */
+  /* digits [. digits]; the first 19 that count are an integer below 2^64 */
   uint64_t mantissa = 0;
   int digits = 0, kept = 0, exponent = 0;
-  for (bool point = false; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
-    if (*at == '.') {
+  for (bool point = false; at < end; at++) {
+    unsigned digit = (unsigned)(*at - '0');
+    if (digit > 9) {
+      if (*at != '.' || point) break;
       point = true;
       continue;
     }
     digits++;
-    if (kept < 19 && (mantissa || *at != '0')) kept++;
-    if (kept < 19) mantissa = mantissa * 10 + (uint64_t)(*at - '0'), exponent -= point;
+    exponent -= point;
+    kept += mantissa || digit;
+    if (kept <= MOST_DIGITS) mantissa = mantissa * 10 + digit;
   }
   if (!digits) return false;
 
@@ -65,12 +106,13 @@ bool psdmp_parse_number(const char *text, size_t length, double *value) {
 
   /* exact when mantissa and power both are: one rounding (Clinger 1990) */
   double x;
-  if (kept < 19 && mantissa <= (UINT64_C(1) << 53) && exponent >= -22 && exponent <= 22) {
+  if (kept <= MOST_DIGITS && mantissa <= (UINT64_C(1) << 53) && exponent >= -22 && exponent <= 22)
     x = exponent < 0 ? (double)mantissa / exact_ten[-exponent] : (double)mantissa * exact_ten[exponent];
-    if (negative) x = -x;
-  } else {
-    x = slow_number(text, length);
-  }
+  else if (kept <= MOST_DIGITS && mantissa && exponent >= -MOST_FIVES && exponent <= MOST_FIVES)
+    x = wide_number(mantissa, exponent);
+  else
+    x = fabs(slow_number(text, length));
+  if (negative) x = -x;
   if (!isfinite(x)) return false;
   *value = x;
   return true;

@@ -112,6 +112,25 @@ static void random_texts_agree_with_strtod(void **state) {
   }
 }
 
+/* halfway between two doubles, and a unit of the last place beside it: at most 19 digits */
+static void ties_go_to_even(void **state) {
+  (void)state;
+  rng g = rng_start("ties_go_to_even");
+  for (int i = 0; i < 20000; i++) {
+    int halvings = rng_int(&g, -9, 3);
+    uint64_t odd = rng_next(&g) >> 11 | UINT64_C(1) << 53 | 1, whole = odd; /* 54 bits */
+    for (int k = 0; k < halvings; k++) whole *= 5;
+    for (int k = 0; k > halvings; k--) whole *= 2;
+    for (uint64_t near = whole - 1; near <= whole + 1; near++) {
+      char text[64];
+      double value;
+      snprintf(text, sizeof text, "%llue%d", (unsigned long long)near, halvings > 0 ? -halvings : 0);
+      assert_true(psdmp_parse_number(text, strlen(text), &value));
+      if (!same(value, reference(text))) fail_msg("'%s' is read as %a, not %a", text, value, reference(text));
+    }
+  }
+}
+
 /* ---- parse_angle ---- */
 
 static void angles_are_read(void **state) {
@@ -237,7 +256,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_read_exactly),       cmocka_unit_test(anything_else_is_refused),
       cmocka_unit_test(the_length_is_respected),        cmocka_unit_test(long_numbers_end_at_400_characters),
-      cmocka_unit_test(random_texts_agree_with_strtod), cmocka_unit_test(angles_are_read),
+      cmocka_unit_test(random_texts_agree_with_strtod), cmocka_unit_test(ties_go_to_even), cmocka_unit_test(angles_are_read),
       cmocka_unit_test(other_angles_are_refused),       cmocka_unit_test(plain_numbers_are_angles_too),
       cmocka_unit_test(formats_read_back),              cmocka_unit_test(formats_are_what_users_expect),
   };
