@@ -17,7 +17,7 @@ enum {
   PSDMP_PIECE = 65536,        /* rows that are kept or let go together */
   PSDMP_WINDOW = 32768,       /* rows that are worked on at once: cut at its multiples within a file, whoever reads */
   PSDMP_READ = 4096,
-  PSDMP_GROUP = 131072,       /* rows of a unit that is read, at least: a multiple of the window; */
+  PSDMP_GROUP = 65536,        /* rows of a unit that is read, at least: a multiple of the window; */
   PSDMP_GROUPS = 512,         /* it grows so that there are not many more of them */
   PSDMP_FIRST_SPACING = 16384, /* rows between bookmarks; they thin out so that */
   PSDMP_BOOKMARKS = 2048,     /* all logs have no more of them */

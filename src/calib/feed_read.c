@@ -37,7 +37,7 @@ static psdm_status open_file(psdmp_reader *r, int file, psdm_error *error) {
   r->log = NULL;
   r->file = -1;
   if (f->file[file].once) return psdmp_fail(error, PSDM_E_IO, f->file[file].path, 0, 0, "is a pipe and cannot be read a second time");
-  psdm_status status = psdm_log_open(f->file[file].path, f->robot, &f->log, f->allocator, &r->log, error);
+  psdm_status status = psdmp_log_open(f->file[file].path, f->robot, &f->log, f->allocator, &r->log, error);
   if (status) return status;
   psdmp_feed_columns_free(&r->rows, f->allocator);
   r->rows.n = f->n;

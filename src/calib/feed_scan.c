@@ -277,7 +277,7 @@ static psdm_log *open_log(psdmp_feed *f, int file) {
 #pragma omp critical
 #endif
   if (atomic_load(&f->failed) > file && !from_checkpoint(f, file)) {
-    g->status = psdm_log_open(g->path, f->robot, &f->log, f->allocator, &log, &g->error);
+    g->status = psdmp_log_open(g->path, f->robot, &f->log, f->allocator, &log, &g->error);
     if (g->status) fail_at(f, file);
   }
   return log;
@@ -285,7 +285,8 @@ static psdm_log *open_log(psdmp_feed *f, int file) {
 
 static void scan_file(psdmp_feed *f, int file, psdm_log *log) {
   psdmp_feed_file *g = &f->file[file];
-  scan_log(f, file, log);
+  g->status = psdmp_log_begin(log, &g->error);
+  if (!g->status) scan_log(f, file, log);
   if (!g->status) g->status = to_checkpoint(f, file, &g->error);
   if (g->status) fail_at(f, file);
 #ifdef _OPENMP

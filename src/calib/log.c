@@ -497,7 +497,11 @@ static psdm_status set_up(psdm_log *log, const psdmp_log_request *request, const
   if (status) return status;
   find_reach(log);
   forget_rows(log);
-  status = fill(log, error);
+  return PSDM_OK;
+}
+
+psdm_status psdmp_log_begin(psdm_log *log, psdm_error *error) {
+  psdm_status status = fill(log, error);
   if (!status && log->end && !log->store.used && !psdm_log_faults(log, PSDM_FAULT_GARBAGE) && !psdm_log_faults(log, PSDM_FAULT_SHORT) &&
       !psdm_log_faults(log, PSDM_FAULT_NAN))
     status = psdmp_fail(error, PSDM_E_PARSE, log->file, log->source.header_line, 0, "no row behind the header; at least one was expected");
@@ -540,16 +544,27 @@ static psdm_status open_log(psdmp_log_request *request, const psdm_robot *robot,
   return status;
 }
 
-psdm_status psdm_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options, const psdm_allocator *allocator, psdm_log **log,
-                          psdm_error *error) {
+/* its first rows too */
+static psdm_status begin_log(psdm_status status, psdm_log **log, psdm_error *error) {
+  if (!status) status = psdmp_log_begin(*log, error);
+  if (status) psdm_log_close(*log), *log = NULL;
+  return status;
+}
+
+psdm_status psdmp_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options, const psdm_allocator *allocator, psdm_log **log, psdm_error *error) {
   psdmp_log_request request = {.path = path, .file = strcmp(path, "-") == 0 ? "<stdin>" : path};
   return open_log(&request, robot, options, allocator, log, error);
+}
+
+psdm_status psdm_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options, const psdm_allocator *allocator, psdm_log **log,
+                          psdm_error *error) {
+  return begin_log(psdmp_log_open(path, robot, options, allocator, log, error), log, error);
 }
 
 psdm_status psdmp_log_open_source(psdm_csv_read read, void *user, const char *name, const psdm_robot *robot, const psdm_log_options *options,
                                   const psdm_allocator *allocator, psdm_log **log, psdm_error *error) {
   psdmp_log_request request = {.read = read, .user = user, .file = name};
-  return open_log(&request, robot, options, allocator, log, error);
+  return begin_log(open_log(&request, robot, options, allocator, log, error), log, error);
 }
 
 void psdm_log_close(psdm_log *log) {

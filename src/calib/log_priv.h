@@ -207,6 +207,10 @@ typedef struct psdmp_log_bookmark {
   unsigned char *watch;  /* (bytes) what was watched */
 } psdmp_log_bookmark;
 
+/* psdm_log_open in two steps: what it is, then its first rows. A log that goes to a bookmark next needs only the first. */
+psdm_status psdmp_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options, const psdm_allocator *allocator, psdm_log **log, psdm_error *error);
+psdm_status psdmp_log_begin(psdm_log *log, psdm_error *error);
+
 /* Whether a bookmark can be laid now: between two answers of psdm_log_read, every few thousand rows, of sources that can go there again. */
 bool psdmp_log_markable(const psdm_log *log);
 bool psdmp_log_seeks(const psdm_log *log);
