@@ -7,13 +7,15 @@
  *
  * over the joints' limits, beside the largest value that was found and where. u^T M(q) v is a trigonometric polynomial in each turning joint; the heights of its
  * waves bound its second derivatives b_j, and those bound how far it lies above the corners of a box with sides h_j: by sum h_j^2 b_j / 8. Boxes are divided where
- * that is needed, until bound and found are within a thousandth or the positions are used up. docs/analyze.md has the proofs. */
+ * that is needed, until bound and found are within a thousandth or the positions are used up. Samples, up to thousands of millions on a GPU, say how the values are
+ * distributed, and put the bounds to the test. docs/analyze.md has the proofs. */
 #ifndef PSDM_ANALYZE_H
 #define PSDM_ANALYZE_H
 
 #include <stdint.h>
 
 #include "psdm/model.h"
+#include "psdm/ranks.h"
 #include "psdm/rigid.h"
 
 #ifdef __cplusplus
@@ -51,14 +53,29 @@ PSDM_API const char *psdm_structure_condition(const psdm_structure *structure, p
 typedef struct psdm_bounds_options {
   long points;                 /* positions to look at, at most; 0: 2 million */
   const double *lower, *upper; /* (n) in place of the robot's limits, infinite for none; turning joints without limits: a whole turn */
-  uint64_t seed;               /* of what is found; bounds hold for any */
-  bool (*going_on)(void *user, double share); /* false stops: the bounds so far hold, but are wider */
+  uint64_t seed;               /* of what is found and of the samples; bounds hold for any */
+  long samples;                /* positions drawn uniformly between the limits, and unit velocities; 0: none, at most 4 thousand millions. Sliding joints without limits
+                                * stay at 0, as they do in what is found */
+  bool cuda;                   /* the samples on a GPU: the same ones, values but for rounding. PSDM_E_COMPILER without CUDA's compiler or a GPU that it can use */
+  const char *nvcc;            /* that compiler, with words behind it; NULL: $NVCC, else nvcc. A C++ compiler makes loops on the processor of the same text */
+  int threads;                 /* of the samples; 0: as OMP_NUM_THREADS or the processors say; 1 where the caller has an allocator. Nothing depends on it */
+  psdm_ranks *ranks;           /* every rank makes the same call, with the same options; those other than 0 have some of the samples and get NULL. NULL: none. Nothing depends
+                                * on their number */
+  bool (*going_on)(void *user, double share); /* false stops: the bounds so far hold, but are wider; of the samples those so far count */
   void *going_on_user;
 } psdm_bounds_options;
+
+/* How the values at the samples lie. */
+typedef struct psdm_samples {
+  double least, largest;
+  double half, most, nearly_all; /* half, 95 % and 99.9 % of the samples are at most so large; up to a thousandth too large */
+  long beyond;                   /* samples (and a point found from them) that break the bound by more than rounding: 0, or the bound is wrong */
+} psdm_samples;
 
 typedef struct psdm_bound {
   double bound, found; /* rigorous; the largest (smallest for k0, mass_least) that was met */
   const double *q, *qd; /* (n) where; qd of unit length, NULL where it has no part */
+  psdm_samples at_samples; /* of ||S(q, qd)|| at random unit qd */
 } psdm_bound;
 
 typedef struct psdm_bounds {
@@ -72,6 +89,8 @@ typedef struct psdm_bounds {
   psdm_bound mass;       /* ||M|| */
   psdm_bound coriolis;   /* ||S(q, qd)|| / |qd| */
   psdm_bound gravity;    /* |g| */
+  long samples;          /* that were looked at */
+  double samples_seconds; /* for them alone */
   double seconds;
   bool stopped;
   struct psdmp_bounds *internal;

@@ -1,4 +1,4 @@
-/* monte_io.c: the program of monte.c compiled, loaded and run. */
+/* monte_io.c: programs that are compiled, loaded and run. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,17 +12,13 @@
 #include "codegen/monte.h"
 #include "psdm/version.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
-
-enum { CHUNK = 1 << 24 }; /* states between two questions whether to go on: a fraction of a second on a GPU */
-
 struct psdmp_monte {
   const psdm_allocator *allocator;
   void *library;
   int fd;
-  int (*load)(const psdmp_monte_tables *);
+  int (*load)(const void *);
   int (*run)(unsigned long long, unsigned long long);
-  int (*take)(unsigned *);
+  int (*take)(void *);
   int (*devices)(void);
   const char *(*text)(int);
   void (*close)(void);
@@ -31,7 +27,7 @@ struct psdmp_monte {
 /* one compilation under way */
 typedef struct job {
   psdm_code *code;
-  int digits;
+  const psdmp_monte_text *text;
   psdmp_arena arena;
   psdmp_command command;
   char folder[512], key[65];
@@ -43,8 +39,8 @@ typedef struct job {
 typedef enum file_kind { HEADER, DEVICE, PROGRAM, OBJECT, LOG, FILES } file_kind;
 static const char *const file_name[FILES] = {"psdm_monte.h", "psdm_monte.cuh", "monte.cu", "monte.so", "log"};
 
-/* CUDA's for all kinds of GPUs, since the cache may be on a disk that several machines share; or a C++ compiler's, for loops on the processor */
-static const char cuda_flags[] = "-O3 -std=c++17 -arch=all-major -shared -Xcompiler -fPIC";
+/* CUDA's for all kinds of GPUs, at the same time, since the cache may be on a disk that several machines share; or a C++ compiler's, for loops on the processor */
+static const char cuda_flags[] = "-O3 -std=c++17 -arch=all-major -t 0 -shared -Xcompiler -fPIC";
 static const char plain_flags[] = "-O2 -std=c++17 -x c++ -shared -fPIC";
 
 static char *file_path(const job *j, file_kind kind, char path[700]) {
@@ -63,8 +59,10 @@ static psdm_status write_file(job *j, file_kind kind) {
     psdmp_emit_header(&e);
   else if (kind == DEVICE)
     status = psdmp_emit_cuda_device(&e, &j->arena);
-  else
-    psdmp_emit_monte(&e, j->digits, j->key);
+  else {
+    psdmp_emit_monte(&e, j->key);
+    j->text->emit(&e, j->text->user);
+  }
   if (!status) return psdm_output_commit(&e.out, j->error);
   psdm_output_abort(&e.out);
   return psdmp_fail(j->error, status, NULL, 0, 0, "%s while writing code", psdm_status_text(status));
@@ -195,15 +193,14 @@ static void clean(job *j) {
   psdm_code_free(j->code);
 }
 
-psdm_status psdmp_monte_new(const psdm_robot *robot, const psdm_model *model, const char *compiler, const psdm_allocator *allocator, psdmp_monte **monte, psdm_error *error) {
-  psdm_code_options options = {.functions = 1u << PSDM_CODE_INVERSE, .target = PSDM_CODE_CUDA, .prefix = "psdm_monte", .method = PSDM_CODE_RECURSIVE, .effort = -1};
-  job j = {.arena = {.allocator = allocator}, .cache = -1, .object = {.fd = -1}, .error = error};
+psdm_status psdmp_monte_new(const psdm_robot *robot, const psdmp_monte_text *text, const char *compiler, const psdm_allocator *allocator, psdmp_monte **monte, psdm_error *error) {
+  psdm_code_options options = {.functions = text->functions, .target = PSDM_CODE_CUDA, .prefix = "psdm_monte", .method = PSDM_CODE_RECURSIVE, .effort = -1};
+  job j = {.text = text, .arena = {.allocator = allocator}, .cache = -1, .object = {.fd = -1}, .error = error};
   *monte = NULL;
   psdmp_monte *m = psdmp_alloc(allocator, sizeof *m);
   if (!m) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
   m->allocator = allocator;
   m->fd = -1;
-  for (int k = 0; k < model->n; k++) j.digits += model->radix[k];
   psdm_status status = psdm_code_build(robot, &options, allocator, &j.code, error);
   if (!status) status = obtain(&j, compiler, m);
   clean(&j);
@@ -225,66 +222,14 @@ void psdmp_monte_free(psdmp_monte *m) {
 
 /* ---- running it ---- */
 
-static uint64_t mixed(uint64_t z) {
-  z += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return z ^ z >> 31;
+static psdm_status told(const psdmp_monte *m, int code, psdm_error *error) {
+  return code ? psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "CUDA: %s", m->text(code)) : PSDM_OK;
 }
 
-static int digit_of(const psdm_model *m, long function, int j) { return (int)(m->code[function] / m->weight[j] % (uint64_t)m->radix[j]); }
+psdm_status psdmp_monte_load(psdmp_monte *m, const void *tables, psdm_error *error) { return told(m, m->load(tables), error); }
 
-/* first joint whose digit is not that of the function before */
-static int differs(const psdmp_part *part, long k) {
-  const psdm_model *m = part->model;
-  for (int j = 0; k > 0 && j < m->n; j++)
-    if (digit_of(m, part->function[k], j) != digit_of(m, part->function[k - 1], j)) return j;
-  return k > 0 ? m->n : 0;
+psdm_status psdmp_monte_run(psdmp_monte *m, long first, long some, psdm_error *error) {
+  return told(m, m->run((unsigned long long)first, (unsigned long long)some), error);
 }
 
-static bool set_tables(const psdm_reducer *r, const psdmp_part *part, psdmp_stream stream, psdmp_arena *arena, psdmp_monte_tables *t) {
-  const psdm_model *m = part->model;
-  long functions = part->functions, entries = part->start[functions];
-  int n = m->n, *first = NEW(arena, n + 1, int), *from = NEW(arena, functions, int), *a = NEW(arena, functions, int), *b = NEW(arena, functions, int), *start = NEW(arena, functions + 1, int),
-      *joint = NEW(arena, entries, int);
-  unsigned char *digit = NEW(arena, functions * n, unsigned char), *slides = NEW(arena, n, unsigned char);
-  double *value = NEW(arena, entries, double);
-  if (!first || !from || !a || !b || !start || !joint || !digit || !slides || !value) return false;
-  for (int j = 0; j < n; j++) first[j + 1] = first[j] + m->radix[j], slides[j] = m->prismatic[j];
-  for (long k = 0; k < functions; k++) {
-    for (int j = 0; j < n; j++) digit[k * n + j] = (unsigned char)digit_of(m, part->function[k], j);
-    from[k] = differs(part, k);
-    psdm_model_class_rates(m, part->class[k], &a[k], &b[k]);
-    start[k + 1] = (int)part->start[k + 1];
-  }
-  for (long e = 0; e < entries; e++) joint[e] = part->entry[e].joint, value[e] = part->entry[e].value;
-  const psdm_profile *p = &r->options.profile;
-  *t = (psdmp_monte_tables){.state = mixed(r->options.seed * 4 + (uint64_t)stream), .gravity = m->gravity, .qd = p->qd, .qdd = p->qdd, .low = r->source.low, .high = r->source.high, .slides = slides,
-                            .first = first, .functions = (int)functions, .forward = r->options.forward, .digit = digit, .from = from, .rate_a = a, .rate_b = b, .start = start, .joint = joint, .value = value};
-  return true;
-}
-
-static psdm_status going_on(const psdm_reducer *r, long done, long total, psdm_error *error) {
-  double share = r->from + (r->to - r->from) * (double)done / (double)total;
-  if (!r->options.going_on || r->options.going_on(r->options.going_on_user, share)) return PSDM_OK;
-  return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
-}
-
-psdm_status psdmp_monte_errors(psdmp_monte *m, psdm_reducer *r, psdmp_stream stream, long total, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = r->arena.allocator};
-  psdmp_part part;
-  psdmp_monte_tables tables;
-  psdm_status status = PSDM_OK;
-  int code = 0;
-  if (!psdmp_part_start(r->model, r->joints, r->theta_new, &scratch, &part) || !set_tables(r, &part, stream, &scratch, &tables))
-    status = psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model");
-  if (!status) code = m->load(&tables);
-  for (long at = 0; at < total && !status && !code; at += CHUNK) {
-    code = m->run((unsigned long long)at, (unsigned long long)(total - at < CHUNK ? total - at : CHUNK));
-    status = going_on(r, at, total, error);
-  }
-  if (!status && !code) code = m->take(r->count);
-  if (!status && code) status = psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "CUDA: %s", m->text(code));
-  psdmp_arena_free(&scratch);
-  return status;
-}
+psdm_status psdmp_monte_take(psdmp_monte *m, void *to, psdm_error *error) { return told(m, m->take(to), error); }

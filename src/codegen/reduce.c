@@ -248,6 +248,8 @@ static psdm_status check_options(const psdm_robot *robot, const psdm_model *m, c
   const psdm_profile *p = &o->profile;
   if (!m->p || m->n > 64 || m->n != psdm_robot_n(robot)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the model has no functions, or is another robot's");
   if (o->samples < 0 || o->contributions < 0 || p->count < 0 || (p->count > 0 && !p->states)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a number of states is negative");
+  if (o->samples > UINT32_MAX || o->contributions > UINT32_MAX || p->count > UINT32_MAX)
+    return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "more than %lu states were asked for; they are counted in 32 bits", (unsigned long)UINT32_MAX);
   if (p->count == 0 && !(p->q > 0 && p->qd >= 0 && p->qdd >= 0)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a profile needs ranges or states");
   return psdm_robot_ready(robot, error);
 }
@@ -298,7 +300,7 @@ psdm_status psdmp_reducer_start(psdm_reducer *r, psdm_error *error) {
 
 static psdm_status start(psdm_reducer *r, psdm_error *error) {
   psdm_status status = psdmp_reducer_start(r, error);
-  if (!status && r->options.cuda && !r->options.profile.count) status = psdmp_monte_new(r->robot, r->model, r->options.nvcc, r->arena.allocator, &r->monte, error);
+  if (!status && r->options.cuda && !r->options.profile.count) status = psdmp_monte_errors_new(r->robot, r->model, r->options.nvcc, r->arena.allocator, &r->monte, error);
   if (!status) status = psdmp_reduce_introduce(r, error);
   if (!status) status = find_contributions(r, error);
   return status ? status : rank_functions(r, error);

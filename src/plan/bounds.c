@@ -4,11 +4,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "codegen/monte.h"
 #include "linalg/linalg.h"
-#include "plan/bounds.h"
+#include "plan/survey.h"
 
 enum { SAMPLES = 400, STARTS = 3 };
-static const long default_points = 2000000;
+static const long default_points = 2000000, most_samples = 4000000000; /* counts have 32 bits */
 static const double tolerance = 1e-3;
 static const double rounding = 1e-9; /* of a bound, added to it: far more than the recursions and eigenvalues round */
 static const double pi = 3.14159265358979324;
@@ -34,7 +35,7 @@ typedef struct bounder {
   double *theta, *scale;   /* (l), (n) square roots of M's mean diagonal */
   psdmp_range *range;      /* (n) */
   psdmp_norms norms;
-  psdmp_spread spread[QUESTIONS];
+  psdmp_heights spread[QUESTIONS];
   double *sample;          /* (SAMPLES x n) */
   double *f;               /* (SAMPLES) of the question at hand */
   double softest;          /* least eigenvalue of the scaled M that was met */
@@ -44,6 +45,7 @@ typedef struct bounder {
   uint64_t state;
   long points;
   bool stopped;
+  psdmp_monte *program;    /* of the samples on a GPU */
 } bounder;
 
 static double seconds_now(void) {
@@ -237,13 +239,14 @@ typedef struct asked {
   double done;
 } asked;
 
-/* shares of the positions and of the time that questions take */
+/* shares of the positions and of the time that questions take; samples, where there are any, take half of all time */
 static const double share_of[QUESTIONS] = {[MASS] = 0.4, [CORIOLIS] = 0.05, [GRAVITY] = 0.3, [SMALL] = 0.1, [LEAST] = 0.15};
 static const double time_of[QUESTIONS] = {[MASS] = 0.2, [CORIOLIS] = 0.4, [GRAVITY] = 0.1, [SMALL] = 0.1, [LEAST] = 0.2};
 
 static bool ask(void *user, double share) {
   asked *a = user;
-  return a->b->options->going_on(a->b->options->going_on_user, a->done + time_of[a->b->question] * share);
+  double all = a->done + time_of[a->b->question] * share;
+  return a->b->options->going_on(a->b->options->going_on_user, a->b->options->samples ? all / 2 : all);
 }
 
 /* uphill from the best samples; after a stop the best of a few */
@@ -270,7 +273,7 @@ static double look_around(asked *a, double *q, double *best_q) {
 
 /* joints that hardly matter are held where they are, and what they could add is the slack; at most so many are searched */
 static void choose_joints(bounder *b, psdmp_box_search *s, double reference) {
-  const psdmp_spread *spread = &b->spread[b->question];
+  const psdmp_heights *spread = &b->spread[b->question];
   bool held[PSDM_MAX_JOINTS] = {false};
   int free_joints = b->n;
   for (;;) {
@@ -346,8 +349,8 @@ static void measure(bounder *b, double *largest) {
 }
 
 static psdm_status spread_of(bounder *b, question which, psdmp_series_part part, const double *scale, double factor) {
-  psdmp_spread *s = &b->spread[which];
-  psdm_status status = psdmp_spread_make(b->arena, b->model, b->theta, b->gravity, b->range, part, scale, &b->norms, s);
+  psdmp_heights *s = &b->spread[which];
+  psdm_status status = psdmp_heights_make(b->arena, b->model, b->theta, b->gravity, b->range, part, scale, &b->norms, s);
   s->all *= factor;
   for (int j = 0; j < b->n && !status; j++) {
     s->bend[j] *= factor;
@@ -395,7 +398,7 @@ static psdm_status least_diagonal(bounder *b, double *least) {
   psdm_status status = PSDM_OK;
   double x;
   for (int i = 0; i < b->n && !status; i++) {
-    status = psdmp_spread_diagonal(b->allocator, b->model, b->theta, b->range, i, &x);
+    status = psdmp_heights_diagonal(b->allocator, b->model, b->theta, b->range, i, &x);
     *least = fmax(*least, x * (1 - rounding));
   }
   return status;
@@ -418,17 +421,109 @@ static psdm_status complete(bounder *b, psdm_bounds *out, psdm_error *error) {
   if (b->solid) out->mass_least.bound = fmax(out->mass_least.bound, fmin(least_of_drives(b), out->mass_least.found));
   psdm_status status = least_diagonal(b, &out->mass_small.bound);
   out->mass_small.bound = fmin(out->mass_small.bound, out->mass_small.found);
+  return status ? psdmp_fail(error, status, "", 0, 0, "out of memory") : PSDM_OK;
+}
+
+static void set_constants(const bounder *b, psdm_bounds *out) {
   out->k[0] = out->mass_small.bound;
   out->k[1] = out->mass.bound;
   out->k[4] = out->coriolis.bound;
   out->k[6] = out->gravity.bound;
   out->stopped = b->stopped;
-  return status ? psdmp_fail(error, status, "", 0, 0, "out of memory") : PSDM_OK;
+}
+
+/* ---- samples: how all of it is distributed, and whether what is proved holds ---- */
+
+/* what the questions are about, and which end of it */
+static const struct {
+  psdmp_quantity quantity;
+  int end;
+} about[QUESTIONS] = {[MASS] = {PSDMP_OF_MASS, 1}, [CORIOLIS] = {PSDMP_OF_CORIOLIS, 1}, [GRAVITY] = {PSDMP_OF_GRAVITY, 1}, [SMALL] = {PSDMP_OF_MASS, 0}, [LEAST] = {PSDMP_OF_LEAST, 0}};
+
+/* What a value may be off by, beyond the 10^-9 that a bound is widened by: rounding of what is added up. Eigenvalues err by so much of ||M||; a power is at most
+ * |gravity| sqrt(all mass) sqrt(qd^T M qd) (Cauchy and Schwarz), so that |g| is at most |gravity| sqrt(all mass ||M||). */
+static double rounding_of(const bounder *b, question which, const psdm_bounds *out) {
+  const double part = 1e-12;
+  double mass = 0, size = out->mass.bound;
+  psdm_body body;
+  for (int k = 0; psdm_robot_body(b->robot, k, &body); k++) mass += fabs(body.pi[0]);
+  if (which == GRAVITY) size = b->gravity * sqrt(mass * out->mass.bound) + out->gravity.bound;
+  if (which == CORIOLIS) size += out->coriolis.bound;
+  return part * size;
+}
+
+static bool survey_goes_on(void *user, double share) {
+  bounder *b = user;
+  b->stopped = b->stopped || !b->options->going_on(b->options->going_on_user, 0.5 + share / 2);
+  return !b->stopped;
+}
+
+/* from the best samples uphill; of S also with the sample's own velocities */
+static psdm_status climb_from(bounder *b, question which, const psdmp_survey *s, psdm_bound *out, psdm_error *error) {
+  size_t row = sizeof(double) * (size_t)b->n;
+  double *q = psdmp_arena_alloc(b->arena, row), *qd = psdmp_arena_alloc(b->arena, row), *best_q = psdmp_arena_alloc(b->arena, row), *best_qd = psdmp_arena_alloc(b->arena, row);
+  if (!q || !qd || !best_q || !best_qd) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  double sign = about[which].end ? 1 : -1, before = sign * out->found, f = before;
+  b->question = which;
+  for (int k = 0; k < s->kept; k++) {
+    psdmp_survey_draw(psdmp_survey_state(b->options->seed), b->n, b->range, s->end[about[which].quantity][about[which].end][k].number, q, qd);
+    for (int j = 0; j < b->n; j++) q[j] = fmin(fmax(q[j], b->range[j].lower), b->range[j].upper);
+    double own = which == CORIOLIS ? psdmp_norms_coriolis_at(&b->norms, q, qd) : -INFINITY;
+    if (own > f) {
+      f = own;
+      memcpy(best_q, q, row), memcpy(best_qd, qd, row);
+    }
+    double higher = f;
+    keep_better(b, q, &higher, best_q);
+    if (higher > f && which == CORIOLIS) {
+      psdmp_norms_coriolis(&b->norms, best_q);
+      psdmp_norms_coriolis_found(&b->norms, best_qd);
+    }
+    f = higher;
+  }
+  if (!(f > before)) return PSDM_OK;
+  out->found = sign * f, out->q = best_q, out->qd = which == CORIOLIS ? best_qd : NULL;
+  return PSDM_OK;
+}
+
+static psdm_samples samples_of(const psdmp_survey *s, question which) {
+  psdmp_quantity k = about[which].quantity;
+  return (psdm_samples){.least = s->end[k][0][0].value, .largest = s->end[k][1][0].value, .half = psdmp_survey_quantile(s, k, 0.5), .most = psdmp_survey_quantile(s, k, 0.95),
+                        .nearly_all = psdmp_survey_quantile(s, k, 0.999), .beyond = s->beyond[k][about[which].end]};
+}
+
+/* a find that breaks a bound is one more; one that rounds beyond it is its bound */
+static void hold_against(psdm_bound *x, question which, double allowance) {
+  double sign = about[which].end ? 1 : -1, excess = sign * (x->found - x->bound);
+  if (excess > allowance) x->at_samples.beyond++;
+  else if (excess > 0) x->bound = x->found;
+}
+
+static psdm_status survey(bounder *b, psdm_bound *const where[QUESTIONS], psdm_bounds *out, psdm_error *error) {
+  const psdm_bounds_options *o = b->options;
+  psdmp_survey_aim aim = {.robot = b->robot, .range = b->range, .seed = o->seed, .samples = o->samples, .threads = o->threads, .ranks = o->ranks, .allocator = b->allocator};
+  psdmp_survey *s = NULL;
+  double began = seconds_now();
+  if (o->going_on) aim.going_on = survey_goes_on, aim.going_on_user = b;
+  for (int k = 0; k < PSDMP_QUANTITIES; k++) aim.limit[k][0] = -INFINITY, aim.limit[k][1] = INFINITY;
+  for (int k = 0; k < QUESTIONS; k++)
+    aim.limit[about[k].quantity][about[k].end] = where[k]->bound + (about[k].end ? 1 : -1) * rounding_of(b, (question)k, out);
+  psdm_status status = b->program ? psdmp_survey_cuda(&aim, b->program, &s, error) : psdmp_survey_run(&aim, &s, error);
+  out->samples = s ? s->samples : 0;
+  out->samples_seconds = seconds_now() - began;
+  for (int k = 0; k < QUESTIONS && !status && s->samples; k++) {
+    where[k]->at_samples = samples_of(s, (question)k);
+    status = climb_from(b, (question)k, s, where[k], error);
+    if (!status) hold_against(where[k], (question)k, rounding_of(b, (question)k, out));
+  }
+  psdmp_survey_free(s, b->allocator);
+  return status;
 }
 
 static psdm_status fill(bounder *b, psdm_bounds *out, psdm_error *error) {
   psdm_bound *const where[QUESTIONS] = {[MASS] = &out->mass, [CORIOLIS] = &out->coriolis, [GRAVITY] = &out->gravity, [SMALL] = &out->mass_small, [LEAST] = &out->mass_least};
   psdm_status status = set_ranges(b, error);
+  if (!status && b->options->samples && b->options->cuda) status = psdmp_survey_program(b->robot, b->options->nvcc, b->allocator, &b->program, error);
   if (!status) status = psdm_model_derive(b->robot, NULL, b->allocator, &b->model, NULL, error);
   if (!status) status = prepare(b, error);
   if (!status && b->norms.status) status = psdmp_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
@@ -438,16 +533,41 @@ static psdm_status fill(bounder *b, psdm_bounds *out, psdm_error *error) {
   }
   if (!status && b->norms.status) status = psdmp_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
   if (!status) status = complete(b, out, error);
+  if (!status && b->options->samples && !b->stopped) status = survey(b, where, out, error);
+  if (!status && b->norms.status) status = psdmp_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
+  if (!status) set_constants(b, out);
   psdm_model_free(b->model);
   return status;
 }
 
+/* ---- the public functions ---- */
+
+static psdm_status check_options(const psdm_robot *robot, const psdm_bounds_options *o, psdm_error *error) {
+  if (o->samples < 0 || o->samples > most_samples) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the number of samples must lie between 0 and 4e9");
+  return psdm_robot_ready(robot, error);
+}
+
+/* a rank other than 0 has its share of the samples, where there are any to share */
+static psdm_status help_rank_0(bounder *b, psdm_error *error) {
+  psdm_error own = {0};
+  psdmp_survey_aim aim = {.robot = b->robot, .range = b->range, .threads = b->options->threads, .ranks = b->options->ranks, .allocator = b->allocator};
+  psdm_status status = set_ranges(b, &own);
+  if (!status) return psdmp_survey_help(&aim, error);
+  psdmp_team_refuse(b->options->ranks, &own);
+  if (error) *error = own;
+  return status;
+}
+
+static bool shares_samples(const psdm_bounds_options *o) { return o->samples && !o->cuda && psdmp_team_size(o->ranks) > 1; }
+
 psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *options, const psdm_allocator *allocator, psdm_bounds **bounds, psdm_error *error) {
   static const psdm_bounds_options none = {0};
+  const psdm_bounds_options *o = options ? options : &none;
   double start = seconds_now();
+  bool helps = psdmp_team_member(o->ranks);
   *bounds = NULL;
-  psdm_status status = psdm_robot_ready(robot, error);
-  if (status) return status;
+  psdm_status status = check_options(robot, o, error);
+  if (status || (helps && !shares_samples(o))) return status;
   const double *g = psdm_robot_gravity(robot);
   psdm_bounds *out = psdmp_alloc(allocator, sizeof *out);
   if (out) out->internal = psdmp_alloc(allocator, sizeof *out->internal);
@@ -457,13 +577,15 @@ psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *
   }
   out->internal->arena.allocator = allocator;
   out->n = psdm_robot_n(robot);
-  bounder b = {.robot = robot, .options = options ? options : &none, .allocator = allocator, .arena = &out->internal->arena, .n = out->n};
+  bounder b = {.robot = robot, .options = o, .allocator = allocator, .arena = &out->internal->arena, .n = out->n};
   b.gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-  b.points = b.options->points > 0 ? b.options->points : default_points;
-  b.state = b.options->seed;
+  b.points = o->points > 0 ? o->points : default_points;
+  b.state = o->seed;
   b.range = psdmp_arena_alloc(b.arena, sizeof *b.range * (size_t)out->n);
-  status = b.range ? fill(&b, out, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  if (status) {
+  status = !b.range ? psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory") : helps ? help_rank_0(&b, error) : fill(&b, out, error);
+  if (shares_samples(o) && !helps) psdmp_team_dismiss(o->ranks);
+  psdmp_monte_free(b.program);
+  if (status || helps) {
     psdm_bounds_free(out);
     return status;
   }

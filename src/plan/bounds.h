@@ -17,21 +17,21 @@ typedef struct psdmp_range {
 typedef enum psdmp_series_part { PSDMP_MASS, PSDMP_CORIOLIS, PSDMP_GRAVITY } psdmp_series_part;
 
 /* Suprema over the ranges; arrays (n). */
-typedef struct psdmp_spread {
+typedef struct psdmp_heights {
   double all;       /* sup ||F|| */
   double *bend;     /* sup ||d^2 F / dq_j^2|| */
   double *swing;    /* sup ||the part of F that depends on q_j|| */
   double growth[3]; /* [t]: ||what is of degree t in the unlimited sliding joints|| <= growth[t] |q|^t */
-} psdmp_spread;
+} psdmp_heights;
 
 /* Of a part of the model; entry (i, j) of M divided by scale[i] scale[j] where scale is not NULL. Norms are those of psdmp_norms, with its choice of joints, but for
  * the net's factor. PSDM_E_LIMIT when there would be too many waves. */
 struct psdmp_norms;
-psdm_status psdmp_spread_make(psdmp_arena *arena, const psdm_model *model, const double *theta, double gravity, const psdmp_range *range, psdmp_series_part part,
-                              const double *scale, struct psdmp_norms *norms, psdmp_spread *spread);
+psdm_status psdmp_heights_make(psdmp_arena *arena, const psdm_model *model, const double *theta, double gravity, const psdmp_range *range, psdmp_series_part part,
+                              const double *scale, struct psdmp_norms *norms, psdmp_heights *spread);
 
 /* A lower bound of M_ii, 0 where it depends on unlimited joints. */
-psdm_status psdmp_spread_diagonal(const psdm_allocator *allocator, const psdm_model *model, const double *theta, const psdmp_range *range, int i, double *least);
+psdm_status psdmp_heights_diagonal(const psdm_allocator *allocator, const psdm_model *model, const double *theta, const psdmp_range *range, int i, double *least);
 
 /* ---- norms at one position ---- */
 
@@ -66,6 +66,9 @@ double psdmp_norms_gravity(psdmp_norms *norms, const double *q);
 void psdmp_norms_coriolis(psdmp_norms *norms, const double *q);
 double psdmp_norms_coriolis_found(psdmp_norms *norms, double *qd);
 double psdmp_norms_coriolis_bound(psdmp_norms *norms, double enough);
+
+/* ||S(q, qd)|| itself. */
+double psdmp_norms_coriolis_at(psdmp_norms *norms, const double *q, const double *qd);
 
 /* The net on the unit sphere of the chosen joints' velocities. */
 bool psdmp_norms_net(psdmp_arena *arena, psdmp_norms *norms, const double *largest);

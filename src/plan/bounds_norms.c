@@ -60,6 +60,19 @@ void psdmp_norms_coriolis(psdmp_norms *s, const double *q) {
   for (long x = 0; x < square * s->n; x++) s->S[x] /= 2;
 }
 
+/* the square root of S^T S's largest eigenvalue; dc/dqd is 2 S(q, qd) at any qd */
+double psdmp_norms_coriolis_at(psdmp_norms *s, const double *q, const double *qd) {
+  int n = s->n;
+  note(s, psdm_linearize_inverse(s->robot, s->linear, q, qd, s->zero, NULL, s->S, NULL));
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      double sum = 0;
+      for (int k = 0; k < n; k++) sum += s->S[k * n + i] * s->S[k * n + j];
+      s->copy[i * n + j] = sum;
+    }
+  return sqrt(fmax(psdmp_norms_eigen(s, s->copy)[n - 1], 0)) / 2;
+}
+
 /* out = the trilinear form sum c_ijk u_i v_j w_k without its factor u, v or w */
 static double contract(const psdmp_norms *s, int without, const double *u, const double *v, const double *w, double *out) {
   int n = s->n;

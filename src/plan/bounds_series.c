@@ -214,7 +214,7 @@ static void place(double *bound, const psdm_model *model, psdmp_series_part part
 }
 
 /* |sum q_a F_a| <= |q| sqrt(sum |F_a|^2), and so for products: Cauchy and Schwarz */
-static void collect(psdmp_norms *norms, psdmp_series_part part, const double *bound, psdmp_spread *out) {
+static void collect(psdmp_norms *norms, psdmp_series_part part, const double *bound, psdmp_heights *out) {
   int n = norms->n, count = quantities(n);
   out->all = norm_of(norms, part, bound, count, 0);
   for (int j = 0; j < n; j++) {
@@ -227,14 +227,14 @@ static void collect(psdmp_norms *norms, psdmp_series_part part, const double *bo
   }
 }
 
-psdm_status psdmp_spread_make(psdmp_arena *arena, const psdm_model *model, const double *theta, double gravity, const psdmp_range *range, psdmp_series_part part,
-                              const double *scale, psdmp_norms *norms, psdmp_spread *out) {
+psdm_status psdmp_heights_make(psdmp_arena *arena, const psdm_model *model, const double *theta, double gravity, const psdmp_range *range, psdmp_series_part part,
+                              const double *scale, psdmp_norms *norms, psdmp_heights *out) {
   psdmp_arena own = {.allocator = arena->allocator};
   series s = {.model = model, .n = model->n};
   size_t n = (size_t)model->n, count = (size_t)quantities(model->n);
   int first, end;
   classes_of(model, part, &first, &end);
-  *out = (psdmp_spread){.bend = psdmp_arena_alloc(arena, sizeof(double) * n), .swing = psdmp_arena_alloc(arena, sizeof(double) * n)};
+  *out = (psdmp_heights){.bend = psdmp_arena_alloc(arena, sizeof(double) * n), .swing = psdmp_arena_alloc(arena, sizeof(double) * n)};
   psdm_status status = lay_out(&own, &s, first, end);
   double *bound = status ? NULL : psdmp_arena_alloc(&own, sizeof *bound * n * n * n * count), *sum = psdmp_arena_alloc(&own, sizeof *sum * count);
   if (!status && (!bound || !sum || !out->bend || !out->swing)) status = PSDM_E_MEMORY;
@@ -249,7 +249,7 @@ psdm_status psdmp_spread_make(psdmp_arena *arena, const psdm_model *model, const
   return status;
 }
 
-psdm_status psdmp_spread_diagonal(const psdm_allocator *allocator, const psdm_model *model, const double *theta, const psdmp_range *range, int i, double *least) {
+psdm_status psdmp_heights_diagonal(const psdm_allocator *allocator, const psdm_model *model, const double *theta, const psdmp_range *range, int i, double *least) {
   psdmp_arena own = {.allocator = allocator};
   series s = {.model = model, .n = model->n};
   psdm_status status = lay_out(&own, &s, 1, 1 + model->n);

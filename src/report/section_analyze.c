@@ -141,6 +141,31 @@ static void bounds(psdmp_page *page, const psdmp_node *root) {
   psdmp_draw(&d);
 }
 
+/* ---- samples ---- */
+
+static const struct {
+  const char *key, *words;
+} sample_list[] = {{"mass", "norm of M"}, {"mass_least", "least eigenvalue of M"}, {"coriolis", "norm of the velocity terms, random unit velocities"}, {"gravity", "gravity torque"}};
+
+static void samples(psdmp_page *page, const psdmp_node *root) {
+  static const char *const header[] = {"", "least", "half", "95 %", "99.9 %", "largest"};
+  static const char *const numbers[] = {"least", "half", "at_95", "at_999", "largest"};
+  double count = psdmp_result_number(root, "bounds.samples"), beyond = psdmp_result_number(root, "bounds.beyond");
+  if (!(count > 0)) return;
+  psdmp_page_heading(page, psdmp_words(page, "At %.0f random positions", count));
+  psdmp_page_table(page, header, 6, "tnnnnn");
+  for (size_t k = 0; k < sizeof sample_list / sizeof *sample_list; k++) {
+    psdmp_page_row(page);
+    psdmp_page_cell(page, "%s", sample_list[k].words);
+    for (int i = 0; i < 5; i++) psdmp_page_cell_number(page, psdmp_result_number(root, psdmp_words(page, "bounds.%s.samples.%s", sample_list[k].key, numbers[i])), 5);
+  }
+  psdmp_page_table_end(page);
+  if (beyond > 0)
+    psdmp_page_paragraph(page, "%.0f samples break bounds that were proved: do not trust the bounds of this robot.", beyond);
+  else
+    psdmp_page_paragraph(page, "Shares of the positions at which values are at most so large. No sample is beyond what is proved.");
+}
+
 static void path_facts(psdmp_page *page, const psdmp_node *root) {
   if (!psdmp_result_node(root, "path")) return;
   psdmp_page_heading(page, "Along the path");
@@ -164,6 +189,7 @@ static void show(psdmp_page *page, const psdmp_results *results, psdmp_result *r
   torque_table(page, result->root, &axes, n);
   conditions(page, result->root);
   bounds(page, result->root);
+  samples(page, result->root);
   path_facts(page, result->root);
 }
 

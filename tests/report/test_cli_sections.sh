@@ -35,7 +35,7 @@ make_json excite.json excite arm.yaml --seconds 4 --starts 2 --wall 1 --out exci
 printf 't,q1,q2,q3\n0,0.1,-1,0\n0.4,0.6,0.5,1\n' > quick.csv
 make_json plan.json plan arm.yaml time --trajectory quick.csv --points 200 --out planned.csv
 make_json scale.json plan arm.yaml scale --trajectory quick.csv --out slower.csv
-make_json analyze.json analyze arm.yaml --points 2000
+make_json analyze.json analyze arm.yaml --points 2000 --samples 2000
 printf 'q1,q2,q3\n0.5,-1.5708,0\n' > at.csv
 make_json linearize.json linearize arm.yaml --at at.csv --lqr
 run report calibrate.json rows.csv payload.json load.csv excite.json excited.csv simulate.json motion.csv plan.json planned.csv scale.json slower.csv analyze.json linearize.json --out page.html
@@ -138,6 +138,8 @@ expect("Speed along the path" in plots(s), "no speed along the path")
 a, s = load("analyze.json"), sections["Structure of lifter"]
 for r, key in zip(table(s, "", "bound", "found"), ["mass_least", "mass_small", "mass", "coriolis", "gravity"]):
     expect(near(r[1], a["bounds"][key]["bound"], 5), f"bound {r}")
+for r, key in zip(table(s, "", "least", "half"), ["mass", "mass_least", "coriolis", "gravity"]):
+    expect(near(r[2], a["bounds"][key]["samples"]["half"], 5) and near(r[5], a["bounds"][key]["samples"]["largest"], 5), f"samples {r}")
 cells = table(s, "", "1", "2")
 for i in range(3):
     for k in range(3):

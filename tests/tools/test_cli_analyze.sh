@@ -73,6 +73,68 @@ for key in ("mass", "gravity", "coriolis"):
     assert 0 <= b[key]["q"][1] <= 0.5 and 1 <= b[key]["q"][2] <= 1.2, key
 PY
 
+# samples: how the values lie; the same on any number of threads, and on a GPU that is only loops; found is at least as good
+run analyze arm.yaml --points 2000 --samples 30000 --json
+expect_code 0 "samples"
+cp out samples.json
+run analyze arm.yaml --points 2000 --json
+cp out without.json
+checks=$((checks + 1))
+python3 - 2> err <<'PY' || wrong "analyze --samples"
+import json
+a, b = json.load(open("samples.json"))["bounds"], json.load(open("without.json"))["bounds"]
+assert "samples" not in b and "samples" not in b["mass"]
+assert a["samples"] == 30000 and a["beyond"] == 0 and a["device"] == "cpu"
+for key in ("mass", "mass_small", "mass_least", "coriolis", "gravity"):
+    s, up = a[key]["samples"], key in ("mass", "coriolis", "gravity")
+    assert 0 <= s["least"] <= s["half"] <= s["at_95"] <= s["at_999"] <= s["largest"] and s["beyond"] == 0, key
+    assert a[key]["bound"] == b[key]["bound"], key
+    assert a[key]["found"] >= max(b[key]["found"], s["largest"]) if up else a[key]["found"] <= min(b[key]["found"], s["least"]) * (1 + 1e-12), key
+# |g| is about 9.81 2 |cos q2|: half of all positions of the shoulder have |cos| below 0.71
+assert 0.4 * a["gravity"]["bound"] < a["gravity"]["samples"]["half"] < 0.8 * a["gravity"]["bound"]
+PY
+sampled() { # NAME WORDS...: what samples say, without times and device
+  local name=$1
+  shift
+  run analyze arm.yaml --points 2000 --samples 30000 "$@" --json
+  expect_code 0 "$name"
+  grep -v '"seconds"\|"samples_seconds"\|"device"' out > "$name"
+}
+OMP_NUM_THREADS=1 sampled one
+OMP_NUM_THREADS=3 sampled three
+checks=$((checks + 1))
+cmp one three || wrong "samples on three threads"
+run analyze arm.yaml --points 2000 --samples 1000
+expect_in out "1000 samples between the limits, "
+expect_in out "||S|| at random unit qd"
+expect_in out "no sample is beyond what is proved"
+printf 'convention: dh\ngravity: [0, 0, -9.81]\njoints: [{type: prismatic}, {a: 0.4}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {zz: 0.1}}, {mass: 1, com: [0, 0, 0], inertia: {zz: 0.1}}]\n' > slide.yaml
+run analyze slide.yaml --points 100 --samples 100
+expect_in out "100 samples between the limits, sliding joints without limits at 0, "
+if command -v c++ > /dev/null; then
+  NVCC=c++ sampled loops --device cuda
+  checks=$((checks + 1))
+  python3 - 2> err <<'PY' || wrong "samples on another device"
+import json
+a, b = json.load(open("samples.json"))["bounds"], json.load(open("out"))["bounds"]
+assert b["device"] == "cuda"
+def same(x, y):
+    if isinstance(x, dict):
+        for key in x: key in ("seconds", "samples_seconds", "device") or same(x[key], y[key])
+    elif isinstance(x, list):
+        assert len(x) == len(y)
+        for u, v in zip(x, y): same(u, v)
+    elif isinstance(x, float):
+        assert abs(x - y) <= 1e-9 * max(abs(x), 1), (x, y)
+    else:
+        assert x == y, (x, y)
+same(a, b)
+PY
+fi
+NVCC=/nonexistent/nvcc run analyze arm.yaml --samples 1000 --device cuda
+expect_code 2 "no compiler of CUDA's"
+expect_in err "a GPU needs CUDA's compiler: '/nonexistent/nvcc' was not found; set NVCC to it"
+
 # a path
 printf 't,q1,q2,q3\n0,0,0.2,0.4\n0.5,0.1,0.3,1.5\n1,0.2,0.4,0\n' > path.csv
 run analyze arm.yaml --no-bounds --path path.csv --out ellipsoids.csv --plots figures
@@ -122,7 +184,7 @@ checks=$((checks + 1))
 head -n 1 velocity.csv | grep -q "v3z$" || wrong "velocity alone"
 
 # what does not go
-for bad in "--points 0" "--points x" "--seed -1" "--out a.csv" "--link hand" "--path path.csv --out - --json" "--limits 4=0:1" "--limits 1=1:0" "--limits 1" "--limits nobody=0:1" "--path path.csv --link nobody"; do
+for bad in "--samples -1" "--samples 2.5" "--samples 5e9" "--samples 1000 --device gpu" "--device cuda" "--samples 1000 --no-bounds" "--points 0" "--points x" "--seed -1" "--out a.csv" "--link hand" "--path path.csv --out - --json" "--limits 4=0:1" "--limits 1=1:0" "--limits 1" "--limits nobody=0:1" "--path path.csv --link nobody"; do
   run analyze arm.yaml $bad
   expect_code 2 "analyze $bad"
 done

@@ -106,7 +106,7 @@ expect_code 2 "a file where a folder was wanted"
 # a GPU that is not there, and one that is only loops
 run reduce "$robots/two_link.yaml" --device gpu
 expect_code 2 "no such device"
-expect_in err "--device 'gpu': cpu or cuda was expected"
+expect_in err "--device 'gpu': did you mean 'cpu'? There are cpu, cuda"
 export NVCC=/nonexistent/nvcc
 run reduce "$robots/two_link.yaml" --device cuda
 expect_code 2 "no compiler of CUDA's"

@@ -9,7 +9,9 @@
   X(flag, any, "", "", "structure for any masses, not for the robot's own (bounds need its own)")                                  \
   X(flag, no_bounds, "", "", "structure only")                                                                                     \
   X(number, points, "2000000", "N", "positions that bounds may look at: more are tighter")                                         \
-  X(number, seed, "1", "S", "of the search for largest values; bounds hold for any")                                               \
+  X(number, samples, "0", "N", "also draw N positions between the limits: how the values lie, and a test of the bounds")           \
+  X(text, device, "cpu", "cpu|cuda", "where these samples are: here, or on a GPU (needs nvcc; for 10^8 samples)")                  \
+  X(number, seed, "1", "S", "of the search for largest values and of the samples; bounds hold for any")                            \
   X(text, limits, "", "2=-1:1,...", "ranges of joints by number or name (rad, m), in place of the file's")                         \
   X(text, path, "", "FILE.csv", "positions q1.. (and t): manipulability and ellipsoids of velocity, acceleration, apparent mass")  \
   X(text, link, "", "NAME", "the link whose ellipsoids these are (default: the last)")                                             \
@@ -56,6 +58,7 @@ int analyze_plot(const analysis *a);
 int analyze_json(const analysis *a);
 void analyze_print(const analysis *a);
 
+long analyze_beyond(const psdm_bounds *b); /* samples that break what is proved: none should */
 double analyze_measure(const analysis *a, long row); /* manipulability in the path's own dimensions */
 const char *analyze_path_column(int column, char buf[16]);
 

@@ -65,12 +65,25 @@ static void json_conditions(psdm_output *out, const analysis *a) {
   psdm_json_close(out);
 }
 
-static void json_bound(psdm_output *out, const char *key, const psdm_bound *b, int n) {
+static void json_samples(psdm_output *out, const psdm_samples *s) {
+  psdm_json_object(out, "samples");
+  psdm_json_number(out, "least", s->least);
+  psdm_json_number(out, "half", s->half);
+  psdm_json_number(out, "at_95", s->most);
+  psdm_json_number(out, "at_999", s->nearly_all);
+  psdm_json_number(out, "largest", s->largest);
+  psdm_json_integer(out, "beyond", s->beyond);
+  psdm_json_close(out);
+}
+
+static void json_bound(psdm_output *out, const char *key, const psdm_bound *b, const psdm_bounds *all) {
+  int n = all->n;
   psdm_json_object(out, key);
   psdm_json_number(out, "bound", b->bound);
   psdm_json_number(out, "found", b->found);
   psdm_json_numbers(out, "q", b->q, n);
   if (b->qd) psdm_json_numbers(out, "qd", b->qd, n);
+  if (all->samples) json_samples(out, &b->at_samples);
   psdm_json_close(out);
 }
 
@@ -80,11 +93,17 @@ static void json_bounds(psdm_output *out, const analysis *a) {
   psdm_json_object(out, "bounds");
   psdm_json_numbers(out, "k", b->k, 8);
   psdm_json_number(out, "coriolis_square", b->coriolis_square);
-  json_bound(out, "mass", &b->mass, a->n);
-  json_bound(out, "mass_small", &b->mass_small, a->n);
-  json_bound(out, "mass_least", &b->mass_least, a->n);
-  json_bound(out, "coriolis", &b->coriolis, a->n);
-  json_bound(out, "gravity", &b->gravity, a->n);
+  json_bound(out, "mass", &b->mass, b);
+  json_bound(out, "mass_small", &b->mass_small, b);
+  json_bound(out, "mass_least", &b->mass_least, b);
+  json_bound(out, "coriolis", &b->coriolis, b);
+  json_bound(out, "gravity", &b->gravity, b);
+  if (b->samples) {
+    psdm_json_integer(out, "samples", b->samples);
+    psdm_json_string(out, "device", a->set.device);
+    psdm_json_number(out, "samples_seconds", b->samples_seconds);
+    psdm_json_integer(out, "beyond", analyze_beyond(b));
+  }
   psdm_json_number(out, "seconds", b->seconds);
   psdm_json_close(out);
 }

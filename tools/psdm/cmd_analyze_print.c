@@ -118,6 +118,32 @@ static void print_bound(const analysis *a, const char *what, const psdm_bound *b
   printf("\n");
 }
 
+static void print_sampled(const char *what, const psdm_bound *b, long beyond) {
+  const psdm_samples *s = &b->at_samples;
+  printf("  %-24s %12.6g %12.6g %12.6g %12.6g %12.6g %8ld\n", what, s->least, s->half, s->most, s->nearly_all, s->largest, beyond);
+}
+
+static bool stays_at_zero(const analysis *a) {
+  for (int k = 0; k < psdm_robot_joints(a->robot); k++) {
+    const psdm_joint *joint = psdm_robot_joint(a->robot, k);
+    if (joint->q >= 0 && joint->type == PSDM_PRISMATIC && !(isfinite(a->lower[joint->q]) && isfinite(a->upper[joint->q]))) return true;
+  }
+  return false;
+}
+
+static void print_samples(const analysis *a) {
+  const psdm_bounds *b = a->bounds;
+  if (!b->samples) return;
+  printf("\n%ld samples between the limits%s, %.1f s%s\n", b->samples, stays_at_zero(a) ? ", sliding joints without limits at 0" : "", b->samples_seconds,
+         strcmp(a->set.device, "cuda") == 0 ? " on the GPU" : "");
+  printf("  %-24s %12s %12s %12s %12s %12s %8s\n", "", "least", "half", "95 %", "99.9 %", "largest", "beyond");
+  print_sampled("||M||", &b->mass, b->mass.at_samples.beyond + b->mass_small.at_samples.beyond);
+  print_sampled("M's least eigenvalue", &b->mass_least, b->mass_least.at_samples.beyond);
+  print_sampled("||S|| at random unit qd", &b->coriolis, b->coriolis.at_samples.beyond);
+  print_sampled("|g|", &b->gravity, b->gravity.at_samples.beyond);
+  if (!analyze_beyond(b)) printf("  no sample is beyond what is proved\n");
+}
+
 static void print_bounds(const analysis *a) {
   const psdm_bounds *b = a->bounds;
   if (!b) return;
@@ -131,6 +157,7 @@ static void print_bounds(const analysis *a) {
   for (int k = 0; k < 8; k++) printf(" %.6g", b->k[k]);
   printf("\n");
   if (b->coriolis_square > 0) printf("  ||S|| also grows with %.6g |q|^2 |qd|: sliding joints without limits\n", b->coriolis_square);
+  print_samples(a);
 }
 
 /* ---- path ---- */

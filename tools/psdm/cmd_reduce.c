@@ -163,7 +163,7 @@ static int fail(const job *j, const psdm_error *error) { return j->reduced && to
 
 static int start_reducer(job *j, const psdm_profile *profile, bool medians, psdm_reducer **reducer) {
   psdm_error error;
-  psdm_reduce_options options = {.profile = *profile, .samples = (long)j->set->samples, .seed = (unsigned long long)j->set->seed, .forward = j->set->forward, .medians = medians, .going_on = going_on, .going_on_user = &j->bar};
+  psdm_reduce_options options = {.profile = *profile, .samples = (long)j->set->samples, .seed = (unsigned long long)j->set->seed, .forward = j->set->forward, .medians = medians, .cuda = strcmp(j->set->device, "cuda") == 0, .ranks = ranks_all(), .going_on = going_on, .going_on_user = &j->bar};
   return psdm_reducer_new(j->robot, j->model, &options, NULL, reducer, &error) ? fail(j, &error) : -1;
 }
 
