@@ -98,8 +98,16 @@ static psdm_status finish(const psdm_robot *robot, const psdm_model *m, const ps
   return PSDM_OK;
 }
 
+static bool rounds_well(const psdmp_found *f) { return f->rounding <= PSDMP_ROUNDING_MOST; }
+
+static bool is_better(const psdmp_found *f, const psdmp_found *than) {
+  if (rounds_well(f) != rounds_well(than)) return rounds_well(f);
+  return rounds_well(f) ? f->operations < than->operations : f->rounding < than->rounding;
+}
+
 /* One or two ways to write the same polynomials: base parameters multiplied into the coefficients, or, so that the simple numbers of P
- * stay simple, as a mode of their own whose values are numbers. *value: the cheapest's, NULL when none is within the limit. */
+ * stay simple, as a mode of their own whose values are numbers. *value: the better's; NULL when none is within the limit, or where there is one, meaning
+ * that there is another method, when none rounds well. */
 static psdm_status nest(const psdmp_variables *v, const double *theta, psdm_code_function function, long limit, psdmp_arena *scratch,
                         psdm_graph *g, psdm_ref **value) {
   const double *coefficients[] = {NULL, theta};
@@ -112,7 +120,8 @@ static psdm_status nest(const psdmp_variables *v, const double *theta, psdm_code
     if (!psdmp_polynomials(v->model, function, coefficients[k], scratch, &sums[k])) return PSDM_E_MEMORY;
     psdm_status status = psdmp_nest_search(&sums[k], v, limit, scratch->allocator, &found[k], &hopeless);
     if (status) return status;
-    if (!hopeless && (best < 0 || found[k].operations < found[best].operations)) best = k;
+    if (limit && !rounds_well(&found[k])) continue;
+    if (!hopeless && (best < 0 || is_better(&found[k], &found[best]))) best = k;
   }
   if (best < 0) return PSDM_OK;
   *value = psdmp_arena_alloc(scratch, (sums[best].outputs + 1) * sizeof **value);

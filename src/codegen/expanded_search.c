@@ -1,7 +1,8 @@
-/* expanded_search.c: which order of nesting is the cheapest. No fixed rule wins everywhere: try, count, keep the lowest. */
+/* expanded_search.c: which order of nesting is the cheapest. No fixed rule wins everywhere: try, count, keep the lowest of those that round well. */
 #include <string.h>
 
 #include "codegen/expanded.h"
+#include "codegen/rounding.h"
 
 typedef struct search {
   const psdmp_sums *sums;
@@ -9,8 +10,10 @@ typedef struct search {
   const psdm_allocator *allocator;
   psdm_graph *graph; /* of the trials */
   psdm_ref *out;
+  double *truth;     /* (PSDMP_ROUNDING_STATES x outputs) */
   psdmp_nesting best;
   long cost;         /* of the best; -1: none yet */
+  double rounding;   /* of the best, in units of the roundoff */
   int tries;         /* left */
 } search;
 
@@ -20,7 +23,71 @@ static void append(const psdmp_sums *s, psdmp_nesting *how, int mode) {
   if (s->used[mode]) how->order[how->length++] = mode;
 }
 
+/* ---- the plain twin: the polynomials term by term ---- */
+
+/* values of all options at a state, mode after mode: value (sum of the options) */
+static bool option_values(const search *s, psdm_graph *g, const double *input, psdm_ref *option, size_t options, double *value) {
+  size_t at = 0;
+  psdm_graph_clear(g);
+  for (int mode = 0; mode < s->sums->modes; mode++)
+    for (int o = 0; o < s->sums->options[mode]; o++, at++) option[at] = s->sums->used[mode] ? psdmp_mode_value(s->v, g, mode, o) : psdm_const(g, 1);
+  double *scratch = psdmp_alloc_raw(s->allocator, ((size_t)psdm_graph_size(g) + 1) * sizeof *scratch);
+  bool ok = scratch && psdm_graph_status(g) == PSDM_OK;
+  if (ok) psdm_graph_evaluate(g, input, option, options, scratch, value);
+  psdmp_free(s->allocator, scratch);
+  return ok;
+}
+
+/* rates are in there twice, joint by joint and all at once: the second is taken */
+static void add_terms(const search *s, const double *value, double *truth) {
+  const psdmp_sums *p = s->sums;
+  int n = s->v->model->n;
+  for (size_t t = 0, end; t < p->terms; t = end) {
+    long double sum = 0;
+    for (end = t; end < p->terms && p->term[end].output == p->term[t].output; end++) {
+      const unsigned short *option = &p->option[(size_t)p->term[end].monomial * (size_t)p->modes];
+      long double product = p->term[end].value;
+      const double *at = value;
+      for (int mode = 0; mode < p->modes; at += p->options[mode++])
+        if (mode < n || mode >= 2 * n) product *= at[option[mode]];
+      sum += product;
+    }
+    truth[p->term[t].output] = (double)sum;
+  }
+}
+
+static psdm_status find_truth(search *s) {
+  const psdmp_sums *p = s->sums;
+  const psdm_model *m = s->v->model;
+  psdmp_arena scratch = {.allocator = s->allocator};
+  size_t options = 0;
+  for (int mode = 0; mode < p->modes; mode++) options += (size_t)p->options[mode];
+  double *input = psdmp_arena_alloc(&scratch, (size_t)PSDMP_IN_COUNT * PSDMP_BLOCK * sizeof *input);
+  double *value = psdmp_arena_alloc(&scratch, options * sizeof *value);
+  psdm_ref *option = psdmp_arena_alloc(&scratch, options * sizeof *option);
+  bool ok = input && value && option;
+  for (int k = 0; k < PSDMP_ROUNDING_STATES && ok; k++) {
+    psdmp_rounding_state(k, m->n, m->l, input);
+    ok = option_values(s, s->graph, input, option, options, value);
+    if (ok) add_terms(s, value, s->truth + (size_t)k * p->outputs);
+  }
+  psdmp_arena_free(&scratch);
+  return ok ? PSDM_OK : PSDM_E_MEMORY;
+}
+
 /* ---- counting ---- */
+
+/* Small pivots save operations and cost digits: sums are made of larger ones that cancel again. What rounds badly comes after whatever does not. */
+static psdm_status compare(search *s, long cost, bool *better) {
+  double rounding;
+  bool good = s->cost >= 0 && s->rounding <= PSDMP_ROUNDING_MOST;
+  *better = false;
+  if (good && cost >= s->cost) return PSDM_OK;
+  if (!psdmp_rounding(s->graph, s->v->model->n, s->v->model->l, s->out, s->sums->outputs, s->truth, s->allocator, &rounding)) return PSDM_E_MEMORY;
+  *better = s->cost < 0 || rounding <= PSDMP_ROUNDING_MOST || (!good && rounding < s->rounding);
+  if (*better) s->cost = cost, s->rounding = rounding;
+  return PSDM_OK;
+}
 
 static psdm_status try_one(search *s, const psdmp_nesting *how, bool *better) {
   psdm_cost cost;
@@ -31,10 +98,9 @@ static psdm_status try_one(search *s, const psdmp_nesting *how, bool *better) {
   /* what counts is what factoring leaves; large graphs are factored once, at the end */
   psdm_status status = s->sums->terms < SMALL ? psdm_graph_factor(s->graph, s->out, s->sums->outputs) : PSDM_OK;
   if (!status) status = psdm_graph_cost(s->graph, s->out, s->sums->outputs, &cost);
-  if (status) return status;
-  *better = s->cost < 0 || cost.mult + cost.add < s->cost;
-  if (*better) s->cost = cost.mult + cost.add, s->best = *how;
-  return PSDM_OK;
+  if (!status) status = compare(s, cost.mult + cost.add, better);
+  if (*better) s->best = *how;
+  return status;
 }
 
 /* ---- where to start: tip to base, with the rates of a joint behind it, or all rates at one end ---- */
@@ -125,13 +191,16 @@ psdm_status psdmp_nest_search(const psdmp_sums *sums, const psdmp_variables *v, 
                               psdmp_found *found, bool *hopeless) {
   search s = {.sums = sums, .v = v, .allocator = allocator, .cost = -1, .tries = tries_for(sums->terms)};
   s.out = psdmp_alloc(allocator, (sums->outputs + 1) * sizeof *s.out);
-  psdm_status status = s.out ? psdm_graph_new(allocator, &s.graph) : PSDM_E_MEMORY;
+  s.truth = psdmp_alloc(allocator, ((size_t)PSDMP_ROUNDING_STATES * sums->outputs + 1) * sizeof *s.truth);
+  psdm_status status = s.out && s.truth ? psdm_graph_new(allocator, &s.graph) : PSDM_E_MEMORY;
+  if (!status) status = find_truth(&s);
   if (!status) status = try_starts(&s, limit);
   *hopeless = is_hopeless(&s, limit);
   if (!status && !*hopeless) status = vary(&s, s.best);
   if (!status && !*hopeless) status = descend(&s);
-  *found = (psdmp_found){s.best, s.cost};
+  *found = (psdmp_found){s.best, s.cost, s.rounding};
   psdm_graph_free(s.graph);
+  psdmp_free(allocator, s.truth);
   psdmp_free(allocator, s.out);
   return status;
 }
