@@ -65,7 +65,7 @@ typedef struct psdm_excite_options {
   int threads;                /* 0: as OMP_NUM_THREADS or the processors say; the answer does not depend on it */
   psdm_ranks *ranks;          /* other processes that have some of the starts; NULL: none. The answer does not depend on their number. Only INERTIA asks them */
   long evaluations;           /* of the objective in each start; 0: 600 local after 1500 global ones */
-  double wall;                /* s after which it ends with the best so far; 0: 100 */
+  double wall;                /* s after which it ends with the best so far, which then hangs on how fast this machine is; 0: 100 */
   /* motor, gravity, friction */
   double mass;                /* kg, motor: of the heaviest known mass, for torque limits and to choose poses; 0: 3 */
   double com[3];              /* m, its centre in the last link's frame */

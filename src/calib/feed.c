@@ -221,19 +221,26 @@ static psdm_status scan_together(psdmp_feed *f, const int *rank, psdm_error *err
     psdm_status heard = psdmp_team_listen(f->ranks, k, &answer, &other);
     if (!heard && !get_files(f, rank, k, &answer)) heard = no_memory(&other);
     psdmp_bytes_free(&answer);
+    if (!heard) choose_pieces(f); /* what all of them have kept would be too much */
     if (heard && !status && error) *error = other;
     if (heard && !status) status = heard;
   }
-  for (int k = 0; k < f->files && !status; k++) status = check_file(f, k, error);
+  for (int k = 0; k < f->files && !status; k++) {
+    status = check_file(f, k, error);
+    psdmp_team_tell(rank[k], status, error);
+  }
   if (status) return status;
   choose_pieces(f);
   put_files(f, NULL, 0, &all);
   status = psdmp_team_ask(f->ranks, PSDMP_WORK_FEED, &all, error);
+  bool asked = !status;
   psdmp_bytes_free(&all);
-  for (int k = 1; k < f->ranks->size && !status; k++) {
+  for (int k = 1; k < f->ranks->size && asked; k++) {
     psdmp_bytes empty = {.allocator = f->allocator};
-    status = psdmp_team_listen(f->ranks, k, &empty, error);
+    psdm_status heard = psdmp_team_listen(f->ranks, k, &empty, &other);
     psdmp_bytes_free(&empty);
+    if (heard && !status && error) *error = other;
+    if (heard && !status) status = heard;
   }
   return status;
 }
@@ -242,7 +249,7 @@ psdm_status psdmp_feed_serve_scan(psdmp_feed *f, psdmp_bytes *request, psdmp_byt
   int *rank = psdmp_arena_alloc(&f->arena, (size_t)(f->files + 1) * sizeof *rank);
   if (!rank) return no_memory(error);
   psdmp_bytes_get(request, rank, (size_t)f->files * sizeof *rank);
-  if (request->failed) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 has other logs than rank %d", f->ranks->rank);
+  if (request->failed || request->at != request->used) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 has other logs than rank %d", f->ranks->rank);
   psdm_status status = scan_share(f, rank, error);
   if (!status) put_files(f, rank, f->ranks->rank, answer);
   return status;
@@ -292,8 +299,7 @@ psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options
 
 psdm_status psdmp_feed_read(psdmp_feed *f, psdm_error *error) {
   int *rank = psdmp_arena_alloc(&f->arena, (size_t)(f->files + 1) * sizeof *rank);
-  if (!rank) return no_memory(error);
-  if (f->ranks) psdmp_feed_assign(f, f->ranks->size, rank);
+  if (!rank || (f->ranks && !psdmp_feed_assign(f, f->ranks->size, rank))) return no_memory(error);
   psdm_status status = f->ranks ? scan_together(f, rank, error) : scan_share(f, rank, error);
   return status ? status : put_together(f, error);
 }

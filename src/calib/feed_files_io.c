@@ -1,6 +1,7 @@
 /* feed_files_io.c: sizes of logs, and how a log is known again. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, st_mtim */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,28 +9,38 @@
 #include "base/sha256.h"
 #include "calib/feed_priv.h"
 
-/* the largest first, each to the rank that has least */
-void psdmp_feed_assign(const psdmp_feed *f, int ranks, int *rank) {
-  enum { MOST = 1024 };
-  double load[MOST] = {0};
-  if (ranks > MOST) ranks = MOST;
-  for (int k = 0; k < f->files; k++) rank[k] = -1;
-  for (int round = 0; round < f->files; round++) {
-    int next = -1, least = 0;
-    double most = -1;
-    for (int k = 0; k < f->files; k++) {
-      struct stat info;
-      bool regular = strcmp(f->file[k].path, "-") != 0 && stat(f->file[k].path, &info) == 0 && S_ISREG(info.st_mode);
-      if (rank[k] >= 0) continue;
-      if (!regular) rank[k] = 0;
-      else if ((double)info.st_size > most) most = (double)info.st_size, next = k;
-    }
-    if (next < 0) return;
+typedef struct sized {
+  double bytes;
+  int file;
+} sized;
+
+/* the largest first */
+static int larger(const void *a, const void *b) {
+  const sized *x = a, *y = b;
+  return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : x->file - y->file;
+}
+
+bool psdmp_feed_assign(const psdmp_feed *f, int ranks, int *rank) {
+  sized *files = psdmp_alloc(f->allocator, (size_t)(f->files + 1) * sizeof *files);
+  double *load = psdmp_alloc(f->allocator, (size_t)ranks * sizeof *load);
+  int count = 0;
+  for (int k = 0; k < f->files && files && load; k++) {
+    struct stat info;
+    rank[k] = 0;
+    if (strcmp(f->file[k].path, "-") != 0 && stat(f->file[k].path, &info) == 0 && S_ISREG(info.st_mode)) files[count++] = (sized){(double)info.st_size + 1, k};
+  }
+  bool made = files && load;
+  if (made) qsort(files, (size_t)count, sizeof *files, larger);
+  for (int k = 0; k < count; k++) {
+    int least = 0;
     for (int r = 1; r < ranks; r++)
       if (load[r] < load[least]) least = r;
-    rank[next] = least;
-    load[least] += most + 1;
+    rank[files[k].file] = least;
+    load[least] += files[k].bytes;
   }
+  psdmp_free(f->allocator, files);
+  psdmp_free(f->allocator, load);
+  return made;
 }
 
 /* size, time of its last change, and its first and last bytes */

@@ -115,7 +115,7 @@ void psdmp_feed_file_free(psdmp_feed_file *file, const psdm_allocator *allocator
 void psdmp_feed_file_put(const psdmp_feed_file *file, psdmp_bytes *to);
 bool psdmp_feed_file_get(psdmp_feed_file *file, const psdm_allocator *allocator, psdmp_bytes *from); /* false: out of memory, or not what was put */
 
-/* Who takes which file: rank (files). Pipes are rank 0's. */
-void psdmp_feed_assign(const psdmp_feed *feed, int ranks, int *rank);
+/* Who takes which file: rank (files). The largest first, each to the rank that has least; pipes are rank 0's. False: out of memory. */
+bool psdmp_feed_assign(const psdmp_feed *feed, int ranks, int *rank);
 
 #endif

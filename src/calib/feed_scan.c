@@ -21,17 +21,27 @@ static bool grow_array(const psdm_allocator *a, void **array, size_t old, size_t
   return true;
 }
 
-bool psdmp_feed_room(psdmp_feed_columns *r, const psdm_allocator *a, long count) {
-  if (count <= r->room) return true;
-  long room = r->room ? r->room : PSDMP_READ;
-  while (room < count) room *= 2;
+static bool set_room(psdmp_feed_columns *r, const psdm_allocator *a, long room) {
   size_t n = (size_t)r->n, old = (size_t)r->count, new = (size_t)room, d = sizeof(double);
   bool ok = grow_array(a, (void **)&r->t, old * d, new * d) && grow_array(a, (void **)&r->q, old * n * d, new * n * d) &&
             grow_array(a, (void **)&r->tau, old * n * d, new * n * d) && grow_array(a, (void **)&r->bad, old * n, new * n);
   if (ok && r->rates) ok = grow_array(a, (void **)&r->qd, old * n * d, new * n * d);
   if (ok && r->accelerations) ok = grow_array(a, (void **)&r->qdd, old * n * d, new * n * d);
-  if (ok) r->room = room;
+  if (ok || room < r->room) r->room = room; /* where one could not be made smaller, it is larger than need be */
   return ok;
+}
+
+bool psdmp_feed_room(psdmp_feed_columns *r, const psdm_allocator *a, long count) {
+  if (count <= r->room) return true;
+  long room = r->room ? r->room : PSDMP_READ;
+  while (room < count) room *= 2;
+  return set_room(r, a, room);
+}
+
+/* gives back what rows that went have left */
+static void give_room(psdmp_feed_columns *r, const psdm_allocator *a) {
+  if (!r->count) psdmp_feed_columns_free(r, a);
+  else if (r->count < r->room / 4) set_room(r, a, r->count);
 }
 
 void psdmp_feed_columns_free(psdmp_feed_columns *r, const psdm_allocator *a) {
@@ -100,6 +110,7 @@ void psdmp_feed_thin(psdmp_feed *f, int file, long every) {
   }
   g->pieces = left;
   g->kept.count = to;
+  give_room(&g->kept, f->allocator);
 }
 
 static bool new_piece(const psdmp_feed *f, psdmp_feed_file *g, psdmp_feed_piece p) {
@@ -253,7 +264,7 @@ static void fail_at(psdmp_feed *f, int file) {
 /* what an earlier run has read of it */
 static bool from_checkpoint(psdmp_feed *f, int file) {
   psdmp_bytes bytes = {.allocator = f->allocator};
-  bool found = f->checkpoint && psdmp_checkpoint_load(f->checkpoint, "log", file, NULL, &bytes) && psdmp_feed_file_get(&f->file[file], f->allocator, &bytes);
+  bool found = f->checkpoint && psdmp_checkpoint_load(f->checkpoint, PSDMP_CHECKPOINT_LOG, file, NULL, &bytes) && psdmp_feed_file_get(&f->file[file], f->allocator, &bytes);
   psdmp_bytes_free(&bytes);
   return found;
 }
@@ -264,7 +275,7 @@ static psdm_status to_checkpoint(psdmp_feed *f, int file, psdm_error *error) {
   psdmp_feed_file whole = f->file[file];
   whole.scanned = true;
   psdmp_feed_file_put(&whole, &bytes);
-  psdm_status status = psdmp_checkpoint_save(f->checkpoint, "log", file, NULL, &bytes, error);
+  psdm_status status = psdmp_checkpoint_save(f->checkpoint, PSDMP_CHECKPOINT_LOG, file, NULL, &bytes, error);
   psdmp_bytes_free(&bytes);
   return status;
 }

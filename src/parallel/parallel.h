@@ -73,6 +73,9 @@ psdm_status psdmp_team_ask(psdm_ranks *ranks, int work, const psdmp_bytes *reque
 /* Rank 0: what one of them answers; its own failure is returned as if it were this rank's. answer: zero-initialised, the caller's. */
 psdm_status psdmp_team_listen(psdm_ranks *ranks, int from, psdmp_bytes *answer, psdm_error *error);
 
+/* Says which rank could not open or read a file: another machine may well have it. */
+void psdmp_team_tell(int rank, psdm_status status, psdm_error *error);
+
 /* Rank 0: there is no further work of this kind: psdmp_team_serve of the others returns. */
 void psdmp_team_dismiss(psdm_ranks *ranks);
 

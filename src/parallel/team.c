@@ -17,24 +17,59 @@ typedef struct reply {
   size_t bytes;
 } reply;
 
+/* ---- bytes in pieces: what there is no room for is taken all the same, so that everyone stays in step ---- */
+
+enum { PIECE = 1 << 18 };
+
+static size_t piece_at(size_t at, size_t count) { return count - at < PIECE ? count - at : PIECE; }
+
+/* to: NULL: they are lost. From rank 0 they are broadcast */
+static bool take_bytes(psdm_ranks *r, int from, unsigned char *to, size_t count) {
+  unsigned char waste[PIECE];
+  bool taken = true;
+  for (size_t at = 0; at < count && taken; at += PIECE) {
+    unsigned char *piece = to ? to + at : waste;
+    taken = from ? r->receive(r->self, from, piece, piece_at(at, count)) : r->broadcast(r->self, piece, piece_at(at, count));
+  }
+  return taken;
+}
+
+/* to rank 0, or from it to all */
+static bool give_bytes(psdm_ranks *r, unsigned char *bytes, size_t count) {
+  bool given = true;
+  for (size_t at = 0; at < count && given; at += PIECE)
+    given = r->rank ? r->send(r->self, 0, bytes + at, piece_at(at, count)) : r->broadcast(r->self, bytes + at, piece_at(at, count));
+  return given;
+}
+
+static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+
 static psdm_status lost(int rank, psdm_error *error) { return psdmp_fail(error, PSDM_E_IO, "", 0, 0, "rank %d cannot be reached any more", rank); }
 
 /* ---- rank 0 ---- */
 
 psdm_status psdmp_team_ask(psdm_ranks *r, int work, const psdmp_bytes *request, psdm_error *error) {
   question q = {.work = work, .bytes = request ? request->used : 0};
-  if (request && request->failed) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  bool passed = r->broadcast(r->self, &q, sizeof q) && (!q.bytes || r->broadcast(r->self, request->data, q.bytes));
+  if (request && request->failed) return no_memory(error);
+  bool passed = r->broadcast(r->self, &q, sizeof q) && (!q.bytes || give_bytes(r, request->data, q.bytes));
   return passed ? PSDM_OK : lost(1, error);
+}
+
+void psdmp_team_tell(int rank, psdm_status status, psdm_error *error) {
+  if (status != PSDM_E_IO || rank == 0 || !error || !error->file[0]) return;
+  size_t length = strlen(error->text);
+  snprintf(error->text + length, sizeof error->text - length, " (on rank %d)", rank);
 }
 
 psdm_status psdmp_team_listen(psdm_ranks *r, int from, psdmp_bytes *answer, psdm_error *error) {
   reply p;
   if (!r->receive(r->self, from, &p, sizeof p)) return lost(from, error);
-  if (p.bytes && !psdmp_bytes_room(answer, p.bytes)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  if (p.bytes && !r->receive(r->self, from, answer->data + answer->used, p.bytes)) return lost(from, error);
+  bool room = !p.bytes || psdmp_bytes_room(answer, p.bytes);
+  if (!take_bytes(r, from, room && p.bytes ? answer->data + answer->used : NULL, p.bytes)) return lost(from, error);
+  if (!room) return no_memory(error);
   answer->used += p.bytes;
   if (p.status && error) *error = p.error;
+  psdmp_team_tell(from, p.status, error);
   return p.status;
 }
 
@@ -47,17 +82,16 @@ void psdmp_team_dismiss(psdm_ranks *r) {
 
 static bool send_reply(psdm_ranks *r, reply *p, const psdmp_bytes *answer) {
   p->bytes = p->status ? 0 : answer->used;
-  return r->send(r->self, 0, p, sizeof *p) && (!p->bytes || r->send(r->self, 0, answer->data, p->bytes));
+  return r->send(r->self, 0, p, sizeof *p) && give_bytes(r, answer->data, p->bytes);
 }
 
-/* the next question; false: rank 0 is gone */
+/* the next question; its request has failed where there was no room; false: rank 0 is gone */
 static bool hear(psdm_ranks *r, question *q, psdmp_bytes *request) {
   if (!r->broadcast(r->self, q, sizeof *q)) return false;
   r->over = q->work == OVER;
-  if (!q->bytes) return true;
-  if (!psdmp_bytes_room(request, q->bytes)) return false;
-  if (!r->broadcast(r->self, request->data, q->bytes)) return false;
-  request->used = q->bytes;
+  bool room = !q->bytes || psdmp_bytes_room(request, q->bytes);
+  if (!take_bytes(r, 0, room && q->bytes ? request->data : NULL, q->bytes)) return false;
+  request->used = room ? q->bytes : 0;
   return true;
 }
 
@@ -69,8 +103,8 @@ psdm_status psdmp_team_serve(psdm_ranks *r, psdmp_team_work work, void *user, co
     memset(&p, 0, sizeof p);
     bool heard = hear(r, &q, &request), ends = heard && q.work < 0;
     if (heard && !ends) {
-      p.status = work(user, q.work, &request, &answer, &p.error);
-      if (!p.status && answer.failed) p.status = psdmp_fail(&p.error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+      p.status = request.failed ? no_memory(&p.error) : work(user, q.work, &request, &answer, &p.error);
+      if (!p.status && answer.failed) p.status = no_memory(&p.error);
       heard = send_reply(r, &p, &answer);
     }
     psdmp_bytes_free(&request);

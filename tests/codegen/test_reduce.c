@@ -350,6 +350,9 @@ static void test_refusals(void **unused) {
   assert_int_equal(psdm_reducer_new(x.robot, x.model, &none, NULL, &x.reducer, &error), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_reducer_new(x.robot, x.model, &stopped, NULL, &x.reducer, &error), PSDM_E_ARGUMENT);
   assert_string_equal(error.text, "stopped on request");
+  psdm_reduce_options many = plain;
+  many.samples = 5000000000;
+  assert_int_equal(psdm_reducer_new(x.robot, x.model, &many, NULL, &x.reducer, &error), PSDM_E_ARGUMENT);
   open_reducer(&x, &plain);
   assert_int_equal(psdm_reducer_reduce(x.reducer, 0, 0.95, &reduced, NULL, &error), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_reducer_reduce(x.reducer, 0.01, 1, &reduced, NULL, &error), PSDM_E_ARGUMENT);

@@ -18,6 +18,7 @@ typedef struct forked {
   psdm_ranks ranks;
   int socket[MOST_RANKS];
   pid_t process[MOST_RANKS];
+  int killed; /* a rank that the test has killed; 0: none */
 } forked;
 
 static bool pass(int fd, void *bytes, size_t count, bool out) {
@@ -71,6 +72,7 @@ static void join_ranks(forked *f, const char *failure) {
     int status;
     close(f->socket[k]);
     assert_int_equal(waitpid(f->process[k], &status, 0), f->process[k]);
+    if (f->killed != k && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) fail_msg("rank %d ended by itself: status %d", k, status);
   }
 }
 

@@ -55,7 +55,7 @@ typedef struct comparison {
 /* What only --route steps has. */
 typedef struct steps_job {
   bool chosen;
-  psdm_steps_log log[SETTING_LIST_MOST];
+  psdm_steps_log *log;              /* (logs) */
   psdm_steps_options options;
   psdm_parameters *before;          /* --params */
   psdm_steps *result;

@@ -59,6 +59,7 @@ int calibrate_route(calibrate_job *j) {
   const char *route = j->set.route, *plain = NULL, *marked = NULL;
   if (route && strcmp(route, words[0]) != 0 && strcmp(route, words[1]) != 0) return unknown("route", route, words, 2);
   if (!log->count) return tool_usage("calibrate", "--log FILE is missing: what was measured");
+  if (!(j->steps.log = calloc((size_t)log->count, sizeof *j->steps.log))) return calibrate_memory();
   for (int i = 0; i < log->count; i++) {
     psdm_steps_log *own = &j->steps.log[i];
     own->path = behind_step(log->value[i], &own->step);

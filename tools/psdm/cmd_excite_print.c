@@ -74,7 +74,9 @@ static void print_quality(const excite_job *j) {
   print_condition("scaled, as parameters are fitted", e->condition, e->random_best, e->random_median);
   print_condition("nothing scaled (eq. 23)", e->condition_plain, e->random_plain_best, e->random_plain_median);
   printf("  100 random motions, each as large as the limits allow\n");
-  printf("  %d start%s ended with", e->starts, e->starts == 1 ? "" : "s");
+  int ended = 0;
+  for (int k = 0; k < e->starts; k++) ended += isfinite(e->start_condition[k]) != 0;
+  printf("  %d start%s%s", e->starts, e->starts == 1 ? "" : "s", ended ? " ended with" : ", none of which came to its end");
   for (int k = 0; k < e->starts; k++)
     if (isfinite(e->start_condition[k])) printf(" %.4g", e->start_condition[k]);
   printf("; %ld evaluations, %.3g s%s\n", e->evaluations, e->wall, e->stopped ? j->interrupted ? ", interrupted" : ", out of --wall time" : "");

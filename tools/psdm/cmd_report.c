@@ -185,22 +185,18 @@ static int write_page(work *w, const report_settings *set) {
 }
 
 int cmd_report(int argc, char **argv) {
-  static const char *paths[SETTING_LIST_MOST];
   static work w;
   report_settings set;
   const char *first;
-  const char *const *rest;
   int code = settings_parse(&report_line, argc, argv, &set, &first);
   if (code >= 0) return code;
-  /* commands that are run for a robot parse settings of their own */
-  int count = settings_rest(&rest);
-  memcpy(paths, rest, (size_t)count * sizeof *paths);
+  setting_list rest = settings_rest();
   if (!set.out) return tool_usage("report", "--out FILE.html is missing");
-  for (int i = 0; i < count; i++) tool_input(paths[i]);
+  for (int i = 0; i < rest.count; i++) tool_input(rest.value[i]);
   if ((code = tool_spare(set.out)) >= 0) return code;
   psdm_error error;
   if (psdm_report_new(&(psdm_report_options){.title = set.title, .gnuplot = set.gnuplot}, NULL, &w.report, &error)) return tool_fail(&error);
-  code = add_all(&w, paths, count);
+  code = add_all(&w, rest.value, rest.count);
   if (code < 0) code = write_page(&w, &set);
   clean_up(&w);
   return code;

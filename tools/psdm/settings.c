@@ -37,10 +37,22 @@ static bool parse_vector(const char *text, setting_vector *vector) {
   return vector->given = true;
 }
 
+/* ---- lists: none is longer than the command line ---- */
+
+enum { LISTS = 256 }; /* of all command lines that are taken apart */
+static const char **lists[LISTS];
+static int list_count, most_words;
+
+static const char **new_list(void) {
+  if (list_count == LISTS) return NULL;
+  lists[list_count] = malloc(((size_t)most_words + 1) * sizeof **lists);
+  return lists[list_count++];
+}
+
 static bool add_to_list(const char *text, setting_list *list) {
-  if (list->count == SETTING_LIST_MOST) return false;
-  list->value[list->count++] = text;
-  return true;
+  if (!list->count) list->value = new_list();
+  if (list->value) list->value[list->count++] = text;
+  return list->value != NULL;
 }
 
 static bool assign(const setting *s, void *values, const char *text) {
@@ -64,7 +76,7 @@ void settings_default(const command_line *line, void *values) {
       case SETTING_flag: *(setting_flag *)field = false; break;
       case SETTING_number: tool_parse_number(s->fallback, field); break;
       case SETTING_vector: *(setting_vector *)field = (setting_vector){false, {0, 0, 0}}; break;
-      case SETTING_list: ((setting_list *)field)->count = 0; break;
+      case SETTING_list: *(setting_list *)field = (setting_list){0, NULL}; break;
     }
   }
 }
@@ -192,17 +204,13 @@ static int take_option(const command_line *line, int argc, char **argv, int *ind
     return tool_usage(line->command, "%s '%s': %s expected%s%s", what, tool_safe(text), s->kind == SETTING_number ? "a number was" : s->kind == SETTING_vector ? "three numbers were" : "fewer values were", s->argument[0] ? ", " : "",
                       s->argument);
   while (s->kind == SETTING_list && greedy && !equals && *index + 1 < argc && (argv[*index + 1][0] != '-' || !argv[*index + 1][1]))
-    if (!assign(s, values, argv[++*index])) return tool_usage(line->command, "option '--%.*s': at most %d values", (int)length, name, SETTING_LIST_MOST);
+    if (!assign(s, values, argv[++*index])) return tool_usage(line->command, "option '--%.*s': out of memory", (int)length, name);
   return -1;
 }
 
-static const char *rest[SETTING_LIST_MOST];
-static int rest_count;
+static setting_list rest;
 
-int settings_rest(const char *const **words) {
-  *words = rest;
-  return rest_count;
-}
+setting_list settings_rest(void) { return rest; }
 
 static bool collects(const char *name) {
   size_t length = strlen(name);
@@ -213,8 +221,7 @@ static bool collects(const char *name) {
 static int take_argument(const command_line *line, const char *word, int wanted, int *found, const char **arguments) {
   bool more = wanted && collects(line->positional[wanted - 1]);
   if (more && *found >= wanted - 1) {
-    if (rest_count == SETTING_LIST_MOST) return tool_usage(line->command, "more than %d arguments", SETTING_LIST_MOST);
-    rest[rest_count++] = word;
+    if (!add_to_list(word, &rest)) return tool_usage(line->command, "out of memory");
     if (*found == wanted) return -1;
   } else if (*found == wanted) {
     return tool_usage(line->command, "'%s' is one argument too many", tool_safe(word));
@@ -254,7 +261,8 @@ int settings_parse(const command_line *line, int argc, char **argv, void *values
   settings_default(line, values);
   int found = 0, wanted = 0, code = -1;
   bool words_only = false;
-  rest_count = 0;
+  rest = (setting_list){0, NULL};
+  most_words = argc;
   memset(taken, 0, sizeof taken);
   for (; line->positional[wanted]; wanted++) arguments[wanted] = NULL;
   for (int i = 0; i < argc && code < 0; i++) {

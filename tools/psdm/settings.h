@@ -20,10 +20,9 @@ typedef struct setting_vector {
   bool given;
   double value[3];
 } setting_vector;
-enum { SETTING_LIST_MOST = 256 };
 typedef struct setting_list {
   int count;
-  const char *value[SETTING_LIST_MOST];
+  const char **value; /* stays until the program ends */
 } setting_list;
 
 typedef enum setting_kind { SETTING_text, SETTING_flag, SETTING_number, SETTING_vector, SETTING_list } setting_kind;
@@ -81,8 +80,8 @@ int settings_words(const char *argument, char words[SETTING_WORDS_MOST][SETTING_
 /* Fills values and arguments (one per positional name; of "NAME..." the first, settings_rest has all). Returns -1 to go on, or an exit code (0 after --help). */
 int settings_parse(const command_line *line, int argc, char **argv, void *values, const char **arguments);
 
-/* What the positional argument "NAME..." collected; valid until the next settings_parse. Returns their count. */
-int settings_rest(const char *const **words);
+/* What the positional argument "NAME..." of the last command line collected. */
+setting_list settings_rest(void);
 
 /* A setting (its name with underscores) differs from its default. */
 bool settings_given(const command_line *line, const void *values, const char *name);

@@ -121,18 +121,25 @@ int tool_assume(const char *command, const char *text, psdm_derive_options *opti
 
 /* ---- output ---- */
 
-enum { INPUTS = 4 * SETTING_LIST_MOST }; /* several lists of logs, and all else */
-static struct {
+typedef struct input_file {
   dev_t device;
   ino_t file;
-} input[INPUTS];
-static int inputs;
+} input_file;
+static input_file *input; /* stays until the program ends */
+static int inputs, inputs_room;
+
+static bool room_for_input(void) {
+  if (inputs < inputs_room) return true;
+  input_file *more = realloc(input, sizeof *more * (size_t)(2 * inputs_room + 64));
+  if (more) input = more, inputs_room = 2 * inputs_room + 64;
+  return more != NULL;
+}
 
 static bool file_at(const char *path, struct stat *info) { return strcmp(path, "-") != 0 && stat(path, info) == 0 && S_ISREG(info->st_mode); }
 
 void tool_input(const char *path) {
   struct stat info;
-  if (inputs == INPUTS || !file_at(path, &info)) return;
+  if (!file_at(path, &info) || !room_for_input()) return;
   input[inputs].device = info.st_dev;
   input[inputs++].file = info.st_ino;
 }
