@@ -12,55 +12,79 @@ static psdmp_tree_way way_of(const psdmp_spread *s) { return (psdmp_tree_way){s-
 
 /* ---- this rank ---- */
 
+/* A unit that is done waits for those before it. */
+typedef struct finished {
+  bool done;
+  void *part;
+} finished;
+
 /* What threads share. */
 typedef struct sharing {
   const psdmp_spread *s;
   psdmp_tree *tree;
+  long first, next, last; /* units of this rank; the next that is added */
+  finished *unit;         /* (last - first) */
   atomic_bool failed;
-  psdm_status status; /* of the first unit that failed, in their order */
+  long bad;               /* the first unit that failed, in their order, and why: */
+  psdm_status status;
   psdm_error *error;
 } sharing;
 
+static void fail_unit(sharing *g, long unit, psdm_status status, const psdm_error *error) {
+  atomic_store(&g->failed, true);
+  if (g->status && g->bad < unit) return;
+  g->bad = unit;
+  g->status = status;
+  if (g->error) *g->error = *error;
+}
+
 /* in the order of units */
-static void take_unit(sharing *g, long unit, void *part, psdm_status status, const psdm_error *error) {
-  if (g->status || status) {
-    if (part) g->s->part_free(g->s->user, part);
-    if (g->status || !status) return;
-    g->status = status;
-    if (g->error) *g->error = *error;
-  } else if (psdmp_tree_add(g->tree, unit, 0, part)) {
-    g->status = no_memory(g->error);
+static void add_unit(sharing *g, long unit, void *part) {
+  psdm_error error;
+  if (!g->status) {
+    if (psdmp_tree_add(g->tree, unit, 0, part)) fail_unit(g, unit, no_memory(&error), &error);
+  } else if (part) {
+    g->s->part_free(g->s->user, part);
   }
-  if (g->status) atomic_store(&g->failed, true);
+}
+
+/* nobody waits for a unit that takes long: it, and all that are done behind it, are added by whoever has made it. One thread at a time. */
+static void take_unit(sharing *g, long unit, void *part, psdm_status status, const psdm_error *error) {
+  g->unit[unit - g->first] = (finished){true, part};
+  if (status) fail_unit(g, unit, status, error);
+  for (; g->next < g->last && g->unit[g->next - g->first].done; g->next++) add_unit(g, g->next, g->unit[g->next - g->first].part);
 }
 
 static psdm_status do_share(const psdmp_spread *s, psdmp_tree *tree, psdm_error *error) {
   sharing g = {.s = s, .tree = tree, .error = error};
-  long first, last;
-  psdmp_team_share(s->ranks, s->units, &first, &last);
-  int threads = psdmp_threads(s->threads, s->allocator, last - first);
-  atomic_init(&g.failed, false);
   *tree = (psdmp_tree){.way = way_of(s)};
+  psdmp_team_share(s->ranks, s->units, &g.first, &g.last);
+  g.next = g.first;
+  g.unit = psdmp_alloc(s->allocator, (size_t)(g.last - g.first + 1) * sizeof *g.unit);
+  if (!g.unit) return no_memory(error);
+  int threads = psdmp_threads(s->threads, s->allocator, g.last - g.first);
+  atomic_init(&g.failed, false);
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
 #endif
   {
     void *space = s->space_new(s->user);
 #ifdef _OPENMP
-#pragma omp for ordered schedule(dynamic, 1)
+#pragma omp for schedule(dynamic, 1)
 #endif
-    for (long unit = first; unit < last; unit++) {
+    for (long unit = g.first; unit < g.last; unit++) {
       psdm_error own;
       void *part = NULL;
       psdm_status status = !space ? no_memory(&own) : atomic_load(&g.failed) ? PSDM_OK : s->make(space, unit, &part, &own);
 #ifdef _OPENMP
-#pragma omp ordered
+#pragma omp critical(psdmp_spread)
 #endif
       take_unit(&g, unit, part, status, &own);
     }
     if (space) s->space_free(s->user, space);
   }
   (void)threads;
+  psdmp_free(s->allocator, g.unit);
   if (g.status) psdmp_tree_free(tree);
   return g.status;
 }
