@@ -1,11 +1,11 @@
 /* bench.cu: generated kernels against the bandwidth of a device copy measured in the same run, and against the plain C functions.
  *
- *   bench [FUNCTION ...]           times at 2^24 to 2^26 states, whatever fits
- *   bench --check [FUNCTION ...]   numbers only, at a few hundred states: for compute-sanitizer
+ *   bench [--states COUNT] [FUNCTION ...]   times at 2^24 to 2^26 states, whatever fits, or at as many as are asked for
+ *   bench --check [FUNCTION ...]            numbers only, at a few hundred states: for compute-sanitizer
  *
  * Compiled once for each robot and precision, with arm.h (prefix arm) and costs.h (operations of each function) on the path. A line for each
- * function: states per second, bytes moved (each number once) per second and their share of the copy's, operations per second, and the worst error of a
- * state's results beside the processor's, relative to the largest of them. Exit 1 when an error is beyond what rounding explains. */
+ * function: states per second, bytes moved (each number once) per second and their share of the copy's, operations per second (those of the plain C function,
+ * sines apart) and their share of what fused operations reach here, and the worst error of a state's results beside the processor's, relative to the largest. Exit 1 when an error is beyond what rounding explains. */
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdio.h>
@@ -143,17 +143,71 @@ static double copy_bandwidth(void) {
   return 2 * (double)bytes / (engine < kernel ? engine : kernel);
 }
 
+/* chains of fused operations, enough of them to fill the pipes */
+enum { CHAINS = 8, ROUNDS = 4096 };
+
+static __global__ void chains(real *to, real factor, real step) {
+  real x[CHAINS];
+#pragma unroll
+  for (int k = 0; k < CHAINS; k++) x[k] = (real)(threadIdx.x + k);
+  for (int r = 0; r < ROUNDS; r++)
+#pragma unroll
+    for (int k = 0; k < CHAINS; k++) x[k] = x[k] * factor + step;
+#pragma unroll
+  for (int k = 1; k < CHAINS; k++) x[0] += x[k];
+  if (x[0] == 0) *to = x[0]; /* never, but the compiler cannot know */
+}
+
+/* operations per second when nothing else is done, a fused one counted as two */
+static double peak_operations(int multiprocessors) {
+  real *to;
+  const unsigned blocks = (unsigned)multiprocessors * 32, threads = 256;
+  TRY(cudaMalloc((void **)&to, sizeof *to));
+  double seconds = best(4, [&] { chains<<<blocks, threads>>>(to, (real)0.5, (real)1); });
+  TRY(cudaFree(to));
+  double rate = 2.0 * CHAINS * ROUNDS * blocks * threads / seconds;
+  printf("fused operations: %.1f Tflop/s\n", 1e-12 * rate);
+  return rate;
+}
+
 /* ---- one function ---- */
 
 struct buffers {
   real *in[3], *out[3];
 };
 
+/* One piece of memory for all that is timed: pieces of their own would lie wherever earlier ones left room, which moves a function's time by a tenth. Checks
+ * take pieces of their own, so that a sanitizer sees their ends. */
+static struct {
+  char *at;
+  size_t bytes, used;
+} memory;
+
+static real *take(size_t numbers) {
+  real *p;
+  size_t bytes = numbers * sizeof(real), step = (size_t)1 << 21, whole = (bytes + step - 1) / step * step;
+  if (memory.at && memory.used + whole <= memory.bytes) {
+    p = (real *)(memory.at + memory.used);
+    memory.used += whole;
+  } else {
+    TRY(cudaMalloc((void **)&p, bytes));
+  }
+  return p;
+}
+
+static void take_most(void) {
+  size_t total;
+  TRY(cudaMemGetInfo(&memory.bytes, &total));
+  memory.bytes = memory.bytes / 10 * 9;
+  TRY(cudaMalloc((void **)&memory.at, memory.bytes));
+}
+
 static void allocate(const function &f, size_t count, buffers *b) {
+  memory.used = 0;
   for (int k = 0; k < 3; k++) {
     b->in[k] = b->out[k] = NULL;
-    if (k < f.inputs) TRY(cudaMalloc((void **)&b->in[k], N * count * sizeof(real)));
-    if (f.output[k]) TRY(cudaMalloc((void **)&b->out[k], f.output[k] * count * sizeof(real)));
+    if (k < f.inputs) b->in[k] = take(N * count);
+    if (f.output[k]) b->out[k] = take(f.output[k] * count);
     if (k < f.inputs) fill<<<1056, 256>>>(b->in[k], N * count, (unsigned long long)k, ranges[f.tau][k]);
     if (f.output[k]) TRY(cudaMemset(b->out[k], 0xFF, f.output[k] * count * sizeof(real))); /* nan */
   }
@@ -161,7 +215,7 @@ static void allocate(const function &f, size_t count, buffers *b) {
 }
 
 static void release(buffers *b) {
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 3 && !memory.at; k++) {
     TRY(cudaFree(b->in[k]));
     TRY(cudaFree(b->out[k]));
   }
@@ -229,35 +283,40 @@ static bool check(const function &f) {
   return fine;
 }
 
-static bool time_function(const function &f, double bandwidth) {
-  size_t free_bytes, total, count = (size_t)1 << 26;
-  TRY(cudaMemGetInfo(&free_bytes, &total));
+static bool time_function(const function &f, size_t count, double bandwidth, double peak) {
   int numbers = f.inputs * N + outputs(f);
-  while ((double)numbers * (double)count * sizeof(real) > 0.8 * (double)free_bytes) count /= 2;
+  while ((double)numbers * (double)count * sizeof(real) > 0.99 * (double)memory.bytes) count /= 2;
   buffers b;
   allocate(f, count, &b);
   double seconds = best(8, [&] { TRY(f.gpu(count, b.in, b.out)); });
   double error = fmax(compare(f, b, count, 0, 4096), compare(f, b, count, count - 4096, 4096));
   bool fine = good(f, error);
-  double bytes = (double)numbers * (double)count * sizeof(real);
-  printf("%-18s 2^%2.0f %9.3f G/s %7.2f TB/s %6.2f of copy %8.0f Gflop/s %6.1f G sincos/s   error %.1e%s\n", f.name, log2((double)count), 1e-9 * (double)count / seconds,
-         1e-12 * bytes / seconds, bytes / seconds / bandwidth, 1e-9 * f.operations * (double)count / seconds, 1e-9 * f.sincos * (double)count / seconds, error, fine ? "" : "  WRONG");
+  double bytes = (double)numbers * (double)count * sizeof(real), operations = f.operations * (double)count / seconds;
+  printf("%-18s 2^%-5.4g %8.3f G/s %6.2f TB/s %5.2f of copy %6.2f Tflop/s %5.2f of peak %6.1f G sincos/s   error %.1e%s\n", f.name, log2((double)count),
+         1e-9 * (double)count / seconds, 1e-12 * bytes / seconds, bytes / seconds / bandwidth, 1e-12 * operations, operations / peak, 1e-9 * f.sincos * (double)count / seconds, error,
+         fine ? "" : "  WRONG");
   release(&b);
   return fine;
 }
 
 int main(int argc, char **argv) {
-  bool checking = argc > 1 && strcmp(argv[1], "--check") == 0, fine = true;
-  int first = 1 + checking;
+  bool checking = argc > 1 && strcmp(argv[1], "--check") == 0, counted = argc > 2 && strcmp(argv[1], "--states") == 0, fine = true;
+  int first = 1 + checking + 2 * counted;
+  size_t count = counted ? (size_t)atoll(argv[2]) : (size_t)1 << 26;
+  if (count < 8192) {
+    fprintf(stderr, "bench: at least 8192 states\n");
+    return 2;
+  }
   cudaDeviceProp device;
   TRY(cudaGetDeviceProperties(&device, 0));
   printf("%s, %s, n = %d, l = %d, on %s (%d multiprocessors)\n", COST_ROBOT, sizeof(real) == 4 ? "float" : "double", N, ARM_L, device.name, device.multiProcessorCount);
-  double bandwidth = checking ? 1 : copy_bandwidth();
+  double bandwidth = checking ? 1 : copy_bandwidth(), peak = checking ? 1 : peak_operations(device.multiProcessorCount);
+  if (!checking) take_most();
   for (const function &f : functions) {
     bool asked = argc <= first;
     for (int k = first; k < argc; k++) asked = asked || strcmp(argv[k], f.name) == 0;
     if (!asked) continue;
-    bool right = checking ? check(f) : time_function(f, bandwidth);
+    bool right = checking ? check(f) : time_function(f, count, bandwidth, peak);
     fine = fine && right;
     fflush(stdout);
   }

@@ -2,7 +2,7 @@
 # The same work by 1, 2, 4 ... threads, and by as many ranks where MPI is: bench/scale/run.sh [--rows N] [--json FILE]
 #
 # Calibration of a KR6 from N rows at 1 kHz in 64 logs (default 1000000; filter given, so that all the time goes into rows), excitation with 16 starts,
-# verification of a reduced model. Seconds of the clock, best of two; answers of every row are compared byte by byte. $PSDM: default build/psdm.
+# verification of a reduced model. Seconds of the clock, best of two where they are few; answers of every row are compared byte by byte. $PSDM: default build/psdm.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -38,9 +38,10 @@ calibrate=(calibrate "$robot" --estimator wls --kinematics q --cutoff 20 --delay
 excite=(excite "$robot" --seconds 10 --starts 16 --evaluations 100 --quiet --out)
 reduce=(reduce "$robot" --profile fast --samples 2000000 --quiet --json)
 
-timed() { # WORDS...: seconds, best of two
+timed() { # WORDS...: seconds; of what takes less than five the best of two
   local best=
   for _ in 1 2; do
+    [ "${best%%.*}" -lt 5 ] 2> /dev/null || [ -z "$best" ] || break
     local begin=$EPOCHREALTIME
     "$@" > answer 2> words || { cat words >&2; return 1; }
     best=$(awk -v a="$begin" -v b="$EPOCHREALTIME" -v best="$best" 'BEGIN { t = b - a; print best == "" || t < best ? t : best }')

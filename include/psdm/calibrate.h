@@ -189,6 +189,10 @@ PSDM_API psdm_status psdm_calibrate(const psdm_robot *robot, const psdm_calibrat
                                     psdm_calibration **calibration, psdm_error *error);
 PSDM_API void psdm_calibration_free(psdm_calibration *calibration); /* accepts NULL */
 
+/* Removes what this run has left in its checkpoint, once its answer is safe elsewhere: the parts that it made or took, of all ranks; those of other runs stay, and so does
+ * the folder. Nothing happens where there is no checkpoint, or the run was stopped: it may go on from there. removed (nullable): how many. */
+PSDM_API psdm_status psdm_calibration_clear(const psdm_calibration *calibration, long *removed, psdm_error *error);
+
 /* One row of a log as the calibration sees it. */
 typedef struct psdm_predicted_row {
   double t;                          /* s, of the torque; the motion is that of t - delay */

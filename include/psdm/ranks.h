@@ -33,8 +33,15 @@ typedef struct psdm_ranks {
   bool over;                                                              /* rank 0 has closed; initialise with false */
 } psdm_ranks;
 
-/* The ranks of this program: NULL when it was started alone, or PSDM_RANKS=off in the environment says that it works alone. PSDM_E_MISSING when it was started with others, and MPI is not there. Once in a program. */
+/* The ranks of this program: NULL when it was started alone, or PSDM_RANKS=off in the environment says that it works alone. PSDM_E_MISSING when it was started with others, and MPI is not there;
+ * PSDM_E_ARGUMENT when it was started with others that MPI cannot find (PSDM_RANKS=on lets MPI try where this can only be feared). Once in a program. */
 PSDM_API psdm_status psdm_ranks_open(psdm_ranks **ranks, psdm_error *error);
+
+/* The threads of a call whose options say 0: as OMP_NUM_THREADS or the processors that this process may use say; 1 without OpenMP. */
+PSDM_API int psdm_threads(void);
+
+/* Whether the plug-in is there and loads: its file, and MPI's name and version in brackets. PSDM_E_MISSING: the folders that were looked into, or what the loader said. MPI does not begin. */
+PSDM_API psdm_status psdm_ranks_library(char *where, size_t size);
 
 /* The last call of every rank. Rank 0 lets the others go; the others wait for that, and answer whatever else it asks them for with this failure (nullable). Accepts
  * NULL ranks. */

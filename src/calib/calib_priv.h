@@ -14,6 +14,7 @@
  *   drives.c      torques of joints and drives
  *   tally.c       how well torques are met
  *   result.c      the answer and its doubt
+ *   evaluate*.c   torques of all rows by the answer, and their errors
  *
  * The equations are those of the drives: with q = T x (x the drives' positions seen from the joints, T the transmission without gears) they are
  * T^T tau = T^T Y theta + friction(x, dx/dt). Without a transmission T = 1 and drives are joints. */
@@ -91,11 +92,16 @@ struct psdmp_sha256;
 bool psdmp_file_identity(const char *path, struct psdmp_sha256 *hash); /* false: it cannot be known again */
 
 /* A folder of parts. The folder is made; parts of other logs, settings or versions are left alone, and counted. */
+#define PSDMP_CHECKPOINT_LOG "log" /* the kind of parts that are logs, read through: they answer no request */
 psdm_status psdmp_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdmp_checkpoint **checkpoint, psdm_error *error);
 void psdmp_checkpoint_free(psdmp_checkpoint *checkpoint); /* accepts NULL */
 const unsigned char *psdmp_checkpoint_key(const psdmp_checkpoint *checkpoint);             /* (32) */
 void psdmp_checkpoint_set_key(psdmp_checkpoint *checkpoint, const unsigned char key[32]);
 void psdmp_checkpoint_counts(const psdmp_checkpoint *checkpoint, long *found, long *saved, long *stale, long *damaged);
+
+/* Removes all parts of the kinds and requests that were named; logs that were read are among them. */
+bool psdmp_checkpoint_names(psdmp_checkpoint *checkpoint, const char *kind, const psdmp_bytes *request); /* false: out of memory */
+psdm_status psdmp_checkpoint_clear(const psdmp_checkpoint *checkpoint, long *removed, psdm_error *error);
 
 /* Part `number` of a kind that answers a request (nullable). Any thread. */
 bool psdmp_checkpoint_load(const psdmp_checkpoint *checkpoint, const char *kind, long number, const psdmp_bytes *request, psdmp_bytes *part);
@@ -203,7 +209,7 @@ psdm_status psdmp_run_ranges(psdmp_run *run, const psdmp_band *band, psdm_error 
 
 /* ---- sums.c ---- */
 
-enum { PSDMP_WORK_SCAN, PSDMP_WORK_FEED, PSDMP_WORK_RANGES, PSDMP_WORK_GATHER, PSDMP_WORK_EVALUATE }; /* what other ranks are asked for */
+enum { PSDMP_WORK_SCAN, PSDMP_WORK_FEED, PSDMP_WORK_RANGES, PSDMP_WORK_GATHER, PSDMP_WORK_EVALUATE, PSDMP_WORK_PASS }; /* what other ranks are asked for */
 
 /* Something that is summed up over rows. Parts of stretches are added along a tree over units, and within a unit along one over its stretches: the sum depends on the
  * logs alone. */
@@ -243,6 +249,7 @@ psdm_status psdmp_calibrate_serve(psdmp_run *run, psdm_error *error);
 psdm_status psdmp_serve_ranges(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
 psdm_status psdmp_serve_gather(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
 psdm_status psdmp_serve_evaluate(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
+psdm_status psdmp_serve_pass(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
 
 /* ---- decimate.c ---- */
 
@@ -252,6 +259,7 @@ typedef struct psdmp_kept {
   int label;                 /* the middle's; UNUSED where it would train, and a tap lies on a row that does not */
   unsigned bad;              /* bits: a tap lies on a row that is bad of a drive */
   bool middle, mixed;        /* the middle has come; a tap lies on a row that does not train */
+  bool later;                /* of psdmp_open: it belongs to the last run of several */
   long rows;                 /* with a tap in it, and the sum of those */
   double weight;
   double *value, *aside;     /* (columns) means; (aside) the middle's own */
@@ -260,6 +268,7 @@ typedef struct psdmp_kept {
 typedef struct psdmp_sieve {
   psdm_decimator filter;
   long columns, aside;
+  bool begun;                /* rows have come before those that come, elsewhere */
   int slots;                 /* rows that are under way at once */
   psdmp_kept *slot;          /* (slots) */
   double *numbers;           /* of all of them */
@@ -269,13 +278,41 @@ typedef struct psdmp_sieve {
 unsigned psdmp_bad_bits(int n, const unsigned char *bad);
 psdm_status psdmp_sieve_new(const psdm_allocator *allocator, int factor, long columns, long aside, psdmp_sieve *sieve);
 void psdmp_sieve_free(psdmp_sieve *sieve, const psdm_allocator *allocator);
-void psdmp_sieve_restart(psdmp_sieve *sieve);
+void psdmp_sieve_restart(psdmp_sieve *sieve, bool begun);
 
 /* One row, ticks ascending. Rows of the label EDGE count as missing. value NULL: no mean that trains has a tap here, and no other is asked for. */
 void psdmp_sieve_row(psdmp_sieve *sieve, long tick, int label, unsigned bad, const double *value, const double *aside);
 
 /* The next row that no further one has a tap in, or that is left at the end; NULL: none. Valid until the next row comes. */
 const psdmp_kept *psdmp_sieve_next(psdmp_sieve *sieve, bool end);
+
+/* Means of rows that come in parts: those that reach beyond a part's rows wait for its neighbours. Zero-initialise with allocator set. */
+typedef struct psdmp_open {
+  const psdm_allocator *allocator;
+  long half, columns, aside; /* of the sieve */
+  bool left, right;          /* rows of the same run come before the first, behind the last */
+  bool any, cut;             /* there are rows; they are of more than one run */
+  int first_run, last_run;   /* segments */
+  long first, last;          /* ticks of the first run's first row, and of the last run's last */
+  int count, room;
+  psdmp_kept **mean;         /* (count) in their order */
+} psdmp_open;
+
+typedef void (*psdmp_use_kept)(void *user, const psdmp_kept *kept);
+
+void psdmp_open_free(psdmp_open *open);
+
+/* One stretch: begin, then rows of the sieve, each followed by take, and take with end. False: out of memory. */
+void psdmp_open_begin(psdmp_open *open, psdmp_sieve *sieve, const psdmp_stretch *stretch);
+void psdmp_open_row(psdmp_open *open, long tick);
+bool psdmp_open_take(psdmp_open *open, psdmp_sieve *sieve, bool end, psdmp_use_kept use, void *user);
+
+/* left becomes both; what is whole now is used, in its order. */
+bool psdmp_open_merge(psdmp_open *left, psdmp_open *right, psdmp_use_kept use, void *user);
+void psdmp_open_end(psdmp_open *open, psdmp_use_kept use, void *user); /* no further rows will come */
+
+void psdmp_open_put(const psdmp_open *open, psdmp_bytes *to);
+bool psdmp_open_get(psdmp_open *open, psdmp_bytes *from);
 
 /* Memory of stop operators of one drive's columns between rows. */
 typedef struct psdmp_column_state {

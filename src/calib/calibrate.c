@@ -374,13 +374,25 @@ static void say_why(psdmp_run *r) {
 }
 
 /* a rank other than 0 has no answer: it works for the one that has */
+/* whatever else rank 0 asks for is answered with this */
+static psdm_status refuse(psdm_ranks *ranks, const psdm_error *why, psdm_error *error) {
+  psdmp_team_refuse(ranks, why);
+  if (error) *error = *why;
+  return why->status;
+}
+
 static psdm_status help(psdmp_run *r, psdm_error *error) {
   psdm_error own = {0};
-  psdm_status status = begin(r, &own);
-  if (!status) return psdmp_calibrate_serve(r, error);
-  psdmp_team_refuse(r->options->ranks, &own);
-  if (error) *error = own;
-  return status;
+  return begin(r, &own) ? refuse(r->options->ranks, &own, error) : psdmp_calibrate_serve(r, error);
+}
+
+/* nothing can begin: the team is told, and stays in step */
+static psdm_status no_run(psdm_ranks *ranks, bool helps, psdm_error *error) {
+  psdm_error own;
+  no_memory(&own);
+  if (helps) return refuse(ranks, &own, error);
+  if (psdmp_team_size(ranks) > 1) psdmp_team_dismiss(ranks);
+  return no_memory(error);
 }
 
 static psdm_status work_through(psdmp_run *r, psdm_calibration **out, psdm_error *error) {
@@ -397,16 +409,20 @@ psdm_status psdm_calibrate(const psdm_robot *robot, const psdm_calibrate_options
   *out = NULL;
   psdm_status status = check(robot, options, error);
   if (status) return status;
+  bool helps = psdmp_team_member(options->ranks);
   psdmp_run *r = psdmp_alloc(allocator, sizeof *r);
-  if (!r) return no_memory(error);
+  if (!r) return no_run(options->ranks, helps, error);
   *r = (psdmp_run){.robot = robot, .options = options, .allocator = allocator, .arena = {.allocator = allocator}, .n = psdm_robot_n(robot), .doing = "reading"};
   r->reason = psdmp_arena_alloc(&r->arena, 8 * sizeof *r->reason);
   psdm_calibrate_options *own = psdmp_arena_alloc(&r->arena, sizeof *own); /* predictions come back to them */
-  if (own) *own = *options;
+  if (!r->reason || !own) {
+    psdmp_run_free(r);
+    return no_run(options->ranks, helps, error);
+  }
+  *own = *options;
   r->options = own;
-  bool helps = psdmp_team_member(options->ranks);
   psdmp_blas_alone();
-  status = !r->reason || !own ? no_memory(error) : helps ? help(r, error) : work_through(r, out, error);
+  status = helps ? help(r, error) : work_through(r, out, error);
   psdmp_blas_back();
   if (!helps && psdmp_team_size(options->ranks) > 1) psdmp_team_dismiss(options->ranks);
   if (!*out) psdmp_run_free(r);

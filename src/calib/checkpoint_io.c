@@ -18,7 +18,10 @@
 #include "psdm/output.h"
 #include "psdm/version.h"
 
-enum { DIGEST = PSDMP_SHA256_BYTES, NAME = 128 };
+enum { DIGEST = PSDMP_SHA256_BYTES, NAME = 128, HOST = 64 };
+
+/* counted up whenever parts come to mean something else within a version */
+static const int meaning = 1;
 
 struct psdmp_checkpoint {
   const psdm_allocator *allocator;
@@ -27,6 +30,8 @@ struct psdmp_checkpoint {
   atomic_long *found, *saved, *damaged; /* of a checkpoint that is constant otherwise */
   atomic_long counts[3];
   long stale;
+  char (*named)[NAME];  /* (names) how the names of this run's parts begin */
+  int names, room;
 };
 
 typedef struct head {
@@ -73,15 +78,22 @@ static unsigned long long fingerprint(const psdm_robot *robot, const psdm_alloca
   return psdmp_digest_close(&digest);
 }
 
+/* what need not be there; where it is, with its length, so that nothing is taken for something else */
+static void hash_given(psdmp_sha256 *hash, const void *data, size_t bytes) {
+  long long length = data ? (long long)bytes : -1;
+  psdmp_sha256_part(hash, &length, sizeof length);
+  if (data && bytes) psdmp_sha256_part(hash, data, bytes);
+}
+
 /* what decides which rows there are and which of them train; all else is in the requests */
 static void hash_options(const psdm_calibrate_options *o, int n, psdmp_sha256 *hash) {
   const double numbers[] = {o->log.rate, o->log.jump, o->holdout, o->holdout_block};
   const long counts[] = {o->files, o->log.degrees, o->log.ignore_extra, o->log.currents, o->holdout_every, o->cache, o->decimate};
   psdmp_sha256_part(hash, numbers, sizeof numbers);
   psdmp_sha256_part(hash, counts, sizeof counts);
-  psdmp_sha256_part(hash, o->log.columns ? o->log.columns : "", o->log.columns ? strlen(o->log.columns) : 0);
-  if (o->log.sign) psdmp_sha256_part(hash, o->log.sign, (size_t)n * sizeof(double));
-  if (o->log.offset) psdmp_sha256_part(hash, o->log.offset, (size_t)n * sizeof(double));
+  hash_given(hash, o->log.columns, o->log.columns ? strlen(o->log.columns) : 0);
+  hash_given(hash, o->log.sign, (size_t)n * sizeof(double));
+  hash_given(hash, o->log.offset, (size_t)n * sizeof(double));
 }
 
 static psdm_status make_key(psdmp_checkpoint *c, const psdm_robot *robot, const psdm_calibrate_options *o, psdm_error *error) {
@@ -89,6 +101,7 @@ static psdm_status make_key(psdmp_checkpoint *c, const psdm_robot *robot, const 
   unsigned long long description = fingerprint(robot, c->allocator);
   psdmp_sha256_start(&hash);
   psdmp_sha256_part(&hash, PSDM_VERSION, strlen(PSDM_VERSION));
+  psdmp_sha256_part(&hash, &meaning, sizeof meaning);
   psdmp_sha256_part(&hash, &description, sizeof description);
   hash_options(o, psdm_robot_n(robot), &hash);
   for (int k = 0; k < o->files; k++)
@@ -124,7 +137,10 @@ psdm_status psdmp_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_o
   if (!status) memcpy(c->folder, o->checkpoint, length + 1);
   if (!status && mkdir(c->folder, 0777) != 0 && errno != EEXIST) status = psdmp_fail(error, PSDM_E_IO, c->folder, 0, 0, "cannot be made: %s", strerror(errno));
   if (!status && !psdmp_team_member(o->ranks)) status = make_key(c, robot, o, error);
-  if (!status && !psdmp_team_member(o->ranks)) count_stale(c);
+  if (!status && !psdmp_team_member(o->ranks)) {
+    count_stale(c);
+    if (!psdmp_checkpoint_names(c, PSDMP_CHECKPOINT_LOG, NULL)) status = no_memory(error);
+  }
   if (status) return psdmp_checkpoint_free(c), status;
   *out = c;
   return PSDM_OK;
@@ -132,8 +148,54 @@ psdm_status psdmp_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_o
 
 void psdmp_checkpoint_free(psdmp_checkpoint *c) {
   if (!c) return;
+  psdmp_free(c->allocator, c->named);
   psdmp_free(c->allocator, c->folder);
   psdmp_free(c->allocator, c);
+}
+
+/* ---- what this run leaves behind ---- */
+
+bool psdmp_checkpoint_names(psdmp_checkpoint *c, const char *kind, const psdmp_bytes *request) {
+  unsigned char digest[DIGEST];
+  char name[NAME];
+  if (c->names == c->room) {
+    int room = 2 * c->room + 16;
+    char(*bigger)[NAME] = psdmp_alloc(c->allocator, (size_t)room * sizeof *bigger);
+    if (!bigger) return false;
+    if (c->names) memcpy(bigger, c->named, (size_t)c->names * sizeof *bigger);
+    psdmp_free(c->allocator, c->named);
+    c->named = bigger, c->room = room;
+  }
+  hash_of(request ? request->data : NULL, request ? request->used : 0, digest);
+  name_of(c, kind, 0, digest, name);
+  name[strrchr(name, '-') + 1 - name] = '\0'; /* all numbers */
+  memcpy(c->named[c->names++], name, sizeof name);
+  return true;
+}
+
+/* a part, or what a process that was killed has begun of one */
+static bool is_own(const psdmp_checkpoint *c, const char *file) {
+  const char *name = file + (file[0] == '.');
+  if (!strstr(name, ".part")) return false;
+  for (int k = 0; k < c->names; k++)
+    if (strncmp(name, c->named[k], strlen(c->named[k])) == 0) return true;
+  return false;
+}
+
+psdm_status psdmp_checkpoint_clear(const psdmp_checkpoint *c, long *removed, psdm_error *error) {
+  psdm_status status = PSDM_OK;
+  DIR *folder = opendir(c->folder);
+  if (!folder) return psdmp_fail(error, PSDM_E_IO, c->folder, 0, 0, "cannot be opened: %s", strerror(errno));
+  for (struct dirent *entry; (entry = readdir(folder));) {
+    if (!is_own(c, entry->d_name)) continue;
+    char *path = path_of(c, entry->d_name);
+    if (!path) status = no_memory(error);
+    else if (unlink(path) != 0 && errno != ENOENT) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be removed: %s", strerror(errno));
+    else ++*removed;
+    psdmp_free(c->allocator, path);
+  }
+  closedir(folder);
+  return status;
 }
 
 const unsigned char *psdmp_checkpoint_key(const psdmp_checkpoint *c) { return c->key; }
@@ -193,7 +255,7 @@ bool psdmp_checkpoint_load(const psdmp_checkpoint *c, const char *kind, long num
   return found;
 }
 
-/* under a name of this process first, then renamed: others never see half of it */
+/* under a name of this process and machine first, then renamed: others never see half of it */
 static bool write_part(const char *temporary, const char *path, const head *h, const psdmp_bytes *part) {
   int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return false;
@@ -210,7 +272,7 @@ static bool write_part(const char *temporary, const char *path, const head *h, c
 
 psdm_status psdmp_checkpoint_save(const psdmp_checkpoint *c, const char *kind, long number, const psdmp_bytes *request, const psdmp_bytes *part, psdm_error *error) {
   head h;
-  char name[NAME], hidden[NAME + 32];
+  char name[NAME], host[HOST] = "", hidden[NAME + HOST + 32];
   if (part->failed) return no_memory(error);
   memset(&h, 0, sizeof h);
   memcpy(h.word, word, sizeof word);
@@ -219,7 +281,9 @@ psdm_status psdmp_checkpoint_save(const psdmp_checkpoint *c, const char *kind, l
   hash_of(part->data, part->used, h.content);
   h.bytes = part->used;
   name_of(c, kind, number, h.request, name);
-  snprintf(hidden, sizeof hidden, ".%s.%ld", name, (long)getpid());
+  if (gethostname(host, sizeof host - 1)) host[0] = '\0'; /* several machines may share the folder */
+  for (char *at = host; *at; at++) *at = *at == '/' ? '_' : *at;
+  snprintf(hidden, sizeof hidden, ".%s.%s.%ld", name, host, (long)getpid());
   char *path = path_of(c, name), *temporary = path_of(c, hidden);
   psdm_status status = path && temporary ? PSDM_OK : no_memory(error);
   if (!status && !write_part(temporary, path, &h, part)) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));

@@ -1,7 +1,8 @@
 /* estimate.h: estimators that need the rows themselves, not only their factors. Private to the library.
  *
  *   estimate_blocks.c    triangles of weighted rows per block of time, and least squares on them
- *   estimate_walk.c      every row once more, with its columns and those of an auxiliary motion
+ *   estimate_pass.c      every row once more, by threads and ranks
+ *   estimate_walk.c      a stretch of rows, with their columns and those of an auxiliary motion
  *   estimate_robust.c    outliers count less
  *   estimate_simulate.c  the auxiliary motion: the robot of the present estimate follows what was measured
  *   estimate_didim.c     its torques against the measured ones
@@ -74,6 +75,40 @@ psdm_status psdmp_blocks_jackknife(psdmp_run *run, psdmp_blocks *blocks, const d
 /* largest change of x in units of the classical standard deviations */
 double psdmp_estimate_change(int W, const double *before, const double *x, const double *classical);
 
+/* ---- passes ---- */
+
+typedef enum psdmp_pass_kind { PSDMP_PASS_ROBUST, PSDMP_PASS_DIDIM, PSDMP_PASS_IV, PSDMP_PASS_ENERGY, PSDMP_PASSES } psdmp_pass_kind;
+
+typedef struct psdmp_simulation psdmp_simulation;
+
+/* All rows once: what it takes, the same for all threads and, as bytes, for all ranks. */
+typedef struct psdmp_pass {
+  psdmp_pass_kind kind;
+  psdmp_run *run;
+  bool all;                             /* also those that are not in memory */
+  int equations;
+  int width[PSDM_CALIBRATE_JOINTS];     /* (equations) of a row */
+  long numbers;                         /* that are only added up */
+  int stage;                            /* robust: how rows are weighed, */
+  const double *x, *scale;              /* (W), (n) with residuals of this x over these scales */
+  const psdmp_simulation *simulation;   /* didim, iv: the auxiliary motion */
+} psdmp_pass;
+
+/* What a kind has of everything: sets equations, width, numbers. */
+void psdmp_pass_shape(psdmp_pass *pass);
+
+/* Rank 0: triangles of the rows, and numbers (nullable where there are none). Interrupted in its middle it is made once more, of the rows in memory, and nothing is
+ * asked. */
+psdm_status psdmp_pass_run(psdmp_pass *pass, psdmp_blocks *blocks, double *numbers, psdm_error *error);
+
+/* Where the rows of one thread go. */
+typedef struct psdmp_pass_rows {
+  const psdmp_pass *pass;
+  psdmp_run *run;                       /* the thread's own */
+  psdmp_blocks blocks;
+  double *numbers;                      /* (numbers) of the part that is made */
+} psdmp_pass_rows;
+
 /* ---- rows ---- */
 
 typedef struct psdmp_walk_row {
@@ -83,32 +118,43 @@ typedef struct psdmp_walk_row {
   const double *Y_auxiliary, *F_auxiliary; /* the same along the auxiliary motion; NULL: none */
 } psdmp_walk_row;
 
-typedef psdm_status (*psdmp_use_row)(void *user, const psdmp_walk_row *row);
+typedef void (*psdmp_use_row)(psdmp_pass_rows *to, const psdmp_walk_row *row);
 
 /* The motion of a stretch's rows otherwise than it was measured: q, qd, qdd (rows x n); ready (rows): whether it is known. */
 typedef psdm_status (*psdmp_auxiliary_motion)(void *user, const psdmp_stretch *stretch, const psdmp_prepared *p, double *q, double *qd, double *qdd, bool *ready,
                                               psdm_error *error);
 
-/* Calls use for every training row; all: also those that are not in memory. auxiliary (nullable): only rows of which it is known; it sees as many neighbours as
- * the filter of its band (nullable) needs. */
-psdm_status psdmp_walk(psdmp_run *run, bool all, const psdmp_band *band, psdmp_auxiliary_motion auxiliary, void *auxiliary_user, psdmp_use_row use, void *user, psdm_error *error);
+/* Calls use for every training row of a stretch; auxiliary (nullable): only for those of which it is known. One thread's; NULL: out of memory. */
+typedef struct psdmp_walker psdmp_walker;
+psdmp_walker *psdmp_walker_new(psdmp_pass_rows *to, psdmp_use_row use, psdmp_auxiliary_motion auxiliary, void *auxiliary_user);
+void psdmp_walker_free(psdmp_walker *walker); /* accepts NULL */
+psdm_status psdmp_walker_stretch(psdmp_walker *walker, const psdmp_stretch *stretch, psdm_error *error);
+
+/* What rows become of each kind. */
+void psdmp_robust_row(psdmp_pass_rows *to, const psdmp_walk_row *row);
+void psdmp_didim_row(psdmp_pass_rows *to, const psdmp_walk_row *row);
+void psdmp_iv_row(psdmp_pass_rows *to, const psdmp_walk_row *row);
+long psdmp_robust_numbers(const psdmp_run *run);
 
 /* The chosen columns of a drive. Returns how many. */
 int psdmp_chosen_columns(const psdmp_run *run, int drive, psdmp_column *column);
 
 /* ---- the auxiliary motion ---- */
 
-typedef struct psdmp_simulation psdmp_simulation;
-
 /* Chooses the reference, and says in run's reasons what is simulated. */
 psdm_status psdmp_simulation_new(psdmp_run *run, psdmp_simulation **simulation, psdm_error *error);
+psdmp_simulation *psdmp_simulation_thread(const psdmp_simulation *simulation, psdmp_run *own); /* the same robots, which must outlive it; NULL: out of memory */
 void psdmp_simulation_free(psdmp_simulation *simulation); /* accepts NULL */
 psdmp_band psdmp_simulation_band(const psdmp_simulation *simulation, double *bandwidth); /* of the reference; rad/s of the controller */
 void psdmp_simulation_set(psdmp_simulation *simulation, const double *model, const double *robot); /* theta (l) of the controller, and of what it controls */
 psdm_status psdmp_simulate(void *simulation, const psdmp_stretch *stretch, const psdmp_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error);
 
+/* For other ranks: all that was chosen and set. */
+void psdmp_simulation_put(const psdmp_simulation *simulation, psdmp_bytes *to);
+psdm_status psdmp_simulation_get(psdmp_run *run, psdmp_bytes *from, psdmp_simulation **simulation, psdm_error *error);
+
 /* A pass with the robot of x under the controller of the last pass's; where x has no positive definite mass matrix, of what lies half way back, and so on. */
-psdm_status psdmp_simulation_walk(psdmp_simulation *simulation, psdmp_blocks *blocks, const double *x, psdmp_use_row use, void *user, psdm_error *error);
+psdm_status psdmp_simulation_walk(psdmp_simulation *simulation, psdmp_pass_kind kind, psdmp_blocks *blocks, const double *x, psdm_error *error);
 
 /* Says in run's reasons when the answer itself could not move, or the last round still changed it so much (0: settled). */
 void psdmp_simulation_say(const psdmp_simulation *simulation, double change);
@@ -143,5 +189,11 @@ void psdmp_instruments_doubt(psdmp_instruments *v, double rows, const double *x,
 /* h (l) with kinetic + potential energy = h theta + a constant. scratch: (2 n S + 2 n + 12 joints). */
 size_t psdmp_energy_scratch(const psdmp_run *run);
 psdm_status psdmp_energy_columns(psdmp_run *run, const double *q, const double *qd, double *scratch, double *h);
+
+/* One thread of a pass; NULL: out of memory. */
+typedef struct psdmp_energies psdmp_energies;
+psdmp_energies *psdmp_energies_new(psdmp_pass_rows *to);
+void psdmp_energies_free(psdmp_energies *energies); /* accepts NULL */
+psdm_status psdmp_energies_stretch(psdmp_energies *energies, const psdmp_stretch *stretch, psdm_error *error);
 
 #endif

@@ -9,55 +9,49 @@
 enum { ROUNDS = 10 };
 static const double settled = 0.01; /* of a standard deviation */
 
-typedef struct didim {
-  psdmp_run *run;
-  psdmp_blocks blocks;
-} didim;
-
-static psdm_status add(void *user, const psdmp_walk_row *row) {
-  didim *d = user;
-  psdmp_run *r = d->run;
+void psdmp_didim_row(psdmp_pass_rows *to, const psdmp_walk_row *row) {
+  psdmp_run *r = to->run;
   int l = r->l;
   for (int i = 0; i < r->n; i++) {
     int count = r->choice[i].count;
     if (!row->fitted[i]) continue;
-    double *to = psdmp_blocks_row(&d->blocks, i, row->block);
-    memcpy(to, row->Y_auxiliary + (long)i * l, (size_t)l * sizeof *to);
-    memcpy(to + l, row->F_auxiliary + 16L * i, (size_t)count * sizeof *to);
-    to[l + count] = row->tau[i];
+    double *equation = psdmp_blocks_row(&to->blocks, i, row->block);
+    memcpy(equation, row->Y_auxiliary + (long)i * l, (size_t)l * sizeof *equation);
+    memcpy(equation + l, row->F_auxiliary + 16L * i, (size_t)count * sizeof *equation);
+    equation[l + count] = row->tau[i];
   }
-  return PSDM_OK;
 }
 
-static psdm_status iterate(didim *d, psdmp_simulation *s, psdmp_estimated *e, double *before, psdm_error *error) {
-  psdmp_run *r = d->run;
+static psdm_status iterate(psdmp_run *r, psdmp_blocks *blocks, psdmp_simulation *s, psdmp_estimated *e, double *before, psdm_error *error) {
   int W = psdmp_estimate_width(r);
   double change = INFINITY;
   psdm_status status = PSDM_OK;
   for (e->steps = 0; e->steps < ROUNDS && change > settled && (e->steps == 0 || !r->stopped);) {
-    status = psdmp_simulation_walk(s, &d->blocks, e->x, add, d, error);
+    status = psdmp_simulation_walk(s, PSDMP_PASS_DIDIM, blocks, e->x, error);
     if (status) return status;
     memcpy(before, e->x, (size_t)W * sizeof *before);
-    if ((status = psdmp_blocks_fit(r, &d->blocks, psdmp_blocks_all(), r->sigma, e->x, e->classical))) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+    if ((status = psdmp_blocks_fit(r, blocks, psdmp_blocks_all(), r->sigma, e->x, e->classical))) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
     change = psdmp_estimate_change(W, before, e->x, e->classical);
-    psdmp_going_on(r, "simulating", (double)++e->steps / ROUNDS);
+    e->steps++;
+    psdmp_going_on(r, "simulating", -1);
   }
   psdmp_simulation_say(s, change > settled ? change : 0);
   return status;
 }
 
 psdm_status psdmp_estimate_didim(psdmp_run *r, psdmp_estimated *e, psdm_error *error) {
-  int width[PSDM_CALIBRATE_JOINTS], W = psdmp_estimate_width(r);
-  didim d = {.run = r};
+  int W = psdmp_estimate_width(r);
+  psdmp_pass pass = {.kind = PSDMP_PASS_DIDIM, .run = r};
+  psdmp_blocks blocks = {0};
   psdmp_simulation *s = NULL;
-  for (int i = 0; i < r->n; i++) width[i] = r->l + r->choice[i].count + 1;
+  psdmp_pass_shape(&pass);
   double *before = psdmp_alloc_raw(r->allocator, (size_t)W * sizeof *before);
-  bool ok = before && psdmp_blocks_new(r->allocator, r->n, width, &d.blocks);
+  bool ok = before && psdmp_blocks_new(r->allocator, pass.equations, pass.width, &blocks);
   psdm_status status = ok ? psdmp_simulation_new(r, &s, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  if (!status) status = iterate(&d, s, e, before, error);
-  if (!status && (status = psdmp_blocks_finish(r, &d.blocks, r->sigma, e))) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  if (!status) status = iterate(r, &blocks, s, e, before, error);
+  if (!status && (status = psdmp_blocks_finish(r, &blocks, r->sigma, e))) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   psdmp_simulation_free(s);
-  psdmp_blocks_free(&d.blocks);
+  psdmp_blocks_free(&blocks);
   psdmp_free(r->allocator, before);
   return status;
 }

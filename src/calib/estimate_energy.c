@@ -45,19 +45,35 @@ psdm_status psdmp_energy_columns(psdmp_run *r, const double *q, const double *qd
 
 /* ---- rows ---- */
 
-typedef struct energies {
+struct psdmp_energies {
+  psdmp_pass_rows *to;       /* one equation */
   psdmp_run *run;
-  psdmp_blocks blocks;       /* one equation */
+  psdmp_arena arena;
   int W;
   psdmp_column (*column)[16];
   int *count;
   psdmp_column_state *state;
   double *scratch, *Y;
+  double *value;             /* (W + 1) */
   bool loads;                /* some column needs the rigid torque */
-} energies;
+};
+
+/* The rows of a stretch that work is looked at over: its own, and two more on either side, which the integral needs. */
+typedef struct span {
+  long from, to;
+} span;
+
+static span own_rows(const psdmp_stretch *s, const psdmp_prepared *p) {
+  span own = {0, p->rows};
+  while (own.from < p->rows && p->index[own.from] - s->first < s->lead) own.from++;
+  while (own.to > own.from && p->index[own.to - 1] - s->first >= s->rows - s->trail) own.to--;
+  own.from = own.from > 2 ? own.from - 2 : 0;
+  own.to = own.to + 2 < p->rows ? own.to + 2 : p->rows;
+  return own;
+}
 
 /* value (W + 1): h of theta, then the power of each column at unit gain, then of the motors */
-static psdm_status fill(energies *e, const psdmp_prepared *p, long k, double *value) {
+static psdm_status fill(psdmp_energies *e, const psdmp_prepared *p, long k, double *value) {
   psdmp_run *r = e->run;
   int n = r->n, l = r->l;
   const double *q = p->q + k * n, *qd = p->qd + k * n, *v = p->v + k * n;
@@ -88,65 +104,91 @@ static void integrate(long rows, int width, int first, double interval, double *
   }
 }
 
-/* rows between two moments; all that lies between them must be good */
-static void add_windows(energies *e, const psdmp_prepared *p, const double *value) {
+/* rows between two moments; all that lies between them must be good. value: from own.from on */
+static void add_windows(psdmp_energies *e, const psdmp_prepared *p, span own, const double *value) {
   psdmp_run *r = e->run;
   int width = e->W + 1, n = r->n;
   double interval = p->t[1] - p->t[0];
-  long span = (long)fmax(2, round(0.25 / fmax(r->tempo, 1e-3) / interval)), good = 0; /* a quarter of the mean period */
-  for (long k = 0; k < p->rows; k++) {
+  long window = (long)fmax(2, round(0.25 / fmax(r->tempo, 1e-3) / interval)), good = 0; /* a quarter of the mean period */
+  for (long k = own.from; k < own.to; k++, value += width) {
     bool bad = p->label[k] < 0;
     for (int i = 0; i < n; i++) bad |= p->bad[k * n + i] != 0;
     good = bad ? 0 : good + 1;
-    if (good <= span) continue;
-    double *to = psdmp_blocks_row(&e->blocks, 0, p->label[k]);
-    for (int c = 0; c < width; c++) to[c] = value[k * width + c] - value[(k - span) * width + c];
+    if (good <= window) continue;
+    double *equation = psdmp_blocks_row(&e->to->blocks, 0, p->label[k]);
+    for (int c = 0; c < width; c++) equation[c] = value[c] - value[c - window * width];
   }
 }
 
-static psdm_status add_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
-  energies *e = user;
+/* of rows before those only what columns remember */
+static void remember(psdmp_energies *e, const psdmp_prepared *p, long k) {
+  int n = e->run->n;
+  for (int i = 0; i < n; i++) psdmp_columns_at(e->column[i], e->count[i], p->x[k * n + i], p->v[k * n + i], 0, &e->state[i], e->value);
+}
+
+static psdm_status add_rows(psdmp_energies *e, const psdmp_prepared *p, span own, double *value) {
+  psdmp_run *r = e->run;
+  int width = e->W + 1;
+  psdm_status status = PSDM_OK;
+  memset(e->state, 0, (size_t)r->n * sizeof *e->state);
+  for (long k = 0; k < own.from; k++) remember(e, p, k);
+  for (long k = own.from; k < own.to && !status; k++) status = fill(e, p, k, value + (k - own.from) * width);
+  if (status) return status;
+  integrate(own.to - own.from, width, r->l, p->t[1] - p->t[0], value);
+  add_windows(e, p, own, value);
+  return PSDM_OK;
+}
+
+psdm_status psdmp_energies_stretch(psdmp_energies *e, const psdmp_stretch *s, psdm_error *error) {
   psdmp_run *r = e->run;
   psdmp_prepared p;
   psdm_status status = psdmp_run_prepare(r, &r->band, s, &p, error);
   if (status) return status;
-  long width = e->W + 1;
-  double *value = p.rows > 1 ? psdmp_alloc_raw(r->allocator, (size_t)p.rows * (size_t)width * sizeof *value) : NULL;
-  if (p.rows > 1 && !value) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  memset(e->state, 0, (size_t)r->n * sizeof *e->state);
-  for (long k = 0; k < p.rows && value && !status; k++)
-    if ((status = fill(e, &p, k, value + k * width))) psdmp_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
-  if (!status && value) {
-    integrate(p.rows, (int)width, r->l, p.t[1] - p.t[0], value);
-    add_windows(e, &p, value);
-  }
+  span own = own_rows(s, &p);
+  long rows = own.to - own.from;
+  double *value = rows > 1 ? psdmp_alloc_raw(r->allocator, (size_t)rows * (size_t)(e->W + 1) * sizeof *value) : NULL;
+  if (rows > 1 && !value) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (value && (status = add_rows(e, &p, own, value))) psdmp_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
   psdmp_free(r->allocator, value);
   psdmp_prepared_free(&p, r->allocator);
   return status;
 }
 
-psdm_status psdmp_estimate_energy(psdmp_run *r, psdmp_estimated *out, psdm_error *error) {
-  psdmp_arena arena = {.allocator = r->allocator};
-  size_t n = (size_t)r->n;
-  energies e = {.run = r, .W = psdmp_estimate_width(r)};
-  const int width = e.W + 1;
-  size_t own = n * (size_t)(r->S + r->l), scratch = psdmp_energy_scratch(r);
-#define PART(field, number) (e.field = psdmp_arena_alloc(&arena, (size_t)(number) * sizeof *e.field))
-  bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(scratch, scratch > own ? scratch : own) && PART(Y, n * (size_t)r->l) &&
-            psdmp_blocks_new(r->allocator, 1, &width, &e.blocks);
+psdmp_energies *psdmp_energies_new(psdmp_pass_rows *to) {
+  psdmp_run *r = to->run;
+  size_t n = (size_t)r->n, own = n * (size_t)(r->S + r->l), scratch = psdmp_energy_scratch(r);
+  psdmp_energies *e = psdmp_alloc(r->allocator, sizeof *e);
+  if (!e) return NULL;
+  *e = (psdmp_energies){.to = to, .run = r, .arena = {.allocator = r->allocator}, .W = psdmp_estimate_width(r)};
+#define PART(field, number) (e->field = psdmp_arena_alloc(&e->arena, (size_t)(number) * sizeof *e->field))
+  bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(scratch, scratch > own ? scratch : own) && PART(Y, n * (size_t)r->l) && PART(value, e->W + 1);
 #undef PART
-  for (int i = 0; i < r->n && ok; i++) {
-    e.count[i] = psdmp_chosen_columns(r, i, e.column[i]);
-    for (int k = 0; k < e.count[i]; k++) e.loads |= r->theta_load && e.column[i][k].load;
+  if (!ok) return psdmp_energies_free(e), NULL;
+  for (int i = 0; i < r->n; i++) {
+    e->count[i] = psdmp_chosen_columns(r, i, e->column[i]);
+    for (int k = 0; k < e->count[i]; k++) e->loads |= r->theta_load && e->column[i][k].load;
   }
-  psdm_status status = ok ? psdmp_feed_each(r->feed, !r->stopped, psdmp_band_margin(r, &r->band), add_stretch, &e, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  return e;
+}
+
+void psdmp_energies_free(psdmp_energies *e) {
+  if (!e) return;
+  const psdm_allocator *allocator = e->arena.allocator;
+  psdmp_arena_free(&e->arena);
+  psdmp_free(allocator, e);
+}
+
+psdm_status psdmp_estimate_energy(psdmp_run *r, psdmp_estimated *out, psdm_error *error) {
+  psdmp_pass pass = {.kind = PSDMP_PASS_ENERGY, .run = r, .all = !r->stopped};
+  psdmp_blocks blocks;
   const double one = 1;
-  if (!status) psdmp_blocks_flush(&e.blocks);
+  psdmp_pass_shape(&pass);
+  if (!psdmp_blocks_new(r->allocator, pass.equations, pass.width, &blocks)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_status status = psdmp_pass_run(&pass, &blocks, NULL, error);
   /* one equation for all drives: unknowns are many for what a block holds */
-  if (!status && ((status = psdmp_blocks_finish(r, &e.blocks, &one, out)) || (status = psdmp_blocks_jackknife(r, &e.blocks, &one, out->x, out->covariance))))
+  if (!status && ((status = psdmp_blocks_finish(r, &blocks, &one, out)) || (status = psdmp_blocks_jackknife(r, &blocks, &one, out->x, out->covariance))))
     psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   out->steps = 1;
-  psdmp_blocks_free(&e.blocks);
-  psdmp_arena_free(&arena);
+  psdmp_blocks_free(&blocks);
   return status;
 }

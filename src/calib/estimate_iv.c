@@ -8,21 +8,19 @@
 enum { ROUNDS = 10 };
 static const double settled = 0.01; /* of a standard deviation */
 
-static psdm_status add(void *user, const psdmp_walk_row *row) {
-  psdmp_instruments *v = user;
-  psdmp_run *r = v->run;
+void psdmp_iv_row(psdmp_pass_rows *to, const psdmp_walk_row *row) {
+  psdmp_run *r = to->run;
   size_t l = (size_t)r->l;
   for (int i = 0; i < r->n; i++) {
     size_t count = (size_t)r->choice[i].count, half = l + count;
     if (!row->fitted[i]) continue;
-    double *to = psdmp_blocks_row(&v->blocks, i, row->block);
-    memcpy(to, row->Y_auxiliary + (size_t)i * l, l * sizeof *to);
-    memcpy(to + l, row->F_auxiliary + 16L * i, count * sizeof *to);
-    memcpy(to + half, row->Y + (size_t)i * l, l * sizeof *to);
-    memcpy(to + half + l, row->F + 16L * i, count * sizeof *to);
-    to[2 * half] = row->tau[i];
+    double *equation = psdmp_blocks_row(&to->blocks, i, row->block);
+    memcpy(equation, row->Y_auxiliary + (size_t)i * l, l * sizeof *equation);
+    memcpy(equation + l, row->F_auxiliary + 16L * i, count * sizeof *equation);
+    memcpy(equation + half, row->Y + (size_t)i * l, l * sizeof *equation);
+    memcpy(equation + half + l, row->F + 16L * i, count * sizeof *equation);
+    equation[2 * half] = row->tau[i];
   }
-  return PSDM_OK;
 }
 
 static psdm_status unseen(psdmp_run *r, psdm_error *error) {
@@ -34,13 +32,14 @@ static psdm_status iterate(psdmp_instruments *v, psdmp_simulation *s, psdmp_esti
   size_t bytes = (size_t)v->W * sizeof *before;
   double rows = 0, change = INFINITY;
   for (e->steps = 0; e->steps < ROUNDS && change > settled && (e->steps == 0 || !r->stopped);) {
-    psdm_status status = psdmp_simulation_walk(s, &v->blocks, e->x, add, v, error);
+    psdm_status status = psdmp_simulation_walk(s, PSDMP_PASS_IV, &v->blocks, e->x, error);
     if (status) return status;
     memcpy(before, e->x, bytes);
     if (!psdmp_instruments_solve(v, psdmp_blocks_all(), e->x, &rows)) return unseen(r, error);
     psdmp_instruments_doubt(v, rows, e->x, e->classical, NULL);
     change = psdmp_estimate_change(v->W, before, e->x, e->classical);
-    psdmp_going_on(r, "simulating", (double)++e->steps / ROUNDS);
+    e->steps++;
+    psdmp_going_on(r, "simulating", -1);
   }
   psdmp_simulation_say(s, change > settled ? change : 0);
   psdmp_instruments_doubt(v, rows, e->x, e->classical, e->covariance);

@@ -22,13 +22,14 @@ struct psdmp_simulation {
   psdmp_arena arena;
   psdm_robot *model, *plant;
   psdm_work *model_work, *plant_work;
+  bool borrowed;                  /* the robots are another's */
   double *pi;                     /* (S) */
   double *last, *now;             /* (l) of the last pass, which is the next one's model, and of the present one */
   bool any, moved;                /* there was a pass; it was with the robot that was asked for */
   psdmp_band band;                /* of the reference */
   double bandwidth;               /* w, rad/s */
   double share;                   /* of each block's rows that are simulated */
-  const psdm_motion *reference;   /* of the stretch that is simulated */
+  const psdm_motion *reference;   /* of the stretch that is simulated: what threads do not share, as the works */
 };
 
 /* ---- the reference ---- */
@@ -158,23 +159,23 @@ void psdmp_simulation_set(psdmp_simulation *s, const double *model, const double
   set_robot(s, s->plant, robot);
 }
 
-psdm_status psdmp_simulation_walk(psdmp_simulation *s, psdmp_blocks *blocks, const double *x, psdmp_use_row use, void *user, psdm_error *error) {
+psdm_status psdmp_simulation_walk(psdmp_simulation *s, psdmp_pass_kind kind, psdmp_blocks *blocks, const double *x, psdm_error *error) {
   int l = s->run->l;
   size_t bytes = (size_t)l * sizeof *x;
+  psdmp_pass pass = {.kind = kind, .run = s->run, .simulation = s};
   psdm_status status = PSDM_OK;
+  psdmp_pass_shape(&pass);
   if (!s->any) memcpy(s->last, x, bytes);
   memcpy(s->now, x, bytes);
   for (int k = 0; k <= HALVINGS; k++) {
-    psdmp_blocks_clear(blocks);
     psdmp_simulation_set(s, s->last, s->now);
-    status = psdmp_walk(s->run, false, &s->band, psdmp_simulate, s, use, user, error);
+    status = psdmp_pass_run(&pass, blocks, NULL, error);
     s->moved = k == 0;
     if (status != PSDM_E_SINGULAR || !s->any) break;
     for (int j = 0; j < l; j++) s->now[j] = k + 1 < HALVINGS ? (s->now[j] + s->last[j]) / 2 : s->last[j];
   }
   s->any = true;
   memcpy(s->last, s->now, bytes);
-  psdmp_blocks_flush(blocks);
   return status;
 }
 
@@ -195,8 +196,7 @@ void psdmp_simulation_free(psdmp_simulation *s) {
   const psdm_allocator *allocator = s->arena.allocator;
   psdm_work_free(s->model_work, allocator);
   psdm_work_free(s->plant_work, allocator);
-  psdm_robot_free(s->model);
-  psdm_robot_free(s->plant);
+  if (!s->borrowed) psdm_robot_free(s->model), psdm_robot_free(s->plant);
   psdmp_arena_free(&s->arena);
   psdmp_free(allocator, s);
 }
@@ -209,12 +209,19 @@ static bool make(psdmp_simulation *s) {
          !psdm_work_new(s->model, r->allocator, &s->model_work) && !psdm_work_new(s->plant, r->allocator, &s->plant_work);
 }
 
+static psdmp_simulation *make_for(psdmp_run *r) {
+  psdmp_simulation *s = psdmp_alloc(r->allocator, sizeof *s);
+  if (s) *s = (psdmp_simulation){.run = r, .arena = {.allocator = r->allocator}};
+  if (!s || make(s)) return s;
+  psdmp_simulation_free(s);
+  return NULL;
+}
+
 psdm_status psdmp_simulation_new(psdmp_run *r, psdmp_simulation **out, psdm_error *error) {
   *out = NULL;
-  psdmp_simulation *s = psdmp_alloc(r->allocator, sizeof *s);
+  psdmp_simulation *s = make_for(r);
   if (!s) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  *s = (psdmp_simulation){.run = r, .arena = {.allocator = r->allocator}};
-  psdm_status status = make(s) ? choose_cutoff(s, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_status status = choose_cutoff(s, error);
   if (status) {
     psdmp_simulation_free(s);
     return status;
@@ -228,5 +235,44 @@ psdm_status psdmp_simulation_new(psdmp_run *r, psdmp_simulation **out, psdm_erro
     snprintf(r->reason[r->reasons++], sizeof r->reason[0], "simulated: computed torque along the measured positions, %s%s", top, part);
   }
   *out = s;
+  return PSDM_OK;
+}
+
+/* ---- threads and ranks ---- */
+
+psdmp_simulation *psdmp_simulation_thread(const psdmp_simulation *of, psdmp_run *own) {
+  psdmp_simulation *s = psdmp_alloc(own->allocator, sizeof *s);
+  if (!s) return NULL;
+  *s = *of;
+  s->run = own, s->arena = (psdmp_arena){.allocator = own->allocator};
+  s->borrowed = true, s->model_work = s->plant_work = NULL, s->reference = NULL;
+  if (!psdm_work_new(s->model, own->allocator, &s->model_work) && !psdm_work_new(s->plant, own->allocator, &s->plant_work)) return s;
+  psdmp_simulation_free(s);
+  return NULL;
+}
+
+void psdmp_simulation_put(const psdmp_simulation *s, psdmp_bytes *to) {
+  size_t bytes = (size_t)s->run->l * sizeof *s->last;
+  PSDMP_PUT(to, s->band.kinematics);
+  PSDMP_PUT(to, s->band.cutoff);
+  PSDMP_PUT(to, s->band.wide);
+  PSDMP_PUT(to, s->bandwidth);
+  PSDMP_PUT(to, s->share);
+  psdmp_bytes_put(to, s->last, bytes);
+  psdmp_bytes_put(to, s->now, bytes);
+}
+
+psdm_status psdmp_simulation_get(psdmp_run *r, psdmp_bytes *from, psdmp_simulation **out, psdm_error *error) {
+  psdmp_simulation *s = *out = make_for(r);
+  size_t bytes = (size_t)r->l * sizeof *s->last;
+  if (!s) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  PSDMP_GET(from, s->band.kinematics);
+  PSDMP_GET(from, s->band.cutoff);
+  PSDMP_GET(from, s->band.wide);
+  PSDMP_GET(from, s->bandwidth);
+  PSDMP_GET(from, s->share);
+  psdmp_bytes_get(from, s->last, bytes);
+  psdmp_bytes_get(from, s->now, bytes);
+  psdmp_simulation_set(s, s->last, s->now);
   return PSDM_OK;
 }

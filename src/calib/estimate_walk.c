@@ -1,20 +1,22 @@
-/* estimate_walk.c: every training row with its columns, and those of an auxiliary motion. */
+/* estimate_walk.c: the training rows of a stretch with their columns, and those of an auxiliary motion. */
 #include <math.h>
 #include <string.h>
 
 #include "calib/estimate.h"
 
-typedef struct walker {
+struct psdmp_walker {
   psdmp_run *run;
+  psdmp_arena arena;
   psdmp_auxiliary_motion auxiliary;
-  void *auxiliary_user, *user;
+  void *auxiliary_user;
+  psdmp_pass_rows *to;
   psdmp_use_row use;
   psdmp_column (*column)[16];                   /* (n) */
   int *count;                                   /* (n) */
   psdmp_column_state *state, *auxiliary_state;  /* (n) */
   double *scratch, *Y, *F, *Y_auxiliary, *F_auxiliary;
   bool *fitted;                                 /* (n) */
-} walker;
+};
 
 int psdmp_chosen_columns(const psdmp_run *r, int drive, psdmp_column *column) {
   const psdmp_choice *choice = &r->choice[drive];
@@ -23,7 +25,7 @@ int psdmp_chosen_columns(const psdmp_run *r, int drive, psdmp_column *column) {
 }
 
 /* Y (n x l) and F (n x 16) at a state; x, v of the drives */
-static psdm_status fill(walker *w, const double *q, const double *qd, const double *qdd, const double *x, const double *v, psdmp_column_state *state, double *Y, double *F) {
+static psdm_status fill(psdmp_walker *w, const double *q, const double *qd, const double *qdd, const double *x, const double *v, psdmp_column_state *state, double *Y, double *F) {
   psdmp_run *r = w->run;
   int n = r->n, l = r->l;
   psdm_status status = psdmp_run_regressor(r, q, qd, qdd, w->scratch, Y);
@@ -65,7 +67,7 @@ static void free_motion(const psdmp_run *r, motion *m) {
 
 /* ---- rows ---- */
 
-static psdm_status use_row(walker *w, const psdmp_prepared *p, long k, const motion *m) {
+static psdm_status use_row(psdmp_walker *w, const psdmp_prepared *p, long k, const motion *m) {
   psdmp_run *r = w->run;
   int n = r->n;
   bool any = false;
@@ -84,11 +86,37 @@ static psdm_status use_row(walker *w, const psdmp_prepared *p, long k, const mot
   }
   const psdmp_walk_row row = {.block = p->label[k], .fitted = w->fitted, .Y = w->Y, .F = w->F, .tau = p->tau + k * n,
                               .Y_auxiliary = m->q ? w->Y_auxiliary : NULL, .F_auxiliary = m->q ? w->F_auxiliary : NULL};
-  return status || !any ? status : w->use(w->user, &row);
+  if (!status && any) w->use(w->to, &row);
+  return status;
 }
 
-static psdm_status walk_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
-  walker *w = user;
+/* of rows before the stretch's own only what columns remember */
+static void remember(psdmp_walker *w, const psdmp_prepared *p, long k) {
+  int n = w->run->n;
+  for (int i = 0; i < n; i++) psdmp_columns_at(w->column[i], w->count[i], p->x[k * n + i], p->v[k * n + i], 0, &w->state[i], w->F + 16L * i);
+}
+
+/* the auxiliary motion begins where the measured one is, with the same behind it */
+static psdm_status use_rows(psdmp_walker *w, const psdmp_stretch *s, const psdmp_prepared *p, const motion *m) {
+  size_t bytes = (size_t)w->run->n * sizeof *w->state;
+  psdm_status status = PSDM_OK;
+  bool own = false;
+  memset(w->state, 0, bytes);
+  for (long k = 0; k < p->rows && !status; k++) {
+    long at = p->index[k] - s->first;
+    if (at >= s->rows - s->trail) break;
+    if (at < s->lead) {
+      remember(w, p, k);
+      continue;
+    }
+    if (!own) memcpy(w->auxiliary_state, w->state, bytes);
+    own = true;
+    status = use_row(w, p, k, m);
+  }
+  return status;
+}
+
+psdm_status psdmp_walker_stretch(psdmp_walker *w, const psdmp_stretch *s, psdm_error *error) {
   psdmp_run *r = w->run;
   psdmp_prepared p;
   motion m = {0};
@@ -97,29 +125,32 @@ static psdm_status walk_stretch(void *user, const psdmp_stretch *s, psdm_error *
   if (p.rows && w->auxiliary) {
     status = make_motion(r, p.rows, &m) ? w->auxiliary(w->auxiliary_user, s, &p, m.q, m.qd, m.qdd, m.ready, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   }
-  if (p.begins || s->lead == 0) memset(w->state, 0, (size_t)r->n * sizeof *w->state);
-  for (long k = 0; k < p.rows && !status; k++) {
-    long at = p.index[k] - s->first;
-    if (at < s->lead || at >= s->rows - s->trail) continue;
-    status = use_row(w, &p, k, &m);
-    if (status) psdmp_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
-  }
+  if (!status && (status = use_rows(w, s, &p, &m))) psdmp_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
   free_motion(r, &m);
   psdmp_prepared_free(&p, r->allocator);
   return status;
 }
 
-psdm_status psdmp_walk(psdmp_run *r, bool all, const psdmp_band *band, psdmp_auxiliary_motion auxiliary, void *auxiliary_user, psdmp_use_row use, void *user, psdm_error *error) {
-  psdmp_arena arena = {.allocator = r->allocator};
+/* ---- memory ---- */
+
+psdmp_walker *psdmp_walker_new(psdmp_pass_rows *to, psdmp_use_row use, psdmp_auxiliary_motion auxiliary, void *auxiliary_user) {
+  psdmp_run *r = to->run;
   size_t n = (size_t)r->n, l = (size_t)r->l;
-  walker w = {.run = r, .auxiliary = auxiliary, .auxiliary_user = auxiliary_user, .use = use, .user = user};
-#define PART(field, number) (w.field = psdmp_arena_alloc(&arena, (size_t)(number) * sizeof *w.field))
+  psdmp_walker *w = psdmp_alloc(r->allocator, sizeof *w);
+  if (!w) return NULL;
+  *w = (psdmp_walker){.run = r, .arena = {.allocator = r->allocator}, .auxiliary = auxiliary, .auxiliary_user = auxiliary_user, .to = to, .use = use};
+#define PART(field, number) (w->field = psdmp_arena_alloc(&w->arena, (size_t)(number) * sizeof *w->field))
   bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(auxiliary_state, n) && PART(scratch, n * ((size_t)r->S + l)) && PART(Y, n * l) && PART(F, 16 * n) &&
             PART(Y_auxiliary, n * l) && PART(F_auxiliary, 16 * n) && PART(fitted, n);
 #undef PART
-  for (int i = 0; i < r->n && ok; i++) w.count[i] = psdmp_chosen_columns(r, i, w.column[i]);
-  long own = psdmp_band_margin(r, &r->band), other = band ? psdmp_band_margin(r, band) : 0;
-  psdm_status status = ok ? psdmp_feed_each(r->feed, all, own > other ? own : other, walk_stretch, &w, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  psdmp_arena_free(&arena);
-  return status;
+  if (!ok) return psdmp_walker_free(w), NULL;
+  for (int i = 0; i < r->n; i++) w->count[i] = psdmp_chosen_columns(r, i, w->column[i]);
+  return w;
+}
+
+void psdmp_walker_free(psdmp_walker *w) {
+  if (!w) return;
+  const psdm_allocator *allocator = w->arena.allocator;
+  psdmp_arena_free(&w->arena);
+  psdmp_free(allocator, w);
 }

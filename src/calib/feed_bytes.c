@@ -37,7 +37,12 @@ static bool get_rows(psdmp_feed_columns *r, const psdm_allocator *a, psdmp_bytes
 }
 
 static void put_mark(const psdmp_feed_mark *m, psdmp_bytes *to) {
-  PSDMP_PUT(to, *m); /* its pointers are replaced when it is read */
+  psdmp_feed_mark copy;
+  memset(&copy, 0, sizeof copy); /* what lies between fields, and pointers, which say nothing elsewhere: the same log gives the same bytes */
+  copy.segment = m->segment, copy.begin = m->begin;
+  copy.at.row = m->at.row, copy.at.place = m->at.place, copy.at.line = m->at.line, copy.at.index = m->at.index, copy.at.segment = m->at.segment, copy.at.regular = m->at.regular;
+  copy.at.interval = m->at.interval, copy.at.watched = m->at.watched, copy.at.used = m->at.used, copy.at.marks = m->at.marks, copy.at.bytes = m->at.bytes;
+  PSDMP_PUT(to, copy);
   psdmp_bytes_put(to, m->at.mark, (size_t)m->at.marks * sizeof *m->at.mark);
   psdmp_bytes_put(to, m->at.watch, m->at.bytes);
 }
@@ -55,6 +60,13 @@ static bool get_mark(psdmp_feed_mark *m, const psdm_allocator *a, psdmp_bytes *f
   return !from->failed;
 }
 
+static void put_piece(const psdmp_feed_piece *p, psdmp_bytes *to) {
+  psdmp_feed_piece copy;
+  memset(&copy, 0, sizeof copy); /* as in put_mark */
+  copy.first = p->first, copy.at = p->at, copy.count = p->count, copy.begin = p->begin, copy.segment = p->segment;
+  PSDMP_PUT(to, copy);
+}
+
 /* numbers of a file that are copied as they are */
 typedef struct facts {
   bool scanned, rates, accelerations, motor_side, currents, seeks, shared, once;
@@ -68,7 +80,7 @@ typedef struct facts {
 
 void psdmp_feed_file_put(const psdmp_feed_file *f, psdmp_bytes *to) {
   facts known;
-  memset(&known, 0, sizeof known); /* also what lies between its fields: the same log gives the same bytes */
+  memset(&known, 0, sizeof known); /* as in put_mark */
   known.scanned = f->scanned, known.rates = f->rates, known.accelerations = f->accelerations, known.motor_side = f->motor_side, known.currents = f->currents;
   known.seeks = f->seeks, known.shared = f->shared, known.once = f->once;
   known.rows = f->rows, known.segments = f->segments, known.interval = f->interval, known.origin = f->origin;
@@ -79,7 +91,7 @@ void psdmp_feed_file_put(const psdmp_feed_file *f, psdmp_bytes *to) {
   put_rows(&f->kept, to);
   long pieces = f->pieces, marks = f->marks, faults = f->fault_count;
   PSDMP_PUT(to, pieces);
-  psdmp_bytes_put(to, f->piece, (size_t)pieces * sizeof *f->piece);
+  for (int k = 0; k < pieces; k++) put_piece(&f->piece[k], to);
   PSDMP_PUT(to, marks);
   for (int k = 0; k < marks; k++) put_mark(&f->mark[k], to);
   PSDMP_PUT(to, faults);

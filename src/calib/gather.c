@@ -226,11 +226,18 @@ typedef struct aim {
   int *width;                                  /* (n) active, columns, tau, wide */
 } aim;
 
+/* Factors of the active columns, and where rows are decimated those means that wait for others. */
+typedef struct gathered {
+  psdmp_factors factors;
+  psdmp_open open;
+} gathered;
+
 /* What one thread needs. */
 typedef struct gathering {
   const aim *g;
   psdmp_run *run;
-  psdmp_factors *to;
+  gathered *part;
+  psdmp_factors *to;                           /* its factors */
   psdmp_column_state *state;                   /* (n) */
   double **chunk;                              /* (2 n) rows that wait, of one block: in motion, at rest */
   long *waiting;                               /* (2 n) */
@@ -293,15 +300,13 @@ static psdm_status fill_row(gathering *g, const psdmp_prepared *p, long k, bool 
   return status;
 }
 
-/* rows that the sieve is done with */
-static void take_kept(gathering *g, bool end) {
-  const psdmp_kept *m;
-  while (g->sieve && (m = psdmp_sieve_next(g->sieve, end))) {
-    if (m->label < 0) continue;
-    enter_block(g, m->label);
-    for (int i = 0; i < g->run->n; i++)
-      if (!(m->bad >> i & 1)) put_row(g, i, m->aside[i], m->value + g->place[i]);
-  }
+/* a mean that the sieve is done with */
+static void take_kept(void *user, const psdmp_kept *m) {
+  gathering *g = user;
+  if (m->label < 0) return;
+  enter_block(g, m->label);
+  for (int i = 0; i < g->run->n; i++)
+    if (!(m->bad >> i & 1)) put_row(g, i, m->aside[i], m->value + g->place[i]);
 }
 
 static psdm_status add_row(gathering *g, const psdmp_prepared *p, long k) {
@@ -310,21 +315,15 @@ static psdm_status add_row(gathering *g, const psdmp_prepared *p, long k) {
   psdm_status status = fill_row(g, p, k, used);
   if (status) return status;
   if (g->sieve) {
+    psdmp_open_row(&g->part->open, p->tick + k);
     psdmp_sieve_row(g->sieve, p->tick + k, p->label[k], psdmp_bad_bits(n, p->bad + k * n), used ? g->row : NULL, p->v + k * n);
-    take_kept(g, false);
-    return PSDM_OK;
+    return psdmp_open_take(&g->part->open, g->sieve, false, take_kept, g) ? PSDM_OK : PSDM_E_MEMORY;
   }
   if (!used) return PSDM_OK;
   enter_block(g, p->label[k]);
   for (int i = 0; i < n; i++)
     if (!p->bad[k * n + i]) put_row(g, i, p->v[k * n + i], g->row + g->place[i]);
   return PSDM_OK;
-}
-
-static void begin_segment(gathering *g) {
-  take_kept(g, true);
-  if (g->sieve) psdmp_sieve_restart(g->sieve);
-  for (int i = 0; i < g->run->n; i++) memset(&g->state[i], 0, sizeof *g->state);
 }
 
 /* rows before the stretch's own only tell what columns remember */
@@ -337,7 +336,7 @@ static psdm_status add_rows(gathering *g, const psdmp_stretch *s, psdm_error *er
     long at = p.index[k] - s->first;
     if (at >= s->rows - s->trail) break;
     if (at >= s->lead) status = add_row(g, &p, k);
-    else if (!g->sieve) status = fill_row(g, &p, k, false);
+    else status = fill_row(g, &p, k, false);
     if (status) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   }
   psdmp_prepared_free(&p, r->allocator);
@@ -356,8 +355,9 @@ void psdmp_factors_free(psdmp_run *r, psdmp_factors *f) {
 
 static void part_free(void *user, void *part) {
   psdmp_run *r = ((aim *)user)->run;
-  if (part) psdmp_factors_free(r, part);
-  psdmp_free(r->allocator, part);
+  gathered *p = part;
+  if (p) psdmp_factors_free(r, &p->factors), psdmp_open_free(&p->open);
+  psdmp_free(r->allocator, p);
 }
 
 /* factors of blocks that have rows come as those do, with the active columns only */
@@ -365,15 +365,17 @@ static void *part_new(void *user) {
   const aim *g = user;
   const psdm_allocator *a = g->run->allocator;
   size_t n = (size_t)g->run->n, all = 2 * n * (size_t)g->blocks;
-  psdmp_factors *f = psdmp_alloc(a, sizeof *f);
-  if (!f) return NULL;
+  gathered *p = psdmp_alloc(a, sizeof *p);
+  if (!p) return NULL;
+  psdmp_factors *f = &p->factors;
+  p->open.allocator = a;
   f->blocks = g->blocks;
   f->width = psdmp_alloc(a, n * sizeof *f->width);
   f->R = psdmp_alloc(a, all * sizeof *f->R);
   f->count = psdmp_alloc(a, all * sizeof *f->count);
-  if (!f->width || !f->R || !f->count) return part_free(user, f), NULL;
+  if (!f->width || !f->R || !f->count) return part_free(user, p), NULL;
   memcpy(f->width, g->width, n * sizeof *f->width);
-  return f;
+  return p;
 }
 
 static int widest_of(const aim *g) {
@@ -382,47 +384,96 @@ static int widest_of(const aim *g) {
   return widest;
 }
 
+/* ---- means that wait for others ---- */
+
+/* Where means go that are whole at last: one by one, there are a few at every seam. */
+typedef struct seam {
+  const aim *g;
+  psdmp_factors *to;
+  double *scratch, *row;
+  bool failed;
+} seam;
+
+static bool seam_new(const aim *g, psdmp_factors *to, seam *s) {
+  size_t widest = (size_t)widest_of(g);
+  *s = (seam){.g = g, .to = to};
+  s->scratch = psdmp_alloc_raw(g->run->allocator, (psdmp_factor_scratch((int)widest, (long)widest) + widest) * sizeof *s->scratch);
+  if (s->scratch) s->row = s->scratch + psdmp_factor_scratch((int)widest, (long)widest);
+  return s->scratch != NULL;
+}
+
+static void seam_row(void *user, const psdmp_kept *m) {
+  seam *s = user;
+  const psdmp_run *r = s->g->run;
+  const double *value = m->value;
+  for (int i = 0; i < r->n && m->label >= 0; value += s->g->width[i++]) {
+    int rest = fabs(m->aside[i]) <= r->still * r->speed[i];
+    size_t width = (size_t)s->g->width[i];
+    long at = ((long)i * s->to->blocks + m->label * s->to->blocks / PSDMP_BLOCKS) * 2 + rest;
+    if (m->bad >> i & 1) continue;
+    if (!s->to->R[at] && !(s->to->R[at] = psdmp_alloc(r->allocator, width * width * sizeof(double)))) {
+      s->failed = true;
+      return;
+    }
+    memcpy(s->row, value, width * sizeof *value);
+    psdmp_factor_add((int)width, s->to->R[at], 1, s->row, s->scratch);
+    s->to->count[at]++;
+  }
+}
+
 static psdm_status part_merge(void *user, void *left, void *right) {
   const aim *g = user;
-  psdmp_run *r = g->run;
-  psdmp_factors *f = left, *h = right;
-  int widest = widest_of(g);
-  double *scratch = psdmp_alloc_raw(r->allocator, psdmp_factor_scratch(widest, widest) * sizeof *scratch);
-  for (long k = 0; scratch && k < 2L * r->n * g->blocks; k++) {
+  gathered *p = left, *q = right;
+  psdmp_factors *f = &p->factors, *h = &q->factors;
+  seam s;
+  bool ok = seam_new(g, f, &s);
+  for (long k = 0; ok && k < 2L * g->run->n * g->blocks; k++) {
     int width = g->width[k / (2 * g->blocks)];
     f->count[k] += h->count[k];
     if (!h->R[k]) continue;
-    if (f->R[k]) psdmp_factor_add(width, f->R[k], width, h->R[k], scratch);
+    if (f->R[k]) psdmp_factor_add(width, f->R[k], width, h->R[k], s.scratch);
     else f->R[k] = h->R[k], h->R[k] = NULL;
   }
-  psdmp_free(r->allocator, scratch);
+  ok = ok && psdmp_open_merge(&p->open, &q->open, seam_row, &s) && !s.failed;
+  psdmp_free(g->run->allocator, s.scratch);
   part_free(user, right);
-  return scratch ? PSDM_OK : PSDM_E_MEMORY;
+  return ok ? PSDM_OK : PSDM_E_MEMORY;
+}
+
+/* behind the last row nobody is waited for */
+static bool part_end(const aim *g, gathered *p) {
+  seam s;
+  if (!seam_new(g, &p->factors, &s)) return false;
+  psdmp_open_end(&p->open, seam_row, &s);
+  psdmp_free(g->run->allocator, s.scratch);
+  return !s.failed;
 }
 
 /* upper triangles of the factors that have rows */
 static void part_put(void *user, const void *part, psdmp_bytes *to) {
   const aim *g = user;
-  const psdmp_factors *f = part;
+  const psdmp_factors *f = &((const gathered *)part)->factors;
   for (long k = 0; k < 2L * g->run->n * g->blocks; k++) {
     int width = g->width[k / (2 * g->blocks)];
     PSDMP_PUT(to, f->count[k]);
     for (int i = 0; i < width && f->count[k] > 0; i++) psdmp_bytes_put(to, f->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
   }
+  psdmp_open_put(&((const gathered *)part)->open, to);
 }
 
 static void *part_get(void *user, psdmp_bytes *from) {
   const aim *g = user;
-  psdmp_factors *f = part_new(user);
-  for (long k = 0; f && k < 2L * g->run->n * g->blocks; k++) {
+  gathered *p = part_new(user);
+  for (long k = 0; p && k < 2L * g->run->n * g->blocks; k++) {
+    psdmp_factors *f = &p->factors;
     int width = g->width[k / (2 * g->blocks)];
     PSDMP_GET(from, f->count[k]);
     if (from->failed || !(f->count[k] > 0)) continue;
     if (!(f->R[k] = psdmp_alloc(g->run->allocator, (size_t)width * (size_t)width * sizeof(double)))) from->failed = true;
     for (int i = 0; i < width && f->R[k]; i++) psdmp_bytes_get(from, f->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
   }
-  if (!f || !from->failed) return f;
-  part_free(user, f);
+  if (!p || psdmp_open_get(&p->open, from)) return p;
+  part_free(user, p);
   return NULL;
 }
 
@@ -493,36 +544,16 @@ static void *space_new(void *user, psdmp_run *own) {
 
 static psdm_status add_part(void *space, void *part, const psdmp_stretch *s, psdm_error *error) {
   gathering *g = space;
-  g->to = part;
+  g->part = part;
+  g->to = &g->part->factors;
   g->block = -1;
   memset(g->state, 0, (size_t)g->run->n * sizeof *g->state);
   memset(g->waiting, 0, 2 * (size_t)g->run->n * sizeof *g->waiting);
+  if (g->sieve) psdmp_open_begin(&g->part->open, g->sieve, s);
   psdm_status status = add_rows(g, s, error);
+  if (!status && g->sieve && !psdmp_open_take(&g->part->open, g->sieve, true, take_kept, g)) return no_memory(error);
   if (!status) flush_all(g);
   return !status && g->failed ? no_memory(error) : status;
-}
-
-/* ---- decimation: rows of a segment go through one low pass, in their order ---- */
-
-static psdm_status decimate_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
-  gathering *g = user;
-  psdmp_run *r = g->g->run;
-  if (s->lead == 0) begin_segment(g);
-  psdm_status status = add_rows(g, s, error);
-  if (status || r->finishing) return status;
-  return psdmp_going_on(r, r->doing, -1) ? PSDM_OK : psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped");
-}
-
-static psdm_status gather_decimated(aim *way, bool all, void **part, psdm_error *error) {
-  psdmp_run *r = way->run;
-  gathering *g = space_new(way, r);
-  if (!g || !(*part = g->to = part_new(way))) return space_free(way, g), no_memory(error);
-  psdm_status status = psdmp_feed_each(r->feed, all, psdmp_band_margin(r, way->band), decimate_stretch, g, error);
-  if (status && r->stopped) status = PSDM_OK;
-  if (!status) take_kept(g, true), flush_all(g);
-  if (!status && g->failed) status = no_memory(error);
-  space_free(way, g);
-  return status;
 }
 
 /* ---- all rows ---- */
@@ -572,15 +603,14 @@ psdm_status psdmp_gather_rows(psdmp_run *r, const psdmp_band *band, bool chosen,
   void *part = NULL;
   *out = (psdmp_factors){0};
   psdm_status status = make_aim(r, band, chosen, blocks, &g) ? PSDM_OK : no_memory(error);
-  if (!status) status = r->options->decimate > 1 ? gather_decimated(&g, all, &part, error) : gather_spread(&g, chosen, all, &part, error);
+  if (!status) status = gather_spread(&g, chosen, all, &part, error);
   if (!status && r->stopped && !r->finishing && !all) status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped");
-  if (!status && !widen(&g, part)) status = no_memory(error);
+  if (!status && (!part_end(&g, part) || !widen(&g, &((gathered *)part)->factors))) status = no_memory(error);
   if (!status) {
-    *out = *(psdmp_factors *)part;
-    psdmp_free(r->allocator, part);
-  } else {
-    part_free(&g, part);
+    *out = ((gathered *)part)->factors;
+    ((gathered *)part)->factors = (psdmp_factors){0};
   }
+  part_free(&g, part);
   free_aim(&g);
   return status;
 }

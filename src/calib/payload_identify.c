@@ -5,6 +5,7 @@
 
 #include "calib/parameters_priv.h"
 #include "calib/payload_priv.h"
+#include "linalg/linalg.h"
 #include "robot/robot_priv.h"
 
 enum { PASSES = 12 }; /* at most, where friction depends on the load: each pass knows the load of the one before, and its error shrinks by friction's share of the torque */
@@ -169,7 +170,9 @@ psdm_status psdm_payload_predict(const psdm_payload_answer *answer, psdm_payload
   psdmp_payload *p = answer->internal;
   evaluation e = {.p = p, .write = write, .user = user, .before = psdmp_alloc(p->run.allocator, (size_t)p->empty->n * sizeof *e.before),
                   .after = psdmp_alloc(p->run.allocator, (size_t)p->empty->n * sizeof *e.after)};
+  psdmp_blas_alone();
   psdm_status status = e.before && e.after ? evaluate(p, &e, error) : no_memory(error);
+  psdmp_blas_back();
   psdmp_free(p->run.allocator, e.before);
   psdmp_free(p->run.allocator, e.after);
   return status;
@@ -235,7 +238,9 @@ psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters
   p->arena.allocator = p->run.allocator = allocator;
   p->robot = robot, p->empty = parameters, p->options = options;
   p->answer.internal = p, p->answer.n = parameters->n;
+  psdmp_blas_alone();
   status = find(p, allocator, error);
+  psdmp_blas_back();
   if (status) {
     psdm_payload_free(&p->answer);
     return status;

@@ -27,6 +27,7 @@ static psdm_status work(void *user, int kind, psdmp_bytes *request, psdmp_bytes 
     case PSDMP_WORK_RANGES: return psdmp_serve_ranges(r, request, answer, error);
     case PSDMP_WORK_GATHER: return psdmp_serve_gather(r, request, answer, error);
     case PSDMP_WORK_EVALUATE: return psdmp_serve_evaluate(r, request, answer, error);
+    case PSDMP_WORK_PASS: return psdmp_serve_pass(r, request, answer, error);
     default: return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 is of another version than rank %d", r->options->ranks->rank);
   }
 }

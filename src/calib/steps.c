@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "calib/steps_priv.h"
+#include "linalg/linalg.h"
 
 bool psdmp_steps_going_on(psdmp_steps *s, const char *doing, double share) {
   const psdm_steps_options *o = &s->options;
@@ -73,8 +74,10 @@ psdm_status psdm_steps_run(const psdm_robot *robot, const psdm_steps_options *op
   s->run.robot = robot;
   s->options = *options;
   s->p.internal = s;
+  psdmp_blas_alone();
   psdm_status status = psdmp_steps_begin(s, error);
   if (!status) status = run_all(s, error);
+  psdmp_blas_back();
   if (status) {
     psdm_steps_free(&s->p);
     return status;
@@ -105,6 +108,7 @@ psdm_status psdm_steps_predict(const psdm_steps *steps, psdm_steps_write write, 
   bool stopped = false;
   s->options.going_on = NULL, s->options.finished = NULL;
   s->stopped = false;
+  psdmp_blas_alone();
   for (int step = 0; step < PSDM_STEPS && !status && !stopped; step++) {
     if (!steps->step[step].done) continue;
     int faults = s->faults, remarks = s->remarks;
@@ -117,6 +121,7 @@ psdm_status psdm_steps_predict(const psdm_steps *steps, psdm_steps_write write, 
     s->faults = faults; /* they are known already, as remarks on the logs are */
     while (s->remarks > remarks) s->p.remark[--s->remarks][0] = '\0';
   }
+  psdmp_blas_back();
   s->stopped = steps->stopped;
   return status;
 }

@@ -168,8 +168,11 @@ psdm_status psdmp_sum_serve(psdmp_run *r, const psdmp_sum *sum, const psdmp_byte
 }
 
 psdm_status psdmp_sum_rows(psdmp_run *r, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, void **part, psdm_error *error) {
+  *part = NULL;
+  if (request->failed) return no_memory(error); /* half a request is none, also where nobody else is asked */
   summing s = {.run = r, .sum = sum, .request = request, .all = all, .margin = margin};
   psdmp_spread spread = spread_of(&s);
+  if (s.kept && !psdmp_checkpoint_names(r->checkpoint, sum->name, request)) return no_memory(error);
   memset(r->parts_of_others, 0, sizeof r->parts_of_others); /* each tells all of its own */
   return psdmp_spread_all(&spread, sum->work, request, part, error);
 }

@@ -117,6 +117,8 @@ static psdm_status finish(const psdm_robot *r, const psdm_code_options *o, psdmp
   if (!status && !o->throughput) status = psdm_graph_balance(p->graph, p->output, p->outputs);
   if (!status && p->inner) status = psdm_graph_factor(p->graph, p->inner, p->outputs);
   if (!status && p->inner && !o->throughput) status = psdm_graph_balance(p->graph, p->inner, p->outputs);
+  if (!status && p->early) status = psdm_graph_factor(p->graph, p->early, (size_t)psdmp_stage_values(r->n));
+  if (!status && p->early) status = psdm_graph_factor(p->graph, p->late, (size_t)(2 * r->n * r->n));
   if (!status) status = psdm_graph_cost(p->graph, p->output, p->outputs, &p->cost);
   return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while simplifying '%s'", psdm_status_text(status), p->name) : PSDM_OK;
 }

@@ -137,6 +137,15 @@ static void cuda_call(psdmp_listing *l, uint32_t node) { psdmp_dialect_c.call(l,
 /* no const: CUDA's front end tries to evaluate constants while it compiles, through all that they are made of, over and over */
 static const psdmp_dialect dialect_cuda = {"`", "", false, cuda_input, NULL, cuda_store, cuda_angles, cuda_call};
 
+/* outputs in the order of columns */
+static void column_store(psdmp_listing *l, const char *result, int at, bool shared, bool close) {
+  int index, which = psdmp_layout_place(l->e, l->p, at, &index);
+  (void)result;
+  cuda_store(l, l->p->result[which].name, index, shared, close);
+}
+
+static const psdmp_dialect dialect_columns = {"`", "", false, cuda_input, NULL, column_store, cuda_angles, cuda_call};
+
 /* ---- the functions ---- */
 
 static void emit_inputs(psdmp_writer *e, const psdmp_program *p, const char *format, const char *between) {
@@ -147,20 +156,68 @@ static void emit_inputs(psdmp_writer *e, const psdmp_program *p, const char *for
     }
 }
 
-static psdm_status emit_state(psdmp_writer *e, const psdmp_program *p, psdmp_arena *arena) {
-  psdmp_listing l;
-  psdm_status status = psdmp_listing_set(e, p, &dialect_cuda, arena, &l);
-  if (status) return status;
-  psdm_output_print(e->out, "/* %s. %ld multiplications, %ld additions, %ld divisions, %ld sin+cos */\n", psdm_code_function_help(p->function), p->cost.mult, p->cost.add,
-                    p->cost.div, p->cost.sincos);
+/* "template <class R0, class R1> void arm_NAME_STEP(arguments, R0 result, R1 result) {" */
+static void emit_signature(psdmp_writer *e, const psdmp_program *p, const char *step) {
   for (int r = 0; r < p->results; r++) psdm_output_print(e->out, r ? ", class R%d" : "template <class R%d", r);
-  psdmp_say(e, ">\n$INLINE void @%s_state(", p->name);
+  psdmp_say(e, ">\n$INLINE void @%s_%s(", p->name, step);
   emit_inputs(e, p, "const ` *%s", ", ");
   for (int r = 0; r < p->results; r++) psdm_output_print(e->out, ", R%d %s", r, p->result[r].name);
   psdm_output_text(e->out, ") {\n");
+}
+
+static psdm_status emit_step(psdmp_writer *e, const psdmp_program *p, const psdmp_layout *y, const char *step, psdmp_arena *arena) {
+  psdmp_listing l;
+  psdm_status status = psdmp_listing_set(e, &y->program, y->columns ? &dialect_columns : &dialect_cuda, arena, &l);
+  if (status) return status;
+  emit_signature(e, p, step);
   psdmp_emit_body(&l);
   psdm_output_text(e->out, "}\n\n");
   return PSDM_OK;
+}
+
+/* ---- a function in two stages ---- */
+
+static psdm_status emit_stages(psdmp_writer *e, const psdmp_program *p, const psdmp_stages *s, psdmp_arena *arena) {
+  int n = e->code->robot->n;
+  psdm_status status = emit_step(e, &s->part[0], &s->layout[0], "first", arena);
+  if (!status) status = emit_step(e, &s->part[1], &s->layout[1], "second", arena);
+  if (status) return status;
+  emit_signature(e, p, "state");
+  psdmp_say(e, "  ` qdd[%d]; /* and one triangle of M^-1 */\n  @%s_first(", psdmp_stage_values(n), p->name);
+  emit_inputs(e, p, "%s", ", ");
+  psdmp_say(e, ", @results{qdd, 1});\n");
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      int low = i < j ? i : j, high = i < j ? j : i;
+      psdm_output_print(e->out, "  %s.set(%d, qdd[%d]);\n", p->result[2].name, i * n + j, n + low * n - low * (low - 1) / 2 + high - low);
+    }
+  psdmp_say(e, "  @%s_second(", p->name);
+  emit_inputs(e, &s->part[1], "%s", ", ");
+  for (int r = 0; r < 2; r++) psdm_output_print(e->out, ", %s", p->result[r].name);
+  psdm_output_text(e->out, ");\n}\n\n");
+  return PSDM_OK;
+}
+
+/* a line above the function; what two stages both need counts twice */
+static psdm_status emit_counts(psdmp_writer *e, const psdmp_stages *s) {
+  psdm_cost all = {0};
+  for (int k = 0; k < s->count; k++) {
+    psdm_cost one;
+    psdm_status status = psdm_graph_cost(s->part[k].graph, s->part[k].output, s->part[k].outputs, &one);
+    if (status) return status;
+    all.mult += one.mult, all.add += one.add, all.div += one.div, all.sincos += one.sincos;
+  }
+  psdm_output_print(e->out, "/* %s. %ld multiplications, %ld additions, %ld divisions, %ld sin+cos%s */\n", psdm_code_function_help(s->function), all.mult, all.add, all.div,
+                    all.sincos, s->count == 2 ? ", in two stages" : "");
+  return PSDM_OK;
+}
+
+static psdm_status emit_state(psdmp_writer *e, const psdmp_program *p, psdmp_arena *arena) {
+  psdmp_stages s;
+  psdm_status status = psdmp_stages_set(e, p, arena, &s);
+  if (!status) status = emit_counts(e, &s);
+  if (status) return status;
+  return s.count == 2 ? emit_stages(e, p, &s, arena) : emit_step(e, p, &s.layout[0], "state", arena);
 }
 
 /* pointers in, pointers out */

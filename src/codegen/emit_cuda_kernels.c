@@ -1,8 +1,9 @@
 /* emit_cuda_kernels.c: PREFIX.cu, the functions of many states as kernels behind a C interface.
  *
  * A thread takes a few neighbouring states, so that it reads and writes 16 bytes at a time; where the number of states or a pointer does not
- * allow that, one state. All it reads is asked for before anything is computed. Compiled without CUDA the file gives the same functions as loops
- * on the processor, which is how they are tested where there is no GPU. */
+ * allow that, one state. All it reads is asked for before anything is computed. What a thread's registers cannot hold goes to shared memory, where the
+ * compiler can do that: to local memory it would go through the caches, which are smaller than what all threads put there. Compiled without
+ * CUDA the file gives the same functions as loops on the processor, which is how they are tested where there is no GPU. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +51,7 @@ void psdmp_emit_cuda_prototypes(psdmp_writer *e) {
                    "/* The same for count states at a time on a GPU: number k of state i is at [k*count + i], in and out. Pointers are the device's, but for\n"
                    " * theta, gravity, payload and wrench, which are one for all states, in host memory, and read before the call returns. Results overlap\n"
                    " * nothing. The work is queued on a stream (a cudaStream_t; NULL: the default one) of the current device; nothing is allocated, copied or\n"
-                   " * waited for. Pointers at multiples of 16 bytes and a count that 4 divides are fastest. Returns 0, or CUDA's number of what went wrong. */\n");
+                   " * waited for. Pointers at multiples of 128 bytes and a count that 32 divides are fastest. Returns 0, or CUDA's number of what went wrong. */\n");
   for (int k = 0; k < e->code->programs; k++) {
     psdmp_say(e, "int @%s_batch_cuda(size_t count, ", e->code->program[k].name);
     emit_parameters(e, &e->code->program[k], 7);
@@ -88,10 +89,10 @@ static void emit_memory_helpers(psdmp_writer *e) {
                "  __device__ __forceinline__ void set(int k, ` x) const { __stcs(at + (size_t)k*stride, x); }\n};\n\n");
   psdm_output_text(e->out, "/* whether rows of count numbers begin where STATES of them can be moved at a time */\n");
   psdmp_say(e, "static bool @even(const void *p, size_t bytes) { return (size_t)p %% bytes == 0; }\n\n");
-  psdmp_say(e, "static int @launch(const void *kernel, size_t states, size_t per_thread, void **arguments, void *stream) {\n"
-               "  const size_t each = (size_t)$THREADS*per_thread, blocks = states/each + (states %% each != 0);\n"
+  psdmp_say(e, "static int @launch(const void *kernel, size_t states, unsigned threads, size_t per_thread, void **arguments, void *stream) {\n"
+               "  const size_t each = threads*per_thread, blocks = states/each + (states %% each != 0);\n"
                "  if (blocks > 0x7fffffff) return (int)cudaErrorInvalidValue;\n"
-               "  return (int)cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3($THREADS), arguments, 0, (cudaStream_t)stream);\n}\n\n");
+               "  return (int)cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3(threads), arguments, 0, (cudaStream_t)stream);\n}\n\n");
 }
 
 static void emit_host_helpers(psdmp_writer *e) {
@@ -148,16 +149,28 @@ static void emit_state_call(psdmp_writer *e, const psdmp_program *p, const char 
   psdm_output_text(e->out, ")");
 }
 
-static void emit_kernel_head(psdmp_writer *e, const psdmp_program *p) {
-  psdmp_say(e, "template <int STATES>\nstatic __global__ void __launch_bounds__($THREADS) @%s_kernel(", p->name);
+/* more values than a thread has registers, as a rule */
+static bool is_crowded(const psdmp_program *p) { return p->function == PSDM_CODE_LINEARIZE_INVERSE || p->function == PSDM_CODE_LINEARIZE_FORWARD; }
+
+/* In float twelve warps with 168 registers each are faster than eight with all, as long as little is left over for shared memory. */
+static bool is_dense(const psdmp_writer *e, const psdmp_program *p, const psdmp_stages *s) { return e->single && is_crowded(p) && s->live <= 190; }
+
+static void emit_kernel_head(psdmp_writer *e, const psdmp_program *p, const psdmp_stages *s) {
+  char name[40], bounds[100];
+  upper_name(p, name);
+  snprintf(bounds, sizeof bounds, is_dense(e, p, s) ? "$%s_THREADS, 384/$%s_THREADS" : "$%s_THREADS", name, name);
+  psdmp_say(e, "template <int STATES>\nstatic __global__ void __launch_bounds__(%s) @%s_kernel(", bounds, p->name);
   if (has_shared(p)) psdmp_say(e, "const __grid_constant__ @%s_given given, ", p->name);
   psdmp_say(e, "const size_t count, ");
   emit_joined(e, p, 6, "const ` *__restrict__ %s", "` *__restrict__ %s", ", ");
-  psdmp_say(e, ") {\n  const size_t i = ((size_t)blockIdx.x*$THREADS + threadIdx.x)*STATES;\n  if (i >= count) return;\n");
+  psdm_output_text(e->out, ") {\n");
+  /* where even shared memory is too small the compiler does better without */
+  if (is_crowded(p) && s->shared) psdmp_say(e, "  $SPILL;\n");
+  psdmp_say(e, "  const size_t i = ((size_t)blockIdx.x*$%s_THREADS + threadIdx.x)*STATES;\n  if (i >= count) return;\n", name);
 }
 
-static void emit_kernel(psdmp_writer *e, const psdmp_program *p) {
-  emit_kernel_head(e, p);
+static void emit_kernel(psdmp_writer *e, const psdmp_program *p, const psdmp_stages *s) {
+  emit_kernel_head(e, p, s);
   for (int b = 0; b < PSDMP_IN_COUNT; b++)
     if (p->length[b] && !is_shared(b)) psdmp_say(e, "  ` all_%s[%d][STATES];\n", psdmp_block_names[b], p->length[b]);
   for (int b = 0; b < PSDMP_IN_COUNT; b++)
@@ -195,8 +208,8 @@ static void emit_launch(psdmp_writer *e, const psdmp_program *p) {
   emit_joined(e, p, 6, "@even(%s, step)", "@even(%s, step)", " && ");
   psdmp_say(e, ";\n  void *arguments[] = {%s&count, ", has_shared(p) ? "&given, " : "");
   emit_joined(e, p, 6, "&%s", "&%s", ", ");
-  psdmp_say(e, "};\n  return wide ? @launch((const void *)@%s_kernel<$%s_STATES>, count, $%s_STATES, arguments, stream)\n", p->name, name, name);
-  psdmp_say(e, "              : @launch((const void *)@%s_kernel<1>, count, 1, arguments, stream);\n}\n\n", p->name);
+  psdmp_say(e, "};\n  return wide ? @launch((const void *)@%s_kernel<$%s_STATES>, count, $%s_THREADS, $%s_STATES, arguments, stream)\n", p->name, name, name, name);
+  psdmp_say(e, "              : @launch((const void *)@%s_kernel<1>, count, $%s_THREADS, 1, arguments, stream);\n}\n\n", p->name, name);
 }
 
 static void emit_host(psdmp_writer *e, const psdmp_program *p) {
@@ -244,17 +257,28 @@ static int states_of(const psdmp_writer *e, const psdmp_program *p) {
   return n <= 7 && p->outputs == (size_t)n && p->function != PSDM_CODE_FORWARD ? 4 : 2;
 }
 
+/* A block has 48 kB of shared memory for values that registers do not hold: half as many threads, twice as much for each. */
+static int threads_of(const psdmp_program *p) { return is_crowded(p) ? 64 : 128; }
+
 static void emit_choices(psdmp_writer *e) {
-  psdmp_say(e, "/* threads of a block, and states of a thread: 1, 2 or 4; may be given when compiling */\n#if !defined($THREADS)\n#define $THREADS 128\n#endif\n");
+  bool crowded = false;
+  psdmp_say(e, "/* threads of a block, and states of a thread: 1, 2 or 4; may be given when compiling */\n");
   for (int k = 0; k < e->code->programs; k++) {
+    const psdmp_program *p = &e->code->program[k];
     char name[40];
-    upper_name(&e->code->program[k], name);
-    psdmp_say(e, "#if !defined($%s_STATES)\n#define $%s_STATES %d\n#endif\n", name, name, states_of(e, &e->code->program[k]));
+    upper_name(p, name);
+    psdmp_say(e, "#if !defined($%s_THREADS)\n#define $%s_THREADS %d\n#endif\n", name, name, threads_of(p));
+    psdmp_say(e, "#if !defined($%s_STATES)\n#define $%s_STATES %d\n#endif\n", name, name, states_of(e, p));
+    crowded = crowded || is_crowded(p);
   }
+  if (crowded)
+    psdmp_say(e, "\n/* values beyond the registers into shared memory, since CUDA 13 */\n"
+                 "#if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ >= 13 && !defined(__CUDACC_RDC__) && !defined(__CUDACC_DEBUG__)\n"
+                 "#define $SPILL asm volatile(\".pragma \\\"enable_smem_spilling\\\";\")\n#else\n#define $SPILL (void)0\n#endif\n");
   psdm_output_text(e->out, "\n");
 }
 
-void psdmp_emit_cuda_kernels(psdmp_writer *e) {
+psdm_status psdmp_emit_cuda_kernels(psdmp_writer *e, psdmp_arena *arena) {
   const psdm_code *code = e->code;
   psdmp_emit_banner(e, "Dynamics of a robot for many states on a GPU; see the header. C++17. Without CUDA (c++ -x c++): loops on the processor, host pointers.");
   psdmp_say(e, "#include \"%s.cuh\"\n\n#if defined(__CUDACC__)\n#include <cuda_runtime.h>\n\n", e->prefix);
@@ -264,8 +288,11 @@ void psdmp_emit_cuda_kernels(psdmp_writer *e) {
   emit_device_calls(e);
   for (int k = 0; k < code->programs; k++) {
     const psdmp_program *p = &code->program[k];
+    psdmp_stages stages;
+    psdm_status status = psdmp_stages_set(e, p, arena, &stages);
+    if (status) return status;
     emit_given(e, p);
-    emit_kernel(e, p);
+    emit_kernel(e, p, &stages);
     emit_launch(e, p);
     emit_host(e, p);
   }
@@ -273,4 +300,5 @@ void psdmp_emit_cuda_kernels(psdmp_writer *e) {
   emit_emulated_calls(e);
   for (int k = 0; k < code->programs; k++) emit_emulated(e, &code->program[k]);
   psdm_output_text(e->out, "#endif\n");
+  return PSDM_OK;
 }

@@ -447,3 +447,39 @@ void psdmp_linearize_forward(psdmp_trace *t, bool composite, psdm_ref *room, psd
     memcpy(inner + each + 2 * n * i + n, dqd + n * i, (size_t)n * sizeof *inner);
   }
 }
+
+int psdmp_stage_values(int n) { return n + n * (n + 1) / 2; }
+
+/* M^-1 and the accelerations as forward dynamics has them */
+static void first_stage(psdmp_trace *t, psdm_ref *tree, psdm_ref *M, psdm_ref *early) {
+  int n = t->chain->n, at = n;
+  psdm_ref *Minv = M + n * n, *drive = Minv + n * n;
+  t->qdd = NULL;
+  torques(t, PSDMP_IN_COUNT, tree, drive);
+  for (int i = 0; i < n; i++) drive[i] = SUB(psdmp_argument(t, PSDMP_IN_TAU, i), drive[i]);
+  psdmp_mass_matrix(t, M);
+  psdmp_inverse_mass(t, M, Minv);
+  product(t, Minv, drive, 1, false, early);
+  for (int i = 0; i < n; i++)
+    for (int j = i; j < n; j++) early[at++] = Minv[i * n + j];
+}
+
+void psdmp_linearize_stages(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *early, psdm_ref *late) {
+  int n = t->chain->n, N = t->chain->bodies, at = n;
+  psdm_ref *dq = room + 3 * N * N + 3 * N, *dqd = dq + n * n, *M = dqd + n * n, held[PSDMP_CODE_JOINTS];
+  first_stage(t, room, M, early);
+  /* from here on they are given */
+  for (int i = 0; i < n; i++) held[i] = psdm_input(t->g, PSDMP_IN_QDD * PSDMP_BLOCK + i);
+  for (int i = 0; i < n; i++)
+    for (int j = i; j < n; j++) M[i * n + j] = M[j * n + i] = psdm_input(t->g, PSDMP_IN_QDD * PSDMP_BLOCK + at++);
+  t->qdd = held;
+  if (composite) {
+    composite_matrices(t, PSDMP_IN_QDD, room, dq, dqd, NULL);
+  } else {
+    torques(t, PSDMP_IN_QDD, room, room + N);
+    gradient_matrices(t, room + N, dq, dqd);
+  }
+  t->qdd = NULL;
+  product(t, M, dq, n, true, late);
+  product(t, M, dqd, n, true, late + n * n);
+}

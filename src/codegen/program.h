@@ -49,6 +49,7 @@ typedef struct psdmp_program {
   size_t outputs;
   psdm_ref *inner;              /* linearize_forward, many joints: M^-1, then rows of dtau/dq and dtau/dqd side by side, from which scalar code makes the results by a loop;
                                  * NULL: straight-line. As many as outputs. */
+  psdm_ref *early, *late;       /* linearize_forward for GPUs, in two stages: what psdmp_linearize_stages makes, psdmp_stage_values and 2 n n; NULL: in one */
   psdm_cost cost;                  /* of the outputs */
 } psdmp_program;
 
@@ -66,6 +67,9 @@ psdm_status psdmp_build_expanded(const psdm_robot *robot, const psdm_model *mode
 /* Arguments and results of a function, its outputs array and an empty graph allocated; shared by the two. l: base parameters. */
 psdm_status psdmp_program_shape(const psdm_robot *robot, int l, const psdm_code_options *options, psdm_code_function function,
                                 psdmp_arena *arena, psdmp_program *program, psdm_error *error);
+
+/* What the first stage of linearize_forward hands to the second: qdd and one triangle of M^-1. */
+int psdmp_stage_values(int n);
 
 /* The robot under a gravity that no joint is aligned with; shares all else. */
 psdm_robot psdmp_any_gravity(const psdm_robot *robot);

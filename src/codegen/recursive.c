@@ -397,6 +397,18 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
   return PSDM_OK;
 }
 
+/* what a GPU runs in the place of the whole function */
+static psdm_status build_stages(search *s, psdmp_arena *arena) {
+  psdmp_program *p = s->program;
+  int n = s->robot->n;
+  if (s->function != PSDM_CODE_LINEARIZE_FORWARD || s->options->target != PSDM_CODE_CUDA || psdmp_stage_values(n) > PSDMP_BLOCK) return PSDM_OK;
+  p->early = NEW(arena, psdmp_stage_values(n), psdm_ref);
+  p->late = NEW(arena, 2 * n * n, psdm_ref);
+  if (!p->early || !p->late) return PSDM_E_MEMORY;
+  psdmp_linearize_stages(&s->trace, s->composite, s->room, p->early, p->late);
+  return psdm_graph_status(p->graph);
+}
+
 psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
                                   psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
   search *s;
@@ -406,5 +418,6 @@ psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, c
   status = run_search(s, short_search ? 0 : options->effort ? options->effort : PATIENCE);
   if (s->stopped) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
   if (!status) status = try_choice(s, &s->best, &s->cost);
+  if (!status) status = build_stages(s, arena);
   return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while generating '%s'", psdm_status_text(status), program->name) : PSDM_OK;
 }

@@ -133,6 +133,10 @@ size_t psdmp_linear_room(const psdm_robot *robot);
 void psdmp_linearize_inverse(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *out);
 void psdmp_linearize_forward(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *out, psdm_ref *inner); /* inner: nullable, of a program */
 
+/* The forward one in two stages that share nothing but what the first hands over, so that few values live at a time. early: qdd, then the upper triangle of
+ * M^-1 row by row, psdmp_stage_values in all; late: dqdd/dq, dqdd/dqd, where value k of the first stage is input k of block QDD. */
+void psdmp_linearize_stages(psdmp_trace *t, bool composite, psdm_ref *room, psdm_ref *early, psdm_ref *late);
+
 /* M^-1, both triangles, by the factors of psdmp_solve_mass; M is overwritten. */
 void psdmp_inverse_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *Minv);
 

@@ -68,7 +68,7 @@ static psdm_status emit_file(psdmp_writer *e, file_kind kind, psdmp_arena *arena
     case FMU:
     case FMU_DESCRIPTION: status = emit_fmu(e, kind, arena); break;
     case DEVICE: status = psdmp_emit_cuda_device(e, arena); break;
-    case KERNELS: psdmp_emit_cuda_kernels(e); break;
+    case KERNELS: status = psdmp_emit_cuda_kernels(e, arena); break;
     case CMAKE: psdmp_emit_cuda_cmake(e); break;
     default: psdmp_emit_cuda_python(e);
   }

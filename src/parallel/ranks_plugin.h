@@ -4,12 +4,13 @@
 
 #include "psdm/ranks.h"
 
-#define PSDMP_RANKS_KEY "psdm ranks 1"
+#define PSDMP_RANKS_KEY "psdm ranks 2"
 
 /* Under the name psdm_mpi. */
 typedef struct psdmp_ranks_plugin {
-  const char *key;                     /* PSDMP_RANKS_KEY */
-  bool (*begin)(psdm_ranks *ranks);    /* fills it in; false: MPI does not start */
+  const char *key;                                /* PSDMP_RANKS_KEY */
+  void (*library)(char *text, size_t size);       /* name and version of this MPI, also before it begins */
+  bool (*begin)(psdm_ranks *ranks);               /* fills it in; false: MPI does not start */
 } psdmp_ranks_plugin;
 
 #endif

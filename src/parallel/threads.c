@@ -1,13 +1,22 @@
+/* threads.c: how many threads. */
 #include "parallel/parallel.h"
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
+int psdm_threads(void) {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
 int psdmp_threads(int asked, const psdm_allocator *allocator, long units) {
   long threads = 1;
 #ifdef _OPENMP
-  threads = asked > 0 ? asked : omp_get_max_threads();
+  threads = asked > 0 ? asked : psdm_threads();
 #else
   (void)asked;
 #endif

@@ -1,4 +1,4 @@
-# Generated CUDA code by CUDA's own compiler: no spilled register in inverse dynamics, the device functions of nvcc's host side beside the plain C ones, the
+# Generated CUDA code by CUDA's own compiler: no spilled register in inverse dynamics and in the linearizations, the device functions of nvcc's host side beside the plain C ones, the
 # CMake target, the Python entry's sentence without a GPU; and, where there is a GPU, the self-tests and arrays of torch and cupy.
 . "$SOURCE/tests/tools/cli.sh"
 PATH=$PATH:/usr/local/cuda/bin
@@ -11,18 +11,25 @@ okay() { # WHAT COMMAND...
   "$@" > out 2> err < /dev/null || wrong "$what"
 }
 
-functions=inverse,mass,forward,regressor,linearize_inverse
+functions=inverse,mass,forward,regressor,linearize_inverse,linearize_forward
 for name in kr6-float lbr7-double; do
   real=${name#*-}
   run codegen --effort 0 --method recursive "$robots/kuka_${name%-*}.yaml" --out "$name" --prefix arm --target cuda --real "$real" --functions $functions
   expect_code 0 "codegen $name"
   # registers: what each kernel takes, on the machine code's own word
   okay "$name: nvcc" make -s -C "$name" ARCH=sm_90 NVCCFLAGS="-O3 -std=c++17 -arch=sm_90 -Xptxas -v -Xcompiler -Wall,-Wextra" CFLAGS="-std=c99 -O1" arm_cuda.o
-  cat out err | grep -E 'warning' > words && wrong "$name: nvcc warns: $(head -3 words)"
-  cat out err | grep -A2 'Function properties for .*arm_inverse_kernel' > inverse
+  cat out err > report
+  grep -E 'warning' report > words && wrong "$name: nvcc warns: $(head -3 words)"
+  grep -A2 'Function properties for .*arm_inverse_kernel' report > inverse
   checks=$((checks + 2))
   awk '/spill/ { n++; if (!/ 0 bytes spill stores, 0 bytes spill loads/) bad = 1 } END { exit bad || !n }' inverse || wrong "$name: inverse dynamics spills registers: $(cat inverse)"
   grep -oE 'Used [0-9]+' inverse | awk '{ n++; if ($2 > 168) bad = 1 } END { exit bad || !n }' || wrong "$name: inverse dynamics takes too many registers: $(cat inverse)"
+  # what the linearizations cannot hold in registers is in shared memory, with compilers that can do that
+  if nvcc --version | grep -qE 'release (1[3-9]|[2-9][0-9])'; then
+    grep -A2 'Function properties for .*arm_linearize_.*_kernel' report > linear
+    checks=$((checks + 1))
+    awk '/spill/ { n++; if (!/ 0 bytes spill stores, 0 bytes spill loads/) bad = 1 } END { exit bad || n != 2 }' linear || wrong "$name: a linearization goes to local memory: $(cat linear)"
+  fi
   okay "$name: self-test is built" make -s -C "$name" ARCH=sm_90 CFLAGS="-std=c99 -O1" arm_selftest libarm_cuda.so
   "$name/arm_selftest" > out 2> err
   code=$?
@@ -55,6 +62,9 @@ int main() {
     arm_inverse_device(x[0], x[1], x[2], a), arm_inverse(x[0], x[1], x[2], b), compare(a, b, ARM_N);
     arm_mass_device(x[0], a), arm_mass(x[0], b), compare(a, b, ARM_N*ARM_N);
     arm_regressor_device(x[0], x[1], x[2], a), arm_regressor(x[0], x[1], x[2], b), compare(a, b, ARM_N*ARM_L);
+    enum { NN = ARM_N*ARM_N };
+    arm_linearize_inverse_device(x[0], x[1], x[2], a, a + NN, a + 2*NN), arm_linearize_inverse(x[0], x[1], x[2], b, b + NN, b + 2*NN);
+    for (int k = 0; k < 3; k++) compare(a + k*NN, b + k*NN, NN);
   }
   printf("worst %.1e\n", worst);
   return !(worst <= 300*0x1p-53);

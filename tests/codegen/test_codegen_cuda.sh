@@ -1,5 +1,5 @@
 # The CUDA target where there is no CUDA: the same device functions compiled as loops on the processor, by their self-tests, beside psdm eval at random
-# states through PREFIX_cuda.py, under sanitizers, with far angles; names that would like to be code.
+# states through PREFIX_cuda.py, under sanitizers, with far angles; functions in two stages, of chains, trees and sliding joints; names that would like to be code.
 . "$SOURCE/tests/tools/cli.sh"
 : "${CC:=cc}" "${CXX:=c++}"
 command -v "$CXX" > /dev/null || { echo "SKIPPED: no C++ compiler" >&2; exit 77; }
@@ -23,12 +23,29 @@ folder() {
   grep -q 'inverse_batch' out || wrong "$name: no batch was tested"
 }
 
-functions=inverse,mass,forward,regressor,linearize_inverse
+functions=inverse,mass,forward,regressor,linearize_inverse,linearize_forward
 folder kr6_float kuka_kr6 --method recursive --real float --functions $functions
 folder kr6_double kuka_kr6 --method recursive --functions $functions
 folder scara fanuc_sr6ia --functions inverse,linearize_forward --theta argument --gravity-argument --payload
 folder planar two_link --functions all --sincos libm --wrench --payload --friction-columns --drive-columns
 folder caller two_link --functions all --sincos caller --real float
+
+# two stages where the values of one are too many for a GPU's registers: a long arm, a tree with a sliding joint; whole where they are not
+python3 - > tree.yaml <<'PY'
+import random
+random.seed(7)
+print("name: tree\nconvention: modified-dh\njoints:")
+for k in range(7):
+    parent = "" if k == 0 else ", parent: j%d" % (3 if k == 5 else k - 1)
+    print("  - {name: j%d, type: %s%s, theta: %g, d: %g, a: %g, alpha: %g}" % (k, "prismatic" if k == 3 else "revolute", parent, *(random.uniform(-1, 1) for _ in range(4))))
+print("links:")
+for k in range(7):
+    print("  - {mass: %g, com: [%g, %g, %g], inertia: {xx: 0.4, yy: 0.5, zz: 0.45, xy: 0.01, xz: -0.02, yz: 0.03}}" % (random.uniform(1, 3), *(random.uniform(-0.2, 0.2) for _ in range(3))))
+PY
+robots=. folder tree tree --functions inverse,linearize_forward --gravity-argument --payload
+for name in kr6_float kr6_double tree; do expect_in $name/arm.cuh arm_linearize_forward_first; done
+checks=$((checks + 1))
+grep -q arm_linearize_forward_first scara/arm.cuh && wrong "scara: two stages, where one would fit"
 for real in float double; do
   name=kr6_$real
   okay "$name: library of loops" make -s -C $name CXX="$CXX" CXXFLAGS="$strict" libarm_loops.so

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Real MPI: 1, 2, 4 and 8 ranks give the same bytes; a bad file ends the run with its name, once; a killed rank leaves parts from which the next run goes on; memory does
-# not grow with the log; IPOPT and MPI in one process do not disturb each other.
+# Real MPI: 1, 2, 4 and 8 ranks give the same bytes; a bad file ends the run with its name, once; a killed rank or an interrupt leaves parts from which the next run goes on,
+# and which are gone when the answer is there; memory does not grow with the log; IPOPT and MPI in one process do not disturb each other.
 set -eu
 command -v mpirun > /dev/null || { echo "SKIPPED: mpirun is not there; install openmpi-bin and libopenmpi-dev"; exit 77; }
 [ -e "$BUILD/lib/psdm/psdm_mpi.so" ] || { echo "SKIPPED: this build has no psdm_mpi.so; install libopenmpi-dev and configure again"; exit 77; }
@@ -55,6 +55,27 @@ for n in 2 4 8; do
 done
 echo "calibrate, logs that are read: the same bytes on 1, 2, 4, 8 ranks"
 
+# ---- estimators that go through the rows again, and decimated rows ----
+given=(calibrate "$robot" --kinematics q --cutoff 20 --delay 0 --plain-friction --rest none --quiet)
+few=(--log $(many 3))
+ways=('robust --estimator robust --cache 65536' 'energy --estimator energy --cache 65536' 'iv --estimator iv' 'didim --estimator didim' 'sieve --estimator wls --decimate 50 --cache 65536')
+for way in "${ways[@]}"; do
+  read -ra words_of <<< "$way"
+  "$PSDM" "${given[@]}" "${words_of[@]:1}" "${few[@]}" --out alone_way.yaml 2> words
+  for n in 2 4; do
+    ranks $n "${given[@]}" "${words_of[@]:1}" "${few[@]}" --out "ranks$n.yaml" 2> words
+    same alone_way.yaml "ranks$n.yaml" "${words_of[0]} on $n ranks"
+  done
+done
+echo "robust, energy, iv, didim and decimated rows: the same bytes on 1, 2, 4 ranks"
+for way in "${ways[0]}" "${ways[4]}"; do
+  read -ra words_of <<< "$way"
+  small=$(peak "$PSDM" "${given[@]}" "${words_of[@]:1}" --log $(many 3) --out few_way.yaml)
+  large=$(peak "$PSDM" "${given[@]}" "${words_of[@]:1}" --log $(many 6) --out few_way.yaml)
+  echo "most memory, ${words_of[0]}: $small kB of 150 thousand rows, $large kB of 300 thousand"
+  [ "$large" -lt $((small + small / 20 + 2000)) ] || wrong "memory grows with the log: ${words_of[0]}"
+done
+
 # ---- excite and reduce ----
 "$PSDM" excite "$robot" --seconds 5 --starts 5 --evaluations 60 --out alone.csv > words 2>&1
 "$PSDM" reduce "$SOURCE/robots/kuka_kr6.yaml" --profile slow --error 0.05 --samples 20000 --json > alone.json 2> words
@@ -82,6 +103,31 @@ ranks 2 calibrate nowhere.yaml --log log.csv 2> together || code=$?
 [ "$code" = 2 ] && [ "$(grep -c 'psdm: error' together)" = 1 ] || wrong "a robot that is not there: exit $code, $(cat together)"
 echo "a bad file ends all ranks with exit 3 and one sentence"
 
+# ---- one of many is bad: the same words on any number of ranks ----
+head -n 3000 log.csv > good.csv
+cut -d, -f1-4 good.csv > missing.csv
+head -n 1 good.csv > empty.csv
+for bad in missing.csv empty.csv gone.csv; do
+  for n in 1 2 4; do
+    code=0
+    ranks $n "${given[@]}" --estimator wls --log good.csv good.csv "$bad" good.csv good.csv --out no.yaml 2> words || code=$?
+    grep '^psdm: error' words > "told$n" || wrong "$bad on $n ranks: nothing was told"
+    echo "exit $code" >> "told$n"
+    [ "$code" != 0 ] && [ ! -e no.yaml ] || wrong "$bad on $n ranks: exit $code"
+    same told1 "told$n" "$bad on $n ranks"
+  done
+done
+# rows that are none are told with file and line, and left out
+awk 'NR == 1500 { print "1.5,x,2,3,4"; next } 1' good.csv > text.csv
+(cat good.csv; printf '3.0,1.2') > short.csv
+gzip -c good.csv | head -c 20000 > cut.csv.gz
+for n in 1 2 4; do
+  ranks $n "${given[@]}" --estimator wls --log good.csv text.csv short.csv cut.csv.gz good.csv --json 2> words | grep -v '"seconds"' > "told$n"
+  same told1 "told$n" "rows that are none on $n ranks"
+done
+grep -q "text.csv: line 1500: field 2 is 'x'" told1 && grep -q 'short.csv: line 3001: 2 fields' told1 && grep -q 'cut.csv.gz: line .*ends early' told1 || wrong "faults: $(cat told1)"
+echo "a bad file among good ones: the same words and the same exit code on 1, 2, 4 ranks"
+
 # ---- a killed rank, and the next run ----
 timeout 300 mpirun --allow-run-as-root --oversubscribe -n 2 "$PSDM" "${long[@]}" --checkpoint parts --out killed.yaml 2> words &
 job=$!
@@ -101,15 +147,59 @@ code=0
 wait $job || code=$?
 [ "$code" != 0 ] && [ ! -e killed.yaml ] || wrong "a killed rank: exit $code"
 left=$(find parts -name '*.part' | wc -l)
+cp -r parts parts2
+cp -r parts parts3
 ranks 2 "${long[@]}" --checkpoint parts --out resumed.yaml 2> words
 grep -q 'parts of an earlier run that were taken from there: [1-9]' words || wrong "nothing was taken: $(cat words)"
 same alone.yaml resumed.yaml "the run that goes on"
-"$PSDM" "${long[@]}" --checkpoint parts --out again.yaml 2> words
+[ -z "$(ls -A parts)" ] || wrong "parts are left behind an answer: $(ls -A parts)"
+"$PSDM" "${long[@]}" --checkpoint parts2 --out again.yaml 2> words
 same alone.yaml again.yaml "one process that goes on"
-"$PSDM" "${long[@]:0:23}" --checkpoint parts --out few2.yaml 2> words
-grep -q 'parts of other logs or settings, or of another version, that were not used: [1-9]' words || wrong "stale parts are not told: $(cat words)"
+[ -z "$(ls -A parts2)" ] || wrong "parts are left behind the answer of one process"
+"$PSDM" "${long[@]:0:23}" --checkpoint parts3 --out few2.yaml 2> words
+grep -q "parts of other logs or settings, or of another version, that were not used: $left" words || wrong "stale parts are not told: $(cat words)"
 same few.yaml few2.yaml "stale parts"
-echo "a killed rank left $left parts; the next run took them, and has the same bytes"
+[ "$(find parts3 -name '*.part' | wc -l)" = "$left" ] || wrong "parts of others were touched"
+echo "a killed rank left $left parts; the next run took them, has the same bytes, and removed them"
+
+# ---- an interrupt: all ranks end, what is written is whole, and the next run goes on ----
+robust=(calibrate "$robot" --estimator robust --kinematics q --cutoff 20 --delay 0 --plain-friction --rest none --cache 65536 --quiet --log $(many 6))
+"$PSDM" "${robust[@]}" --out alone.yaml 2> words
+interrupt() { # WHOM: "mpirun", or the rank that hears of it
+  rm -rf parts stopped.yaml
+  timeout 300 mpirun --allow-run-as-root --oversubscribe -n 2 "$PSDM" "${robust[@]}" --checkpoint parts --out stopped.yaml 2> words &
+  local job=$! found=0 whom=
+  for ((k = 0; k < 3000; k++)); do
+    compgen -G 'parts/*-robust-*.part' > /dev/null && found=1 && break
+    kill -0 $job 2> /dev/null || break
+    sleep 0.01
+  done
+  [ $found = 1 ] || wrong "no part of a pass was finished: $(cat words)"
+  if [ "$1" = mpirun ]; then
+    whom=$(pgrep -P $job -x mpirun)
+  else
+    for process in $(pgrep -x psdm); do
+      grep -qz "^OMPI_COMM_WORLD_RANK=$1\$" "/proc/$process/environ" 2> /dev/null && [ "$(readlink "/proc/$process/cwd")" = "$work" ] && whom=$process
+    done
+  fi
+  kill -INT "$whom"
+  code=0
+  wait $job || code=$?
+  for process in $(pgrep -x psdm); do
+    [ "$(readlink "/proc/$process/cwd")" != "$work" ] || wrong "a rank is left behind an interrupt of $1"
+  done
+  compgen -G '*.yaml?*' > /dev/null && wrong "something half-written is left: $(ls)"
+  [ ! -e stopped.yaml ] || tail -c 1 stopped.yaml | cmp -s - <(echo) || wrong "what was written is not whole"
+  compgen -G 'parts/*-robust-*.part' > /dev/null || wrong "an interrupt took the parts"
+}
+interrupt 0
+[ "$code" = 130 ] && [ -s stopped.yaml ] && grep -q 'interrupted' words || wrong "an interrupt of rank 0: exit $code, $(cat words)"
+interrupt mpirun # which has an exit code of its own, and patience for a second or so
+[ "$code" != 0 ] || wrong "an interrupt of mpirun: exit 0"
+ranks 2 "${robust[@]}" --checkpoint parts --out resumed.yaml 2> words
+same alone.yaml resumed.yaml "the run behind an interrupt"
+[ -z "$(ls -A parts)" ] || wrong "parts are left"
+echo "an interrupt ends all ranks, and the next run has the same bytes"
 
 # ---- both plug-ins in one process; commands that are not spread run once ----
 if [ -e "$BUILD/lib/psdm/psdm_ipopt.so" ]; then

@@ -227,8 +227,44 @@ static void failures_are_heard(void **state) {
   assert_int_equal(waitpid(f.process[1], &status, 0), f.process[1]);
 }
 
+static psdm_status cannot_open(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+  (void)user, (void)request, (void)answer;
+  return work == 1 ? psdmp_fail(error, PSDM_E_IO, "a.csv", 0, 0, "cannot be opened") : psdmp_fail(error, PSDM_E_PARSE, "a.csv", 7, 0, "not a number");
+}
+
+/* a file that is missing on one machine is told with its rank; what is wrong in a file is wrong for all, and told as one process would */
+static void files_of_other_machines(void **state) {
+  static const char *const told[] = {"cannot be opened (on rank 1)", "not a number"};
+  (void)state;
+  forked f;
+  fork_ranks(&f, 2);
+  if (f.ranks.rank > 0) psdmp_team_serve(&f.ranks, cannot_open, NULL, NULL, NULL), join_ranks(&f, NULL);
+  for (int work = 1; work <= 2; work++) {
+    psdmp_bytes answer = {0};
+    psdm_error error;
+    assert_int_equal(psdmp_team_ask(&f.ranks, work, NULL, &error), PSDM_OK);
+    assert_int_equal(psdmp_team_listen(&f.ranks, 1, &answer, &error), work == 1 ? PSDM_E_IO : PSDM_E_PARSE);
+    assert_string_equal(error.text, told[work - 1]);
+    assert_string_equal(error.file, "a.csv");
+    psdmp_bytes_free(&answer);
+  }
+  psdmp_team_dismiss(&f.ranks);
+  join_ranks(&f, NULL);
+  psdm_error own = {.status = PSDM_E_IO, .file = "a.csv", .text = "cannot be opened"};
+  psdmp_team_tell(0, PSDM_E_IO, &own);
+  assert_string_equal(own.text, "cannot be opened");
+  psdmp_team_tell(3, PSDM_E_IO, NULL);
+}
+
+static void threads_as_asked(void **state) {
+  (void)state;
+  assert_true(psdm_threads() >= 1);
+  assert_int_equal(psdmp_threads(0, NULL, 1000000), psdm_threads());
+  assert_int_equal(psdmp_threads(0, NULL, 1), 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(any_way_to_split), cmocka_unit_test(bytes_and_lies), cmocka_unit_test(shares_cover_everything),
-                                     cmocka_unit_test(failures_are_heard), cmocka_unit_test(same_bits_everywhere)};
+                                     cmocka_unit_test(failures_are_heard), cmocka_unit_test(files_of_other_machines), cmocka_unit_test(threads_as_asked), cmocka_unit_test(same_bits_everywhere)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# OMP_NUM_THREADS changes no byte, nor do threads of BLAS, which look at it too: calibrate (rows in memory, and rows that are read), eval, excite, reduce.
+# OMP_NUM_THREADS changes no byte, nor do threads of BLAS, which look at it too: calibrate (rows in memory, and rows that are read; by steps), payload, eval, excite, reduce.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -12,12 +12,46 @@ wrong() {
 "$PSDM" excite "$robot" --seconds 10 --starts 2 --evaluations 40 --periods 4 --out motion.csv > words 2>&1
 "$PSDM" simulate "$robot" --inverse --reference motion.csv --ignore-extra --log log.csv --log-rate 1000 > words 2>&1
 awk -F, -v OFS=, 'NR == 1 { print "q1,q2,qd1,qd2,qdd1,qdd2"; next } NR < 9000 { print $2, $3, $3, $2, $4, $5 }' log.csv > states.csv
+# six joints, for which BLAS would take threads
+cat > arm.yaml << 'YAML'
+name: arm
+gravity: [0, 0, -9.81]
+convention: modified-dh
+joints:
+  - {name: A1, d: 0.4, drive_inertia: 0.5, limits: {effort: 60}, friction: {coulomb: 3, viscous: 4}}
+  - {name: A2, alpha: -pi/2, a: 0.05, limits: {effort: 100}, friction: {coulomb: 3, viscous: 4}}
+  - {name: A3, a: 0.4, limits: {effort: 40}, friction: {coulomb: 2, viscous: 2}}
+  - {name: A4, alpha: -pi/2, a: 0.04, d: 0.36, limits: {effort: 10}, friction: {coulomb: 0.5, viscous: 0.5}}
+  - {name: A5, alpha: pi/2, limits: {effort: 8}, friction: {coulomb: 0.4, viscous: 0.4}}
+  - {name: A6, alpha: -pi/2, d: 0.05, limits: {effort: 2}, friction: {coulomb: 0.2, viscous: 0.2}}
+links:
+  - {mass: 8, com: [0, 0.02, -0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.08}}
+  - {mass: 6, com: [0.2, 0, 0.05], inertia: {xx: 0.03, yy: 0.1, zz: 0.1}}
+  - {mass: 4, com: [0.02, -0.03, 0.01], inertia: {xx: 0.03, yy: 0.02, zz: 0.03}}
+  - {mass: 2, com: [0, 0.02, -0.1], inertia: {xx: 0.02, yy: 0.02, zz: 0.01}}
+  - {mass: 1, com: [0, -0.02, 0.01], inertia: {xx: 0.003, yy: 0.002, zz: 0.003}}
+  - {mass: 0.4, com: [0, 0, 0.02], inertia: {xx: 0.0005, yy: 0.0005, zz: 0.0004}}
+YAML
+sed '/^links:/,$d; s/, friction: {[^}]*}//; s/drive_inertia: [0-9.]*/drive_inertia: unknown/' arm.yaml > known.yaml
+(cat arm.yaml; echo 'tool: {mass: 2, com: [0.02, -0.03, 0.06], inertia: {xx: 0.004, yy: 0.005, zz: 0.003}}') > carries.yaml
+"$PSDM" excite arm.yaml --for gravity --seconds 20 --speed 0.3 --out slow_motion.csv > words 2>&1
+"$PSDM" excite arm.yaml --seconds 5 --starts 1 --evaluations 30 --periods 3 --out fast_motion.csv > words 2>&1
+record() { "$PSDM" simulate "$1" --inverse --reference "$2" --ignore-extra --log "$3" --log-rate 500 --log-noise 2e-4 > words 2>&1; }
+record arm.yaml slow_motion.csv slow.csv
+record arm.yaml fast_motion.csv empty.csv
+record carries.yaml fast_motion.csv loaded.csv
+"$PSDM" calibrate known.yaml --log empty.csv --plain-friction --kinematics q --cutoff 20 --delay 0 --covariance --out params.yaml --quiet 2> words
 unset OPENBLAS_NUM_THREADS
 for threads in 1 2 4; do
   export OMP_NUM_THREADS=$threads
   "$PSDM" calibrate "$robot" --log log.csv --holdout 0.3 --kinematics q --delay 0 --out "memory$threads" --quiet 2> words
   "$PSDM" calibrate "$robot" --log log.csv log.csv log.csv log.csv --estimator wls --kinematics q --cutoff 20 --delay 0 --plain-friction --rest none --cache 65536 \
     --out "read$threads" --quiet 2> words
+  "$PSDM" calibrate "$robot" --log log.csv log.csv --estimator robust --kinematics q --cutoff 20 --delay 0 --plain-friction --cache 65536 --out "robust$threads" --quiet 2> words
+  "$PSDM" calibrate "$robot" --log log.csv --decimate 20 --estimator wls --kinematics q --cutoff 20 --delay 0 --plain-friction --out "sieve$threads" --quiet 2> words
+  "$PSDM" calibrate "$robot" --log log.csv --estimator wls --kinematics q --cutoff 20 --delay 0 --plain-friction --predict "rows_of_predict$threads" --quiet 2> words
+  "$PSDM" calibrate known.yaml --route steps --log gravity:slow.csv --out "steps$threads" --quiet 2> words
+  "$PSDM" payload known.yaml --params params.yaml --log loaded.csv --empty empty.csv --out "payload$threads" --quiet 2> words
   for function in inverse regressor linearize-inverse pose; do
     "$PSDM" eval "$robot" $function --ignore-extra --in states.csv --out "$function$threads" 2> words
   done
@@ -32,7 +66,7 @@ for first in *1; do
     checks=$((checks + 1))
   done
 done
-[ "$checks" = 16 ] || wrong "$checks comparisons"
+[ "$checks" = 26 ] || wrong "$checks comparisons"
 # a state that cannot be read is named by its line, and as much of what came before it is written, whatever the number of threads
 (head -n 5000 states.csv; echo "1,2,x,4,5,6") > bad.csv
 for threads in 1 4; do

@@ -59,6 +59,7 @@ static void calibrate_free(calibrate_job *j) {
   psdm_steps_free(j->steps.result);
   psdm_parameters_free(j->steps.before);
   psdm_robot_free(j->robot);
+  free(j->steps.log);
   free(j->sign);
   free(j->offset);
   free(j->max_rmse);
@@ -130,6 +131,15 @@ static int report(calibrate_job *j) {
   return code == EXIT_OK && j->failures ? EXIT_QUALITY : code;
 }
 
+/* parts are there for a run that goes on; the answer of this one is written, all of it, and told */
+static void clear_checkpoint(const calibrate_job *j) {
+  psdm_error error;
+  long removed;
+  if (!j->set.checkpoint || tool_interrupted() || fflush(stdout) != 0 || ferror(stdout)) return;
+  if (psdm_calibration_clear(j->result, &removed, &error)) tool_warn("%s: %s", tool_safe(error.file), error.text);
+  if (removed) tool_detail("%s: parts of this run that were removed: %ld", tool_safe(j->set.checkpoint), removed);
+}
+
 static int oneshot(calibrate_job *j) {
   int code = calibrate_words(j);
   if (code < 0) code = tool_load("calibrate", j->path, ROBOT_SETTINGS_OF(&j->set), &j->robot);
@@ -138,7 +148,10 @@ static int oneshot(calibrate_job *j) {
   if (code < 0) code = calibrate_compare(j);
   if (code < 0) calibrate_judge(j);
   if (code < 0) code = calibrate_files(j);
-  return code < 0 ? report(j) : code;
+  if (code >= 0) return code;
+  code = report(j);
+  if (code == EXIT_OK || code == EXIT_QUALITY) clear_checkpoint(j);
+  return code;
 }
 
 /* what is read may not be written over, which is better said before the work than after; --params may: calibrations go on in their own file */

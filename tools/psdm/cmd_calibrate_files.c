@@ -1,4 +1,5 @@
 /* cmd_calibrate_files.c: what a calibration leaves behind: parameters, predicted rows, a URDF, C code. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd_calibrate.h"
@@ -14,36 +15,47 @@ int calibrate_write_parameters(const calibrate_job *j) {
 
 /* ---- predicted rows ---- */
 
-enum { GROUPS = 8 };
+enum { GROUPS = 8, TOGETHER = 4096 }; /* rows whose digits several threads write at a time */
 static const char *const group_names[GROUPS] = {"q", "qd", "qdd", "tau", "raw", "predicted", "band", "friction"};
 
 typedef struct rows_out {
   psdm_output *out;
-  int n;
+  int n, threads;
+  long rows;
+  double *numbers; /* (TOGETHER x (3 + GROUPS n)) */
 } rows_out;
 
-static bool write_row(void *user, const psdm_predicted_row *row) {
-  const rows_out *w = user;
-  const double *const group[GROUPS] = {row->q, row->qd, row->qdd, row->tau, row->raw, row->predicted, row->band, row->friction};
-  psdm_output_number(w->out, row->t);
-  psdm_output_print(w->out, ",%d,%d", row->segment, row->heldout);
-  tool_group_numbers(w->out, group, GROUPS, w->n);
+static bool flush_rows(rows_out *w) {
+  psdm_output_rows(w->out, w->rows, 3 + GROUPS * w->n, w->numbers, w->threads);
+  w->rows = 0;
   return !psdm_output_failed(w->out);
 }
 
+static bool write_row(void *user, const psdm_predicted_row *row) {
+  rows_out *w = user;
+  const double *const group[GROUPS] = {row->q, row->qd, row->qdd, row->tau, row->raw, row->predicted, row->band, row->friction};
+  double *to = w->numbers + w->rows++ * (3 + GROUPS * (long)w->n);
+  to[0] = row->t, to[1] = row->segment, to[2] = row->heldout;
+  for (int k = 0; k < GROUPS; k++) memcpy(to + 3 + (long)k * w->n, group[k], (size_t)w->n * sizeof *to);
+  return w->rows < TOGETHER || flush_rows(w);
+}
+
 static int write_predictions(const calibrate_job *j) {
-  rows_out w = {.n = j->n};
+  rows_out w = {.n = j->n, .threads = j->options.threads, .numbers = calloc((size_t)TOGETHER * (3 + GROUPS * (size_t)j->n), sizeof *w.numbers)};
   psdm_error error;
+  if (!w.numbers) return calibrate_memory();
   int code = tool_open(j->set.predict, &w.out);
-  if (code >= 0) return code;
-  psdm_output_text(w.out, "t,segment,heldout");
-  tool_group_names(w.out, group_names, GROUPS, j->n);
-  if (psdm_calibration_predict(j->result, write_row, &w, &error)) {
-    tool_abort(&w.out);
-    return tool_fail(&error);
+  if (code < 0) {
+    psdm_output_text(w.out, "t,segment,heldout");
+    tool_group_names(w.out, group_names, GROUPS, j->n);
+    psdm_status status = psdm_calibration_predict(j->result, write_row, &w, &error);
+    if (!status) flush_rows(&w);
+    if (status) tool_abort(&w.out);
+    code = status ? tool_fail(&error) : tool_commit(&w.out);
+    if (code == EXIT_OK) code = -1;
   }
-  code = tool_commit(&w.out);
-  return code == EXIT_OK ? -1 : code;
+  free(w.numbers);
+  return code;
 }
 
 /* ---- the calibrated robot ---- */

@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L /* access, mkstemp, sysconf */
+#define _POSIX_C_SOURCE 200809L /* access, mkstemp */
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd_doctor.h"
 #include "tool.h"
 
 #define DOCTOR_SETTINGS(X) X(flag, json, "", "", "write one JSON object")
@@ -21,26 +22,15 @@ static const char *const positional[] = {NULL};
 
 static const char help[] =
     "Checks that this installation works: versions, numbers in this locale, a temporary folder, the recursions against each\n"
-    "other on a built-in robot, the compiler, the solver and the programs that some commands use. Says for everything that is\n"
-    "missing what goes without it and how to get it. Exit 0 when all that is needed works. With --quiet only what is missing.\n\n"
+    "other on a built-in robot, threads, the compiler, the solver, MPI, a GPU and the programs that some commands use. Says for\n"
+    "everything that is missing what goes without it and how to get it. Exit 0 when all that is needed works. With --quiet only\n"
+    "what is missing.\n\n"
     "example:\n"
     "  psdm doctor\n";
 
 const command_line doctor_line = {"doctor", settings, sizeof settings / sizeof *settings, positional, help};
 
-typedef struct finding {
-  char name[48], detail[400];
-  char fix[160]; /* the line that mends it, "" */
-  bool ok, required;
-} finding;
-
-typedef struct findings {
-  finding item[48];
-  int count;
-} findings;
-
-static finding *find(findings *f, const char *name, bool ok, bool required, const char *format, ...) PSDM_PRINTF(5, 6);
-static finding *find(findings *f, const char *name, bool ok, bool required, const char *format, ...) {
+finding *doctor_find(findings *f, const char *name, bool ok, bool required, const char *format, ...) {
   finding *at = &f->item[f->count < (int)(sizeof f->item / sizeof *f->item) - 1 ? f->count++ : f->count];
   *at = (finding){.ok = ok, .required = required};
   snprintf(at->name, sizeof at->name, "%s", name);
@@ -51,8 +41,7 @@ static finding *find(findings *f, const char *name, bool ok, bool required, cons
   return at;
 }
 
-/* what is not there, and the line that brings it */
-static void install(finding *at, const char *packages, bool build_again) {
+void doctor_install(finding *at, const char *packages, bool build_again) {
   if (!at->ok) snprintf(at->fix, sizeof at->fix, "%sapt-get install %s%s", geteuid() ? "sudo " : "", packages, build_again ? ", then make build" : "");
 }
 
@@ -73,18 +62,18 @@ static void check_versions(findings *f) {
                   {"HDF5", "HDF5", "no logs in HDF5, none of MATLAB's version 7.3", "libhdf5-dev"},
                   {"SQLite", "bags of ROS 2 (.db3)", "no such logs", "libsqlite3-dev"}};
   const char *name, *version;
-  find(f, "library", strcmp(psdm_version(), PSDM_VERSION) == 0, true, "libpsdm %s, headers %s", psdm_version(), PSDM_VERSION);
-  for (int i = 0; (name = psdm_component(i, &version)); i++) find(f, name, true, true, "%s", version);
-  if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS)) install(find(f, "SUNDIALS", false, false, "not built in: psdm simulate has fixed steps only"), "libsundials-dev", true);
-  if (!has_component("NLopt")) install(find(f, "NLopt", false, false, "not found: no psdm excite for inertia, no LuGre friction from logs"), "libnlopt0", false);
+  doctor_find(f, "library", strcmp(psdm_version(), PSDM_VERSION) == 0, true, "libpsdm %s, headers %s", psdm_version(), PSDM_VERSION);
+  for (int i = 0; (name = psdm_component(i, &version)); i++) doctor_find(f, name, true, true, "%s", version);
+  if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS)) doctor_install(doctor_find(f, "SUNDIALS", false, false, "not built in: psdm simulate has fixed steps only"), "libsundials-dev", true);
+  if (!has_component("NLopt")) doctor_install(doctor_find(f, "NLopt", false, false, "not found: no psdm excite for inertia, no LuGre friction from logs"), "libnlopt0", false);
   for (size_t k = 0; k < sizeof optional / sizeof *optional; k++)
-    if (!has_component(optional[k].component)) install(find(f, optional[k].name, false, false, "not built in: %s", optional[k].lost), optional[k].packages, true);
+    if (!has_component(optional[k].component)) doctor_install(doctor_find(f, optional[k].name, false, false, "not built in: %s", optional[k].lost), optional[k].packages, true);
 }
 
 static void check_solver(findings *f) {
   char where[360];
   bool ok = psdm_optimal_solver(where, sizeof where) == PSDM_OK;
-  install(find(f, "IPOPT plug-in", ok, false, ok ? "%s" : "not found: no psdm plan from rest to rest; looked for in %s", where), "coinor-libipopt-dev", true);
+  doctor_install(doctor_find(f, "IPOPT plug-in", ok, false, ok ? "%s" : "not found: no psdm plan from rest to rest; looked for in %s", where), "coinor-libipopt-dev", true);
 }
 
 /* ---- the system ---- */
@@ -94,7 +83,7 @@ static void check_numbers(findings *f) {
   char text[32];
   setlocale(LC_ALL, "");
   bool ok = psdm_parse_number("1.5", &x) && x == 1.5 && strcmp(psdm_number_text(1.5, text), "1.5") == 0;
-  find(f, "numbers", ok, true, "1.5 reads and prints as 1.5 in locale %s", setlocale(LC_NUMERIC, NULL));
+  doctor_find(f, "numbers", ok, true, "1.5 reads and prints as 1.5 in locale %s", setlocale(LC_NUMERIC, NULL));
   setlocale(LC_ALL, "C");
 }
 
@@ -107,7 +96,7 @@ static void check_folder(findings *f) {
     close(fd);
     unlink(path);
   }
-  find(f, "temporary folder", fd >= 0, true, "%s", folder && folder[0] ? folder : "/tmp");
+  doctor_find(f, "temporary folder", fd >= 0, true, "%s", folder && folder[0] ? folder : "/tmp");
 }
 
 /* a tree with every kind of joint, small enough to live in the program */
@@ -143,7 +132,7 @@ static void check_dynamics(findings *f) {
   if (!psdm_robot_parse(robot_text, strlen(robot_text), "built-in", NULL, NULL, &robot, &error) && !psdm_work_new(robot, NULL, &work))
     worst = self_test_error(robot, work);
   /* a handful of operations on numbers near one: 1e-12 leaves four digits of room */
-  find(f, "dynamics", worst < 1e-12, true, "inverse, forward and regressor agree to %.1e%s%s", worst, error.text[0] ? ": " : "", error.text);
+  doctor_find(f, "dynamics", worst < 1e-12, true, "inverse, forward and regressor agree to %.1e%s%s", worst, error.text[0] ? ": " : "", error.text);
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);
 }
@@ -159,43 +148,20 @@ static void check_compiler(findings *f) {
   bool ok = !psdm_robot_parse(robot_text, strlen(robot_text), "built-in", NULL, NULL, &robot, &error) && !psdm_code_build(robot, &options, NULL, &code, &error) &&
             !psdm_compile(code, &compile, NULL, &compiled, &error);
   const psdm_compile_info *info = ok ? psdm_compiled_info(compiled) : NULL;
-  install(find(f, "C compiler", ok, false, ok ? "%s: compiles and loads generated code" : "%s: no psdm bench, slower simulations", ok ? info->compiler : error.text), "gcc", false);
-  if (ok) find(f, "cache", !info->reason[0], false, "%s", info->reason[0] ? info->reason : info->cached ? "compiled code is found again" : "compiled code is kept");
+  doctor_install(doctor_find(f, "C compiler", ok, false, ok ? "%s: compiles and loads generated code" : "%s: no psdm bench, slower simulations", ok ? info->compiler : error.text), "gcc", false);
+  if (ok) doctor_find(f, "cache", !info->reason[0], false, "%s", info->reason[0] ? info->reason : info->cached ? "compiled code is found again" : "compiled code is kept");
   psdm_compiled_free(compiled);
   psdm_code_free(code);
   psdm_robot_free(robot);
 }
 
-static void check_threads(findings *f) {
-  const char *set = getenv("OMP_NUM_THREADS");
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  find(f, "threads", true, false, "%ld processor%s%s%s", processors, processors == 1 ? "" : "s", set && set[0] ? ", OMP_NUM_THREADS=" : "", set && set[0] ? set : "");
-}
-
 /* ---- programs ---- */
-
-static bool executable(const char *folder, int length, const char *program, char *full, size_t size) {
-  int written = snprintf(full, size, "%.*s/%s", length, folder, program);
-  return written > 0 && (size_t)written < size && access(full, X_OK) == 0;
-}
-
-/* on the path, or where CUDA's installer puts it without telling the path */
-static bool find_program(const char *program, char *full, size_t size) {
-  const char *path = getenv("PATH");
-  while (path && *path) {
-    size_t length = strcspn(path, ":");
-    if (executable(path, (int)length, program, full, size)) return true;
-    path += length + (path[length] == ':');
-  }
-  static const char cuda[] = "/usr/local/cuda/bin";
-  return executable(cuda, (int)strlen(cuda), program, full, size);
-}
 
 /* what psdm report draws with: named by PSDM_GNUPLOT, as a path or to be looked for, else gnuplot */
 static bool find_gnuplot(char *full, size_t size) {
   const char *named = getenv("PSDM_GNUPLOT");
-  if (!named || !named[0]) return find_program("gnuplot", full, size);
-  if (!strchr(named, '/')) return find_program(named, full, size);
+  if (!named || !named[0]) return doctor_program("gnuplot", full, size);
+  if (!strchr(named, '/')) return doctor_program(named, full, size);
   snprintf(full, size, "%s", named);
   return access(named, X_OK) == 0;
 }
@@ -204,19 +170,16 @@ static void check_programs(findings *f) {
   static const struct {
     const char *program, *use, *packages;
   } programs[] = {{"gnuplot", "draws plots, in psdm report too", "gnuplot-nox"},
-                  {"python3", "runs the Python package (pip install ./python)", "python3 python3-venv"},
-                  {"nvcc", "compiles CUDA code", "nvidia-cuda-toolkit"},
-                  {"mpicc", "builds programs for many machines", "libopenmpi-dev"},
-                  {"mpirun", "runs them", "openmpi-bin"}};
+                  {"python3", "runs the Python package (pip install ./python)", "python3 python3-venv"}};
   char full[1024];
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-    bool plots = strcmp(programs[i].program, "gnuplot") == 0, ok = plots ? find_gnuplot(full, sizeof full) : find_program(programs[i].program, full, sizeof full);
+    bool plots = strcmp(programs[i].program, "gnuplot") == 0, ok = plots ? find_gnuplot(full, sizeof full) : doctor_program(programs[i].program, full, sizeof full);
     const char *named = plots ? getenv("PSDM_GNUPLOT") : NULL;
-    finding *found = find(f, programs[i].program, ok, false, "%s: %s", ok ? full : "not found", programs[i].use);
+    finding *found = doctor_find(f, programs[i].program, ok, false, "%s: %s", ok ? full : "not found", programs[i].use);
     if (!ok && named && named[0])
       snprintf(found->detail, sizeof found->detail, "PSDM_GNUPLOT=%.200s: cannot be run", named);
     else
-      install(found, programs[i].packages, false);
+      doctor_install(found, programs[i].packages, false);
   }
 }
 
@@ -273,10 +236,12 @@ int cmd_doctor(int argc, char **argv) {
   check_numbers(&f);
   check_folder(&f);
   check_dynamics(&f);
-  check_threads(&f);
+  doctor_check_threads(&f);
   check_solver(&f);
   check_compiler(&f);
   check_programs(&f);
+  doctor_check_ranks(&f);
+  doctor_check_gpu(&f);
   bool healthy = true, whole = true;
   for (int i = 0; i < f.count; i++) healthy &= f.item[i].ok || !f.item[i].required, whole &= f.item[i].ok;
   if (set.json)

@@ -29,9 +29,11 @@ const reference_fact reference_exits[] = {{"0", "done"},
 
 const reference_fact reference_variables[] = {{"CC", "the C compiler of bench and of simulations with generated code; cc without it"},
                                               {"PSDM_CACHE", "folder of compiled code; $XDG_CACHE_HOME/psdm or ~/.cache/psdm without it"},
-                                              {"PSDM_PLUGINS", "folder of the plug-in for optimal motions, in place of the usual ones"},
+                                              {"PSDM_PLUGINS", "folder of the plug-ins for optimal motions and for MPI, in place of the usual ones"},
                                               {"PSDM_NLOPT", "NLopt's library, in place of the system's"},
-                                              {"OMP_NUM_THREADS", "threads of searches and of large batches"},
+                                              {"OMP_NUM_THREADS", "threads; without it as many as the processors that this process may use"},
+                                              {"PSDM_RANKS", "off: processes that mpirun or srun started work apart; on: MPI is tried even where srun seems to have no PMIx"},
+                                              {"NVCC", "CUDA's compiler, of reduce --device cuda; nvcc without it"},
                                               {"TMPDIR", "folder for temporary files; /tmp without it"},
                                               {"NO_COLOR", "no colours, whatever its value; there are none without a terminal, or where TERM is dumb"},
                                               {NULL, NULL}};

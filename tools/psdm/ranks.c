@@ -1,21 +1,23 @@
 /* ranks.c: one command on several ranks. Rank 0 runs it; the others help where it is one that can be helped with, and wait for the end of the others. */
-#define _POSIX_C_SOURCE 200809L /* dup2, fileno */
+#define _POSIX_C_SOURCE 200809L /* dup2, fileno, nanosleep */
 #include "ranks.h"
 
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tool.h"
 
 static psdm_ranks *all;
-static FILE *said; /* what a helper has to say */
+static FILE *said;       /* what a helper has to say */
+static bool idle, plain; /* the others have nothing to do; nobody would think that they had */
 
 psdm_ranks *ranks_all(void) { return all; }
 bool ranks_helper(void) { return all && all->rank > 0; }
 
 static bool is_spread(const char *command) {
-  static const char *const spread[] = {"calibrate", "excite", "reduce"};
+  static const char *const spread[] = {"analyze", "calibrate", "excite", "reduce"};
   for (size_t k = 0; k < sizeof spread / sizeof *spread; k++)
     if (strcmp(command, spread[k]) == 0) return true;
   return false;
@@ -30,13 +32,22 @@ static void fall_silent(void) {
   if (said || nowhere >= 0) dup2(said ? fileno(said) : nowhere, STDERR_FILENO);
 }
 
+/* one of them speaks, and is given the time to be heard: what started them may end all as soon as one has ended */
+static int fail_to_begin(const psdm_error *error) {
+  if (error->text[0]) tool_fail(error);
+  nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+  return EXIT_USAGE;
+}
+
 int ranks_begin(const char *command) {
   psdm_error error = {0};
   psdm_status status = psdm_ranks_open(&all, &error);
-  if (status) return error.text[0] ? tool_fail(&error) : EXIT_USAGE; /* one of them speaks for all */
+  if (status) return fail_to_begin(&error);
+  idle = all && !is_spread(command);
+  plain = command[0] == '\0' || command[0] == '-' || strcmp(command, "help") == 0;
   if (!ranks_helper()) return -1;
   fall_silent();
-  return is_spread(command) ? -1 : EXIT_OK;
+  return idle ? EXIT_OK : -1;
 }
 
 /* the last error of a helper, without "psdm: error: " */
@@ -57,6 +68,7 @@ int ranks_end(int code) {
   char text[512];
   if (!all) return code;
   bool helper = ranks_helper();
+  if (idle && !plain && !helper && code <= EXIT_QUALITY) tool_note("one of %d ranks did this: the others cannot help with it", all->size);
   psdm_ranks_close(all, helper && code > EXIT_QUALITY ? last_words(text, sizeof text) : NULL);
   return helper ? EXIT_OK : code; /* rank 0's is that of the run */
 }

@@ -1,6 +1,8 @@
 /* mpi.c: the plug-in psdm_mpi.so: MPI behind psdm_ranks. */
 #define _POSIX_C_SOURCE 200809L /* nanosleep */
 #include <mpi.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "parallel/ranks_plugin.h"
@@ -55,6 +57,16 @@ static void finish(void *self) {
   MPI_Finalize();
 }
 
+/* the first words of what it says of itself: "Open MPI v4.1.4, package: ...", "MPICH Version:\t4.0.2\n..." */
+static void library(char *text, size_t size) {
+  char whole[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  if (MPI_Get_library_version(whole, &length)) snprintf(whole, sizeof whole, "MPI");
+  whole[strcspn(whole, ",\n")] = '\0';
+  for (char *at = whole; (at = strchr(at, '\t'));) *at = ' ';
+  snprintf(text, size, "%s", whole);
+}
+
 static bool begin(psdm_ranks *ranks) {
   int given, begun;
   if (MPI_Initialized(&begun)) return false;
@@ -64,4 +76,4 @@ static bool begin(psdm_ranks *ranks) {
 }
 
 __attribute__((visibility("default"))) extern const psdmp_ranks_plugin psdm_mpi;
-const psdmp_ranks_plugin psdm_mpi = {PSDMP_RANKS_KEY, begin};
+const psdmp_ranks_plugin psdm_mpi = {PSDMP_RANKS_KEY, library, begin};

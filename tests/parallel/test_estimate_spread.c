@@ -1,0 +1,216 @@
+/* test_estimate_spread.c: estimators that go through the rows again, decimated rows, and predictions: the same bits by threads, by ranks, and after a run that was
+ * killed; and the truth where logs are exact but for rounding. */
+#define _XOPEN_SOURCE 700
+
+#include "calibrate_spread.h"
+
+static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM, PSDM_ESTIMATOR_ENERGY};
+enum { WALKING = sizeof walking / sizeof *walking };
+
+/* one thread of one process, then ranks, then threads */
+static void everywhere(const psdm_robot *robot, psdm_calibrate_options o, int ranks, int threads) {
+  o.threads = 1;
+  psdm_calibration *c = calibrate(robot, &o);
+  numbers *expected = numbers_of(c);
+  psdm_calibration_free(c);
+  on_ranks(robot, o, ranks, expected);
+  o.threads = threads;
+  c = calibrate(robot, &o);
+  assert_same(c, expected);
+  psdm_calibration_free(c);
+  free(expected);
+}
+
+static psdm_calibrate_options plain(const char *const *path, int files) {
+  return (psdm_calibrate_options){.files = files, .path = path, .holdout = 0.2, .estimator = PSDM_ESTIMATOR_WLS, .kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 25, .delay_given = true,
+                                  .plain_friction = true, .rest = -1};
+}
+
+/* several windows, a segment that is cut by one, rows in memory */
+static void from_memory(void **state) {
+  (void)state;
+  rng g = rng_start("from_memory");
+  char path[64];
+  const char *name = log_path(path);
+  psdm_robot *robot = parse_robot(two_links);
+  write_segments(path, &g, robot, 34000);
+  for (int e = 0; e < WALKING; e++) {
+    psdm_calibrate_options o = plain(&name, 1);
+    o.estimator = walking[e], o.cutoff = 10;
+    everywhere(robot, o, 2 + e % 3, 2 + e % 2);
+  }
+  static const int factors[] = {40, 1500}; /* the last one's means reach over every window there is */
+  for (size_t k = 0; k < sizeof factors / sizeof *factors; k++) {
+    psdm_calibrate_options o = plain(&name, 1);
+    o.decimate = factors[k];
+    everywhere(robot, o, 2 + (int)k, 3);
+  }
+  psdm_robot_free(robot);
+  unlink(path);
+}
+
+/* columns that remember, too: of a window's rows before it */
+static void with_memory_of_friction(void **state) {
+  (void)state;
+  rng g = rng_start("with_memory_of_friction");
+  char path[64];
+  const char *name = log_path(path);
+  psdm_robot *robot = parse_robot(one_link);
+  write_pendulum(path, &g, 70000);
+  psdm_calibrate_options o = plain(&name, 1);
+  o.estimator = PSDM_ESTIMATOR_IV, o.plain_friction = false, o.columns = 5, o.cutoff = 10; /* whose motions have memories of their own, both */
+  everywhere(robot, o, 2, 2);
+  psdm_robot_free(robot);
+  unlink(path);
+}
+
+/* ---- rows that are read again ---- */
+
+static bool die_while_weighing(void *user, const char *doing, double share) {
+  int *rounds = user;
+  if (strcmp(doing, "weighing outliers") == 0 && share > 0.9 && ++*rounds == 3) kill(getpid(), SIGKILL);
+  return true;
+}
+
+static void read_again(void **state) {
+  (void)state;
+  rng g = rng_start("read_again");
+  char path[2][64], folder[64];
+  const char *name[2] = {log_path(path[0]), log_path(path[1])};
+  psdm_robot *robot = parse_robot(one_link);
+  write_pendulum(path[0], &g, 140000);
+  write_pendulum(path[1], &g, 20000);
+  snprintf(folder, sizeof folder, "%.50s.parts", path[0]);
+  psdm_calibrate_options o = streamed(name, 2);
+  o.estimator = PSDM_ESTIMATOR_ENERGY;
+  everywhere(robot, o, 2, 2);
+  o.estimator = PSDM_ESTIMATOR_WLS, o.decimate = 50;
+  everywhere(robot, o, 2, 2);
+  o.estimator = PSDM_ESTIMATOR_ROBUST, o.decimate = 0, o.threads = 1;
+  psdm_calibration *c = calibrate(robot, &o);
+  numbers *expected = numbers_of(c);
+  assert_true(c->steps >= 3);
+  psdm_calibration_free(c);
+  o.checkpoint = folder;
+  pid_t child = fork();
+  if (child == 0) {
+    int rounds = 0;
+    o.going_on = die_while_weighing, o.going_on_user = &rounds;
+    psdm_calibrate(robot, &o, NULL, &c, NULL);
+    _exit(1);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status));
+  int left = parts_in(folder);
+  on_ranks(robot, o, 2, expected); /* takes them, and leaves all of its own */
+  assert_true(left >= 6 && parts_in(folder) > left);
+  o.threads = 2;
+  c = calibrate(robot, &o);
+  assert_same(c, expected);
+  assert_int_equal(c->parts_found, parts_in(folder));
+  assert_int_equal(c->parts_saved, 0);
+  assert_int_equal(psdm_calibration_clear(c, NULL, NULL), PSDM_OK);
+  assert_int_equal(parts_in(folder), 0);
+  psdm_calibration_free(c);
+  print_message("%d parts were left by the run that was killed\n", left);
+  assert_int_equal(rmdir(folder), 0);
+  free(expected);
+  psdm_robot_free(robot);
+  unlink(path[0]), unlink(path[1]);
+}
+
+/* ---- predictions ---- */
+
+typedef struct written {
+  unsigned long long hash;
+  long rows;
+  double last;
+} written;
+
+static void mix(written *w, const double *x, int count) {
+  for (int k = 0; k < count; k++) {
+    unsigned long long bits;
+    memcpy(&bits, &x[k], sizeof bits);
+    w->hash = (w->hash ^ bits) * 1099511628211u; /* Fowler, Noll, Vo */
+  }
+}
+
+static bool note_row(void *user, const psdm_predicted_row *row) {
+  written *w = user;
+  const double *const group[] = {row->q, row->qd, row->qdd, row->tau, row->raw, row->predicted, row->band, row->friction};
+  mix(w, (double[]){row->t, row->segment, row->heldout}, 3);
+  for (int k = 0; k < 8; k++) mix(w, group[k], 1);
+  w->rows++;
+  w->last = row->t;
+  return true;
+}
+
+static bool until_row(void *user, const psdm_predicted_row *row) {
+  (void)row;
+  return ++*(long *)user < 20000;
+}
+
+/* rows come in their order and with the same bits, whoever made them; where the caller stops nothing more comes */
+static void predictions(void **state) {
+  (void)state;
+  rng g = rng_start("predictions");
+  char path[64];
+  const char *name = log_path(path);
+  psdm_robot *robot = parse_robot(one_link);
+  write_pendulum(path, &g, 100000);
+  for (int round = 0; round < 2; round++) {
+    written one = {0};
+    psdm_calibrate_options o = plain(&name, 1);
+    o.cutoff = 100, o.cache = round == 1 ? 65536 : 0;
+    for (o.threads = 1; o.threads <= 3; o.threads += 2) {
+      psdm_calibration *c = calibrate(robot, &o);
+      written w = {0};
+      long seen = 0;
+      assert_int_equal(psdm_calibration_predict(c, note_row, &w, NULL), PSDM_OK);
+      if (o.threads == 1) one = w;
+      assert_true(w.hash == one.hash && w.rows == one.rows && w.last > 99 && w.rows > 10000);
+      assert_int_equal(psdm_calibration_predict(c, until_row, &seen, NULL), PSDM_OK);
+      assert_int_equal(seen, w.rows < 20000 ? w.rows : 20000);
+      psdm_calibration_free(c);
+    }
+  }
+  psdm_robot_free(robot);
+  unlink(path);
+}
+
+/* ---- the truth ---- */
+
+/* over many windows and two ranks' worth of threads, as over one: what is left is what filters leave */
+static void truth_is_found(void **state) {
+  (void)state;
+  rng g = rng_start("truth_is_found");
+  char path[64];
+  const char *name = log_path(path);
+  psdm_robot *robot = parse_robot(one_link);
+  double pi[10] = {3, 0.5, 0.02, 0, 0.05, 0.06, 0.3};
+  truth w = {.robot = robot, .pi = pi, .rows = 34000, .dt = 0.001, .viscous = 2, .coulomb = 1, .smooth = 0, .rates = true, .accelerations = true};
+  tones m = tones_of(&g, &w);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  write_rows(file, &w, &g, &m, true, 0);
+  assert_int_equal(fclose(file), 0);
+  for (int e = 0; e < WALKING; e++) {
+    psdm_calibrate_options o = plain(&name, 1);
+    o.estimator = walking[e], o.kinematics = PSDM_KINEMATICS_ACCELERATION, o.cutoff = INFINITY, o.threads = 2;
+    psdm_calibration *c = calibrate(robot, &o);
+    assert_true(fabs(c->column[0][0].gain - 2) < 0.01 && fabs(c->column[0][1].gain - 1) < 0.01);
+    double rel = c->heldout[PSDM_FIT_MOVING].global_rel;
+    print_message("%s: viscous %.6f, Coulomb %.6f, held out %.2g\n", psdm_estimator_name(walking[e]), c->column[0][0].gain, c->column[0][1].gain, rel);
+    assert_true(rel < 1e-3);
+    psdm_calibration_free(c);
+  }
+  psdm_robot_free(robot);
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(read_again), cmocka_unit_test(from_memory), cmocka_unit_test(with_memory_of_friction), cmocka_unit_test(predictions),
+                                     cmocka_unit_test(truth_is_found)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+/* cmd_doctor_programs.c: finds programs, and asks them for their version. */
+#define _POSIX_C_SOURCE 200809L /* posix_spawn, poll, kill */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd_doctor.h"
+
+extern char **environ;
+
+static bool executable(const char *folder, int length, const char *program, char *full, size_t size) {
+  int written = full ? snprintf(full, size, "%.*s/%s", length, folder, program) : 0;
+  return written > 0 && (size_t)written < size && access(full, X_OK) == 0;
+}
+
+bool doctor_program(const char *program, char *full, size_t size) {
+  const char *path = getenv("PATH");
+  while (path && *path) {
+    size_t length = strcspn(path, ":");
+    if (executable(path, (int)length, program, full, size)) return true;
+    path += length + (path[length] == ':');
+  }
+  static const char cuda[] = "/usr/local/cuda/bin";
+  return executable(cuda, (int)strlen(cuda), program, full, size);
+}
+
+/* its output and its errors into a pipe, nothing into it */
+static pid_t start(const char *program, int into) {
+  char *words[] = {(char *)program, "--version", NULL};
+  posix_spawn_file_actions_t actions;
+  pid_t child = -1;
+  if (posix_spawn_file_actions_init(&actions)) return -1;
+  int failure = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, into, STDOUT_FILENO);
+  if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, into, STDERR_FILENO);
+  if (!failure) failure = posix_spawn(&child, program, &actions, NULL, words, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return failure ? -1 : child;
+}
+
+/* until it is over, there is no room, or ten seconds without a word have passed */
+static void listen_to(int from, char *text, size_t size) {
+  size_t have = 0;
+  for (ssize_t got = 1; got > 0 && have + 1 < size; have += got > 0 ? (size_t)got : 0) {
+    struct pollfd wait = {.fd = from, .events = POLLIN};
+    got = poll(&wait, 1, 10000) > 0 ? read(from, text + have, size - 1 - have) : 0;
+  }
+  text[have] = '\0';
+}
+
+void doctor_version_of(const char *program, char *text, size_t size) {
+  int ends[2];
+  text[0] = '\0';
+  if (pipe(ends)) return;
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  pid_t child = start(program, ends[1]);
+  close(ends[1]);
+  if (child > 0) {
+    listen_to(ends[0], text, size);
+    kill(child, SIGKILL); /* it has said enough */
+    waitpid(child, NULL, 0);
+  }
+  close(ends[0]);
+}
