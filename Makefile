@@ -69,6 +69,7 @@ bench: all-packages build
 	@bash bench/excite/run.sh
 	@bash bench/peers/run.sh
 	@bash bench/plan/run.sh
+	@bash bench/scale/run.sh
 	@bash bench/cuda/run.sh || [ $$? = 77 ]
 	@bash bench/python/run.sh
 

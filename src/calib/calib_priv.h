@@ -60,7 +60,6 @@ int psdmp_feed_segments(const psdmp_feed *feed);
 double psdmp_feed_interval(const psdmp_feed *feed);
 bool psdmp_feed_has_rates(const psdmp_feed *feed);
 bool psdmp_feed_has_accelerations(const psdmp_feed *feed);
-bool psdmp_feed_motor_side(const psdmp_feed *feed);
 int psdmp_feed_currents(const psdmp_feed *feed); /* files that have currents */
 bool psdmp_feed_whole(const psdmp_feed *feed); /* all rows are in memory */
 bool psdmp_feed_shared(const psdmp_feed *feed); /* several threads may read logs */

@@ -373,26 +373,14 @@ static void say_why(psdmp_run *r) {
   if (r->band.delay != 0 && !r->options->delay_given) because(r, "delay: torques are %g ms late; cross-validated error falls by over 1 %% when they are moved", 1e3 * r->band.delay);
 }
 
-/* a rank other than 0 has no answer: it works for the one that has */
-/* whatever else rank 0 asks for is answered with this */
-static psdm_status refuse(psdm_ranks *ranks, const psdm_error *why, psdm_error *error) {
-  psdmp_team_refuse(ranks, why);
-  if (error) *error = *why;
-  return why->status;
-}
-
+/* a rank other than 0 has no answer: it works for the one that has. Where it cannot begin, whatever rank 0 asks for is answered with that */
 static psdm_status help(psdmp_run *r, psdm_error *error) {
   psdm_error own = {0};
-  return begin(r, &own) ? refuse(r->options->ranks, &own, error) : psdmp_calibrate_serve(r, error);
-}
-
-/* nothing can begin: the team is told, and stays in step */
-static psdm_status no_run(psdm_ranks *ranks, bool helps, psdm_error *error) {
-  psdm_error own;
-  no_memory(&own);
-  if (helps) return refuse(ranks, &own, error);
-  if (psdmp_team_size(ranks) > 1) psdmp_team_dismiss(ranks);
-  return no_memory(error);
+  psdm_status status = begin(r, &own);
+  if (!status) return psdmp_calibrate_serve(r, error);
+  psdmp_team_refuse(r->options->ranks, &own);
+  if (error) *error = own;
+  return status;
 }
 
 static psdm_status work_through(psdmp_run *r, psdm_calibration **out, psdm_error *error) {
@@ -411,13 +399,13 @@ psdm_status psdm_calibrate(const psdm_robot *robot, const psdm_calibrate_options
   if (status) return status;
   bool helps = psdmp_team_member(options->ranks);
   psdmp_run *r = psdmp_alloc(allocator, sizeof *r);
-  if (!r) return no_run(options->ranks, helps, error);
+  if (!r) return psdmp_team_unable(options->ranks, error);
   *r = (psdmp_run){.robot = robot, .options = options, .allocator = allocator, .arena = {.allocator = allocator}, .n = psdm_robot_n(robot), .doing = "reading"};
   r->reason = psdmp_arena_alloc(&r->arena, 8 * sizeof *r->reason);
   psdm_calibrate_options *own = psdmp_arena_alloc(&r->arena, sizeof *own); /* predictions come back to them */
   if (!r->reason || !own) {
     psdmp_run_free(r);
-    return no_run(options->ranks, helps, error);
+    return psdmp_team_unable(options->ranks, error);
   }
   *own = *options;
   r->options = own;

@@ -21,7 +21,7 @@
 enum { DIGEST = PSDMP_SHA256_BYTES, NAME = 128, HOST = 64 };
 
 /* counted up whenever parts come to mean something else within a version */
-static const int meaning = 1;
+static const int meaning = 2;
 
 struct psdmp_checkpoint {
   const psdm_allocator *allocator;
@@ -261,10 +261,9 @@ static bool write_part(const char *temporary, const char *path, const head *h, c
   if (fd < 0) return false;
   bool written = write_all(fd, h, sizeof *h) && write_all(fd, part->data, part->used) && fsync(fd) == 0;
   int why = errno;
-  if (close(fd) != 0) written = false;
+  if (close(fd) != 0 && written) written = false, why = errno;
   if (written && rename(temporary, path) == 0) return true;
-  if (!written) errno = why;
-  why = errno;
+  if (written) why = errno;
   unlink(temporary);
   errno = why;
   return false;

@@ -185,8 +185,12 @@ psdm_status psdmp_estimate_energy(psdmp_run *r, psdmp_estimated *out, psdm_error
   psdmp_pass_shape(&pass);
   if (!psdmp_blocks_new(r->allocator, pass.equations, pass.width, &blocks)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   psdm_status status = psdmp_pass_run(&pass, &blocks, NULL, error);
+  double equations = 0;
+  for (int k = 0; k < PSDMP_BLOCKS; k++) equations += blocks.count[k];
+  if (!status && equations < 1)
+    status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "--estimator energy has no equation: work is added up over a quarter of the quickest joint's mean period, and no stretch of training rows (at most 32768) is that long");
   /* one equation for all drives: unknowns are many for what a block holds */
-  if (!status && ((status = psdmp_blocks_finish(r, &blocks, &one, out)) || (status = psdmp_blocks_jackknife(r, &blocks, &one, out->x, out->covariance))))
+  else if (!status && ((status = psdmp_blocks_finish(r, &blocks, &one, out)) || (status = psdmp_blocks_jackknife(r, &blocks, &one, out->x, out->covariance))))
     psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   out->steps = 1;
   psdmp_blocks_free(&blocks);

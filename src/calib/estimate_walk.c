@@ -56,8 +56,9 @@ static bool make_motion(const psdmp_run *r, long rows, motion *m) {
   size_t count = (size_t)rows * (size_t)r->n;
   m->q = psdmp_alloc(r->allocator, 3 * count * sizeof *m->q);
   m->ready = psdmp_alloc(r->allocator, (size_t)rows * sizeof *m->ready);
+  if (!m->q || !m->ready) return false;
   m->qd = m->q + count, m->qdd = m->qd + count;
-  return m->q && m->ready;
+  return true;
 }
 
 static void free_motion(const psdmp_run *r, motion *m) {

@@ -62,6 +62,12 @@ static psdm_status fill_row(psdmp_evaluation *e, const psdmp_prepared *p, long k
   return status;
 }
 
+/* of rows before the stretch's own only what columns remember */
+static void remember(psdmp_evaluation *e, const psdmp_prepared *p, long k) {
+  const psdmp_run *r = e->run;
+  for (int i = 0; i < r->n; i++) psdmp_columns_at(e->column[i], r->choice[i].count, p->x[k * r->n + i], p->v[k * r->n + i], 0, &e->state[i], e->row);
+}
+
 /* drives' torques of one row; variance of each where it is asked for */
 static void predict(psdmp_evaluation *e, const looked *row) {
   psdmp_run *r = e->run;
@@ -186,7 +192,6 @@ static psdm_status sift_row(psdmp_evaluation *e, const looked *row, long tick) {
   return PSDM_OK;
 }
 
-/* rows before the stretch's own only tell what columns remember */
 psdm_status psdmp_evaluation_rows(psdmp_evaluation *e, const psdmp_stretch *s, psdm_error *error) {
   psdmp_run *r = e->run;
   int n = r->n;
@@ -200,8 +205,11 @@ psdm_status psdmp_evaluation_rows(psdmp_evaluation *e, const psdmp_stretch *s, p
     if (at >= s->rows - s->trail) break;
     e->segment = s->segment; /* means may have been of others */
     e->lagged = (s->first + s->lead) / psdmp_band_stride(r, &r->band) < LAGGED;
-    status = fill_row(e, &p, k);
-    if (status || at < s->lead) continue;
+    if (at < s->lead) {
+      remember(e, &p, k);
+      continue;
+    }
+    if ((status = fill_row(e, &p, k))) break;
     looked row = look(r, p.label[k], psdmp_bad_bits(n, p.bad + k * n), e->row, e->aside);
     if (e->sieve) status = sift_row(e, &row, p.tick + k);
     else use_row(e, &row);

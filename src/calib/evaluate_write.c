@@ -182,6 +182,8 @@ static void free_batch(batch *b) {
   psdmp_free(a, b->place);
 }
 
+enum { MOST_PLACES = 16 }; /* each has a window with all its numbers, 20 MB of six joints; and one thread reads for all of them */
+
 static psdm_status write_together(psdmp_calibration *a, int threads, psdm_predicted_write write, void *user, psdm_error *error) {
   psdmp_run *r = a->run;
   batch b = {.a = a, .write = write, .user = user, .room = threads};
@@ -199,5 +201,6 @@ psdm_status psdm_calibration_predict(const psdm_calibration *c, psdm_predicted_w
   psdmp_calibration *a = c->internal;
   const psdm_calibrate_options *o = a->run->options;
   int threads = psdmp_threads(o->threads, a->run->allocator, psdmp_feed_units(a->run->feed, true));
+  if (threads > MOST_PLACES) threads = MOST_PLACES;
   return o->decimate > 1 || threads < 2 ? write_alone(a, write, user, error) : write_together(a, threads, write, user, error);
 }

@@ -15,7 +15,6 @@ int psdmp_feed_segments(const psdmp_feed *f) { return f->segments; }
 double psdmp_feed_interval(const psdmp_feed *f) { return f->interval; }
 bool psdmp_feed_has_rates(const psdmp_feed *f) { return f->rates; }
 bool psdmp_feed_has_accelerations(const psdmp_feed *f) { return f->accelerations; }
-bool psdmp_feed_motor_side(const psdmp_feed *f) { return f->motor_side; }
 int psdmp_feed_currents(const psdmp_feed *f) { return f->currents; }
 bool psdmp_feed_whole(const psdmp_feed *f) { return f->whole; }
 bool psdmp_feed_shared(const psdmp_feed *f) { return f->shared; }
@@ -172,7 +171,6 @@ static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
     f->segments += g->segments;
     f->rates &= g->rates;
     f->accelerations &= g->accelerations;
-    f->motor_side |= g->motor_side;
     f->currents += g->currents;
     f->shared &= g->shared;
     for (int i = 0; i < g->fault_count && f->fault_count < PSDMP_MOST_FAULTS; i++) f->fault[f->fault_count++] = g->fault[i];

@@ -69,7 +69,7 @@ static void put_piece(const psdmp_feed_piece *p, psdmp_bytes *to) {
 
 /* numbers of a file that are copied as they are */
 typedef struct facts {
-  bool scanned, rates, accelerations, motor_side, currents, seeks, shared, once;
+  bool scanned, rates, accelerations, currents, seeks, shared, once;
   long rows;
   int segments;
   double interval, origin;
@@ -81,7 +81,7 @@ typedef struct facts {
 void psdmp_feed_file_put(const psdmp_feed_file *f, psdmp_bytes *to) {
   facts known;
   memset(&known, 0, sizeof known); /* as in put_mark */
-  known.scanned = f->scanned, known.rates = f->rates, known.accelerations = f->accelerations, known.motor_side = f->motor_side, known.currents = f->currents;
+  known.scanned = f->scanned, known.rates = f->rates, known.accelerations = f->accelerations, known.currents = f->currents;
   known.seeks = f->seeks, known.shared = f->shared, known.once = f->once;
   known.rows = f->rows, known.segments = f->segments, known.interval = f->interval, known.origin = f->origin;
   known.every = f->every, known.spacing = f->spacing, known.status = f->status, known.error = f->error;
@@ -133,7 +133,7 @@ bool psdmp_feed_file_get(psdmp_feed_file *f, const psdm_allocator *a, psdmp_byte
   facts known;
   PSDMP_GET(from, known);
   psdmp_feed_file_free(f, a);
-  f->rates = known.rates, f->accelerations = known.accelerations, f->motor_side = known.motor_side, f->currents = known.currents;
+  f->rates = known.rates, f->accelerations = known.accelerations, f->currents = known.currents;
   f->seeks = known.seeks, f->shared = known.shared, f->once = known.once;
   f->rows = known.rows, f->segments = known.segments, f->interval = known.interval, f->origin = known.origin;
   f->every = known.every, f->spacing = known.spacing, f->status = known.status, f->error = known.error;

@@ -55,7 +55,7 @@ typedef struct psdmp_feed_mark {
 /* One log after the first time through. */
 typedef struct psdmp_feed_file {
   const char *path;
-  bool scanned, rates, accelerations, motor_side, currents, seeks, shared, once;
+  bool scanned, rates, accelerations, currents, seeks, shared, once;
   long rows, first;          /* first: of all rows, its first */
   int segments, first_segment;
   double interval, origin;   /* origin: time of its first row */
@@ -88,7 +88,7 @@ struct psdmp_feed {
   psdm_log_options log;
   int n, files, segments, threads;
   psdmp_feed_file *file;     /* (files) */
-  bool rates, accelerations, motor_side, whole, shared;
+  bool rates, accelerations, whole, shared;
   int currents;
   double interval;
   long total, limit;

@@ -240,7 +240,6 @@ static void scan_log(psdmp_feed *f, int file, psdm_log *log) {
   psdmp_feed_file *g = &f->file[file];
   g->rates = g->kept.rates = psdm_log_has_rates(log);
   g->accelerations = g->kept.accelerations = psdm_log_has_accelerations(log);
-  g->motor_side = psdm_log_motor_side(log);
   g->currents = psdm_log_has_currents(log);
   g->seeks = psdmp_log_seeks(log);
   g->shared = psdmp_log_shared(log);

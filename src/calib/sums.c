@@ -14,6 +14,7 @@ static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_
 /* What threads share. */
 typedef struct summing {
   psdmp_run *run;
+  psdmp_run start;          /* as it was before threads began: the first one writes to the other */
   const psdmp_sum *sum;
   const psdmp_bytes *request;
   bool all, kept;           /* kept: finished units go to the checkpoint, and come from there */
@@ -114,7 +115,7 @@ static void *worker_new(void *user) {
   worker *w = psdmp_alloc(s->run->allocator, sizeof *w);
   if (!w) return NULL;
   w->s = s;
-  w->own = *s->run;
+  w->own = s->start;
   w->own.work = NULL;
   psdm_status status = psdm_work_new(s->run->robot, s->run->allocator, &w->own.work);
   w->space = status ? NULL : s->sum->space_new(s->sum->user, &w->own);
@@ -160,7 +161,7 @@ static psdmp_spread spread_of(summing *s) {
 }
 
 psdm_status psdmp_sum_serve(psdmp_run *r, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, psdmp_bytes *answer, psdm_error *error) {
-  summing s = {.run = r, .sum = sum, .request = request, .all = all, .margin = margin};
+  summing s = {.run = r, .start = *r, .sum = sum, .request = request, .all = all, .margin = margin};
   psdmp_spread spread = spread_of(&s);
   psdm_status status = psdmp_spread_serve(&spread, answer, error);
   if (!status) put_counts(r, answer);
@@ -170,7 +171,7 @@ psdm_status psdmp_sum_serve(psdmp_run *r, const psdmp_sum *sum, const psdmp_byte
 psdm_status psdmp_sum_rows(psdmp_run *r, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, void **part, psdm_error *error) {
   *part = NULL;
   if (request->failed) return no_memory(error); /* half a request is none, also where nobody else is asked */
-  summing s = {.run = r, .sum = sum, .request = request, .all = all, .margin = margin};
+  summing s = {.run = r, .start = *r, .sum = sum, .request = request, .all = all, .margin = margin};
   psdmp_spread spread = spread_of(&s);
   if (s.kept && !psdmp_checkpoint_names(r->checkpoint, sum->name, request)) return no_memory(error);
   memset(r->parts_of_others, 0, sizeof r->parts_of_others); /* each tells all of its own */

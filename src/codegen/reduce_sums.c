@@ -433,12 +433,14 @@ static psdm_status get_introduced(helper *h, const void *of, psdmp_bytes *reques
   int free_one = 0;
   while (free_one < MOST_REDUCERS && h->known[free_one].of) free_one++;
   PSDMP_GET(request, o);
-  psdm_reducer *r = free_one < MOST_REDUCERS ? psdmp_alloc(h->allocator, sizeof *r) : NULL;
+  if (free_one == MOST_REDUCERS) return psdmp_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "more than %d reducers at a time are too many for other ranks", MOST_REDUCERS);
+  psdm_reducer *r = psdmp_alloc(h->allocator, sizeof *r);
   if (!r || request->failed) return psdmp_free(h->allocator, r), no_memory(error);
   size_t states = (size_t)o.profile.count * 3 * (size_t)h->model->n;
   r->arena.allocator = h->allocator;
   r->robot = h->robot, r->model = h->model, r->options = o;
-  r->options.going_on = NULL, r->options.ranks = h->options->ranks, r->options.threads = h->options->threads;
+  r->options.going_on = NULL, r->options.going_on_user = NULL, r->options.nvcc = NULL, r->options.cuda = false; /* rank 0's */
+  r->options.ranks = h->options->ranks, r->options.threads = h->options->threads;
   double *copy = states ? NEW(&r->arena, states, double) : NULL;
   if (copy) psdmp_bytes_get(request, copy, states * sizeof *copy);
   r->options.profile.states = copy;

@@ -86,6 +86,9 @@ psdm_status psdmp_team_serve(psdm_ranks *ranks, psdmp_team_work work, void *user
 /* The others: answers everything with a failure until it is dismissed, so that rank 0 hears of it. */
 void psdmp_team_refuse(psdm_ranks *ranks, const psdm_error *why);
 
+/* Any rank: memory ran out before the work began. The others hear of it, and all stay in step. Returns PSDM_E_MEMORY. */
+psdm_status psdmp_team_unable(psdm_ranks *ranks, psdm_error *error);
+
 /* The part of `count` units that a rank has: first .. last - 1, in the order of ranks. */
 void psdmp_team_share(const psdm_ranks *ranks, long count, long *first, long *last);
 

@@ -2,6 +2,7 @@
  *
  * Every rank has a run of consecutive units, its threads take them as they come, and add them in their order; rank 0 adds what the others have. No sum is made in
  * another order than on one thread of one process. */
+#include <limits.h>
 #include <stdatomic.h>
 
 #include "parallel/parallel.h"
@@ -24,16 +25,14 @@ typedef struct sharing {
   psdmp_tree *tree;
   long first, next, last; /* units of this rank; the next that is added */
   finished *unit;         /* (last - first) */
-  atomic_bool failed;
-  long bad;               /* the first unit that failed, in their order, and why: */
+  atomic_long bad;        /* the first unit that failed, in their order, and why; those before it are still made: which is told does not depend on threads */
   psdm_status status;
   psdm_error *error;
 } sharing;
 
 static void fail_unit(sharing *g, long unit, psdm_status status, const psdm_error *error) {
-  atomic_store(&g->failed, true);
-  if (g->status && g->bad < unit) return;
-  g->bad = unit;
+  if (unit > atomic_load(&g->bad)) return;
+  atomic_store(&g->bad, unit);
   g->status = status;
   if (g->error) *g->error = *error;
 }
@@ -63,7 +62,7 @@ static psdm_status do_share(const psdmp_spread *s, psdmp_tree *tree, psdm_error 
   g.unit = psdmp_alloc(s->allocator, (size_t)(g.last - g.first + 1) * sizeof *g.unit);
   if (!g.unit) return no_memory(error);
   int threads = psdmp_threads(s->threads, s->allocator, g.last - g.first);
-  atomic_init(&g.failed, false);
+  atomic_init(&g.bad, LONG_MAX);
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
 #endif
@@ -75,7 +74,7 @@ static psdm_status do_share(const psdmp_spread *s, psdmp_tree *tree, psdm_error 
     for (long unit = g.first; unit < g.last; unit++) {
       psdm_error own;
       void *part = NULL;
-      psdm_status status = !space ? no_memory(&own) : atomic_load(&g.failed) ? PSDM_OK : s->make(space, unit, &part, &own);
+      psdm_status status = !space ? no_memory(&own) : unit > atomic_load(&g.bad) ? PSDM_OK : s->make(space, unit, &part, &own);
 #ifdef _OPENMP
 #pragma omp critical(psdmp_spread)
 #endif

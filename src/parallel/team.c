@@ -137,6 +137,14 @@ void psdmp_team_refuse(psdm_ranks *r, const psdm_error *why) {
   psdmp_team_serve(r, repeat, &copy, NULL, NULL);
 }
 
+psdm_status psdmp_team_unable(psdm_ranks *r, psdm_error *error) {
+  psdm_error own;
+  no_memory(&own);
+  if (psdmp_team_member(r)) psdmp_team_refuse(r, &own);
+  else if (psdmp_team_size(r) > 1) psdmp_team_dismiss(r);
+  return no_memory(error);
+}
+
 /* ---- the end ---- */
 
 static psdm_status refuse(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {

@@ -551,7 +551,7 @@ static psdm_status check_options(const psdm_robot *robot, const psdm_bounds_opti
 static psdm_status help_rank_0(bounder *b, psdm_error *error) {
   psdm_error own = {0};
   psdmp_survey_aim aim = {.robot = b->robot, .range = b->range, .threads = b->options->threads, .ranks = b->options->ranks, .allocator = b->allocator};
-  psdm_status status = set_ranges(b, &own);
+  psdm_status status = b->range ? set_ranges(b, &own) : psdmp_fail(&own, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (!status) return psdmp_survey_help(&aim, error);
   psdmp_team_refuse(b->options->ranks, &own);
   if (error) *error = own;
@@ -573,7 +573,7 @@ psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *
   if (out) out->internal = psdmp_alloc(allocator, sizeof *out->internal);
   if (!out || !out->internal) {
     psdmp_free(allocator, out);
-    return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    return psdmp_team_unable(shares_samples(o) ? o->ranks : NULL, error);
   }
   out->internal->arena.allocator = allocator;
   out->n = psdm_robot_n(robot);
@@ -582,7 +582,7 @@ psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *
   b.points = o->points > 0 ? o->points : default_points;
   b.state = o->seed;
   b.range = psdmp_arena_alloc(b.arena, sizeof *b.range * (size_t)out->n);
-  status = !b.range ? psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory") : helps ? help_rank_0(&b, error) : fill(&b, out, error);
+  status = helps ? help_rank_0(&b, error) : b.range ? fill(&b, out, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (shares_samples(o) && !helps) psdmp_team_dismiss(o->ranks);
   psdmp_monte_free(b.program);
   if (status || helps) {

@@ -10,7 +10,7 @@
 #include <omp.h>
 #endif
 
-enum { UNIT = 4 * PSDMP_GROUP, SURVEY = 0 }; /* samples of a unit of work; what other ranks are asked for */
+enum { UNIT = 4 * PSDMP_SURVEY_GROUP, SURVEY = 0 }; /* samples of a unit of work; what other ranks are asked for */
 
 static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
@@ -114,7 +114,7 @@ static void insert(int end, psdmp_extreme *list, int kept, psdmp_extreme x) {
       list[k] = x;
       x = other;
     }
-  if (kept < PSDMP_KEPT) list[kept] = x;
+  if (kept < PSDMP_SURVEY_KEPT) list[kept] = x;
 }
 
 void psdmp_survey_keep(psdmp_survey *s, psdmp_quantity quantity, int end, psdmp_extreme x) { insert(end, s->end[quantity][end], s->kept, x); }
@@ -134,9 +134,9 @@ static void merge(psdmp_survey *a, const psdmp_survey *b) {
   for (int k = 0; k < PSDMP_QUANTITIES; k++)
     for (int end = 0; end < 2; end++) {
       a->beyond[k][end] += b->beyond[k][end];
-      for (int m = 0; m < b->kept; m++) insert(end, a->end[k][end], a->kept + m < PSDMP_KEPT ? a->kept + m : PSDMP_KEPT, b->end[k][end][m]);
+      for (int m = 0; m < b->kept; m++) insert(end, a->end[k][end], a->kept + m < PSDMP_SURVEY_KEPT ? a->kept + m : PSDMP_SURVEY_KEPT, b->end[k][end][m]);
     }
-  a->kept = a->kept + b->kept < PSDMP_KEPT ? a->kept + b->kept : PSDMP_KEPT;
+  a->kept = a->kept + b->kept < PSDMP_SURVEY_KEPT ? a->kept + b->kept : PSDMP_SURVEY_KEPT;
 }
 
 /* ---- units ---- */
@@ -144,7 +144,7 @@ static void merge(psdmp_survey *a, const psdmp_survey *b) {
 typedef struct survey_run {
   const psdmp_survey_aim *aim;
   uint64_t state;
-  long units;
+  long units, own; /* of all ranks, of this one */
   atomic_long done;
   atomic_bool stopped;
 } survey_run;
@@ -192,7 +192,7 @@ static void add_group(space *x, long first, long last, psdmp_survey *to) {
   for (int k = 0; k < PSDMP_QUANTITIES; k++)
     for (int e = 0; e < 2; e++) psdmp_survey_keep(to, (psdmp_quantity)k, e, end[k][e]);
   to->samples += last - first;
-  to->kept += to->kept < PSDMP_KEPT;
+  to->kept += to->kept < PSDMP_SURVEY_KEPT;
 }
 
 /* only the thread that called asks whether to go on */
@@ -202,7 +202,7 @@ static bool goes_on(survey_run *run) {
 #ifdef _OPENMP
   if (omp_get_thread_num() != 0) return true;
 #endif
-  if (!run->aim->going_on || run->aim->going_on(run->aim->going_on_user, (double)done / (double)run->units)) return true;
+  if (!run->aim->going_on || run->aim->going_on(run->aim->going_on_user, (double)done / (double)run->own)) return true;
   atomic_store(&run->stopped, true);
   return false;
 }
@@ -214,7 +214,7 @@ static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *e
   if (!goes_on(x->run)) return PSDM_OK; /* what is there by then is the survey */
   psdmp_survey *to = psdmp_survey_new(aim->allocator);
   if (!to) return no_memory(error);
-  for (long first = unit * UNIT; first < end; first += PSDMP_GROUP) add_group(x, first, first + PSDMP_GROUP < end ? first + PSDMP_GROUP : end, to);
+  for (long first = unit * UNIT; first < end; first += PSDMP_SURVEY_GROUP) add_group(x, first, first + PSDMP_SURVEY_GROUP < end ? first + PSDMP_SURVEY_GROUP : end, to);
   *part = to;
   if (!x->norms.status) return PSDM_OK;
   psdmp_survey_free(to, aim->allocator);
@@ -249,7 +249,7 @@ static void *get(void *user, psdmp_bytes *from) {
   PSDMP_GET(from, s->kept);
   PSDMP_GET(from, s->end);
   psdmp_bytes_get(from, s->count, sizeof *s->count * PSDMP_SURVEY_ROWS * PSDMP_BINS);
-  if (!from->failed && s->kept >= 0 && s->kept <= PSDMP_KEPT) return s;
+  if (!from->failed && s->kept >= 0 && s->kept <= PSDMP_SURVEY_KEPT) return s;
   psdmp_survey_free(s, allocator);
   return NULL;
 }
@@ -259,7 +259,10 @@ static void *get(void *user, psdmp_bytes *from) {
 static psdmp_spread spread_of(survey_run *run) {
   const psdmp_survey_aim *aim = run->aim;
   run->state = psdmp_survey_state(aim->seed);
+  long first, last;
   run->units = (aim->samples + UNIT - 1) / UNIT;
+  psdmp_team_share(aim->ranks, run->units, &first, &last);
+  run->own = last - first;
   atomic_init(&run->done, 0);
   atomic_init(&run->stopped, false);
   return (psdmp_spread){.ranks = aim->ranks, .threads = aim->threads, .allocator = aim->allocator, .units = run->units, .user = run, .space_new = space_new, .space_free = space_free,

@@ -12,8 +12,8 @@
 typedef enum psdmp_quantity { PSDMP_OF_MASS, PSDMP_OF_LEAST, PSDMP_OF_CORIOLIS, PSDMP_OF_GRAVITY, PSDMP_QUANTITIES } psdmp_quantity; /* ||M||, its least eigenvalue, ||S||, |g| */
 
 enum {
-  PSDMP_GROUP = 1024,                        /* samples that name one least and one largest of each quantity */
-  PSDMP_KEPT = 4,                            /* of all groups, the best */
+  PSDMP_SURVEY_GROUP = 1024,                 /* samples that name one least and one largest of each quantity */
+  PSDMP_SURVEY_KEPT = 4,                     /* of all groups, the best */
   PSDMP_SURVEY_ROWS = PSDMP_QUANTITIES + 1   /* of bins; the last one is for least eigenvalues below 0 */
 };
 
@@ -44,7 +44,7 @@ typedef struct psdmp_survey {
   uint32_t *count;                       /* (SURVEY_ROWS x BINS) */
   long beyond[PSDMP_QUANTITIES][2];      /* samples outside of the limits */
   int kept;
-  psdmp_extreme end[PSDMP_QUANTITIES][2][PSDMP_KEPT]; /* the least, the largest; the best one first */
+  psdmp_extreme end[PSDMP_QUANTITIES][2][PSDMP_SURVEY_KEPT]; /* the least, the largest; the best one first */
 } psdmp_survey;
 
 /* ---- one sample ---- */

@@ -3,7 +3,7 @@
 #include "codegen/monte.h"
 #include "plan/survey.h"
 
-enum { ENDS = 2 * PSDMP_QUANTITIES, GROUPS = PSDMP_MONTE_CHUNK / PSDMP_GROUP };
+enum { ENDS = 2 * PSDMP_QUANTITIES, GROUPS = PSDMP_MONTE_CHUNK / PSDMP_SURVEY_GROUP };
 
 /* What the object is handed, and what it fills. The text has the same structures. */
 typedef struct tables {
@@ -263,7 +263,7 @@ static const char on_processor[] =
 static void emit(psdmp_writer *e, const void *user) {
   (void)user;
   psdm_output_print(e->out, "enum { QUANTITIES = %d, ENDS = 2*QUANTITIES, LEAST = %d, ROWS = %d, GROUP = %d, GROUPS = %d, THREADS = 128 };\n", PSDMP_QUANTITIES, PSDMP_OF_LEAST, PSDMP_SURVEY_ROWS,
-                    PSDMP_GROUP, GROUPS);
+                    PSDMP_SURVEY_GROUP, GROUPS);
   psdm_output_print(e->out, "static const double UNIT = %a;\n\n", PSDMP_SURVEY_UNIT);
   psdm_output_text(e->out, head);
   psdm_output_text(e->out, drawing);
@@ -283,10 +283,10 @@ static bool make_answers(psdmp_arena *arena, const psdmp_survey *survey, answers
 }
 
 static void keep_groups(psdmp_survey *s, const answers *a, long first, long some) {
-  for (long group = 0; group * PSDMP_GROUP < some; group++) {
+  for (long group = 0; group * PSDMP_SURVEY_GROUP < some; group++) {
     for (int e = 0; e < ENDS; e++)
-      psdmp_survey_keep(s, (psdmp_quantity)(e / 2), e % 2, (psdmp_extreme){a->value[group * ENDS + e], first + group * PSDMP_GROUP + (long)a->at[group * ENDS + e]});
-    s->kept += s->kept < PSDMP_KEPT;
+      psdmp_survey_keep(s, (psdmp_quantity)(e / 2), e % 2, (psdmp_extreme){a->value[group * ENDS + e], first + group * PSDMP_SURVEY_GROUP + (long)a->at[group * ENDS + e]});
+    s->kept += s->kept < PSDMP_SURVEY_KEPT;
   }
   for (int e = 0; e < ENDS; e++) s->beyond[e / 2][e % 2] = (long)a->beyond[e];
   s->samples += some;

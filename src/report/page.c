@@ -290,8 +290,6 @@ void psdmp_page_plot(psdmp_page *page, const psdmp_plot *plot) {
 
 /* ---- memory ---- */
 
-psdmp_arena *psdmp_page_arena(psdmp_page *page) { return &page->arena; }
-
 void *psdmp_page_memory(psdmp_page *page, size_t bytes) {
   void *memory = page->status ? NULL : psdmp_arena_alloc(&page->arena, bytes);
   if (!memory) fail(page);

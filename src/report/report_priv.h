@@ -99,8 +99,7 @@ void psdmp_page_row_of_plots(psdmp_page *page);
 void psdmp_page_row_of_plots_end(psdmp_page *page);
 void psdmp_page_plot(psdmp_page *page, const psdmp_plot *plot);
 
-psdmp_arena *psdmp_page_arena(psdmp_page *page); /* memory of the report, for what a section computes; NULL results are PSDM_E_MEMORY, remembered by the page */
-void *psdmp_page_memory(psdmp_page *page, size_t bytes); /* from that arena; NULL when there is none, which the page remembers */
+void *psdmp_page_memory(psdmp_page *page, size_t bytes); /* of the report, for what a section computes; NULL when there is none, which the page remembers */
 
 /* ---- sections: each looks through all results for what it knows, writes nothing when there is none, and marks what it used ---- */
 

@@ -149,7 +149,7 @@ wait $job || code=$?
 left=$(find parts -name '*.part' | wc -l)
 cp -r parts parts2
 cp -r parts parts3
-ranks 2 "${long[@]}" --checkpoint parts --out resumed.yaml 2> words
+ranks 2 "${long[@]/--quiet/--verbose}" --checkpoint parts --out resumed.yaml > report 2> words
 grep -q 'parts of an earlier run that were taken from there: [1-9]' words || wrong "nothing was taken: $(cat words)"
 same alone.yaml resumed.yaml "the run that goes on"
 [ -z "$(ls -A parts)" ] || wrong "parts are left behind an answer: $(ls -A parts)"

@@ -106,7 +106,7 @@ static void threads_and_ranks(void **state) {
     aim.limit[PSDMP_OF_GRAVITY][1] = 1;
     psdmp_survey *alone = run(&aim);
     assert_int_equal(alone->samples, samples[k]);
-    assert_int_equal(alone->kept, samples[k] > 3 * PSDMP_GROUP ? PSDMP_KEPT : (samples[k] + PSDMP_GROUP - 1) / PSDMP_GROUP);
+    assert_int_equal(alone->kept, samples[k] > 3 * PSDMP_SURVEY_GROUP ? PSDMP_SURVEY_KEPT : (samples[k] + PSDMP_SURVEY_GROUP - 1) / PSDMP_SURVEY_GROUP);
     for (int size = 2; size <= 3; size++) { /* before there are threads, which do not survive a fork */
       forked f;
       fork_ranks(&f, size);
@@ -435,10 +435,47 @@ static void memory(void **state) {
   psdm_robot_free(robot);
 }
 
+/* one of two ranks runs out of memory: rank 0 hears of it, and both answer the next call as if nothing had been */
+static void memory_on_ranks(void **state) {
+  (void)state;
+  rng g = rng_start("memory_on_ranks");
+  psdm_robot *robot = load_shipped("two_link");
+  psdm_bounds_options o = {.points = 100, .samples = 5000, .threads = 1};
+  psdm_bounds *b;
+  assert_int_equal(psdm_bounds_new(robot, &o, NULL, &b, NULL), PSDM_OK);
+  double expected = b->gravity.found;
+  psdm_bounds_free(b);
+  for (int rank = 0; rank < 2; rank++) {
+    int failures = 0;
+    for (long at = 1; at < 40; at += rng_int(&g, 1, 2)) {
+      forked f;
+      counting c;
+      alarm(60); /* nobody may wait for ever */
+      fork_ranks(&f, 2);
+      o.ranks = &f.ranks;
+      if (f.ranks.rank) alarm(60);
+      counting_init(&c, f.ranks.rank == rank ? at : 0);
+      psdm_status first = psdm_bounds_new(robot, &o, &c.allocator, &b, NULL);
+      psdm_bounds_free(b);
+      psdm_status second = psdm_bounds_new(robot, &o, NULL, &b, NULL);
+      if (f.ranks.rank > 0) join_ranks(&f, NULL);
+      if (second || b->gravity.found != expected) fail_msg("allocation %ld of rank %d: the next call %s", at, rank, second ? "fails" : "has another answer");
+      failures += first == PSDM_E_MEMORY;
+      psdm_bounds_free(b);
+      join_ranks(&f, NULL);
+    }
+    alarm(0);
+    printf("rank %d: %d times memory ran out\n", rank, failures);
+    assert_true(failures > 5);
+  }
+  psdm_robot_free(robot);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bounds_on_ranks), cmocka_unit_test(threads_and_ranks), cmocka_unit_test(spheres), cmocka_unit_test(programs),
       cmocka_unit_test(no_compiler),     cmocka_unit_test(quantiles),         cmocka_unit_test(bounds),  cmocka_unit_test(memory),
+      cmocka_unit_test(memory_on_ranks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,8 @@ refuse 2 "--decimate: a whole number from 1 to 1048576 was expected" "$two" --lo
 refuse 2 "--decimate: a whole number from 1 to 1048576 was expected" "$two" --log a.csv --decimate -1
 refuse 2 "--compare predicts at single rows" "$two" --log a.csv --decimate 5 --compare a.yaml
 for name in robust iv didim energy; do refuse 2 "the estimator '$name' goes through the rows of the log one by one and cannot have them decimated" "$two" --log a.csv --decimate 5 --estimator $name; done
+awk 'BEGIN { print "t,q1,q2,tau1,tau2"; for (i = 0; i < 300; i++) printf "%.3f,%.9f,%.9f,%.9f,%.9f\n", i/1000, sin(0.003*i), cos(0.004*i), 30*cos(0.003*i) + cos(i*i), 9*sin(0.004*i) + cos(3*i*i) }' > slow.csv
+refuse 2 "--estimator energy has no equation" "$two" --log slow.csv --estimator energy --kinematics q --cutoff 20 --delay 0 --plain-friction
 refuse 2 "--offset '1': 2 numbers were expected, one per joint" "$two" --log a.csv --offset 1
 refuse 2 "--offset '1,x': 2 numbers were expected, one per joint" "$two" --log a.csv --offset 1,x
 refuse 2 "--sign: 2 is neither 1 nor -1" "$two" --log a.csv --sign 1,2

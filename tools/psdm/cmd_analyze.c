@@ -1,3 +1,4 @@
+/* cmd_analyze.c: psdm analyze: structure, bounds and samples of a robot's dynamics for all positions at once. */
 #include "cmd_analyze.h"
 
 #include <math.h>

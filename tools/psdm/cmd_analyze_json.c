@@ -1,3 +1,4 @@
+/* cmd_analyze_json.c: what psdm analyze found, as one JSON object. */
 #include <string.h>
 
 #include "cmd_analyze.h"

@@ -1,3 +1,4 @@
+/* cmd_analyze_path.c: ellipsoids along the positions of --path, read and written. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* cmd_analyze_plot.c: pictures of M, g and the ellipsoids. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* cmd_analyze_print.c: what psdm analyze found, in words and tables. */
 #include <math.h>
 #include <string.h>
 

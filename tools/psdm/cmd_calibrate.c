@@ -76,7 +76,7 @@ bool calibrate_going_on(void *user, const char *doing, double share) {
 static void tell_checkpoint(const calibrate_job *j) {
   const psdm_calibration *c = j->result;
   const char *folder = tool_safe(j->set.checkpoint ? j->set.checkpoint : "");
-  if (c->parts_found) fprintf(stderr, "psdm: note: %s: parts of an earlier run that were taken from there: %ld; new: %ld\n", folder, c->parts_found, c->parts_saved);
+  if (c->parts_found) tool_note("%s: parts of an earlier run that were taken from there: %ld; new: %ld", folder, c->parts_found, c->parts_saved);
   if (c->parts_stale) tool_warn("%s: parts of other logs or settings, or of another version, that were not used: %ld", folder, c->parts_stale);
   if (c->parts_damaged) tool_warn("%s: parts that were damaged and have been made again: %ld", folder, c->parts_damaged);
 }

@@ -1,3 +1,4 @@
+/* cmd_doctor.c: psdm doctor: whether this installation works, and what is missing. */
 #define _POSIX_C_SOURCE 200809L /* access, mkstemp */
 #include <locale.h>
 #include <math.h>

@@ -95,7 +95,7 @@ static bool find_nvcc(char *full, size_t size) {
 
 /* the major version of CUDA that it writes for; 0: there is none, or it does not tell */
 static int check_nvcc(findings *f) {
-  static const char use[] = "compiles CUDA code, also of psdm reduce --device cuda";
+  static const char use[] = "compiles CUDA code, also of psdm reduce and analyze --device cuda";
   const char *named = getenv("NVCC");
   char full[1024], version[600], release[32] = "";
   if (!find_nvcc(full, sizeof full)) {

@@ -1,3 +1,4 @@
+/* settings.c: takes a command line apart by the table of its command, and writes its help. */
 #include "settings.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* tool.c: what the commands share: numbers, robots, files that are read and written. */
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "tool.h"
 

@@ -67,6 +67,8 @@ static void library(char *text, size_t size) {
   snprintf(text, size, "%s", whole);
 }
 
+/* MPI ends all processes when one cannot be reached any more, unless the program has told it otherwise: the functions above fail in such programs only. What they are
+ * asked for comes from the thread that began, so that any level of threads will do. */
 static bool begin(psdm_ranks *ranks) {
   int given, begun;
   if (MPI_Initialized(&begun)) return false;
