@@ -1,3 +1,4 @@
+/* textbook.c: inverse dynamics as a textbook has it: Newton-Euler in generic loops (Luh, Walker, Paul 1980). */
 #include "textbook.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* clock_io.c: seconds of a clock that only runs forward. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <time.h>
 

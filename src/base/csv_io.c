@@ -1,3 +1,4 @@
+/* csv_io.c: CSV with a header of names, from a file, standard input or the caller's source, row by row. What is wrong is told with its place. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
 #include <errno.h>
 #include <fcntl.h>

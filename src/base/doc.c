@@ -1,3 +1,4 @@
+/* doc.c: YAML through libyaml, as a tree of nodes. No anchors, aliases or tags; depth, values and bytes are bounded. */
 #include "base/doc.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* lines.c: lines out of a buffer that is filled again and again, and fields out of lines. */
 #include "base/lines.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* matrix_io.c: a table of numbers as text, one row per line; what ends in .mat goes to matrix_mat_io.c. */
 #include "base/matrix.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* memory.c: memory by the caller's allocator or malloc, and arenas that are given back at once. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* output_io.c: text and JSON to a file that is whole or absent: written beside its place, then renamed. Digests of text, too (FNV-1a). */
 #define _GNU_SOURCE /* realpath, fchmod */
 #include <errno.h>
 #include <fcntl.h>

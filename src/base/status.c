@@ -1,3 +1,4 @@
+/* status.c: what went wrong, as a sentence with its place; foreign text made safe to show; the nearest known word (Levenshtein's distance). */
 #include "psdm/status.h"
 
 #include <stdio.h>

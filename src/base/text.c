@@ -1,3 +1,4 @@
+/* text.c: the public names of functions about words and numbers. */
 #include "psdm/text.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* version.c: the version of the library, and of the libraries under it. */
 #include <libxml/xmlversion.h>
 #include <stddef.h>
 #include <yaml.h>

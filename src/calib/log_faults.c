@@ -1,3 +1,4 @@
+/* log_faults.c: what is wrong with a log, by kind: counted, and the first few of each kept in words. */
 #include <stdio.h>
 #include <string.h>
 

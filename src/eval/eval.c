@@ -1,3 +1,4 @@
+/* eval.c: every function of a robot behind one call: names of inputs and outputs, and values by the recursions or the derived model. */
 #include "psdm/eval.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* statespace.c: linear models from the linearized dynamics: M, C2, D, G or A and B, and what friction adds. */
 #include "psdm/statespace.h"
 
 #include <math.h>

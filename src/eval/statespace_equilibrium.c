@@ -1,3 +1,4 @@
+/* statespace_equilibrium.c: a position that given torques hold: damped Newton steps (Levenberg, Marquardt) on g(q) = u, from one start after the other. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* statespace_system.c: linear systems: exact sampling by the matrix exponential, modes, stability, what the inputs reach, LQR gains. */
 #include <math.h>
 #include <string.h>
 

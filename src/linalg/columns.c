@@ -1,3 +1,4 @@
+/* columns.c: which columns are independent of those before them, by Gram-Schmidt twice, and the others in terms of those. */
 #include <math.h>
 #include <string.h>
 

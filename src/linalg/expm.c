@@ -1,3 +1,4 @@
+/* expm.c: the matrix exponential by scaling and squaring (Higham 2005). */
 #include "linalg/expm.h"
 
 #include <cblas.h>

@@ -1,3 +1,4 @@
+/* modes.c: eigenvalues, singular values, and what inputs reach: by rank, and mode by mode (Popov, Belevitch, Hautus). */
 #include "linalg/modes.h"
 
 #include <lapacke.h>

@@ -1,3 +1,4 @@
+/* riccati.c: Riccati equations by ordered Schur vectors (Laub 1979; the discrete one: Van Dooren 1981), refined by Kleinman's Newton steps. */
 #include "linalg/riccati.h"
 
 #include <lapacke.h>

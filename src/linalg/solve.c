@@ -1,3 +1,4 @@
+/* solve.c: large systems over LAPACK: LU refined with residuals in extended precision (Moler 1967), least squares and triangles by QR. */
 #include "linalg/solve.h"
 
 #include <lapacke.h>

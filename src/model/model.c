@@ -1,3 +1,4 @@
+/* model.c: what a derived model consists of: classes, functions as exponents and text, coefficients, base parameters. */
 #include "psdm/model.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* section_bench.c: times of generated code (psdm bench), and benchmarks other than those over the number of joints (section_scaling.c). */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* section_bench_charts.c: curves and groups of bars of a benchmark on logarithmic axes, and tables of their numbers. */
 #include "report/section_bench_charts.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* section_scaling.c: benchmarks over the number of joints: derivation, evaluation, linearization. */
 #include <string.h>
 
 #include "report/section_bench_charts.h"

@@ -1,3 +1,4 @@
+/* linearize_work.c: scratch of the linearized dynamics, laid out in the caller's memory. */
 #include <string.h>
 
 #include "rigid/linearize_priv.h"

@@ -1,3 +1,4 @@
+/* linearize_work_heap.c: scratch of the linearized dynamics in memory of an allocator. */
 #include "rigid/linearize_priv.h"
 
 psdm_status psdm_linear_new(const psdm_robot *r, const psdm_allocator *allocator, psdm_linear **linear) {

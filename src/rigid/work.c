@@ -1,3 +1,4 @@
+/* work.c: scratch of the recursions, laid out in the caller's memory; coupled joints and their tree; frames of all bodies at q. */
 #include <string.h>
 
 #include "rigid/closed.h"

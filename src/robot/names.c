@@ -1,3 +1,4 @@
+/* names.c: names in sorted order: found by bisection, twins found, the nearest one suggested. */
 #include "robot/names.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* pose.c: poses, rotations that are exact at multiples of 15 degrees, and standard parameters in another frame. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* robot.c: a robot from text, file or tables, and all that may be asked of it: facts, parameters, motors, notes. */
 #include "psdm/robot.h"
 
 #include <math.h>

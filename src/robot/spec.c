@@ -1,3 +1,4 @@
+/* spec.c: what the readers of robot files share: defaults of a joint, angles snapped to 15 degrees, warnings of links that cannot exist. */
 #include "robot/spec.h"
 
 #include <math.h>

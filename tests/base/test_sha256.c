@@ -1,3 +1,4 @@
+/* test_sha256.c: the published examples of SHA-256, and messages in pieces. */
 #include <string.h>
 
 #include "base/sha256.h"

@@ -1,3 +1,4 @@
+/* exercise.c: what a robot that was read goes through: its facts hold together, its dynamics answer, and written as YAML or URDF it is read again. */
 #define _GNU_SOURCE /* pipe2, F_SETPIPE_SZ */
 #include "exercise.h"
 

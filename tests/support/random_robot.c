@@ -1,3 +1,4 @@
+/* random_robot.c: random robot files: both conventions, trees, sliding and coupled joints, bodies that can exist. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* support.c: what the tests share: random numbers (splitmix64), an allocator that counts and fails, shipped robots, differences. */
 #include "support.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* twin.c: dynamics once more, by Newton-Euler in the base frame over complex numbers; derivatives by a complex step; random twins and their files. */
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include "twin.h"
 

@@ -1,3 +1,4 @@
+/* bench_run.c: generated functions, recursions and the textbook at the same states: compared, then timed, best of several rounds. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "bench_run.h"
 

@@ -1,3 +1,4 @@
+/* cmd_codegen.c: psdm codegen: the dynamics as straight-line C, with a self-test. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* cmd_convert.c: psdm convert: a robot as YAML or URDF; tables of the PSDM MATLAB toolbox are read. */
 #include <string.h>
 
 #include "tool.h"

@@ -1,3 +1,4 @@
+/* cmd_derive.c: psdm derive: the closed-form regressor model, compared with the recursion at random states. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

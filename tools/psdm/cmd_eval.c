@@ -1,3 +1,4 @@
+/* cmd_eval.c: psdm eval: one function of a robot at every state of a CSV. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* cmd_inspect.c: psdm inspect: what was understood of a robot file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* cmd_linearize.c: psdm linearize: linear models at equilibria or along a motion, their stability, LQR gains. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

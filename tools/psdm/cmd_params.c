@@ -1,3 +1,4 @@
+/* cmd_params.c: psdm params: base parameters with formulas and values, exact or from samples (Gautier 1991). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

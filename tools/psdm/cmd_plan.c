@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L /* sigaction */
 /* cmd_plan.c: psdm plan: how fast, how strenuous, and how much slower it must be. */
 #include "cmd_plan.h"
 

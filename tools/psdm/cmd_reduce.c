@@ -1,3 +1,4 @@
+/* cmd_reduce.c: psdm reduce: a smaller model, right to a stated error at a stated confidence (Lloyd, Irani, Ahmadi 2021, section 4.3). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

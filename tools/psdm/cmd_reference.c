@@ -1,5 +1,5 @@
-#define _POSIX_C_SOURCE 200809L /* mkdir */
 /* cmd_reference.c: psdm reference: the manual, as markdown or as manual pages, from the tables that --help is made of. */
+#define _POSIX_C_SOURCE 200809L /* mkdir */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

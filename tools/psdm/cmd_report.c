@@ -1,3 +1,4 @@
+/* cmd_report.c: psdm report: results of the other commands as one HTML page; of a robot file the results are made first. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, dup2 */
 #include <errno.h>
 #include <fcntl.h>

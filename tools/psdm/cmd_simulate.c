@@ -1,3 +1,4 @@
+/* cmd_simulate.c: psdm simulate: its command line, and the memory of a run; the run itself is cmd_simulate_run.c. */
 #include "cmd_simulate.h"
 
 #include <stdlib.h>

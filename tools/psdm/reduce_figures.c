@@ -1,3 +1,4 @@
+/* reduce_figures.c: numbers of psdm reduce's figures and table: contributions counted in bins, and all of it as JSON. */
 #include "reduce_figures.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* reduce_plot.c: figures as gnuplot scripts with their data inside, drawn where gnuplot is there; those of psdm reduce. */
 #define _POSIX_C_SOURCE 200809L /* fork, mkdir */
 #include "reduce_plot.h"
 
