@@ -162,11 +162,18 @@ static void test_shipped(void **unused) {
     }
 }
 
+/* robots that are tried: sanitizers take ten times as long, and look for other things than numbers */
+#if defined(__SANITIZE_ADDRESS__)
+enum { RANDOM_ROBOTS = 20, ROUNDED_ROBOTS = 4 };
+#else
+enum { RANDOM_ROBOTS = 60, ROUNDED_ROBOTS = 14 };
+#endif
+
 static void test_random_robots(void **unused) {
   (void)unused;
   rng g = rng_start("expanded, random robots");
   static char text[64 * 1024];
-  for (int k = 0; k < 60; k++) {
+  for (int k = 0; k < RANDOM_ROBOTS; k++) {
     random_options options = {1, k % 10 ? 3 : 4, k % 3 == 0, k % 2, true, true};
     const psdm_code_options o = {.theta_argument = k % 4 == 1, .sincos = k % 5 ? PSDM_SINCOS_LIBM : PSDM_SINCOS_CALLER, .drive_columns = k % 7 == 0};
     fixture x;
@@ -289,7 +296,7 @@ static void test_rounding(void **unused) {
     check_all(&x, &g, &(psdm_code_options){0}, k ? "askew_chain" : "askew_arm", 1e-13, true);
     close_fixture(&x);
   }
-  for (int k = 0; k < 14; k++) {
+  for (int k = 0; k < ROUNDED_ROBOTS; k++) {
     random_options options = {1, 3, k % 3 == 0, k % 2, true, true};
     if (!open_fixture(&x, parse_robot(random_robot_text(&g, &options, text, sizeof text)))) continue;
     check_rounding(&x, &g, psdm_robot_name(x.robot), &worst);
