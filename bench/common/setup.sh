@@ -38,8 +38,7 @@ build_library() {
   quietly library cmake --build "$build" --target psdm_static -j "$(nproc)"
   includes=(-I"$root/include" -I"$build/include" -I"$root/src" -I"$common")
   # shellcheck disable=SC2046 # several words are meant
-  libraries=("$build/libpsdm.a" $(pkg-config --libs $(sed -n 's/^Requires.private: *//p' "$build/psdm.pc" | tr ',' ' ')) -lm -ldl
-    $(sed -n 's/^SUNDIALS_[a-z]*:FILEPATH=\(\/.*\)/\1/p' "$build/CMakeCache.txt"))
+  libraries=("$build/libpsdm.a" $(pkg-config --libs $(sed -n 's/^Requires.private: *//p' "$build/psdm.pc" | tr ',' ' ')) $(sed -n 's/^Libs.private://p' "$build/psdm.pc"))
   quietly harness cc -std=c11 -O2 -fPIC -Wall -Wextra "${includes[@]}" -c "$common/harness.c" -o "$build/harness.o"
 }
 

@@ -16,7 +16,7 @@ cd "$root"
 [ -n "${PSDM:-}" ] || [ -x build/psdm ] || make build
 psdm=${PSDM:-$root/build/psdm}
 # shellcheck disable=SC2046 # several words are meant
-libraries="$library/libpsdm.a $(pkg-config --libs $(sed -n 's/^Requires.private: *//p' "$library/psdm.pc" | tr ',' ' ')) -lm -ldl"
+libraries="$library/libpsdm.a $(pkg-config --libs $(sed -n 's/^Requires.private: *//p' "$library/psdm.pc" | tr ',' ' ')) $(sed -n 's/^Libs.private://p' "$library/psdm.pc")"
 # shellcheck disable=SC2086 # several words are meant
 cc -std=c11 -O2 -Wall -Wextra -Iinclude -I"$library/include" "$here/derive.c" $libraries -o "$out/derive"
 python3 "$here/robots.py" "$out"

@@ -6,6 +6,9 @@
 #include <stdatomic.h>
 
 #include "parallel/parallel.h"
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
@@ -28,6 +31,9 @@ typedef struct sharing {
   atomic_long bad;        /* the first unit that failed, in their order, and why; those before it are still made: which is told does not depend on threads */
   psdm_status status;
   psdm_error *error;
+#ifdef _OPENMP
+  omp_lock_t taking;
+#endif
 } sharing;
 
 static void fail_unit(sharing *g, long unit, psdm_status status, const psdm_error *error) {
@@ -64,6 +70,7 @@ static psdm_status do_share(const psdmp_spread *s, psdmp_tree *tree, psdm_error 
   int threads = psdmp_threads(s->threads, s->allocator, g.last - g.first);
   atomic_init(&g.bad, LONG_MAX);
 #ifdef _OPENMP
+  omp_init_lock(&g.taking);
 #pragma omp parallel num_threads(threads)
 #endif
   {
@@ -76,12 +83,18 @@ static psdm_status do_share(const psdmp_spread *s, psdmp_tree *tree, psdm_error 
       void *part = NULL;
       psdm_status status = !space ? no_memory(&own) : unit > atomic_load(&g.bad) ? PSDM_OK : s->make(space, unit, &part, &own);
 #ifdef _OPENMP
-#pragma omp critical(psdmp_spread)
+      omp_set_lock(&g.taking);
 #endif
       take_unit(&g, unit, part, status, &own);
+#ifdef _OPENMP
+      omp_unset_lock(&g.taking);
+#endif
     }
     if (space) s->space_free(s->user, space);
   }
+#ifdef _OPENMP
+  omp_destroy_lock(&g.taking);
+#endif
   (void)threads;
   psdmp_free(s->allocator, g.unit);
   if (g.status) psdmp_tree_free(tree);

@@ -4,5 +4,5 @@ build_program() {
   # shellcheck disable=SC2046,SC2086 # several words are meant
   $CC -std=c11 -O2 -Wall -Wextra ${SANITIZE:+-fsanitize=$SANITIZE} "-DSOURCE_DIR=\"$SOURCE\"" $includes "$SOURCE/tests/calib/$1.c" "$BUILD/tests/libtest_support.a" \
     "$BUILD/libpsdm.a" $(pkg-config --libs cmocka $(sed -n 's/^Requires.private: *//p' "$BUILD/psdm.pc" | tr ',' ' ')) \
-    $(sed -n 's/^SUNDIALS_[a-z]*:FILEPATH=\(\/.*\)/\1/p' "$BUILD/CMakeCache.txt") -lm -ldl -o "$work/$1" || { echo "WRONG: $1.c does not build"; exit 1; }
+    $(sed -n 's/^Libs.private://p' "$BUILD/psdm.pc") -o "$work/$1" || { echo "WRONG: $1.c does not build"; exit 1; }
 }

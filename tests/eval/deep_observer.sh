@@ -12,8 +12,7 @@ failed() { echo "WRONG: $1"; exit 1; }
 # shellcheck disable=SC2046,SC2086 # several words are meant
 $CC -std=c11 -O2 -Wall -Wextra ${SANITIZE:+-fsanitize=$SANITIZE} "-DSOURCE_DIR=\"$SOURCE\"" "-I$SOURCE/include" "-I$BUILD/include" "-I$SOURCE/tests/support" \
   "$SOURCE/tests/eval/observer_truth.c" "$BUILD/tests/libtest_support.a" "$BUILD/libpsdm.a" \
-  $(pkg-config --libs cmocka $(sed -n 's/^Requires.private: *//p' "$BUILD/psdm.pc" | tr ',' ' ')) $(sed -n 's/^SUNDIALS_[a-z]*:FILEPATH=\(\/.*\)/\1/p' "$BUILD/CMakeCache.txt") \
-  $(sed -n 's/^OpenMP_C_FLAGS:STRING=\(-.*\)/\1/p' "$BUILD/CMakeCache.txt") -lm -ldl -o observer_truth || failed "observer_truth.c does not build"
+  $(pkg-config --libs cmocka $(sed -n 's/^Requires.private: *//p' "$BUILD/psdm.pc" | tr ',' ' ')) $(sed -n 's/^Libs.private://p' "$BUILD/psdm.pc") -o observer_truth || failed "observer_truth.c does not build"
 
 # the arm, and what a user would have of it
 awk '/^cat > kr6.yaml/ { on = 1; next } /^YAML/ { on = 0 } on' "$SOURCE/tests/calib/deep_truth.sh" > kr6.yaml
