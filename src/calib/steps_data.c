@@ -184,7 +184,7 @@ psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_arena *arena,
   if (!log || !path) return psdmp_steps_no_memory(error);
   for (int k = 0; k < all; k++)
     if (s->options.log[k].step == step) log[files] = k, path[files++] = s->options.log[k].path;
-  psdm_calibrate_options o = {.files = files, .path = path, .log = s->options.format, .cache = MOST_ROWS, .going_on = reading, .going_on_user = s};
+  psdm_calibrate_options o = {.files = files, .path = path, .log = s->options.format, .cache = MOST_ROWS, .threads = 1, .going_on = reading, .going_on_user = s};
   o.log.currents = true;
   psdmp_feed *feed;
   psdm_status status = psdmp_feed_open(s->run.robot, &o, s->allocator, &feed, error);
