@@ -137,4 +137,18 @@ static inline void each_part(const char *folder, const char *word, bool cut) {
   if (d) closedir(d);
 }
 
+/* A run that is killed, by what it asks whether to go on; the parts that it leaves. */
+static inline int killed_run(const psdm_robot *robot, const psdm_calibrate_options *o) {
+  psdm_calibration *c;
+  int status;
+  pid_t child = fork();
+  if (child == 0) {
+    psdm_calibrate(robot, o, NULL, &c, NULL);
+    _exit(1);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status));
+  return parts_in(o->checkpoint);
+}
+
 #endif

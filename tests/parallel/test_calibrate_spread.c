@@ -56,17 +56,9 @@ static void long_logs(void **state) {
   on_ranks(robot, o, 2, expected);
   on_ranks(robot, o, 4, expected);
   /* killed, and again */
-  pid_t child = fork();
-  if (child == 0) {
-    o.checkpoint = folder;
-    o.going_on = die_half_way;
-    psdm_calibrate(robot, &o, NULL, &c, NULL);
-    _exit(1);
-  }
-  int status;
-  assert_int_equal(waitpid(child, &status, 0), child);
-  assert_true(WIFSIGNALED(status));
-  int left = parts_in(folder);
+  psdm_calibrate_options deadly = o;
+  deadly.checkpoint = folder, deadly.going_on = die_half_way;
+  int left = killed_run(robot, &deadly);
   print_message("%d parts were left by the run that was killed\n", left);
   assert_true(left >= 3); /* two logs, one unit at least */
   o.checkpoint = folder;

@@ -92,17 +92,10 @@ static void read_again(void **state) {
   assert_true(c->steps >= 3);
   psdm_calibration_free(c);
   o.checkpoint = folder;
-  pid_t child = fork();
-  if (child == 0) {
-    int rounds = 0;
-    o.going_on = die_while_weighing, o.going_on_user = &rounds;
-    psdm_calibrate(robot, &o, NULL, &c, NULL);
-    _exit(1);
-  }
-  int status;
-  assert_int_equal(waitpid(child, &status, 0), child);
-  assert_true(WIFSIGNALED(status));
-  int left = parts_in(folder);
+  psdm_calibrate_options deadly = o;
+  int rounds = 0;
+  deadly.going_on = die_while_weighing, deadly.going_on_user = &rounds;
+  int left = killed_run(robot, &deadly);
   on_ranks(robot, o, 2, expected); /* takes them, and leaves all of its own */
   assert_true(left >= 6 && parts_in(folder) > left);
   o.threads = 2;

@@ -39,25 +39,7 @@ refuse 2 "only one of --json, --out and --predict can go to standard output" "$t
 refuse 2 "p.yaml: cannot be opened" "$two" --params p.yaml --log a.csv
 
 # ---- an arm that is calibrated empty, from one log ----
-cat > arm.yaml <<'YAML'
-name: arm
-gravity: [0, 0, -9.81]
-convention: modified-dh
-joints:
-  - {name: A1, d: 0.4, limits: {effort: 60}, drive_inertia: 0.5, friction: {coulomb: 3, viscous: 4}}
-  - {name: A2, alpha: -pi/2, a: 0.05, limits: {effort: 100}, friction: {coulomb: 3, viscous: 4}}
-  - {name: A3, a: 0.4, limits: {effort: 40}, friction: {coulomb: 2, viscous: 2}}
-  - {name: A4, alpha: -pi/2, a: 0.04, d: 0.36, limits: {effort: 10}, friction: {coulomb: 0.5, viscous: 0.5}}
-  - {name: A5, alpha: pi/2, limits: {effort: 8}, friction: {coulomb: 0.4, viscous: 0.4}}
-  - {name: A6, alpha: -pi/2, d: 0.05, limits: {effort: 2}, friction: {coulomb: 0.2, viscous: 0.2}}
-links:
-  - {mass: 8, com: [0, 0.02, -0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.08}}
-  - {mass: 6, com: [0.2, 0, 0.05], inertia: {xx: 0.03, yy: 0.1, zz: 0.1}}
-  - {mass: 4, com: [0.02, -0.03, 0.01], inertia: {xx: 0.03, yy: 0.02, zz: 0.03}}
-  - {mass: 2, com: [0, 0.02, -0.1], inertia: {xx: 0.02, yy: 0.02, zz: 0.01}}
-  - {mass: 1, com: [0, -0.02, 0.01], inertia: {xx: 0.003, yy: 0.002, zz: 0.003}}
-  - {mass: 0.4, com: [0, 0, 0.02], inertia: {xx: 0.0005, yy: 0.0005, zz: 0.0004}}
-YAML
+cp "$SOURCE/tests/support/arm.yaml" .
 sed '/^links:/,$d; s/drive_inertia: [0-9.]*/drive_inertia: unknown/; s/, friction: {[^}]*}//' arm.yaml > kinematics.yaml
 { cat arm.yaml; echo 'tool: {mass: 2, com: [0.02, -0.03, 0.06], inertia: {xx: 0.004, yy: 0.005, zz: 0.003, xy: 0.0005, xz: 0, yz: 0}}'; } > loaded.yaml
 simulate() { # ROBOT LOG SEED
