@@ -170,13 +170,6 @@ psdm_status psdmp_monte_errors_new(const psdm_robot *robot, const psdm_model *mo
 
 /* ---- running it ---- */
 
-static uint64_t mixed(uint64_t z) {
-  z += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return z ^ z >> 31;
-}
-
 static int digit_of(const psdm_model *m, long function, int j) { return (int)(m->code[function] / m->weight[j] % (uint64_t)m->radix[j]); }
 
 /* first joint whose digit is not that of the function before */
@@ -204,7 +197,8 @@ static bool set_tables(const psdm_reducer *r, const psdmp_part *part, psdmp_stre
   }
   for (long e = 0; e < entries; e++) joint[e] = part->entry[e].joint, value[e] = part->entry[e].value;
   const psdm_profile *p = &r->options.profile;
-  *t = (tables){.state = mixed(r->options.seed * 4 + (uint64_t)stream), .gravity = m->gravity, .qd = p->qd, .qdd = p->qdd, .low = r->source.low, .high = r->source.high, .slides = slides,
+  uint64_t state = r->options.seed * 4 + (uint64_t)stream;
+  *t = (tables){.state = psdmp_random_bits(&state), .gravity = m->gravity, .qd = p->qd, .qdd = p->qdd, .low = r->source.low, .high = r->source.high, .slides = slides,
                             .first = first, .functions = (int)functions, .forward = r->options.forward, .digit = digit, .from = from, .rate_a = a, .rate_b = b, .start = start, .joint = joint, .value = value};
   return true;
 }

@@ -28,26 +28,17 @@ bool psdmp_states_start(const psdm_model *m, psdmp_arena *arena, psdmp_states *s
 
 /* ---- numbers ---- */
 
-/* splitmix64 (Steele, Lea, Flood 2014): every block has a stream of its own, so blocks may be made in any order */
-static uint64_t next(uint64_t *state) {
-  uint64_t z = (*state += 0x9E3779B97F4A7C15u);
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return z ^ z >> 31;
-}
-
-static double uniform(uint64_t *state, double low, double high) { return low + (high - low) * ((double)(next(state) >> 11) * 0x1p-53); }
-
+/* every block has a stream of its own, so blocks may be made in any order */
 static void draw_block(const psdmp_source *x, psdmp_stream stream, long block, psdmp_states *s) {
   uint64_t state = x->options->seed * 4 + (uint64_t)stream;
-  state = next(&state) + (uint64_t)block;
-  state = next(&state);
+  state = psdmp_random_bits(&state) + (uint64_t)block;
+  state = psdmp_random_bits(&state);
   const psdm_profile *p = &x->options->profile;
   for (int k = 0; k < s->count; k++)
     for (int j = 0; j < s->n; j++) {
-      s->q[j * PSDMP_LANES + k] = uniform(&state, x->low[j], x->high[j]);
-      s->qd[j * PSDMP_LANES + k] = uniform(&state, -p->qd, p->qd);
-      s->qdd[j * PSDMP_LANES + k] = uniform(&state, -p->qdd, p->qdd);
+      s->q[j * PSDMP_LANES + k] = psdmp_random(&state, x->low[j], x->high[j]);
+      s->qd[j * PSDMP_LANES + k] = psdmp_random(&state, -p->qd, p->qd);
+      s->qdd[j * PSDMP_LANES + k] = psdmp_random(&state, -p->qdd, p->qdd);
     }
 }
 

@@ -1,8 +1,6 @@
 /* bounds.c: rigorous bounds on ||M||, ||S|| and |g| over the joints' ranges, beside the largest values that are found. docs/analyze.md has the proofs. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "codegen/monte.h"
 #include "linalg/linalg.h"
@@ -47,20 +45,6 @@ typedef struct bounder {
   bool stopped;
   psdmp_monte *program;    /* of the samples on a GPU */
 } bounder;
-
-static double seconds_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* splitmix64 */
-static double uniform(uint64_t *state) {
-  uint64_t z = *state += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
 
 /* ---- where ---- */
 
@@ -223,7 +207,7 @@ static double f_at(void *user, const double *q) {
 
 static void draw(bounder *b) {
   for (int k = 0; k < SAMPLES; k++)
-    for (int j = 0; j < b->n; j++) b->sample[k * b->n + j] = b->range[j].lower + (b->range[j].upper - b->range[j].lower) * uniform(&b->state);
+    for (int j = 0; j < b->n; j++) b->sample[k * b->n + j] = psdmp_random(&b->state, b->range[j].lower, b->range[j].upper);
 }
 
 /* after a stop as it is: climbing takes seconds */
@@ -503,14 +487,14 @@ static psdm_status survey(bounder *b, psdm_bound *const where[QUESTIONS], psdm_b
   const psdm_bounds_options *o = b->options;
   psdmp_survey_aim aim = {.robot = b->robot, .range = b->range, .seed = o->seed, .samples = o->samples, .threads = o->threads, .ranks = o->ranks, .allocator = b->allocator};
   psdmp_survey *s = NULL;
-  double began = seconds_now();
+  double began = psdmp_clock();
   if (o->going_on) aim.going_on = survey_goes_on, aim.going_on_user = b;
   for (int k = 0; k < PSDMP_QUANTITIES; k++) aim.limit[k][0] = -INFINITY, aim.limit[k][1] = INFINITY;
   for (int k = 0; k < QUESTIONS; k++)
     aim.limit[about[k].quantity][about[k].end] = where[k]->bound + (about[k].end ? 1 : -1) * rounding_of(b, (question)k, out);
   psdm_status status = b->program ? psdmp_survey_cuda(&aim, b->program, &s, error) : psdmp_survey_run(&aim, &s, error);
   out->samples = s ? s->samples : 0;
-  out->samples_seconds = seconds_now() - began;
+  out->samples_seconds = psdmp_clock() - began;
   for (int k = 0; k < QUESTIONS && !status && s->samples; k++) {
     where[k]->at_samples = samples_of(s, (question)k);
     status = climb_from(b, (question)k, s, where[k], error);
@@ -563,7 +547,7 @@ static bool shares_samples(const psdm_bounds_options *o) { return o->samples && 
 psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *options, const psdm_allocator *allocator, psdm_bounds **bounds, psdm_error *error) {
   static const psdm_bounds_options none = {0};
   const psdm_bounds_options *o = options ? options : &none;
-  double start = seconds_now();
+  double start = psdmp_clock();
   bool helps = psdmp_team_member(o->ranks);
   *bounds = NULL;
   psdm_status status = check_options(robot, o, error);
@@ -589,7 +573,7 @@ psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *
     psdm_bounds_free(out);
     return status;
   }
-  out->seconds = seconds_now() - start;
+  out->seconds = psdmp_clock() - start;
   *bounds = out;
   return PSDM_OK;
 }

@@ -16,28 +16,18 @@ static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_
 
 /* ---- drawing ---- */
 
-/* splitmix64 (Steele, Lea, Flood 2014): every sample has a stream of its own */
-static uint64_t next(uint64_t *state) {
-  uint64_t z = *state += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return z ^ z >> 31;
-}
-
-static double uniform(uint64_t *state, double low, double high) { return low + (high - low) * ((double)(next(state) >> 11) * 0x1p-53); }
-
 /* streams 0 to 2 of a seed are reduce's */
 uint64_t psdmp_survey_state(uint64_t seed) {
   uint64_t state = seed * 4 + 3;
-  return next(&state);
+  return psdmp_random_bits(&state);
 }
 
 /* a point of the unit disc (Marsaglia 1972): its direction is uniform */
 static double on_disc(uint64_t *state, double *u, double *v) {
   double square;
   do {
-    *u = uniform(state, -1, 1);
-    *v = uniform(state, -1, 1);
+    *u = psdmp_random(state, -1, 1);
+    *v = psdmp_random(state, -1, 1);
     square = *u * *u + *v * *v;
   } while (!(square < 1) || square == 0);
   return square;
@@ -50,7 +40,7 @@ static void on_sphere(uint64_t *state, int n, double *x) {
   int pairs = (n + 1) / 2;
   cut[0] = 0;
   for (int k = 1; k < pairs; k++) {
-    cut[k] = uniform(state, 0, 1);
+    cut[k] = psdmp_random(state, 0, 1);
     for (int m = k; m > 1; m--) {
       double low = fmin(cut[m - 1], cut[m]), high = fmax(cut[m - 1], cut[m]);
       cut[m - 1] = low, cut[m] = high;
@@ -69,8 +59,8 @@ static void on_sphere(uint64_t *state, int n, double *x) {
 
 void psdmp_survey_draw(uint64_t state, int n, const psdmp_range *range, long number, double *q, double *qd) {
   uint64_t own = state + (uint64_t)number;
-  own = next(&own);
-  for (int j = 0; j < n; j++) q[j] = uniform(&own, range[j].lower, range[j].upper);
+  own = psdmp_random_bits(&own);
+  for (int j = 0; j < n; j++) q[j] = psdmp_random(&own, range[j].lower, range[j].upper);
   on_sphere(&own, n, qd);
 }
 
