@@ -303,7 +303,7 @@ static bool stop(void *user, double share) {
   return --*(int *)user > 0;
 }
 
-/* stopped at whatever moment: nothing, or a model that keeps its word at states that had no part in it */
+/* stopped at whatever moment: nothing, or a model that keeps its word at states that had no part in it. One thread: how often it asks is counted */
 static void test_stopped(void **unused) {
   (void)unused;
   fixture x;
@@ -311,7 +311,7 @@ static void test_stopped(void **unused) {
   psdm_reduce_info whole, info;
   int calls = 1000000, left = calls, answers = 0;
   rng g = rng_start("stopped");
-  const psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 400000, .contributions = 20000, .seed = 3, .going_on = stop, .going_on_user = &left};
+  const psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 400000, .contributions = 20000, .seed = 3, .threads = 1, .going_on = stop, .going_on_user = &left};
   assert_true(open_model(&x, load_shipped("fanuc_sr6ia")));
   open_reducer(&x, &options);
   left = calls;
