@@ -5,6 +5,8 @@
  *
  *   Rz(beta) T(a, 0, e) Rx(alpha) Tz(d)  [the "minus" frame: before the joint moves]  then Rz(sign q + offset), or Tz(sign q) Rz(offset)
  *
+ * Axes that are almost parallel have a common normal far away; split.c puts a body in between whose normals are near.
+ *
  * Bodies whose axes are parallel form a group; angles of frames in a group are counted from the minus frame of the group's first body, as
  * linear forms in q. */
 #ifndef PSDMP_CHAIN_H
@@ -43,6 +45,7 @@ typedef struct psdmp_choice {
 typedef struct psdmp_chain_body {
   int parent, root;      /* body; first body of the group */
   bool prismatic, parallel, leaf;
+  bool held;             /* put between almost parallel axes by split.c: no mass, a constant angle */
   double sign;
   double a, e, d;        /* lengths */
   double ca, sa;         /* alpha */
@@ -54,8 +57,11 @@ typedef struct psdmp_chain_body {
 } psdmp_chain_body;
 
 typedef struct psdmp_chain {
-  const psdm_robot *robot;
+  const psdm_robot *robot; /* with the bodies that split.c puts between almost parallel axes */
   int bodies, n;
+  int moving;            /* bodies of the robot itself */
+  double reach;          /* metres: what lengths are compared with */
+  double usual;          /* metres per unit of length where no length of the chain is chosen */
   psdmp_chain_body *body;
   double unit;           /* metres per unit of length */
   int lengths;           /* distinct lengths met, candidates for the unit */
@@ -77,8 +83,18 @@ typedef struct psdmp_inertia {
   double growth;         /* largest entry, over the largest of its kind before: digits are lost with it */
 } psdmp_inertia;
 
+/* Axes whose angle has a smaller sine are parallel: a tenth of the error that generated code may have. */
+#define PSDMP_PARALLEL 1e-13
+
+/* ---- split.c ---- */
+
+/* The robot, or a copy of it in the arena with massless bodies between almost parallel axes; their number is -1. */
+psdm_status psdmp_split(const psdm_robot *robot, double reach, psdmp_arena *arena, const psdm_robot **out, psdm_error *error);
+
 /* ---- frames.c ---- */
-psdm_status psdmp_chain_new(const psdm_robot *robot, psdmp_arena *arena, psdmp_chain *chain, psdm_error *error);
+
+/* metres: lengths are the user's, as places and regressors want them. */
+psdm_status psdmp_chain_new(const psdm_robot *robot, bool metres, psdmp_arena *arena, psdmp_chain *chain, psdm_error *error);
 void psdmp_chain_set(psdmp_chain *chain, const psdmp_choice *choice, bool gravity_argument);
 
 /* The only child of a body, -1 when there is none or another. */

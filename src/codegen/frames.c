@@ -6,8 +6,8 @@
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
-/* axes closer than this are parallel, cosines closer to 0 and 1 are these: robot files have been snapped before */
-static const double NEAR = 1e-12;
+/* axes closer than this are parallel, cosines closer to 0 and 1 are these */
+static const double NEAR = PSDMP_PARALLEL;
 
 static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -52,8 +52,9 @@ typedef struct normal {
   double foot[3];      /* where it ends */
 } normal;
 
+/* reach: what lengths are compared with */
 static void find_normal(const double z[3], const double c0[3], const psdmp_pose *child, bool slides, double reach, normal *k) {
-  double u[3] = {child->R[2], child->R[5], child->R[8]}, D[3], s[3];
+  double u[3] = {child->R[2], child->R[5], child->R[8]}, D[3], s[3], across[3];
   clean_vector(u);
   *k = (normal){.sign = 1};
   for (int i = 0; i < 3; i++) D[i] = slides ? 0 : child->p[i] - c0[i];
@@ -66,7 +67,7 @@ static void find_normal(const double z[3], const double c0[3], const psdmp_pose 
     double along = dot(D, z);
     for (int i = 0; i < 3; i++) k->x[i] = D[i] - along * z[i];
     k->a = sqrt(dot(k->x, k->x));
-    k->free = k->a < NEAR * reach;
+    k->free = k->a <= NEAR * reach;
     if (k->free) k->a = 0;
     for (int i = 0; i < 3 && !k->free; i++) k->x[i] /= k->a;
   } else {
@@ -76,9 +77,11 @@ static void find_normal(const double z[3], const double c0[3], const psdmp_pose 
       for (int i = 0; i < 3; i++) k->x[i] = -k->x[i];
     k->ca = c;
     k->sa = clean(k->a < 0 ? -size : size);
-    k->a = fabs(k->a) < NEAR * reach ? 0 : fabs(k->a);
-    k->e = (dot(D, z) - c * dot(D, u)) / (1 - c * c);
-    if (fabs(k->e) < NEAR * reach) k->e = 0;
+    k->a = fabs(k->a) <= NEAR * reach ? 0 : fabs(k->a);
+    /* by cross products, which lose nothing however small the angle; the foot may slip along the axis as long as it stays on the child's */
+    cross(D, u, across);
+    k->e = dot(across, s) / (size * size);
+    if (fabs(k->e) * size <= NEAR * reach) k->e = 0;
   }
   clean_vector(k->x);
   for (int i = 0; i < 3; i++) k->foot[i] = c0[i] + k->e * z[i] + (k->free ? 0 : k->a * k->x[i]);
@@ -104,7 +107,7 @@ static void enter_from_base(const psdm_robot *r, int b, bool gravity_argument, p
   turn_back(joint->R, r->gravity, g);
   g[2] = 0;
   size = sqrt(dot(g, g));
-  bool seen = !gravity_argument && size > NEAR * (1 + sqrt(dot(r->gravity, r->gravity)));
+  bool seen = !gravity_argument && size > NEAR * sqrt(dot(r->gravity, r->gravity));
   in->x[0] = seen ? clean(-g[0] / size) : 1;
   in->x[1] = seen ? clean(-g[1] / size) : 0;
   in->x[2] = 0;
@@ -158,22 +161,23 @@ static void set_forms(psdmp_chain *chain, int b) {
   body->own[n] += body->offset;
 }
 
+/* as a unit only where the robot's other lengths are of its kind: what is misaligned by a micron makes none */
 static void note_length(psdmp_chain *chain, double length) {
-  if (length == 0) return;
+  if (fabs(length) < 1e-3 * chain->reach || length == 0) return;
   for (int k = 0; k < chain->lengths; k++)
-    if (fabs(fabs(length) - chain->length[k]) < NEAR) return;
+    if (fabs(fabs(length) - chain->length[k]) < NEAR * chain->reach) return;
   chain->length[chain->lengths++] = fabs(length);
 }
 
 /* frame of body b, then what it tells its children */
-static void set_body(psdmp_chain *chain, int b, const psdmp_choice *choice, double reach, entry *in) {
+static void set_body(psdmp_chain *chain, int b, const psdmp_choice *choice, entry *in) {
   const psdm_robot *r = chain->robot;
   psdmp_chain_body *body = &chain->body[b];
   int child = first_child(r, b);
   double z[3] = {0, 0, body->sign}, x[3], origin[3];
   normal k = {.free = true};
   memcpy(origin, in[b].in, sizeof origin);
-  if (child >= 0) find_normal(z, origin, &r->body[child].joint, r->body[child].prismatic, reach, &k);
+  if (child >= 0) find_normal(z, origin, &r->body[child].joint, r->body[child].prismatic, chain->reach, &k);
   body->leaf = child < 0;
   memcpy(x, k.free ? in[b].x : k.x, sizeof x);
   /* the origin on the axis: prismatic ones keep their parent's */
@@ -191,7 +195,7 @@ static void set_body(psdmp_chain *chain, int b, const psdmp_choice *choice, doub
     if (r->body[c].parent != b) continue;
     psdmp_chain_body *next = &chain->body[c];
     double away[3], xin[3];
-    find_normal(z, origin, &r->body[c].joint, r->body[c].prismatic, reach, &k);
+    find_normal(z, origin, &r->body[c].joint, r->body[c].prismatic, chain->reach, &k);
     next->sign = k.sign;
     next->parallel = k.parallel;
     next->root = k.parallel ? body->root : c;
@@ -213,10 +217,33 @@ static void set_body(psdmp_chain *chain, int b, const psdmp_choice *choice, doub
   note_length(chain, body->d);
 }
 
-psdm_status psdmp_chain_new(const psdm_robot *r, psdmp_arena *arena, psdmp_chain *chain, psdm_error *error) {
-  if (r->bodies > PSDMP_CODE_JOINTS)
-    return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; code is generated for at most %d", r->bodies, PSDMP_CODE_JOINTS);
-  *chain = (psdmp_chain){.robot = r, .bodies = r->bodies, .n = r->n, .unit = 1};
+/* the longest way from the base to a body */
+static double reach_of(const psdm_robot *r) {
+  double way[PSDMP_CODE_JOINTS], most = 0;
+  for (int b = 0; b < r->bodies; b++) {
+    const double *p = r->body[b].joint.p;
+    way[b] = sqrt(dot(p, p)) + (r->body[b].parent < 0 ? 0 : way[r->body[b].parent]);
+    most = fmax(most, way[b]);
+  }
+  return most;
+}
+
+/* metres for arms of the usual size; else the power of two nearest to the reach, so that sizes of inertias can be compared with 1 */
+static double usual_unit(double reach) {
+  int power;
+  if (!(reach > 0) || (reach > 0.1 && reach < 100)) return 1;
+  frexp(reach, &power);
+  return ldexp(1, power);
+}
+
+psdm_status psdmp_chain_new(const psdm_robot *real, bool metres, psdmp_arena *arena, psdmp_chain *chain, psdm_error *error) {
+  const psdm_robot *r;
+  if (real->bodies > PSDMP_CODE_JOINTS)
+    return psdmp_fail(error, PSDM_E_LIMIT, real->file, 0, 0, "%d moving joints; code is generated for at most %d", real->bodies, PSDMP_CODE_JOINTS);
+  double reach = reach_of(real);
+  psdm_status status = psdmp_split(real, reach, arena, &r, error);
+  if (status) return status;
+  *chain = (psdmp_chain){.robot = r, .moving = real->bodies, .bodies = r->bodies, .n = r->n, .reach = reach, .usual = metres ? 1 : usual_unit(reach), .unit = 1};
   chain->body = NEW(arena, r->bodies, psdmp_chain_body);
   double *forms = NEW(arena, 2 * r->bodies * (r->n + 1), double);
   if (!chain->body || !forms) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
@@ -230,20 +257,19 @@ psdm_status psdmp_chain_new(const psdm_robot *r, psdmp_arena *arena, psdmp_chain
 void psdmp_chain_set(psdmp_chain *chain, const psdmp_choice *choice, bool gravity_argument) {
   const psdm_robot *r = chain->robot;
   entry in[PSDMP_CODE_JOINTS];
-  double reach = 1;
-  for (int b = 0; b < r->bodies; b++) reach += sqrt(dot(r->body[b].joint.p, r->body[b].joint.p));
   chain->lengths = 0;
   for (int b = 0; b < r->bodies; b++) {
     psdmp_chain_body *body = &chain->body[b];
     body->parent = r->body[b].parent;
     body->prismatic = r->body[b].prismatic;
+    body->held = r->body[b].number < 0;
     if (body->parent < 0) {
       enter_from_base(r, b, gravity_argument, body, &in[b]);
       body->root = b;
     }
-    set_body(chain, b, choice, reach, in);
+    set_body(chain, b, choice, in);
   }
-  chain->unit = choice->unit > 0 && choice->unit <= chain->lengths ? chain->length[choice->unit - 1] : 1;
+  chain->unit = choice->unit > 0 && choice->unit <= chain->lengths ? chain->length[choice->unit - 1] : chain->usual;
   for (int b = 0; b < r->bodies; b++) {
     psdmp_chain_body *body = &chain->body[b];
     body->a /= chain->unit;

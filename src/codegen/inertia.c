@@ -177,6 +177,7 @@ static void fill(const psdmp_chain *chain, const psdmp_freedom *f, const psdmp_c
   memset(in->null, 0, (size_t)in->nulls * (size_t)in->size * sizeof *in->null);
   for (int b = 0; b < chain->bodies; b++) {
     double map[10][10];
+    if (chain->body[b].held) continue;
     long from = 10L * r->body[b].number;
     body_map(chain, b, choice->gene[b], map);
     for (int i = 0; i < 10; i++)
@@ -187,7 +188,7 @@ static void fill(const psdmp_chain *chain, const psdmp_freedom *f, const psdmp_c
       }
   }
   for (int d = 0; d < f->drives; d++) {
-    long to = 10L * chain->bodies + d, from = 10L * chain->bodies + d;
+    long to = 10L * chain->bodies + d, from = 10L * chain->moving + d;
     for (int c = 0; c < C; c++) in->value[to * C + c] = f->value[from * C + c];
     for (int v = 0; v < in->nulls; v++) in->null[(long)v * in->size + to] = f->null[(long)v * S + from];
   }

@@ -59,7 +59,7 @@ static psdmp_pose link_frame(const psdmp_trace *t, int joint) {
   for (int i = 0; i < 9; i++)
     if (fabs(frame.R[i]) < 1e-15) frame.R[i] = 0;
   for (int i = 0; i < 3; i++)
-    if (fabs(frame.p[i]) < 1e-15) frame.p[i] = 0;
+    if (fabs(frame.p[i]) < 1e-15 * t->chain->reach) frame.p[i] = 0;
   return frame;
 }
 

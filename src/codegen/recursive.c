@@ -25,7 +25,7 @@ static uint32_t random_below(uint64_t *seed, uint32_t n) {
 }
 
 typedef struct search {
-  const psdm_robot *robot;
+  const psdm_robot *robot; /* the chain's */
   const psdm_model *base;
   const psdm_code_options *options;
   psdm_code_function function;
@@ -178,6 +178,7 @@ static bool takes_place(const search *s, int b) {
 
 static int gene_values(const search *s, int b, psdmp_gene gene) {
   const psdmp_chain_body *body = &s->chain.body[b];
+  if (body->held && gene != PSDMP_GENE_SPIN) return 1;
   switch (gene) {
     case PSDMP_GENE_ORIGIN: return body->prismatic || body->leaf || body->parent < 0 ? 1 : 2;
     case PSDMP_GENE_WRENCH:
@@ -372,16 +373,17 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
   if (function == PSDM_CODE_REGRESSOR && base->combined)
     return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "under these assumptions base parameters are no standard ones: their regressor needs --method expanded");
   if (!s) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
-  s->robot = r;
   s->base = base;
   s->options = options;
   s->function = function;
   s->program = program;
   s->budget = BUDGET;
   s->composite = is_linearization(function) && !options->payload_argument && all_revolute(r);
-  status = psdmp_chain_new(r, arena, &s->chain, error);
+  status = psdmp_chain_new(r, !has_inertia(function), arena, &s->chain, error);
+  s->robot = s->chain.robot;
   if (!status) status = psdmp_freedom_set(r, base, theta, program->length[PSDMP_IN_THETA] > 0, options->gravity_argument, arena, &s->freedom, error);
   if (status) return status;
+  r = s->robot;
   s->tree = NEW(arena, r->bodies, psdm_ref);
   s->more = NEW(arena, r->n * r->n + r->n, psdm_ref);
   s->room = is_linearization(function) ? NEW(arena, psdmp_linear_room(r), psdm_ref) : s->more;

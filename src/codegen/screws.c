@@ -77,7 +77,7 @@ static psdmp_pose link_in_own(const psdmp_trace *t, int b) {
   for (int i = 0; i < 9; i++)
     if (fabs(frame.R[i] - rint(frame.R[i])) < 1e-14) frame.R[i] = rint(frame.R[i]);
   for (int i = 0; i < 3; i++)
-    if (fabs(frame.p[i]) < 1e-14) frame.p[i] = 0;
+    if (fabs(frame.p[i]) < 1e-14 * t->chain->reach) frame.p[i] = 0;
   return frame;
 }
 
@@ -249,7 +249,7 @@ static void drive_entries(psdmp_trace *t, const psdm_model *base, int columns, p
   const psdm_robot *r = t->chain->robot;
   int n = r->n, at = base->l;
   for (int j = 0; j < base->l; j++) {
-    int d = base->base[j].parameter - 10 * r->bodies;
+    int d = base->base[j].parameter - 10 * t->chain->moving;
     if (d < 0) continue;
     psdm_ref rate = t->zero;
     for (int i = 0; i < n; i++) rate = ADD(rate, MUL(NUM(r->drive[d].a[i]), psdmp_argument(t, PSDMP_IN_QDD, i)));
@@ -269,7 +269,8 @@ void psdmp_regressor(psdmp_trace *t, const psdm_model *base, psdm_ref *Y) {
   int n = chain->n, columns = (int)(t->program->outputs / (size_t)(n > 0 ? n : 1));
   for (size_t i = 0; i < t->program->outputs; i++) Y[i] = t->zero;
   seen s[PSDMP_CODE_JOINTS];
-  for (int b = 0; b < chain->bodies; b++) s[b] = look(t, b);
+  for (int b = 0; b < chain->bodies; b++)
+    if (!chain->body[b].held) s[b] = look(t, b);
   for (int joint = 0; joint < chain->bodies; joint++) {
     /* the joint's screw at every body behind it */
     screw at[PSDMP_CODE_JOINTS];
@@ -285,7 +286,7 @@ void psdmp_regressor(psdmp_trace *t, const psdm_model *base, psdm_ref *Y) {
         at[b] = at[parent];
         carry_screw(t, b, &at[b]);
       }
-      entries(t, base, columns, b, &s[b], joint, at[b], Y);
+      if (!chain->body[b].held) entries(t, base, columns, b, &s[b], joint, at[b], Y);
     }
   }
   drive_entries(t, base, columns, Y);

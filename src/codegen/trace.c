@@ -58,7 +58,7 @@ void psdmp_trig(psdmp_trace *t, const double *form, psdm_ref *s, psdm_ref *c) {
   /* quarter turns leave the angle as it is */
   const double quarter = 1.57079632679489661923;
   double turns = rint(form[n] / quarter), rest = form[n] - turns * quarter;
-  if (fabs(rest) < 1e-12) rest = 0;
+  if (fabs(rest) < PSDMP_PARALLEL) rest = 0;
   psdm_ref angle = ADD(psdmp_form_of(t, PSDMP_IN_Q, form, false), NUM(rest));
   *s = psdm_sin(t->g, angle);
   *c = psdm_cos(t->g, angle);
@@ -158,11 +158,11 @@ static void add_payload(psdmp_trace *t) {
   if (!t->program->length[PSDMP_IN_PAYLOAD] || link->body < 0) return;
   psdmp_pose back = psdmp_pose_inverse(&t->chain->body[link->body].frame), frame = psdmp_pose_product(&back, &link->frame);
   for (int k = 0; k < 10; k++) {
-    double one[10] = {0}, p[10];
+    double one[10] = {0}, p[10], size = k == 0 ? t->chain->unit * t->chain->unit : k < 4 ? t->chain->unit : 1;
     one[k] = 1;
     psdmp_to_pseudo(&frame, t->chain->unit, false, one, p);
     for (int i = 0; i < 10; i++)
-      if (fabs(p[i]) > 1e-15) t->body[link->body].s[i] = ADD(t->body[link->body].s[i], MUL(NUM(p[i]), psdmp_argument(t, PSDMP_IN_PAYLOAD, k)));
+      if (fabs(p[i]) > 1e-15 * size) t->body[link->body].s[i] = ADD(t->body[link->body].s[i], MUL(NUM(p[i]), psdmp_argument(t, PSDMP_IN_PAYLOAD, k)));
   }
 }
 
