@@ -1,9 +1,11 @@
 /* code.c: from a robot to the operation graphs of its functions, by the cheaper of two methods. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "codegen/program.h"
+#include "codegen/trial.h"
 #include "model/model_priv.h"
 #include "psdm/params.h"
 #include "psdm/reduce.h"
@@ -132,8 +134,49 @@ static void drop(psdmp_program *p) {
   *p = (psdmp_program){0};
 }
 
+/* a sentence for psdm_code_note */
+static psdm_status add_note(psdm_code *code, const char *format, const char *name, double error) {
+  char text[256];
+  int length = snprintf(text, sizeof text, format, name, error);
+  const char **all = psdmp_arena_alloc(&code->arena, (size_t)(code->notes + 1) * sizeof *all);
+  char *copy = psdmp_arena_text(&code->arena, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+  if (!all || !copy) return PSDM_E_MEMORY;
+  if (code->notes) memcpy(all, code->note, (size_t)code->notes * sizeof *all);
+  all[code->notes++] = copy;
+  code->note = all;
+  return PSDM_OK;
+}
+
+/* a program is within this of the recursions, or another method is taken, or a note says so */
+static const double GOOD = 1e-12;
+
+static psdm_status check(psdm_code *code, psdmp_trial *t, psdmp_program *p, psdm_error *error) {
+  if (!p->graph) return PSDM_OK;
+  psdm_status status = psdmp_program_check(t, p);
+  const char *file = code->robot->file;
+  if (status == PSDM_E_SINGULAR) return psdmp_fail(error, status, file, 0, 0, "'%s' does not exist: the mass matrix is singular", p->name);
+  return status ? psdmp_fail(error, status, file, 0, 0, "%s while checking '%s'", psdm_status_text(status), p->name) : PSDM_OK;
+}
+
+/* beyond the tolerance there is no code */
+static psdm_status refuse(const psdm_code *code, const psdmp_program *p, psdm_error *error) {
+  const char *file = code->robot->file, *way = "";
+  if (!isfinite(p->error))
+    return psdmp_fail(error, PSDM_E_ROBOT, file, 0, 0, "'%s' by the %s method gives no finite numbers; it is not generated", p->name, p->method);
+  if (strcmp(p->method, "expanded") == 0) way = "; --method recursive does without base parameters";
+  if (p->length[PSDMP_IN_THETA]) way = "; base parameters of this robot are ill-conditioned, baked parameters do without them";
+  return psdmp_fail(error, PSDM_E_ROBOT, file, 0, 0, "'%s' by the %s method differs from the recursion by %.2g of the largest number; it is not generated%s", p->name, p->method,
+                    p->error, way);
+}
+
+/* which of two programs: fewer operations, unless that costs digits */
+static bool is_better(const psdmp_program *other, const psdmp_program *best) {
+  if (!best->graph) return true;
+  return operations(&other->cost) < operations(&best->cost) && other->error <= fmax(GOOD, best->error);
+}
+
 /* one function by each method that is asked for; the one with fewer operations stays */
-static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_program *best, psdm_error *error) {
+static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_trial *t, psdmp_program *best, psdm_error *error) {
   const psdm_code_options *o = &code->options;
   psdmp_program other = {0};
   bool expanded = has_expanded(f) && o->method != PSDM_CODE_RECURSIVE && psdm_model_p(code->model) > 0;
@@ -143,15 +186,21 @@ static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_program *b
   psdm_status status = PSDM_OK;
   if (recursive) status = psdmp_build_recursive(code->robot, code->model, code->theta, o, f, &code->arena, best, error);
   if (!status) status = finish(code->robot, o, best, error);
+  if (!status) status = check(code, t, best, error);
   if (!status && expanded) {
     status = psdmp_build_expanded(code->robot, code->model, code->theta, o, f, best->graph ? operations(&best->cost) : 0, &code->arena, &other, error);
     if (!status) status = finish(code->robot, o, &other, error);
+    if (!status) status = check(code, t, &other, error);
   }
-  if (!status && other.graph && (!best->graph || operations(&other.cost) < operations(&best->cost))) {
+  if (!status && other.graph && is_better(&other, best)) {
     psdmp_program swap = *best;
     *best = other;
     other = swap;
+  } else if (!status && other.graph && operations(&other.cost) < operations(&best->cost)) {
+    if (add_note(code, "'%s': the closed form of this robot is off by %.2g of the largest number; the recursive method is used", best->name, other.error)) status = no_memory(code->robot, error);
   }
+  if (!status && !(best->error <= psdmp_tolerance(code))) status = refuse(code, best, error);
+  if (!status && best->error > GOOD && add_note(code, "'%s' differs from the recursion by up to %.2g of the largest number", best->name, best->error)) status = no_memory(code->robot, error);
   drop(&other);
   if (status) drop(best);
   return status;
@@ -283,15 +332,20 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
   else if (!status)
     status = set_model(code, allocator, error);
   if (!status) status = set_theta(code, error);
+  psdmp_arena scratch = {.allocator = allocator};
+  psdmp_trial t = {.arena = &scratch};
+  if (!status) status = psdmp_trial_new(code, &scratch, &t, error);
   for (int f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
     if (!(code->options.functions >> f & 1)) continue;
     if (!going_on(&code->options, f)) {
       status = psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
       break;
     }
-    status = build(code, (psdm_code_function)f, &code->program[code->programs], error);
+    status = build(code, (psdm_code_function)f, &t, &code->program[code->programs], error);
     code->programs += !status;
   }
+  psdmp_trial_free(&t);
+  psdmp_arena_free(&scratch);
   if (status) {
     psdm_code_free(code);
     return status;
@@ -332,5 +386,9 @@ psdm_code_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cos
   if (method) *method = p->method;
   return p->function;
 }
+
+double psdm_code_error(const psdm_code *code, int index) { return code->program[index].error; }
+
+const char *psdm_code_note(const psdm_code *code, int index) { return index >= 0 && index < code->notes ? code->note[index] : NULL; }
 
 const char *psdm_code_prefix(const psdm_code *code) { return code->options.prefix; }

@@ -1,21 +1,19 @@
 /* compile_graph.c: where there is no compiler: the operation graph, its live nodes renumbered once, one operation after the other. */
 #include <math.h>
+#include <string.h>
 
 #include "codegen/compile.h"
 
-/* which nodes the outputs reach */
-static bool *mark(const psdmp_program *p, psdmp_arena *arena) {
-  uint32_t nodes = psdm_graph_size(p->graph);
-  bool *live = psdmp_arena_alloc(arena, nodes + 1);
-  if (!live) return NULL;
-  for (size_t k = 0; k < p->outputs; k++) live[psdm_ref_node(p->output[k])] = true;
+void psdmp_graph_mark(const psdm_graph *graph, const psdm_ref *outputs, size_t count, bool *live) {
+  uint32_t nodes = psdm_graph_size(graph);
+  memset(live, 0, nodes);
+  for (size_t k = 0; k < count; k++) live[psdm_ref_node(outputs[k])] = true;
   for (uint32_t k = nodes; k-- > 0;) {
-    psdm_node n = psdm_graph_node(p->graph, k);
+    psdm_node n = psdm_graph_node(graph, k);
     if (!live[k] || n.op == PSDM_OP_CONST || n.op == PSDM_OP_INPUT) continue;
     live[psdm_ref_node(n.a)] = true;
     if (n.b != PSDM_REF_NONE) live[psdm_ref_node(n.b)] = true;
   }
-  return live;
 }
 
 static psdm_ref renumber(const uint32_t *number, psdm_ref r) { return r == PSDM_REF_NONE ? r : 2 * number[psdm_ref_node(r)] + (r & 1u); }
@@ -41,9 +39,10 @@ static psdmp_step make_step(const psdmp_program *p, const psdm_node *n, const ui
 
 static psdm_status compact(const psdmp_program *p, psdmp_arena *arena, psdmp_arena *scratch, psdmp_unit *u) {
   uint32_t nodes = psdm_graph_size(p->graph);
-  bool *live = mark(p, scratch);
+  bool *live = psdmp_arena_alloc(scratch, nodes + 1);
   uint32_t *number = psdmp_arena_alloc(scratch, ((size_t)nodes + 1) * sizeof *number);
   if (!live || !number) return PSDM_E_MEMORY;
+  psdmp_graph_mark(p->graph, p->output, p->outputs, live);
   for (uint32_t k = 0; k < nodes; k++) number[k] = u->steps, u->steps += live[k];
   u->step = psdmp_arena_alloc(arena, ((size_t)u->steps + 1) * sizeof *u->step);
   u->output = psdmp_arena_alloc(arena, (p->outputs + 1) * sizeof *u->output);

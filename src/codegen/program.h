@@ -51,6 +51,7 @@ typedef struct psdmp_program {
                                  * NULL: straight-line. As many as outputs. */
   psdm_ref *early, *late;       /* linearize_forward for GPUs, in two stages: what psdmp_linearize_stages makes, psdmp_stage_values and 2 n n; NULL: in one */
   psdm_cost cost;                  /* of the outputs */
+  double error;                    /* largest difference from the recursions when it was made (check.c), relative */
 } psdmp_program;
 
 /* ---- the two ways to build a function's graph: both fill every field of program but cost, from a clean program ---- */
@@ -74,6 +75,26 @@ int psdmp_stage_values(int n);
 /* The robot under a gravity that no joint is aligned with; shares all else. */
 psdm_robot psdmp_any_gravity(const psdm_robot *robot);
 
+/* Which of a graph's nodes some outputs reach: live (nodes). */
+void psdmp_graph_mark(const psdm_graph *graph, const psdm_ref *outputs, size_t count, bool *live);
+
+/* ---- check.c: nothing is handed over unchecked ---- */
+
+struct psdmp_trial;
+
+/* Computes a program's outputs in its own way. input: psdmp_block by psdmp_block. */
+typedef void (*psdmp_runner)(void *user, const psdmp_program *p, const double *input, double *out);
+
+/* Largest difference from the recursions over the states of a trial, relative to the largest number of its kind and, where M is inverted, to what M's
+ * condition takes; INFINITY where something is no number. */
+psdm_status psdmp_trial_error(struct psdmp_trial *t, const psdmp_program *p, psdmp_runner run, void *user, double *error);
+
+/* The same for a program's graph, in every form that is written of it, into p->error; PSDM_E_SINGULAR where the function does not exist. */
+psdm_status psdmp_program_check(struct psdmp_trial *t, psdmp_program *p);
+
+/* Beyond it a program is refused: of double, of float. */
+double psdmp_tolerance(const psdm_code *code);
+
 /* A bundle of functions, ready to be written. */
 struct psdm_code {
   psdmp_arena arena;                               /* owns everything below but graphs and model */
@@ -82,6 +103,8 @@ struct psdm_code {
   psdm_model *model;                               /* owned: base parameters, functions too when they were derived */
   bool given;                                      /* the model is what is right, not the robot: psdm_code_build_model */
   double *theta;                                   /* (l) NULL when the robot does not know its inertias */
+  const char **note;                               /* (notes) what its maker should know */
+  int notes;
   int programs;
   psdmp_program program[PSDM_CODE_FUNCTIONS];      /* those asked for, in the order of the enum */
 };

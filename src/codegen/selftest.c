@@ -5,188 +5,11 @@
 #include <string.h>
 
 #include "codegen/emit.h"
-#include "derive/collect.h"
-#include "linalg/linalg.h"
-#include "model/model_priv.h"
-#include "psdm/eval.h"
-#include "psdm/linearize.h"
-#include "robot/robot_priv.h"
+#include "codegen/trial.h"
 
-enum { STATES = 8, PER_LINE = 6 };
+enum { STATES = PSDMP_STATES, PER_LINE = 6 };
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
-
-/* What goes in, and the robot that says what must come out. */
-typedef struct trial {
-  psdmp_arena *arena;
-  const psdm_code *code;
-  psdm_robot robot;                 /* a copy whose gravity and inertias are ours */
-  psdm_work *work;
-  psdm_linear *linear;
-  double *pi, *theta;               /* standard and base parameters */
-  double gravity[3], payload[10], wrench[6];
-  double *q, *qd, *qdd;             /* (STATES x n) */
-  double *state, *scratch;          /* (3 n) in psdm_eval's order, then (3 n n) */
-  bool conditioned;                 /* CONDITION has been written */
-} trial;
-
-/* ---- numbers ---- */
-
-/* uniform in [-1, 1) and then on a grid of 1/64, which float and short text hold exactly */
-static double coarse(uint64_t *seed, double range) {
-  *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return floor(64 * range * ((double)(*seed >> 11) * 0x1p-52 - 1)) / 64;
-}
-
-static void set_states(trial *t) {
-  uint64_t seed = 2021;
-  int count = STATES * t->code->robot->n;
-  for (int i = 0; i < count; i++) t->q[i] = coarse(&seed, 3);
-  for (int i = 0; i < count; i++) t->qd[i] = coarse(&seed, 2);
-  for (int i = 0; i < count; i++) t->qdd[i] = coarse(&seed, 4);
-  for (int i = 0; i < 3; i++) t->gravity[i] = coarse(&seed, 10);
-  for (int i = 0; i < 6; i++) t->wrench[i] = coarse(&seed, 20);
-  /* a body of 2.5 kg */
-  static const double payload[10] = {2.5, 0.125, -0.0625, 0.25, 0.125, 0.015625, -0.03125, 0.15625, 0.0078125, 0.09375};
-  memcpy(t->payload, payload, sizeof payload);
-}
-
-/* bodies that could be: mass, a centre near the frame, inertias of similar size; assumptions of the file are kept by its own sampler */
-static psdm_status random_parameters(trial *t, psdm_error *error) {
-  const psdm_robot *r = t->code->robot;
-  uint64_t seed = 7;
-  if (r->assumptions) return psdmp_sample_assumed(r, NULL, seed, t->arena, t->pi, error);
-  for (int k = 0; k < r->bodies; k++) {
-    double com[3], inertia[6];
-    for (int i = 0; i < 3; i++) com[i] = coarse(&seed, 0.2);
-    for (int i = 0; i < 6; i++) inertia[i] = i == 0 || i == 3 || i == 5 ? 0.5 + coarse(&seed, 0.2) : coarse(&seed, 0.1);
-    psdmp_standard_from_body(3 + coarse(&seed, 2), com, inertia, t->pi + 10 * k);
-  }
-  for (int d = 0; d < r->drives; d++) t->pi[10 * r->bodies + d] = 0.5 + coarse(&seed, 0.25);
-  return PSDM_OK;
-}
-
-/* the robot's own; or, where only base parameters are known, those with everything regrouped at zero, which move alike; or random ones */
-static psdm_status set_parameters(trial *t, psdm_error *error) {
-  const psdm_code *code = t->code;
-  const psdm_model *m = code->model;
-  psdm_status status = PSDM_OK;
-  if (psdm_robot_ready(code->robot, NULL) == PSDM_OK) {
-    psdm_robot_parameters(code->robot, t->pi);
-  } else if (code->theta) {
-    for (int j = 0; j < m->l; j++) t->pi[m->base[j].parameter] = code->theta[j];
-  } else {
-    status = random_parameters(t, error);
-  }
-  psdm_model_theta(m, t->pi, t->theta);
-  return status;
-}
-
-/* ---- the robot ---- */
-
-static void *duplicate(psdmp_arena *arena, const void *from, size_t bytes) {
-  void *copy = from ? psdmp_arena_alloc(arena, bytes + 1) : NULL;
-  if (copy) memcpy(copy, from, bytes);
-  return copy;
-}
-
-/* a copy that shares no number that gravity or inertias change */
-static bool copy_robot(trial *t) {
-  const psdm_robot *r = t->code->robot;
-  psdm_robot *c = &t->robot;
-  size_t n = (size_t)r->n, bodies = (size_t)r->bodies;
-  if (!psdmp_robot_copy(r, t->arena, c)) return false;
-  c->pi = duplicate(t->arena, r->pi, 10 * bodies * sizeof *r->pi);
-  c->drive = duplicate(t->arena, r->drive, (size_t)r->drives * sizeof *r->drive);
-  c->body_drive = duplicate(t->arena, r->body_drive, bodies * sizeof *r->body_drive);
-  c->drive_mass = duplicate(t->arena, r->drive_mass, n * n * sizeof *r->drive_mass);
-  return c->pi && (c->drive || !r->drive) && (c->body_drive || !r->body_drive) && (c->drive_mass || !r->drive_mass);
-}
-
-/* gravity and payload as one function has them */
-static void dress(trial *t, const psdmp_program *p) {
-  const psdm_robot *r = t->code->robot;
-  int body = r->link[r->joints - 1].body;
-  psdm_robot_set_parameters(&t->robot, t->pi);
-  memcpy(t->robot.gravity, p->length[PSDMP_IN_GRAVITY] ? t->gravity : r->gravity, sizeof t->robot.gravity);
-  if (!p->length[PSDMP_IN_PAYLOAD] || body < 0) return;
-  double moved[10];
-  psdmp_standard_move(&r->link[r->joints - 1].frame, t->payload, moved);
-  for (int i = 0; i < 10; i++) t->robot.body[body].pi[i] += moved[i];
-  psdmp_robot_reduce(&t->robot);
-}
-
-static psdm_status evaluate(trial *t, const psdmp_program *p, psdm_function f, int s, double *out) {
-  int n = t->code->robot->n;
-  psdm_wrench wrench = {.joint = t->code->robot->joints - 1};
-  memcpy(wrench.force, t->wrench, sizeof wrench.force);
-  memcpy(wrench.moment, t->wrench + 3, sizeof wrench.moment);
-  psdm_eval_options options = {.link = t->code->options.link, .wrench_count = p->length[PSDMP_IN_WRENCH] > 0, .wrenches = &wrench, .model = t->code->model, .expanded = t->code->given, .theta = t->theta, .scratch = t->scratch};
-  memcpy(t->state, t->q + s * n, sizeof *t->q * (size_t)n);
-  memcpy(t->state + n, t->qd + s * n, sizeof *t->q * (size_t)n);
-  memcpy(t->state + 2 * n, t->qdd + s * n, sizeof *t->q * (size_t)n);
-  return psdm_eval(&t->robot, t->work, f, &options, t->state, out);
-}
-
-static double sign(double x) { return (x > 0) - (x < 0); }
-
-/* base columns spread to the full width, with friction and drives behind them */
-static void widen_regressor(const trial *t, int s, double *Y, int columns) {
-  const psdm_code_options *o = &t->code->options;
-  int n = t->code->robot->n, l = psdm_model_l(t->code->model);
-  for (int i = n - 1; i >= 0; i--) {
-    memmove(Y + i * columns, Y + i * l, sizeof *Y * (size_t)l);
-    memset(Y + i * columns + l, 0, sizeof *Y * (size_t)(columns - l));
-    double *at = Y + i * columns + l + i;
-    if (o->friction_columns) {
-      at[0] = sign(t->qd[s * n + i]);
-      at[n] = t->qd[s * n + i];
-      at += 2 * n;
-    }
-    if (o->drive_columns) at[0] = t->qdd[s * n + i];
-  }
-}
-
-/* functions that invert M: their errors are judged by the torques that they amount to */
-static bool inverts(psdm_code_function f) { return f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD || f == PSDM_CODE_INVERSE_MASS; }
-
-static psdm_status linearized(trial *t, psdm_code_function f, int s, double *out) {
-  int n = t->code->robot->n;
-  const double *q = t->q + s * n, *qd = t->qd + s * n, *qdd = t->qdd + s * n;
-  if (f == PSDM_CODE_LINEARIZE_INVERSE) return psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, out, out + n * n, out + 2 * n * n);
-  double *dq = t->state + 3 * n, *dqd = dq + n * n, *M = dqd + n * n, *Minv = f == PSDM_CODE_INVERSE_MASS ? out : out + 2 * n * n;
-  psdm_status status = psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, dq, dqd, M);
-  /* with pivots: random parameters need not be those of bodies, nor M positive definite */
-  if (!status && !psdmp_invert(n, M, Minv)) status = PSDM_E_SINGULAR;
-  for (int i = 0; i < n * n && !status && Minv != out; i++) {
-    out[i] = out[n * n + i] = 0;
-    for (int k = 0; k < n; k++) {
-      out[i] -= Minv[i / n * n + k] * dq[k * n + i % n];
-      out[n * n + i] -= Minv[i / n * n + k] * dqd[k * n + i % n];
-    }
-  }
-  return status;
-}
-
-/* what a function gives at every state, (STATES x outputs); forward's is the qdd that its torques were made from */
-static psdm_status expect(trial *t, const psdmp_program *p, double *out) {
-  int n = t->code->robot->n, count = (int)p->outputs;
-  psdm_function f;
-  psdm_status status = PSDM_OK;
-  dress(t, p);
-  if (p->function == PSDM_CODE_FORWARD) {
-    memcpy(out, t->qdd, sizeof *out * (size_t)(STATES * n));
-    return PSDM_OK;
-  }
-  for (int s = 0; s < STATES && !status && p->function > PSDM_CODE_POSE; s++) status = linearized(t, p->function, s, out + s * count);
-  if (p->function > PSDM_CODE_POSE) return status;
-  psdm_function_find(p->name, &f);
-  for (int s = 0; s < STATES && !status; s++) {
-    status = evaluate(t, p, f, s, out + s * count);
-    if (p->function == PSDM_CODE_REGRESSOR && n) widen_regressor(t, s, out + s * count, count / n);
-  }
-  return status;
-}
 
 /* ---- text ---- */
 
@@ -221,7 +44,7 @@ static bool any_length(const psdm_code *code, psdmp_block block) {
   return false;
 }
 
-static void emit_inputs(psdmp_writer *e, const trial *t) {
+static void emit_inputs(psdmp_writer *e, const psdmp_trial *t) {
   const psdm_code *code = e->code;
   int n = code->robot->n;
   double *turned = t->scratch;
@@ -241,7 +64,7 @@ static void emit_inputs(psdmp_writer *e, const trial *t) {
 /* whether some test compares numbers with numbers */
 static bool compares(const psdm_code *code) {
   for (int k = 0; k < code->programs; k++)
-    if (!inverts(code->program[k].function)) return true;
+    if (!psdmp_inverts(code->program[k].function)) return true;
   return code->options.target != PSDM_CODE_C;
 }
 
@@ -317,23 +140,23 @@ static double condition(const double *M, const double *Minv, int n) { return n *
 
 /* A GPU rounds otherwise than the processor: two roundings of qdd = M^-1 (tau - bias) differ by M's condition, and by M^-1 tau, which the bias may
  * all but cancel; of the same size as the largest result. */
-static double spread(const trial *t, const psdmp_program *p, const double *tau, const double *M, const double *Minv) {
+static double spread(const psdmp_trial *t, const psdmp_program *p, const double *tau, const double *M, const double *Minv) {
   int n = t->code->robot->n;
   double most = largest(t->qdd, STATES * n);
   return condition(M, Minv, n) + (p->function == PSDM_CODE_FORWARD && most > 0 ? n * largest(Minv, n * n) * largest(tau, n) / most : 0);
 }
 
 /* torques of the states, their mass matrices, and M's condition */
-static psdm_status emit_inverting_tables(psdmp_writer *e, trial *t, const psdmp_program *p) {
+static psdm_status emit_inverting_tables(psdmp_writer *e, psdmp_trial *t, const psdmp_program *p) {
   int n = e->code->robot->n;
   char name[64];
   bool cuda = e->code->options.target == PSDM_CODE_CUDA;
   double *tau = NEW(t->arena, STATES * n, double), *M = NEW(t->arena, STATES * n * n, double), *Minv = NEW(t->arena, n * n, double), worst = 1, widest = 1;
   psdm_status status = tau && M && Minv ? PSDM_OK : PSDM_E_MEMORY;
   for (int s = 0; s < STATES && !status; s++) {
-    status = evaluate(t, p, PSDM_F_INVERSE, s, tau + s * n);
-    if (!status) status = evaluate(t, p, PSDM_F_MASS, s, M + s * n * n);
-    if (!status && (cuda || p->function != PSDM_CODE_FORWARD)) status = linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
+    status = psdmp_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau + s * n);
+    if (!status) status = psdmp_trial_evaluate(t, p, PSDM_F_MASS, s, M + s * n * n);
+    if (!status && (cuda || p->function != PSDM_CODE_FORWARD)) status = psdmp_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
     worst = fmax(worst, condition(M + s * n * n, Minv, n));
     widest = fmax(widest, spread(t, p, tau + s * n, M + s * n * n, Minv));
   }
@@ -368,7 +191,7 @@ static void emit_batch_test(psdmp_writer *e, const psdmp_program *p) {
   emit_call(e, p, "", "in_", "[j]", "got");
   psdmp_say(e, "    for (int k = 0; k < %d; k++) {\n      const double one = (double)got[k];\n      error = difference(error, many + k*count + i, &one, 1);\n    }\n  }\n", count);
   psdmp_say(e, "  return report(\"%s_batch\", error, largest(out_%s[0], STATES*%d)", p->name, p->name, count);
-  if (cuda && inverts(p->function)) psdmp_say(e, "*SPREAD_OF_%s", p->name);
+  if (cuda && psdmp_inverts(p->function)) psdmp_say(e, "*SPREAD_OF_%s", p->name);
   psdmp_say(e, ");\n}\n\n");
 }
 
@@ -384,45 +207,37 @@ static void emit_main(psdmp_writer *e) {
   psdm_output_text(e->out, "  return wrong > 0;\n}\n");
 }
 
-static psdm_status emit_program(psdmp_writer *e, trial *t, const psdmp_program *p) {
+static psdm_status emit_program(psdmp_writer *e, psdmp_trial *t, const psdmp_program *p) {
   char name[64];
   int count = (int)p->outputs;
   double *out = NEW(t->arena, STATES * count, double);
-  psdm_status status = out ? expect(t, p, out) : PSDM_E_MEMORY;
+  psdm_status status = out ? psdmp_trial_expect(t, p, out) : PSDM_E_MEMORY;
   if (status) return status;
   snprintf(name, sizeof name, "out_%s", p->name);
   emit_table(e, name, out, count, false);
-  if (inverts(p->function)) status = emit_inverting_tables(e, t, p);
+  if (psdmp_inverts(p->function)) status = emit_inverting_tables(e, t, p);
   return status;
 }
 
-static bool new_trial(trial *t) {
-  int n = t->code->robot->n, standard = psdm_model_standard_count(t->code->model);
-  size_t scratch = psdm_eval_scratch(t->code->robot, t->code->model);
-  t->pi = NEW(t->arena, standard, double);
-  t->theta = NEW(t->arena, psdm_model_l(t->code->model), double);
-  t->q = NEW(t->arena, STATES * n, double);
-  t->qd = NEW(t->arena, STATES * n, double);
-  t->qdd = NEW(t->arena, STATES * n, double);
-  t->state = NEW(t->arena, 3 * n + 3 * n * n, double);
-  t->scratch = psdmp_arena_alloc(t->arena, sizeof *t->scratch * (scratch + (size_t)(STATES * n) + 1));
-  return t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch && copy_robot(t);
+/* 1e-13, or a power of ten that leaves a digit above what was measured when the programs were made: compilers round otherwise */
+static char *tolerance_text(const psdmp_writer *e, char text[24]) {
+  double worst = 0;
+  int power = -13;
+  for (int k = 0; k < e->code->programs; k++) worst = fmax(worst, e->code->program[k].error);
+  while (power < -9 && pow(10, power) < 10 * worst) power++;
+  snprintf(text, 24, "1e%d", e->single ? -5 : power);
+  return text;
 }
 
 psdm_status psdmp_emit_selftest(psdmp_writer *e, psdmp_arena *arena, psdm_error *error) {
   const psdm_code *code = e->code;
-  trial t = {.arena = arena, .code = code};
-  psdm_status status = PSDM_E_MEMORY;
-  if (!new_trial(&t) || psdm_work_new(code->robot, arena->allocator, &t.work) || psdm_linear_new(code->robot, arena->allocator, &t.linear)) {
-    psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while writing the self-test");
-    goto done;
-  }
-  set_states(&t);
-  status = set_parameters(&t, error);
-  if (status) goto done;
+  psdmp_trial t;
+  char tolerance[24];
+  psdm_status status = psdmp_trial_new(code, arena, &t, error);
+  if (status) return status;
   psdmp_emit_banner(e, "Self-test: the generated functions beside numbers from libpsdm's recursions. Exit 0 when all agree.");
   psdmp_say(e, "#include <math.h>\n#include <stdio.h>\n\n#include \"%s.h\"\n\nenum { STATES = %d%s };\n#define TOLERANCE %s /* of the largest number */\n\n", e->prefix, STATES,
-            code->options.target == PSDM_CODE_SIMD ? ", BATCH = 37" : code->options.target == PSDM_CODE_CUDA ? ", BATCH = 64" : "", e->single ? "1e-5" : "1e-13");
+            code->options.target == PSDM_CODE_SIMD ? ", BATCH = 37" : code->options.target == PSDM_CODE_CUDA ? ", BATCH = 64" : "", tolerance_text(e, tolerance));
   emit_inputs(e, &t);
   for (int k = 0; k < code->programs && !status; k++) status = emit_program(e, &t, &code->program[k]);
   if (status) {
@@ -430,11 +245,10 @@ psdm_status psdmp_emit_selftest(psdmp_writer *e, psdmp_arena *arena, psdm_error 
     goto done;
   }
   emit_tools(e);
-  for (int k = 0; k < code->programs; k++) (inverts(code->program[k].function) ? emit_inverting_test : emit_plain_test)(e, &code->program[k]);
+  for (int k = 0; k < code->programs; k++) (psdmp_inverts(code->program[k].function) ? emit_inverting_test : emit_plain_test)(e, &code->program[k]);
   for (int k = 0; k < code->programs && code->options.target != PSDM_CODE_C; k++) emit_batch_test(e, &code->program[k]);
   emit_main(e);
 done:
-  psdm_linear_free(t.linear, arena->allocator);
-  psdm_work_free(t.work, arena->allocator);
+  psdmp_trial_free(&t);
   return status;
 }

@@ -192,6 +192,7 @@ static int print_json(const codegen_settings *set, const psdm_robot *robot, cons
     psdm_json_integer(out, "sqrt", cost.sqrt);
     psdm_json_integer(out, "sincos", cost.sincos);
     psdm_json_integer(out, "depth", cost.depth);
+    psdm_json_number(out, "error", psdm_code_error(code, k));
     psdm_json_close(out);
   }
   psdm_json_close(out);
@@ -217,6 +218,7 @@ static int build(const psdm_robot *robot, psdm_code_options *options, psdm_code 
     status = psdm_code_build(robot, options, NULL, generated, &error);
     if (!status) tool_warn("interrupted: the code is whole and right, but not searched for fewer operations (as with --effort 0)");
   }
+  for (int k = 0; !status && psdm_code_note(*generated, k); k++) tool_warn("%s", psdm_code_note(*generated, k));
   return status ? tool_fail(&error) : -1;
 }
 

@@ -1,0 +1,289 @@
+/* check.c: every program beside the library's recursions, when it is made.
+ *
+ * The graph is computed one operation after the other at the states of a trial, in double and, where the code will be float, in float. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "codegen/chain.h"
+#include "codegen/trial.h"
+
+enum { STATES = PSDMP_STATES, MOST_PARTS = 4 };
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+double psdmp_tolerance(const psdm_code *code) { return code->options.real_float ? 1e-3 : 1e-9; }
+
+static double largest(const double *x, int count) {
+  double most = 0;
+  for (int i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+  return most;
+}
+
+/* the larger one; no number is larger than all */
+static double worse(double a, double b) { return isfinite(b) ? fmax(a, b) : INFINITY; }
+
+static double ratio(double error, double scale) { return error == 0 ? 0 : worse(0, error / scale); }
+
+/* ---- outputs that are judged together ---- */
+
+/* Outputs of one unit. least: what they are compared with where all of them vanish. */
+typedef struct part {
+  double error, scale, least;
+} part;
+
+/* what is known of a program's states before its outputs are compared */
+typedef struct measure {
+  psdmp_trial *t;
+  const psdmp_program *p;
+  double *want;      /* (STATES x outputs) */
+  double *tau, *M;   /* (STATES x n), (STATES x n n) */
+  double condition;  /* of M, functions that invert it */
+  double torque;     /* largest one of all states */
+  double offset;     /* potential energy counts from anywhere: from state 0 */
+} measure;
+
+/* mass, first and second moments, drives and friction */
+static int kind_of_column(const measure *m, int j) {
+  const psdm_model *model = m->t->code->model;
+  if (j >= model->l || model->base[j].parameter >= 10 * m->t->code->robot->bodies) return 3;
+  int k = model->base[j].parameter % 10;
+  return k == 0 ? 0 : k < 4 ? 1 : 2;
+}
+
+static int part_of(const measure *m, int i) {
+  int n = m->t->code->robot->n, columns = (int)m->p->outputs / n;
+  switch (m->p->function) {
+    case PSDM_CODE_REGRESSOR: return kind_of_column(m, i % columns);
+    case PSDM_CODE_JACOBIAN: return i >= 3 * n;
+    case PSDM_CODE_POSE: return i >= 3;
+    case PSDM_CODE_LINEARIZE_INVERSE: return i / (n * n);
+    default: return 0;
+  }
+}
+
+static void set_least(const measure *m, part *k) {
+  const psdmp_trial *t = m->t;
+  switch (m->p->function) {
+    case PSDM_CODE_INVERSE:
+    case PSDM_CODE_GRAVITY:
+    case PSDM_CODE_BIAS: k[0].least = m->torque; break;
+    case PSDM_CODE_LINEARIZE_INVERSE:
+      k[0].least = m->torque;
+      k[1].least = m->torque * sqrt(t->unit);
+      break;
+    case PSDM_CODE_JACOBIAN:
+    case PSDM_CODE_POSE:
+      k[0].least = psdmp_chain_reach(t->code->robot);
+      k[1].least = 1;
+      break;
+    default: break;
+  }
+}
+
+/* outputs of state s against what was wanted */
+static void compare(measure *m, int s, double *got, part *k) {
+  int count = (int)m->p->outputs;
+  const double *want = m->want + (size_t)s * m->p->outputs;
+  if (m->p->function == PSDM_CODE_ENERGY) {
+    k[0].scale = fmax(k[0].scale, fabs(got[1]));
+    if (s == 0) m->offset = want[1] - got[1];
+    got[1] += m->offset;
+  }
+  for (int i = 0; i < count; i++) {
+    part *at = &k[part_of(m, i)];
+    at->error = worse(at->error, fabs(got[i] - want[i]));
+    at->scale = fmax(at->scale, fabs(want[i]));
+  }
+}
+
+/* results of M^-1 by the torques that their errors amount to, result by result */
+static void compare_inverse(measure *m, int s, const double *got, part *k) {
+  int n = m->t->code->robot->n, columns = m->p->function == PSDM_CODE_FORWARD ? 1 : n;
+  const double *want = m->want + (size_t)s * m->p->outputs, *M = m->M + (size_t)s * (size_t)(n * n);
+  for (int r = 0; r < m->p->results; r++)
+    for (int j = 0; j < n; j++)
+      for (int c = 0; c < columns; c++) {
+        double d = 0, all = 0;
+        for (int i = 0; i < n; i++) {
+          int at = n * columns * r + columns * i + c;
+          d += M[n * j + i] * (got[at] - want[at]);
+          all += M[n * j + i] * want[at];
+        }
+        k[r].error = worse(k[r].error, fabs(d));
+        k[r].scale = fmax(k[r].scale, fabs(all));
+      }
+}
+
+/* ---- what goes in ---- */
+
+static void put(double *input, psdmp_block block, const double *x, int count) { memcpy(input + (size_t)block * PSDMP_BLOCK, x, (size_t)count * sizeof *x); }
+
+static void set_inputs(const measure *m, int s, double *input) {
+  const psdmp_trial *t = m->t;
+  int n = t->code->robot->n;
+  const double *q = t->q + s * n;
+  put(input, PSDMP_IN_THETA, t->theta, psdm_model_l(t->code->model));
+  put(input, PSDMP_IN_GRAVITY, t->gravity, 3);
+  put(input, PSDMP_IN_PAYLOAD, t->payload, 10);
+  put(input, PSDMP_IN_WRENCH, t->wrench, 6);
+  put(input, PSDMP_IN_Q, q, n);
+  put(input, PSDMP_IN_QD, t->qd + s * n, n);
+  put(input, PSDMP_IN_QDD, t->qdd + s * n, n);
+  put(input, PSDMP_IN_TAU, m->tau + s * n, n);
+  for (int i = 0; i < n; i++) {
+    input[PSDMP_IN_SINE * PSDMP_BLOCK + i] = sin(q[i]);
+    input[PSDMP_IN_COSINE * PSDMP_BLOCK + i] = cos(q[i]);
+  }
+}
+
+/* torques and mass matrices of all states */
+static psdm_status set_measure(measure *m) {
+  psdmp_trial *t = m->t;
+  int n = t->code->robot->n;
+  double *Minv = NEW(t->arena, n * n, double);
+  m->want = NEW(t->arena, STATES * (int)m->p->outputs, double);
+  m->tau = NEW(t->arena, STATES * n, double);
+  m->M = NEW(t->arena, STATES * n * n, double);
+  if (!m->want || !m->tau || !m->M || !Minv) return PSDM_E_MEMORY;
+  psdm_status status = psdmp_trial_expect(t, m->p, m->want);
+  m->condition = 1;
+  for (int s = 0; s < STATES && !status; s++) {
+    double *M = m->M + (size_t)s * (size_t)(n * n);
+    status = psdmp_trial_evaluate(t, m->p, PSDM_F_INVERSE, s, m->tau + s * n);
+    if (!psdmp_inverts(m->p->function)) continue;
+    if (!status) status = psdmp_trial_evaluate(t, m->p, PSDM_F_MASS, s, M);
+    if (!status) status = psdmp_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
+    if (m->p->function != PSDM_CODE_FORWARD) m->condition = fmax(m->condition, n * largest(M, n * n) * largest(Minv, n * n));
+  }
+  m->torque = largest(m->tau, STATES * n);
+  return status;
+}
+
+psdm_status psdmp_trial_error(psdmp_trial *t, const psdmp_program *p, psdmp_runner run, void *user, double *error) {
+  measure m = {.t = t, .p = p};
+  part k[MOST_PARTS] = {{0}};
+  psdm_status status = set_measure(&m);
+  double *got = NEW(t->arena, (int)p->outputs, double);
+  if (status) return status;
+  if (!got) return PSDM_E_MEMORY;
+  bool inverts = psdmp_inverts(p->function);
+  for (int s = 0; s < STATES; s++) {
+    set_inputs(&m, s, t->input);
+    run(user, p, t->input, got);
+    if (inverts)
+      compare_inverse(&m, s, got, k);
+    else
+      compare(&m, s, got, k);
+  }
+  set_least(&m, k);
+  if (p->function == PSDM_CODE_FORWARD) k[0].least = m.torque;
+  *error = 0;
+  for (int i = 0; i < MOST_PARTS; i++) *error = worse(*error, ratio(k[i].error, fmax(k[i].scale, k[i].least) * m.condition));
+  return PSDM_OK;
+}
+
+/* ---- the graph ---- */
+
+typedef struct graph_run {
+  bool single;     /* every operation rounded to float */
+  double *value;   /* (nodes) */
+  double *late;    /* (blocks) inputs of the second stage, (stage values) */
+} graph_run;
+
+static double rounded(const graph_run *g, double x) { return g->single ? (double)(float)x : x; }
+
+static double at(const graph_run *g, psdm_ref r) { return psdm_ref_negated(r) ? -g->value[psdm_ref_node(r)] : g->value[psdm_ref_node(r)]; }
+
+static double compute(const graph_run *g, const psdm_node *n, const double *input) {
+  switch (n->op) {
+    case PSDM_OP_CONST: return n->value;
+    case PSDM_OP_INPUT: return input[n->input];
+    case PSDM_OP_ADD: return at(g, n->a) + at(g, n->b);
+    case PSDM_OP_MUL: return at(g, n->a) * at(g, n->b);
+    case PSDM_OP_RECIP: return 1 / at(g, n->a);
+    case PSDM_OP_SIN: return sin(at(g, n->a));
+    case PSDM_OP_COS: return cos(at(g, n->a));
+    case PSDM_OP_SQRT: return sqrt(at(g, n->a));
+    default: return (at(g, n->a) > 0) - (at(g, n->a) < 0);
+  }
+}
+
+static void evaluate(const graph_run *g, const psdm_graph *graph, const double *input, const psdm_ref *outputs, size_t count, double *out) {
+  if (!g->single) {
+    psdm_graph_evaluate(graph, input, outputs, count, g->value, out);
+    return;
+  }
+  for (uint32_t k = 0, nodes = psdm_graph_size(graph); k < nodes; k++) {
+    psdm_node n = psdm_graph_node(graph, k);
+    g->value[k] = rounded(g, compute(g, &n, input));
+  }
+  for (size_t i = 0; i < count; i++) out[i] = at(g, outputs[i]);
+}
+
+static void run_outputs(void *user, const psdmp_program *p, const double *input, double *out) { evaluate(user, p->graph, input, p->output, p->outputs, out); }
+
+/* M^-1 and rows of dtau/dq and dtau/dqd side by side, from which a loop makes the results */
+static void run_inner(void *user, const psdmp_program *p, const double *input, double *out) {
+  int n = p->length[PSDMP_IN_Q], nn = n * n;
+  double *inner = ((graph_run *)user)->late;
+  evaluate(user, p->graph, input, p->inner, p->outputs, inner);
+  memcpy(out + 2 * nn, inner, (size_t)nn * sizeof *out);
+  for (int i = 0; i < 2 * nn; i++) {
+    int row = i % nn / n, column = i % n + (i < nn ? 0 : n);
+    out[i] = 0;
+    for (int k = 0; k < n; k++) out[i] -= inner[row * n + k] * inner[nn + 2 * n * k + column];
+  }
+}
+
+/* in two stages, as a GPU has it */
+static void run_stages(void *user, const psdmp_program *p, const double *input, double *out) {
+  graph_run *g = user;
+  int n = p->length[PSDMP_IN_Q], nn = n * n, handed = psdmp_stage_values(n);
+  memcpy(g->late, input, (size_t)PSDMP_IN_COUNT * PSDMP_BLOCK * sizeof *input);
+  double *stage = g->late + PSDMP_IN_COUNT * PSDMP_BLOCK;
+  evaluate(g, p->graph, input, p->early, (size_t)handed, stage);
+  put(g->late, PSDMP_IN_QDD, stage, handed);
+  evaluate(g, p->graph, g->late, p->late, (size_t)(2 * nn), out);
+  for (int i = 0, k = n; i < n; i++)
+    for (int j = i; j < n; j++, k++) out[2 * nn + i * n + j] = out[2 * nn + j * n + i] = stage[k];
+}
+
+/* ---- constants ---- */
+
+/* whether the constants behind some outputs can be written */
+static bool are_finite(const psdmp_trial *t, const psdmp_program *p, const psdm_ref *outputs, size_t count, bool *live) {
+  bool single = t->code->options.real_float;
+  psdmp_graph_mark(p->graph, outputs, count, live);
+  for (uint32_t k = 0, nodes = psdm_graph_size(p->graph); k < nodes; k++) {
+    psdm_node n = psdm_graph_node(p->graph, k);
+    if (live[k] && n.op == PSDM_OP_CONST && !(fabs(n.value) <= (single ? (double)FLT_MAX : DBL_MAX))) return false;
+  }
+  return true;
+}
+
+static bool constants_finite(const psdmp_trial *t, const psdmp_program *p, bool *live) {
+  int n = p->length[PSDMP_IN_Q];
+  return are_finite(t, p, p->output, p->outputs, live) && (!p->inner || are_finite(t, p, p->inner, p->outputs, live)) &&
+         (!p->early || (are_finite(t, p, p->early, (size_t)psdmp_stage_values(n), live) && are_finite(t, p, p->late, (size_t)(2 * n * n), live)));
+}
+
+psdm_status psdmp_program_check(psdmp_trial *t, psdmp_program *p) {
+  static const psdmp_runner runners[] = {run_outputs, run_inner, run_stages};
+  const bool there[] = {true, p->inner != NULL, p->early != NULL};
+  int forms = t->code->options.real_float ? 2 : 1, room = PSDMP_IN_COUNT * PSDMP_BLOCK + psdmp_stage_values(p->length[PSDMP_IN_Q]) + (int)p->outputs;
+  graph_run g = {.value = psdmp_arena_alloc(t->arena, ((size_t)psdm_graph_size(p->graph) + 1) * sizeof *g.value), .late = NEW(t->arena, room, double)};
+  bool *live = psdmp_arena_alloc(t->arena, (size_t)psdm_graph_size(p->graph) + 1);
+  psdm_status status = g.value && g.late && live ? PSDM_OK : PSDM_E_MEMORY;
+  p->error = 0;
+  for (int f = 0; f < forms; f++)
+    for (int k = 0; k < 3 && !status; k++) {
+      double error = 0;
+      g.single = f > 0;
+      if (there[k]) status = psdmp_trial_error(t, p, runners[k], &g, &error);
+      /* float has its own tolerance: what is kept is double's error unless float's is beyond that */
+      if (f == 0 || error > psdmp_tolerance(t->code)) p->error = worse(p->error, error);
+    }
+  if (!status && !constants_finite(t, p, live)) p->error = INFINITY;
+  return status;
+}

@@ -1,0 +1,229 @@
+/* trial.c: states, and what the library's recursions give for them: what generated functions are compared with. */
+#include "codegen/trial.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "codegen/chain.h"
+#include "derive/collect.h"
+#include "linalg/linalg.h"
+#include "model/model_priv.h"
+
+enum { STATES = PSDMP_STATES };
+
+#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+typedef psdmp_trial trial;
+
+/* ---- numbers ---- */
+
+/* uniform in [-1, 1) and then on a grid of 1/64, which float and short text hold exactly */
+static double coarse(uint64_t *seed, double range) {
+  *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return floor(64 * range * ((double)(*seed >> 11) * 0x1p-52 - 1)) / 64;
+}
+
+/* metres per unit of joint i */
+static double unit_of(const trial *t, int i) {
+  const psdm_robot *r = t->code->robot;
+  for (int b = 0; b < r->bodies; b++)
+    for (int e = r->g_row[b]; e < r->g_row[b + 1] && r->body[b].prismatic; e++)
+      if (r->g_col[e] == i) return t->unit;
+  return 1;
+}
+
+/* Robots much smaller or larger than usual move in their own unit of length and, so that gravity does not hide all else, of time: powers of two, which
+ * leave the grid as fine as it is. */
+static void set_states(trial *t) {
+  uint64_t seed = 2021;
+  int n = t->code->robot->n, count = STATES * n;
+  double L = t->unit, second = sqrt(L);
+  for (int i = 0; i < count; i++) t->q[i] = coarse(&seed, 3) * unit_of(t, i % n);
+  for (int i = 0; i < count; i++) t->qd[i] = coarse(&seed, 2) * unit_of(t, i % n) / second;
+  for (int i = 0; i < count; i++) t->qdd[i] = coarse(&seed, 4) * unit_of(t, i % n) / L;
+  for (int i = 0; i < 3; i++) t->gravity[i] = coarse(&seed, 10);
+  for (int i = 0; i < 6; i++) t->wrench[i] = coarse(&seed, 20) * (i < 3 ? 1 : L);
+  /* a body of 2.5 kg */
+  static const double payload[10] = {2.5, 0.125, -0.0625, 0.25, 0.125, 0.015625, -0.03125, 0.15625, 0.0078125, 0.09375};
+  for (int i = 0; i < 10; i++) t->payload[i] = payload[i] * (i == 0 ? 1 : i < 4 ? L : L * L);
+}
+
+/* bodies that could be: mass, a centre near the frame, inertias of similar size; assumptions of the file are kept by its own sampler */
+static psdm_status random_parameters(trial *t, psdm_error *error) {
+  const psdm_robot *r = t->code->robot;
+  uint64_t seed = 7;
+  if (r->assumptions) return psdmp_sample_assumed(r, NULL, seed, t->arena, t->pi, error);
+  for (int k = 0; k < r->bodies; k++) {
+    double com[3], inertia[6];
+    for (int i = 0; i < 3; i++) com[i] = coarse(&seed, 0.2) * t->unit;
+    for (int i = 0; i < 6; i++) inertia[i] = (i == 0 || i == 3 || i == 5 ? 0.5 + coarse(&seed, 0.2) : coarse(&seed, 0.1)) * t->unit * t->unit;
+    psdmp_standard_from_body(3 + coarse(&seed, 2), com, inertia, t->pi + 10 * k);
+  }
+  for (int d = 0; d < r->drives; d++) t->pi[10 * r->bodies + d] = 0.5 + coarse(&seed, 0.25);
+  return PSDM_OK;
+}
+
+/* the robot's own; or, where only base parameters are known, those with everything regrouped at zero, which move alike; or random ones */
+static psdm_status set_parameters(trial *t, psdm_error *error) {
+  const psdm_code *code = t->code;
+  const psdm_model *m = code->model;
+  psdm_status status = PSDM_OK;
+  if (psdm_robot_ready(code->robot, NULL) == PSDM_OK) {
+    psdm_robot_parameters(code->robot, t->pi);
+  } else if (code->theta) {
+    for (int j = 0; j < m->l; j++) t->pi[m->base[j].parameter] = code->theta[j];
+  } else {
+    status = random_parameters(t, error);
+  }
+  psdm_model_theta(m, t->pi, t->theta);
+  return status;
+}
+
+/* ---- the robot ---- */
+
+static void *duplicate(psdmp_arena *arena, const void *from, size_t bytes) {
+  void *copy = from ? psdmp_arena_alloc(arena, bytes + 1) : NULL;
+  if (copy) memcpy(copy, from, bytes);
+  return copy;
+}
+
+/* a copy that shares no number that gravity or inertias change */
+static bool copy_robot(trial *t) {
+  const psdm_robot *r = t->code->robot;
+  psdm_robot *c = &t->robot;
+  size_t n = (size_t)r->n, bodies = (size_t)r->bodies;
+  if (!psdmp_robot_copy(r, t->arena, c)) return false;
+  c->pi = duplicate(t->arena, r->pi, 10 * bodies * sizeof *r->pi);
+  c->drive = duplicate(t->arena, r->drive, (size_t)r->drives * sizeof *r->drive);
+  c->body_drive = duplicate(t->arena, r->body_drive, bodies * sizeof *r->body_drive);
+  c->drive_mass = duplicate(t->arena, r->drive_mass, n * n * sizeof *r->drive_mass);
+  return c->pi && (c->drive || !r->drive) && (c->body_drive || !r->body_drive) && (c->drive_mass || !r->drive_mass);
+}
+
+/* gravity and payload as one function has them */
+static void dress(trial *t, const psdmp_program *p) {
+  const psdm_robot *r = t->code->robot;
+  int body = r->link[r->joints - 1].body;
+  psdm_robot_set_parameters(&t->robot, t->pi);
+  memcpy(t->robot.gravity, p->length[PSDMP_IN_GRAVITY] ? t->gravity : r->gravity, sizeof t->robot.gravity);
+  if (!p->length[PSDMP_IN_PAYLOAD] || body < 0) return;
+  double moved[10];
+  psdmp_standard_move(&r->link[r->joints - 1].frame, t->payload, moved);
+  for (int i = 0; i < 10; i++) t->robot.body[body].pi[i] += moved[i];
+  psdmp_robot_reduce(&t->robot);
+}
+
+psdm_status psdmp_trial_evaluate(trial *t, const psdmp_program *p, psdm_function f, int s, double *out) {
+  int n = t->code->robot->n;
+  psdm_wrench wrench = {.joint = t->code->robot->joints - 1};
+  memcpy(wrench.force, t->wrench, sizeof wrench.force);
+  memcpy(wrench.moment, t->wrench + 3, sizeof wrench.moment);
+  psdm_eval_options options = {.link = t->code->options.link, .wrench_count = p->length[PSDMP_IN_WRENCH] > 0, .wrenches = &wrench, .model = t->code->model, .expanded = t->code->given, .theta = t->theta, .scratch = t->scratch};
+  memcpy(t->state, t->q + s * n, sizeof *t->q * (size_t)n);
+  memcpy(t->state + n, t->qd + s * n, sizeof *t->q * (size_t)n);
+  memcpy(t->state + 2 * n, t->qdd + s * n, sizeof *t->q * (size_t)n);
+  return psdm_eval(&t->robot, t->work, f, &options, t->state, out);
+}
+
+static double sign(double x) { return (x > 0) - (x < 0); }
+
+/* base columns spread to the full width, with friction and drives behind them */
+static void widen_regressor(const trial *t, int s, double *Y, int columns) {
+  const psdm_code_options *o = &t->code->options;
+  int n = t->code->robot->n, l = psdm_model_l(t->code->model);
+  for (int i = n - 1; i >= 0; i--) {
+    memmove(Y + i * columns, Y + i * l, sizeof *Y * (size_t)l);
+    memset(Y + i * columns + l, 0, sizeof *Y * (size_t)(columns - l));
+    double *at = Y + i * columns + l + i;
+    if (o->friction_columns) {
+      at[0] = sign(t->qd[s * n + i]);
+      at[n] = t->qd[s * n + i];
+      at += 2 * n;
+    }
+    if (o->drive_columns) at[0] = t->qdd[s * n + i];
+  }
+}
+
+bool psdmp_inverts(psdm_code_function f) { return f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD || f == PSDM_CODE_INVERSE_MASS; }
+
+/* Minv = M^-1 with pivots: random parameters need not be those of bodies, nor M positive definite. Rows and columns are scaled first, as metres and
+ * angles want it. False where M is singular. */
+static bool invert(int n, double *M, double *Minv, double *scale) {
+  for (int i = 0; i < n; i++) {
+    if (!(fabs(M[i * n + i]) > 0)) return false;
+    scale[i] = 1 / sqrt(fabs(M[i * n + i]));
+  }
+  for (int i = 0; i < n * n; i++) M[i] *= scale[i / n] * scale[i % n];
+  if (!psdmp_invert(n, M, Minv)) return false;
+  for (int i = 0; i < n * n; i++) Minv[i] *= scale[i / n] * scale[i % n];
+  return true;
+}
+
+psdm_status psdmp_trial_linearized(trial *t, psdm_code_function f, int s, double *out) {
+  int n = t->code->robot->n;
+  const double *q = t->q + s * n, *qd = t->qd + s * n, *qdd = t->qdd + s * n;
+  if (f == PSDM_CODE_LINEARIZE_INVERSE) return psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, out, out + n * n, out + 2 * n * n);
+  double *dq = t->state + 3 * n, *dqd = dq + n * n, *M = dqd + n * n, *Minv = f == PSDM_CODE_INVERSE_MASS ? out : out + 2 * n * n;
+  psdm_status status = psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, dq, dqd, M);
+  if (!status && !invert(n, M, Minv, t->state)) status = PSDM_E_SINGULAR;
+  for (int i = 0; i < n * n && !status && Minv != out; i++) {
+    out[i] = out[n * n + i] = 0;
+    for (int k = 0; k < n; k++) {
+      out[i] -= Minv[i / n * n + k] * dq[k * n + i % n];
+      out[n * n + i] -= Minv[i / n * n + k] * dqd[k * n + i % n];
+    }
+  }
+  return status;
+}
+
+psdm_status psdmp_trial_expect(trial *t, const psdmp_program *p, double *out) {
+  int n = t->code->robot->n, count = (int)p->outputs;
+  psdm_function f;
+  psdm_status status = PSDM_OK;
+  dress(t, p);
+  if (p->function == PSDM_CODE_FORWARD) {
+    memcpy(out, t->qdd, sizeof *out * (size_t)(STATES * n));
+    return PSDM_OK;
+  }
+  for (int s = 0; s < STATES && !status && p->function > PSDM_CODE_POSE; s++) status = psdmp_trial_linearized(t, p->function, s, out + s * count);
+  if (p->function > PSDM_CODE_POSE) return status;
+  psdm_function_find(p->name, &f);
+  for (int s = 0; s < STATES && !status; s++) {
+    status = psdmp_trial_evaluate(t, p, f, s, out + s * count);
+    if (p->function == PSDM_CODE_REGRESSOR && n) widen_regressor(t, s, out + s * count, count / n);
+  }
+  return status;
+}
+
+static bool allocate(trial *t) {
+  int n = t->code->robot->n, standard = psdm_model_standard_count(t->code->model);
+  size_t scratch = psdm_eval_scratch(t->code->robot, t->code->model);
+  t->pi = NEW(t->arena, standard, double);
+  t->theta = NEW(t->arena, psdm_model_l(t->code->model), double);
+  t->q = NEW(t->arena, STATES * n, double);
+  t->qd = NEW(t->arena, STATES * n, double);
+  t->qdd = NEW(t->arena, STATES * n, double);
+  t->state = NEW(t->arena, 3 * n + 3 * n * n, double);
+  t->scratch = psdmp_arena_alloc(t->arena, sizeof *t->scratch * (scratch + (size_t)(STATES * n) + 1));
+  t->input = NEW(t->arena, PSDMP_IN_COUNT * PSDMP_BLOCK, double);
+  return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch && copy_robot(t);
+}
+
+psdm_status psdmp_trial_new(const psdm_code *code, psdmp_arena *arena, psdmp_trial *t, psdm_error *error) {
+  *t = (trial){.arena = arena, .code = code, .unit = psdmp_usual_unit(code->robot)};
+  if (!allocate(t) || psdm_work_new(code->robot, arena->allocator, &t->work) || psdm_linear_new(code->robot, arena->allocator, &t->linear)) {
+    psdmp_trial_free(t);
+    return psdmp_fail(error, PSDM_E_MEMORY, code->robot->file, 0, 0, "out of memory while checking generated code");
+  }
+  set_states(t);
+  psdm_status status = set_parameters(t, error);
+  if (status) psdmp_trial_free(t);
+  return status;
+}
+
+void psdmp_trial_free(psdmp_trial *t) {
+  psdm_linear_free(t->linear, t->arena->allocator);
+  psdm_work_free(t->work, t->arena->allocator);
+  t->linear = NULL;
+  t->work = NULL;
+}
