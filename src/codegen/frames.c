@@ -221,7 +221,7 @@ double psdmp_chain_reach(const psdm_robot *r) {
   double most = 0;
   for (int b = 0; b < r->bodies; b++) {
     double way = 0;
-    for (int k = b; k >= 0; k = r->body[k].parent) way += sqrt(dot(r->body[k].joint.p, r->body[k].joint.p));
+    for (int k = b; r->body[k].parent >= 0; k = r->body[k].parent) way += sqrt(dot(r->body[k].joint.p, r->body[k].joint.p));
     most = fmax(most, way);
   }
   return most;

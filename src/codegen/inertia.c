@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "codegen/chain.h"
+#include "codegen/trial.h"
 #include "psdm/params.h"
+#include "psdm/rigid.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
@@ -85,13 +87,69 @@ static void build_nulls(const psdm_robot *r, psdmp_freedom *f) {
       }
 }
 
-/* whether the base parameters' formulas are far from a division by nearly nothing, as nearly parallel axes bring */
-static bool plain_formulas(const psdm_model *base) {
-  const double large = 1e3;
-  for (int j = 0; j < base->l; j++)
-    for (int t = 0; t < base->base[j].terms; t++)
-      if (fabs(base->base[j].term[t].coefficient) > large) return false;
+/* ---- whether null vectors are null: almost parallel axes make formulas that divide by nearly nothing, or drop what is not quite nothing ---- */
+
+/* states that they are asked at */
+enum { ASKED = 2 };
+
+/* what unit parameters ask of the joints at some states: Y is (ASKED n x standard) */
+static psdm_status standard_columns(psdm_robot *r, psdmp_arena *arena, double *Y) {
+  int n = r->n, S = psdm_robot_parameter_count(r);
+  double *pi = NEW(arena, S, double), *state = NEW(arena, 4 * n, double);
+  psdm_work *work;
+  psdm_status status = pi && state ? psdm_work_new(r, arena->allocator, &work) : PSDM_E_MEMORY;
+  if (status) return status;
+  double *q = state, *qd = q + n, *qdd = qd + n, *tau = qdd + n, L = psdmp_usual_unit(r);
+  for (int s = 0; s < ASKED && !status; s++) {
+    for (int i = 0; i < n; i++) {
+      double unit = psdmp_joint_unit(r, i); /* angles that nothing is aligned with; sliding joints move by as much as the robot is long */
+      q[i] = unit * sin(1.3 + 2.1 * i + s);
+      qd[i] = unit * sin(0.4 + 1.7 * i - s) / sqrt(L);
+      qdd[i] = 2 * unit * sin(2.2 + 0.9 * i + 3 * s) / L;
+    }
+    for (int k = 0; k < S && !status; k++) {
+      memset(pi, 0, (size_t)S * sizeof *pi);
+      pi[k] = 1;
+      psdm_robot_set_parameters(r, pi);
+      status = psdm_inverse(r, work, q, qd, qdd, tau);
+      for (int i = 0; i < n; i++) Y[(long)(s * n + i) * S + k] = tau[i];
+    }
+  }
+  psdm_work_free(work, arena->allocator);
+  return status;
+}
+
+/* mass, first and second moment, drive */
+static int kind_of_parameter(const psdmp_freedom *f, int k) { return k >= f->standard - f->drives ? 3 : k % 10 == 0 ? 0 : k % 10 < 4 ? 1 : 2; }
+
+/* each beside the torque of its own parameter, the one with the coefficient 1, or the largest of its kind */
+static bool are_null(const psdmp_freedom *f, const double *Y, int rows) {
+  const double rounding = 2e-14;
+  int S = f->standard;
+  double most[4] = {0};
+  for (long i = 0; i < (long)rows * S; i++) most[kind_of_parameter(f, (int)(i % S))] = fmax(most[kind_of_parameter(f, (int)(i % S))], fabs(Y[i]));
+  for (int v = 0; v < f->nulls; v++) {
+    const double *null = f->null + (long)v * S;
+    double own = 0, left = 0;
+    for (int k = 0; k < S; k++)
+      if (null[k] == 1) own = fmax(own, most[kind_of_parameter(f, k)]);
+    for (int i = 0; i < rows; i++) {
+      double sum = 0;
+      for (int k = 0; k < S; k++) sum += null[k] * Y[(long)i * S + k];
+      left = fmax(left, fabs(sum));
+    }
+    if (!(left <= rounding * own)) return false;
+  }
   return true;
+}
+
+static psdm_status check_nulls(const psdm_robot *r, const psdmp_freedom *f, psdmp_arena *arena, bool *good) {
+  psdm_robot copy;
+  double *Y = NEW(arena, ASKED * r->n * f->standard, double);
+  if (!Y || !psdmp_robot_own(r, arena, &copy)) return PSDM_E_MEMORY;
+  psdm_status status = standard_columns(&copy, arena, Y);
+  *good = !status && are_null(f, Y, ASKED * r->n);
+  return status;
 }
 
 psdm_status psdmp_freedom_set(const psdm_robot *r, const psdm_model *base, const double *theta, bool argument, bool any_gravity, psdmp_arena *arena,
@@ -109,11 +167,16 @@ psdm_status psdmp_freedom_set(const psdm_robot *r, const psdm_model *base, const
   psdm_status status = psdm_params_derive(&free, NULL, arena->allocator, &all, NULL, error);
   if (status) return status;
   /* one direction of gravity does not show all that coupled joints can tell apart */
-  if (plain_formulas(all) && !(any_gravity && r->coupled))
-    set_nulls(all, f);
-  else
-    build_nulls(r, f);
+  bool good = !(any_gravity && r->coupled);
+  set_nulls(all, f);
   psdm_model_free(all);
+  if (good) {
+    psdmp_arena scratch = {.allocator = arena->allocator};
+    status = check_nulls(&free, f, &scratch, &good);
+    psdmp_arena_free(&scratch);
+  }
+  if (status) return psdmp_fail(error, status, r->file, 0, 0, "%s while generating code", psdm_status_text(status));
+  if (!good) build_nulls(r, f);
   /* the robot's own numbers, or the base parameters in the place of the ones they are named after */
   if (!argument && psdm_robot_ready(r, NULL) == PSDM_OK) {
     psdm_robot_parameters(r, f->value);

@@ -23,12 +23,10 @@ static double coarse(uint64_t *seed, double range) {
   return floor(64 * range * ((double)(*seed >> 11) * 0x1p-52 - 1)) / 64;
 }
 
-/* metres per unit of joint i */
-static double unit_of(const trial *t, int i) {
-  const psdm_robot *r = t->code->robot;
+double psdmp_joint_unit(const psdm_robot *r, int i) {
   for (int b = 0; b < r->bodies; b++)
     for (int e = r->g_row[b]; e < r->g_row[b + 1] && r->body[b].prismatic; e++)
-      if (r->g_col[e] == i) return t->unit;
+      if (r->g_col[e] == i) return psdmp_usual_unit(r);
   return 1;
 }
 
@@ -38,9 +36,9 @@ static void set_states(trial *t) {
   uint64_t seed = 2021;
   int n = t->code->robot->n, count = STATES * n;
   double L = t->unit, second = sqrt(L);
-  for (int i = 0; i < count; i++) t->q[i] = coarse(&seed, 3) * unit_of(t, i % n);
-  for (int i = 0; i < count; i++) t->qd[i] = coarse(&seed, 2) * unit_of(t, i % n) / second;
-  for (int i = 0; i < count; i++) t->qdd[i] = coarse(&seed, 4) * unit_of(t, i % n) / L;
+  for (int i = 0; i < count; i++) t->q[i] = coarse(&seed, 3) * psdmp_joint_unit(t->code->robot, i % n);
+  for (int i = 0; i < count; i++) t->qd[i] = coarse(&seed, 2) * psdmp_joint_unit(t->code->robot, i % n) / second;
+  for (int i = 0; i < count; i++) t->qdd[i] = coarse(&seed, 4) * psdmp_joint_unit(t->code->robot, i % n) / L;
   for (int i = 0; i < 3; i++) t->gravity[i] = coarse(&seed, 10);
   for (int i = 0; i < 6; i++) t->wrench[i] = coarse(&seed, 20) * (i < 3 ? 1 : L);
   /* a body of 2.5 kg */
@@ -87,16 +85,13 @@ static void *duplicate(psdmp_arena *arena, const void *from, size_t bytes) {
   return copy;
 }
 
-/* a copy that shares no number that gravity or inertias change */
-static bool copy_robot(trial *t) {
-  const psdm_robot *r = t->code->robot;
-  psdm_robot *c = &t->robot;
+bool psdmp_robot_own(const psdm_robot *r, psdmp_arena *arena, psdm_robot *c) {
   size_t n = (size_t)r->n, bodies = (size_t)r->bodies;
-  if (!psdmp_robot_copy(r, t->arena, c)) return false;
-  c->pi = duplicate(t->arena, r->pi, 10 * bodies * sizeof *r->pi);
-  c->drive = duplicate(t->arena, r->drive, (size_t)r->drives * sizeof *r->drive);
-  c->body_drive = duplicate(t->arena, r->body_drive, bodies * sizeof *r->body_drive);
-  c->drive_mass = duplicate(t->arena, r->drive_mass, n * n * sizeof *r->drive_mass);
+  if (!psdmp_robot_copy(r, arena, c)) return false;
+  c->pi = duplicate(arena, r->pi, 10 * bodies * sizeof *r->pi);
+  c->drive = duplicate(arena, r->drive, (size_t)r->drives * sizeof *r->drive);
+  c->body_drive = duplicate(arena, r->body_drive, bodies * sizeof *r->body_drive);
+  c->drive_mass = duplicate(arena, r->drive_mass, n * n * sizeof *r->drive_mass);
   return c->pi && (c->drive || !r->drive) && (c->body_drive || !r->body_drive) && (c->drive_mass || !r->drive_mass);
 }
 
@@ -206,7 +201,7 @@ static bool allocate(trial *t) {
   t->state = NEW(t->arena, 3 * n + 3 * n * n, double);
   t->scratch = psdmp_arena_alloc(t->arena, sizeof *t->scratch * (scratch + (size_t)(STATES * n) + 1));
   t->input = NEW(t->arena, PSDMP_IN_COUNT * PSDMP_BLOCK, double);
-  return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch && copy_robot(t);
+  return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch && psdmp_robot_own(t->code->robot, t->arena, &t->robot);
 }
 
 psdm_status psdmp_trial_new(const psdm_code *code, psdmp_arena *arena, psdmp_trial *t, psdm_error *error) {

@@ -25,6 +25,12 @@ typedef struct psdmp_trial {
   bool conditioned;                 /* the self-test has CONDITION */
 } psdmp_trial;
 
+/* A copy in the arena that shares no number that gravity or inertias change. False: out of memory. */
+bool psdmp_robot_own(const psdm_robot *robot, psdmp_arena *arena, psdm_robot *copy);
+
+/* How far joint i moves at random states, per radian of others: 1, or psdmp_usual_unit where it slides something. */
+double psdmp_joint_unit(const psdm_robot *robot, int i);
+
 /* The code needs its model and theta, no programs yet. Memory comes from the arena but for what psdmp_trial_free frees. */
 psdm_status psdmp_trial_new(const psdm_code *code, psdmp_arena *arena, psdmp_trial *t, psdm_error *error);
 void psdmp_trial_free(psdmp_trial *t);

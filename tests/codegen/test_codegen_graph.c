@@ -1,11 +1,8 @@
 /* Operation graphs against the recursions: every function of every shipped robot and of random ones, by both methods, with every option.
  *
  * The search of the recursive method shows only the one choice of frames, origins, zeros and formulas that costs least, and takes a second for
- * it. None of them may change a result, so here psdm_code_build gets choices at random in its place: recursive.c is part of this program, and
- * what code.c calls is defined below. Searched code is run by the self-tests (test_codegen_c.sh, deep_codegen.sh). */
-#define psdmp_build_recursive searched_recursive
-#include "codegen/recursive.c"
-#undef psdmp_build_recursive
+ * it. None of them may change a result, so here psdm_code_build gets choices at random in its place (pick.h). Searched code is run by the self-tests (test_codegen_c.sh, deep_codegen.sh). */
+#include "pick.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,64 +14,6 @@
 #include "support.h"
 
 enum { STATES = 3, WIDE = 64, ENTRIES = 11 * WIDE };
-
-/* ---- a choice in place of the search ---- */
-
-typedef enum how { PLAIN, USUAL, RANDOM } how;
-static const char *const how_names[] = {"plain", "usual", "random"};
-
-static struct {
-  how how;
-  rng *g;
-  double reach[PSDM_CODE_FUNCTIONS]; /* longest length of the frames that were picked, at least 1 m */
-} picking;
-
-static psdmp_choice draw(search *s, rng *g) {
-  psdmp_choice choice = {0};
-  for (int b = 0; b < s->chain.bodies; b++)
-    for (int k = 0; k < PSDMP_GENES; k++) choice.gene[b][k] = (unsigned char)rng_int(g, 0, gene_values(s, b, (psdmp_gene)k) - 1);
-  if (!has_inertia(s->function)) return choice;
-  choice.unit = rng_int(g, 0, s->chain.lengths);
-  choice.zeros = rng_int(g, 0, 1) ? rng_int(g, 0, s->inertia.nulls) : 0;
-  for (int k = 0; k < choice.zeros; k++) choice.zero[k] = rng_int(g, 0, s->inertia.size - 1);
-  return choice;
-}
-
-/* until the search would take it, too: it refuses numbers that cost digits */
-static psdm_status pick(search *s) {
-  s->growth = HUGE_VAL;
-  psdm_status status = try_choice(s, &s->best, &s->cost); /* the chain is known from here on */
-  s->growth = s->inertia.growth;
-  if (picking.how == USUAL) usual(s, &s->best);
-  for (int k = 0; k < 50 && !status; k++) {
-    psdmp_choice choice = picking.how == RANDOM ? draw(s, picking.g) : s->best;
-    status = try_choice(s, &choice, &s->cost);
-    if (s->cost < REFUSED) {
-      s->best = choice;
-      break;
-    }
-  }
-  return status ? status : try_choice(s, &s->best, &s->cost);
-}
-
-static double reach_of(const psdmp_chain *chain) {
-  double most = 1;
-  for (int b = 0; b < chain->bodies; b++) {
-    const psdmp_chain_body *k = &chain->body[b];
-    most = fmax(most, chain->unit * fmax(fabs(k->a), fmax(fabs(k->e), fabs(k->d))));
-  }
-  return most;
-}
-
-psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
-                                  psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
-  search *s;
-  psdm_status status = prepare(r, base, theta, options, function, arena, program, &s, error);
-  if (status) return status;
-  status = pick(s);
-  picking.reach[function] = reach_of(&s->chain);
-  return status;
-}
 
 /* ---- what goes in ---- */
 
@@ -289,9 +228,6 @@ static double error_of(subject *x, rng *g, const psdmp_program *p) {
 
 /* ---- all functions of one robot ---- */
 
-/* Axes that are almost parallel have their common normal far away. Inertias about its feet grow by the square of the way there, and so do
- * rounding errors: errors are told per square of the longest length. */
-
 static double worst_of[PSDM_CODE_FUNCTIONS];
 static int above; /* functions with an error above the tolerance */
 
@@ -324,9 +260,9 @@ static void check(subject *x, rng *g, const psdm_code_options *o, double toleran
   x->l = psdm_model_l(code->model);
   for (int k = 0; k < code->programs; k++) {
     const psdmp_program *p = &code->program[k];
-    double reach = strcmp(p->method, "recursive") == 0 ? picking.reach[p->function] : 1, e = error_of(x, g, p) / (reach * reach);
+    double e = error_of(x, g, p);
     if (!(e <= worst_of[p->function])) worst_of[p->function] = e;
-    if (!(e <= tolerance)) print_error("%s, %s choice, %s: %.3g (reach %.3g) is above %.3g for %s\n", p->name, how_names[picking.how], text, e, reach, tolerance, x->name);
+    if (!(e <= tolerance)) print_error("%s, %s choice, %s: %.3g is above %.3g for %s\n", p->name, how_names[picking.how], text, e, tolerance, x->name);
     above += !(e <= tolerance);
   }
   psdm_code_free(code);

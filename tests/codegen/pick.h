@@ -1,0 +1,50 @@
+/* pick.h: a choice of frames, origins, zeros and formulas at random in the place of the search. recursive.c becomes part of the program that includes this,
+ * and what code.c calls is defined below. */
+#define psdmp_build_recursive searched_recursive
+#include "codegen/recursive.c"
+#undef psdmp_build_recursive
+
+#include "support.h"
+
+typedef enum how { PLAIN, USUAL, RANDOM } how;
+static const char *const how_names[] = {"plain", "usual", "random"};
+
+static struct {
+  how how;
+  rng *g;
+} picking;
+
+static psdmp_choice draw(search *s, rng *g) {
+  psdmp_choice choice = {0};
+  for (int b = 0; b < s->chain.bodies; b++)
+    for (int k = 0; k < PSDMP_GENES; k++) choice.gene[b][k] = (unsigned char)rng_int(g, 0, gene_values(s, b, (psdmp_gene)k) - 1);
+  if (!has_inertia(s->function)) return choice;
+  choice.unit = rng_int(g, 0, s->chain.lengths);
+  choice.zeros = rng_int(g, 0, 1) ? rng_int(g, 0, s->inertia.nulls) : 0;
+  for (int k = 0; k < choice.zeros; k++) choice.zero[k] = rng_int(g, 0, s->inertia.size - 1);
+  return choice;
+}
+
+/* until the search would take it, too: it refuses numbers that cost digits */
+static psdm_status pick(search *s) {
+  s->growth = HUGE_VAL;
+  psdm_status status = try_choice(s, &s->best, &s->cost); /* the chain is known from here on */
+  s->growth = s->inertia.growth;
+  if (picking.how == USUAL) usual(s, &s->best);
+  for (int k = 0; k < 50 && !status; k++) {
+    psdmp_choice choice = picking.how == RANDOM ? draw(s, picking.g) : s->best;
+    status = try_choice(s, &choice, &s->cost);
+    if (s->cost < REFUSED) {
+      s->best = choice;
+      break;
+    }
+  }
+  return status ? status : try_choice(s, &s->best, &s->cost);
+}
+
+psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
+                                  psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
+  search *s;
+  psdm_status status = prepare(r, base, theta, options, function, arena, program, &s, error);
+  return status ? status : pick(s);
+}
