@@ -83,8 +83,8 @@ typedef struct psdmp_inertia {
   double growth;         /* largest entry, over the largest of its kind before: digits are lost with it */
 } psdmp_inertia;
 
-/* Axes whose angle has a smaller sine are parallel: a tenth of the error that generated code may have. */
-#define PSDMP_PARALLEL 1e-13
+/* Axes whose angle has a smaller sine are parallel: a hundred times what rounding leaves, a fiftieth of the error that generated code may have. */
+#define PSDMP_PARALLEL 2e-14
 
 /* ---- split.c ---- */
 

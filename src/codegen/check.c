@@ -7,6 +7,7 @@
 
 #include "codegen/chain.h"
 #include "codegen/trial.h"
+#include "psdm/rigid.h"
 
 enum { STATES = PSDMP_STATES, MOST_PARTS = 4 };
 
@@ -43,12 +44,16 @@ typedef struct measure {
   double offset;     /* potential energy counts from anywhere: from state 0 */
 } measure;
 
-/* mass, first and second moments, drives and friction */
+/* of a standard parameter: mass, first and second moments, drives */
+static int kind_of(const measure *m, int parameter) {
+  int k = parameter % 10;
+  return parameter >= 10 * m->t->code->robot->bodies ? 3 : k == 0 ? 0 : k < 4 ? 1 : 2;
+}
+
+/* friction's beside those of the drives */
 static int kind_of_column(const measure *m, int j) {
   const psdm_model *model = m->t->code->model;
-  if (j >= model->l || model->base[j].parameter >= 10 * m->t->code->robot->bodies) return 3;
-  int k = model->base[j].parameter % 10;
-  return k == 0 ? 0 : k < 4 ? 1 : 2;
+  return j >= model->l ? 3 : kind_of(m, model->base[j].parameter);
 }
 
 static int part_of(const measure *m, int i) {
@@ -62,19 +67,38 @@ static int part_of(const measure *m, int i) {
   }
 }
 
+/* columns of base parameters may all but vanish: beside the largest of the standard parameters of their kind */
+static void set_least_columns(const measure *m, part *k) {
+  psdmp_trial *t = m->t;
+  const psdm_robot *r = t->code->robot;
+  int n = r->n, S = psdm_robot_parameter_count(r);
+  double *Y = NEW(t->arena, n * S, double);
+  for (int s = 0; s < STATES && Y; s++) {
+    if (psdm_regressor_standard(&t->robot, t->work, t->q + s * n, t->qd + s * n, t->qdd + s * n, Y)) continue;
+    for (int i = 0; i < n * S; i++) k[kind_of(m, i % S)].least = fmax(k[kind_of(m, i % S)].least, fabs(Y[i]));
+  }
+}
+
+/* Derivatives beside torques over angles and their rates, or over ways and theirs. */
 static void set_least(const measure *m, part *k) {
   const psdmp_trial *t = m->t;
+  const psdm_robot *r = t->code->robot;
+  double least = 1;
+  for (int i = 0; i < r->n; i++) least = fmin(least, psdmp_joint_unit(r, i));
   switch (m->p->function) {
     case PSDM_CODE_INVERSE:
     case PSDM_CODE_GRAVITY:
+    case PSDM_CODE_FORWARD:
     case PSDM_CODE_BIAS: k[0].least = m->torque; break;
+    case PSDM_CODE_REGRESSOR: set_least_columns(m, k); break;
+    case PSDM_CODE_LINEARIZE_FORWARD:
     case PSDM_CODE_LINEARIZE_INVERSE:
-      k[0].least = m->torque;
-      k[1].least = m->torque * sqrt(t->unit);
+      k[0].least = m->torque / least;
+      k[1].least = m->torque * sqrt(t->unit) / least;
       break;
     case PSDM_CODE_JACOBIAN:
     case PSDM_CODE_POSE:
-      k[0].least = psdmp_chain_reach(t->code->robot);
+      k[0].least = psdmp_chain_reach(r);
       k[1].least = 1;
       break;
     default: break;
@@ -177,7 +201,6 @@ psdm_status psdmp_trial_error(psdmp_trial *t, const psdmp_program *p, psdmp_runn
       compare(&m, s, got, k);
   }
   set_least(&m, k);
-  if (p->function == PSDM_CODE_FORWARD) k[0].least = m.torque;
   *error = 0;
   for (int i = 0; i < MOST_PARTS; i++) *error = worse(*error, ratio(k[i].error, fmax(k[i].scale, k[i].least) * m.condition));
   return PSDM_OK;

@@ -93,13 +93,12 @@ static void build_nulls(const psdm_robot *r, psdmp_freedom *f) {
 enum { ASKED = 2 };
 
 /* what unit parameters ask of the joints at some states: Y is (ASKED n x standard) */
-static psdm_status standard_columns(psdm_robot *r, psdmp_arena *arena, double *Y) {
+static psdm_status standard_columns(const psdm_robot *r, psdmp_arena *arena, double *Y) {
   int n = r->n, S = psdm_robot_parameter_count(r);
-  double *pi = NEW(arena, S, double), *state = NEW(arena, 4 * n, double);
+  double *q = NEW(arena, 3 * n, double), *qd = q + n, *qdd = qd + n, L = psdmp_usual_unit(r);
   psdm_work *work;
-  psdm_status status = pi && state ? psdm_work_new(r, arena->allocator, &work) : PSDM_E_MEMORY;
+  psdm_status status = q ? psdm_work_new(r, arena->allocator, &work) : PSDM_E_MEMORY;
   if (status) return status;
-  double *q = state, *qd = q + n, *qdd = qd + n, *tau = qdd + n, L = psdmp_usual_unit(r);
   for (int s = 0; s < ASKED && !status; s++) {
     for (int i = 0; i < n; i++) {
       double unit = psdmp_joint_unit(r, i); /* angles that nothing is aligned with; sliding joints move by as much as the robot is long */
@@ -107,13 +106,7 @@ static psdm_status standard_columns(psdm_robot *r, psdmp_arena *arena, double *Y
       qd[i] = unit * sin(0.4 + 1.7 * i - s) / sqrt(L);
       qdd[i] = 2 * unit * sin(2.2 + 0.9 * i + 3 * s) / L;
     }
-    for (int k = 0; k < S && !status; k++) {
-      memset(pi, 0, (size_t)S * sizeof *pi);
-      pi[k] = 1;
-      psdm_robot_set_parameters(r, pi);
-      status = psdm_inverse(r, work, q, qd, qdd, tau);
-      for (int i = 0; i < n; i++) Y[(long)(s * n + i) * S + k] = tau[i];
-    }
+    status = psdm_regressor_standard(r, work, q, qd, qdd, Y + (long)s * n * S);
   }
   psdm_work_free(work, arena->allocator);
   return status;
@@ -144,10 +137,8 @@ static bool are_null(const psdmp_freedom *f, const double *Y, int rows) {
 }
 
 static psdm_status check_nulls(const psdm_robot *r, const psdmp_freedom *f, psdmp_arena *arena, bool *good) {
-  psdm_robot copy;
   double *Y = NEW(arena, ASKED * r->n * f->standard, double);
-  if (!Y || !psdmp_robot_own(r, arena, &copy)) return PSDM_E_MEMORY;
-  psdm_status status = standard_columns(&copy, arena, Y);
+  psdm_status status = Y ? standard_columns(r, arena, Y) : PSDM_E_MEMORY;
   *good = !status && are_null(f, Y, ASKED * r->n);
   return status;
 }
@@ -233,6 +224,17 @@ static void body_map(const psdmp_chain *chain, int b, const unsigned char *gene,
   }
 }
 
+/* null vectors of robots that are counted in their own unit: largest entry about 1, as it is with metres */
+static void scale_nulls(psdmp_inertia *in) {
+  for (int v = 0; v < in->nulls; v++) {
+    double *row = in->null + (long)v * in->size, most = 0;
+    int power;
+    for (int i = 0; i < in->size; i++) most = fmax(most, fabs(row[i]));
+    frexp(most, &power);
+    for (int i = 0; i < in->size; i++) row[i] = ldexp(row[i], -power);
+  }
+}
+
 static void fill(const psdmp_chain *chain, const psdmp_freedom *f, const psdmp_choice *choice, psdmp_inertia *in) {
   const psdm_robot *r = chain->robot;
   int S = f->standard, C = f->columns;
@@ -255,6 +257,7 @@ static void fill(const psdmp_chain *chain, const psdmp_freedom *f, const psdmp_c
     for (int c = 0; c < C; c++) in->value[to * C + c] = f->value[from * C + c];
     for (int v = 0; v < in->nulls; v++) in->null[(long)v * in->size + to] = f->null[(long)v * S + from];
   }
+  if (chain->usual != 1) scale_nulls(in);
 }
 
 /* ---- which entries become zero ---- */

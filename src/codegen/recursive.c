@@ -320,6 +320,17 @@ static void shake(search *s, psdmp_choice *choice, uint64_t *seed) {
   }
 }
 
+/* the plain choice: the chain is known from here on, and how large its numbers are. Composite bodies need inertias without mass: where some cannot be had,
+ * the torques are differentiated */
+static psdm_status start(search *s) {
+  s->growth = HUGE_VAL;
+  psdm_status status = try_choice(s, &s->best, &s->cost);
+  s->growth = s->inertia.growth;
+  if (status || !s->composite || !has_mass(s)) return status;
+  s->composite = false;
+  return try_choice(s, &s->best, &s->cost);
+}
+
 static bool going_on(const search *s) { return !s->options->going_on || s->options->going_on(s->options->going_on_user, -1); }
 
 /* descents from the plain choice, the usual one, and shaken copies of the best so far; the result after factoring decides */
@@ -328,9 +339,7 @@ static psdm_status run_search(search *s, int patience) {
   psdmp_choice top = s->best;
   long least = LONG_MAX, cost;
   uint64_t seed = 88172645463325252u;
-  s->growth = HUGE_VAL;
-  psdm_status status = try_choice(s, &s->best, &s->cost); /* the chain is known from here on */
-  s->growth = s->inertia.growth;
+  psdm_status status = start(s);
   for (int k = 0, since = 0; k < rounds && since <= patience + 1 && !status && (s->budget > 0 || k == 0); k++, since++) {
     if (k == 0) s->best = (psdmp_choice){0};
     if (k == 1) usual(s, &s->best);

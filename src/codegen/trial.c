@@ -85,7 +85,8 @@ static void *duplicate(psdmp_arena *arena, const void *from, size_t bytes) {
   return copy;
 }
 
-bool psdmp_robot_own(const psdm_robot *r, psdmp_arena *arena, psdm_robot *c) {
+/* a copy that shares no number that gravity or inertias change */
+static bool copy_robot(const psdm_robot *r, psdmp_arena *arena, psdm_robot *c) {
   size_t n = (size_t)r->n, bodies = (size_t)r->bodies;
   if (!psdmp_robot_copy(r, arena, c)) return false;
   c->pi = duplicate(arena, r->pi, 10 * bodies * sizeof *r->pi);
@@ -201,7 +202,7 @@ static bool allocate(trial *t) {
   t->state = NEW(t->arena, 3 * n + 3 * n * n, double);
   t->scratch = psdmp_arena_alloc(t->arena, sizeof *t->scratch * (scratch + (size_t)(STATES * n) + 1));
   t->input = NEW(t->arena, PSDMP_IN_COUNT * PSDMP_BLOCK, double);
-  return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch && psdmp_robot_own(t->code->robot, t->arena, &t->robot);
+  return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch && copy_robot(t->code->robot, t->arena, &t->robot);
 }
 
 psdm_status psdmp_trial_new(const psdm_code *code, psdmp_arena *arena, psdmp_trial *t, psdm_error *error) {

@@ -25,9 +25,6 @@ typedef struct psdmp_trial {
   bool conditioned;                 /* the self-test has CONDITION */
 } psdmp_trial;
 
-/* A copy in the arena that shares no number that gravity or inertias change. False: out of memory. */
-bool psdmp_robot_own(const psdm_robot *robot, psdmp_arena *arena, psdm_robot *copy);
-
 /* How far joint i moves at random states, per radian of others: 1, or psdmp_usual_unit where it slides something. */
 double psdmp_joint_unit(const psdm_robot *robot, int i);
 

@@ -27,9 +27,7 @@ static psdmp_choice draw(search *s, rng *g) {
 
 /* until the search would take it, too: it refuses numbers that cost digits */
 static psdm_status pick(search *s) {
-  s->growth = HUGE_VAL;
-  psdm_status status = try_choice(s, &s->best, &s->cost); /* the chain is known from here on */
-  s->growth = s->inertia.growth;
+  psdm_status status = start(s);
   if (picking.how == USUAL) usual(s, &s->best);
   for (int k = 0; k < 50 && !status; k++) {
     psdmp_choice choice = picking.how == RANDOM ? draw(s, picking.g) : s->best;
