@@ -67,7 +67,8 @@ static int part_of(const measure *m, int i) {
   }
 }
 
-/* columns of base parameters may all but vanish: beside the largest of the standard parameters of their kind */
+/* Columns of base parameters may all but vanish: beside the largest of the standard parameters of their kind, and what moments at the robot's reach
+ * amount to. */
 static void set_least_columns(const measure *m, part *k) {
   psdmp_trial *t = m->t;
   const psdm_robot *r = t->code->robot;
@@ -77,6 +78,7 @@ static void set_least_columns(const measure *m, part *k) {
     if (psdm_regressor_standard(&t->robot, t->work, t->q + s * n, t->qd + s * n, t->qdd + s * n, Y)) continue;
     for (int i = 0; i < n * S; i++) k[kind_of(m, i % S)].least = fmax(k[kind_of(m, i % S)].least, fabs(Y[i]));
   }
+  for (int i = 1; i >= 0; i--) k[i].least = fmax(k[i].least, psdmp_chain_reach(r) * k[i + 1].least);
 }
 
 /* Derivatives beside torques over angles and their rates, or over ways and theirs. */
