@@ -15,12 +15,6 @@ enum { STATES = PSDMP_STATES, MOST_PARTS = 4 };
 
 double psdmp_tolerance(const psdm_code *code) { return code->options.real_float ? 1e-3 : 1e-9; }
 
-static double largest(const double *x, int count) {
-  double most = 0;
-  for (int i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
-  return most;
-}
-
 /* the larger one; no number is larger than all */
 static double worse(double a, double b) { return isfinite(b) ? fmax(a, b) : INFINITY; }
 
@@ -41,6 +35,7 @@ typedef struct measure {
   double *tau, *M;   /* (STATES x n), (STATES x n n) */
   double condition;  /* of M, functions that invert it */
   double torque;     /* largest one of all states */
+  double *unit;      /* (n) metres, or 1 for angles: forces count by their work over a unit */
   double offset;     /* potential energy counts from anywhere: from state 0 */
 } measure;
 
@@ -54,6 +49,21 @@ static int kind_of(const measure *m, int parameter) {
 static int kind_of_column(const measure *m, int j) {
   const psdm_model *model = m->t->code->model;
   return j >= model->l ? 3 : kind_of(m, model->base[j].parameter);
+}
+
+/* what makes outputs of joints that slide comparable with those of joints that turn */
+static double weight_of(const measure *m, int i) {
+  const double *u = m->unit;
+  int n = m->t->code->robot->n, columns = (int)m->p->outputs / n;
+  switch (m->p->function) {
+    case PSDM_CODE_MASS:
+    case PSDM_CODE_LINEARIZE_INVERSE: return u[i % (n * n) / n] * u[i % n];
+    case PSDM_CODE_REGRESSOR: return u[i / columns];
+    case PSDM_CODE_JACOBIAN: return u[i % n];
+    case PSDM_CODE_ENERGY:
+    case PSDM_CODE_POSE: return 1;
+    default: return u[i];
+  }
 }
 
 static int part_of(const measure *m, int i) {
@@ -76,17 +86,13 @@ static void set_least_columns(const measure *m, part *k) {
   double *Y = NEW(t->arena, n * S, double);
   for (int s = 0; s < STATES && Y; s++) {
     if (psdm_regressor_standard(&t->robot, t->work, t->q + s * n, t->qd + s * n, t->qdd + s * n, Y)) continue;
-    for (int i = 0; i < n * S; i++) k[kind_of(m, i % S)].least = fmax(k[kind_of(m, i % S)].least, fabs(Y[i]));
+    for (int i = 0; i < n * S; i++) k[kind_of(m, i % S)].least = fmax(k[kind_of(m, i % S)].least, m->unit[i / S] * fabs(Y[i]));
   }
   for (int i = 1; i >= 0; i--) k[i].least = fmax(k[i].least, psdmp_chain_reach(r) * k[i + 1].least);
 }
 
-/* Derivatives beside torques over angles and their rates, or over ways and theirs. */
+/* derivatives beside torques, and these over rates */
 static void set_least(const measure *m, part *k) {
-  const psdmp_trial *t = m->t;
-  const psdm_robot *r = t->code->robot;
-  double least = 1;
-  for (int i = 0; i < r->n; i++) least = fmin(least, psdmp_joint_unit(r, i));
   switch (m->p->function) {
     case PSDM_CODE_INVERSE:
     case PSDM_CODE_GRAVITY:
@@ -95,12 +101,12 @@ static void set_least(const measure *m, part *k) {
     case PSDM_CODE_REGRESSOR: set_least_columns(m, k); break;
     case PSDM_CODE_LINEARIZE_FORWARD:
     case PSDM_CODE_LINEARIZE_INVERSE:
-      k[0].least = m->torque / least;
-      k[1].least = m->torque * sqrt(t->unit) / least;
+      k[0].least = m->torque;
+      k[1].least = m->torque * sqrt(m->t->unit);
       break;
     case PSDM_CODE_JACOBIAN:
     case PSDM_CODE_POSE:
-      k[0].least = psdmp_chain_reach(r);
+      k[0].least = psdmp_chain_reach(m->t->code->robot);
       k[1].least = 1;
       break;
     default: break;
@@ -118,8 +124,9 @@ static void compare(measure *m, int s, double *got, part *k) {
   }
   for (int i = 0; i < count; i++) {
     part *at = &k[part_of(m, i)];
-    at->error = worse(at->error, fabs(got[i] - want[i]));
-    at->scale = fmax(at->scale, fabs(want[i]));
+    double weight = weight_of(m, i);
+    at->error = worse(at->error, weight * fabs(got[i] - want[i]));
+    at->scale = fmax(at->scale, weight * fabs(want[i]));
   }
 }
 
@@ -136,8 +143,9 @@ static void compare_inverse(measure *m, int s, const double *got, part *k) {
           d += M[n * j + i] * (got[at] - want[at]);
           all += M[n * j + i] * want[at];
         }
-        k[r].error = worse(k[r].error, fabs(d));
-        k[r].scale = fmax(k[r].scale, fabs(all));
+        double weight = m->unit[j] * (columns == 1 ? 1 : r + 1 == m->p->results ? 1 / m->unit[c] : m->unit[c]);
+        k[r].error = worse(k[r].error, weight * fabs(d));
+        k[r].scale = fmax(k[r].scale, weight * fabs(all));
       }
 }
 
@@ -163,6 +171,18 @@ static void set_inputs(const measure *m, int s, double *input) {
   }
 }
 
+/* |M| |M^-1| in the largest entries, times n */
+static double condition(const measure *m, const double *M, const double *Minv) {
+  int n = m->t->code->robot->n;
+  double most = 0, inverse = 0;
+  for (int i = 0; i < n * n; i++) {
+    double weight = m->unit[i / n] * m->unit[i % n];
+    most = fmax(most, weight * fabs(M[i]));
+    inverse = fmax(inverse, fabs(Minv[i]) / weight);
+  }
+  return n * most * inverse;
+}
+
 /* torques and mass matrices of all states */
 static psdm_status set_measure(measure *m) {
   psdmp_trial *t = m->t;
@@ -171,18 +191,20 @@ static psdm_status set_measure(measure *m) {
   m->want = NEW(t->arena, STATES * (int)m->p->outputs, double);
   m->tau = NEW(t->arena, STATES * n, double);
   m->M = NEW(t->arena, STATES * n * n, double);
-  if (!m->want || !m->tau || !m->M || !Minv) return PSDM_E_MEMORY;
+  m->unit = NEW(t->arena, n, double);
+  if (!m->want || !m->tau || !m->M || !Minv || !m->unit) return PSDM_E_MEMORY;
+  for (int i = 0; i < n; i++) m->unit[i] = psdmp_joint_unit(t->code->robot, i);
   psdm_status status = psdmp_trial_expect(t, m->p, m->want);
   m->condition = 1;
   for (int s = 0; s < STATES && !status; s++) {
     double *M = m->M + (size_t)s * (size_t)(n * n);
     status = psdmp_trial_evaluate(t, m->p, PSDM_F_INVERSE, s, m->tau + s * n);
+    for (int i = 0; i < n; i++) m->torque = fmax(m->torque, m->unit[i] * fabs(m->tau[s * n + i]));
     if (!psdmp_inverts(m->p->function)) continue;
     if (!status) status = psdmp_trial_evaluate(t, m->p, PSDM_F_MASS, s, M);
     if (!status) status = psdmp_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
-    if (m->p->function != PSDM_CODE_FORWARD) m->condition = fmax(m->condition, n * largest(M, n * n) * largest(Minv, n * n));
+    if (m->p->function != PSDM_CODE_FORWARD) m->condition = fmax(m->condition, condition(m, M, Minv));
   }
-  m->torque = largest(m->tau, STATES * n);
   return status;
 }
 

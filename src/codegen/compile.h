@@ -54,7 +54,7 @@ bool psdmp_cache_store(int folder, const char *key, const psdmp_object *object, 
 /* A file of ours, whole. PSDM_E_IO when it cannot be read. */
 psdm_status psdmp_object_read(int fd, size_t length, psdmp_arena *arena, psdmp_object *object);
 
-/* ---- the functions: compile_graph.c, compile_load_io.c ---- */
+/* ---- the functions: compile_graph.c, compile_load_io.c, compile_check.c ---- */
 
 /* One operation on values numbered as the steps are; INPUT: argument a, number b. */
 typedef struct psdmp_step {
@@ -105,6 +105,9 @@ void psdmp_graph_run(const psdmp_unit *unit, bool single, size_t stride, size_t 
 
 /* Maps an object and finds its functions. */
 psdm_status psdmp_load(const psdm_code *code, const psdmp_object *object, psdm_compiled *compiled, psdm_error *error);
+
+/* What was loaded against the recursions. PSDM_E_COMPILER, and a sentence, where it is off by more than psdmp_tolerance. */
+psdm_status psdmp_compiled_check(const psdm_code *code, const psdm_compiled *compiled, psdm_error *error);
 
 /* Only maps it: for dlsym and dlclose. fd: to be closed after that. NULL when it cannot be. */
 void *psdmp_object_open(const psdmp_object *object, int *fd, psdm_error *error);

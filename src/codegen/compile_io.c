@@ -174,17 +174,41 @@ static void close_object(job *j) {
   j->object.fd = -1;
 }
 
+static void unload(psdm_compiled *c) {
+  if (c->library) dlclose(c->library);
+  if (c->fd >= 0) close(c->fd);
+  c->library = NULL;
+  c->fd = -1;
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) {
+    psdmp_unit *u = &c->unit[f];
+    u->call = NULL;
+    u->batch = NULL;
+    u->symbol[0] = u->symbol[1] = NULL;
+    u->bytes[0] = u->bytes[1] = 0;
+  }
+}
+
+/* loaded and right, or not loaded */
+static psdm_status load(job *j) {
+  psdm_compiled *c = j->result;
+  psdm_status status = psdmp_load(j->code, &j->object, c, j->error);
+  if (status) return status;
+  status = psdmp_compiled_check(j->code, c, j->error);
+  if (status) unload(c);
+  return status;
+}
+
 /* from the cache, or, where that does not load, anew */
 static psdm_status obtain(job *j) {
   psdm_compiled *c = j->result;
   psdm_status status = prepare(j);
   if (!status) status = read_cache(j);
   if (status) return status;
-  if (j->object.fd >= 0 && psdmp_load(j->code, &j->object, c, j->error) == PSDM_OK) return PSDM_OK;
+  if (j->object.fd >= 0 && load(j) == PSDM_OK) return PSDM_OK;
   c->info.cached = c->info.stored = false;
   close_object(j);
   status = compile(j);
-  if (!status) status = psdmp_load(j->code, &j->object, c, j->error);
+  if (!status) status = load(j);
   if (!status) store(j);
   return status;
 }
@@ -255,8 +279,7 @@ psdm_status psdm_compile(const psdm_code *code, const psdm_compile_options *opti
 void psdm_compiled_free(psdm_compiled *c) {
   if (!c) return;
   const psdm_allocator *allocator = c->arena.allocator;
-  if (c->library) dlclose(c->library);
-  if (c->fd >= 0) close(c->fd);
+  unload(c);
   psdmp_arena_free(&c->arena);
   psdmp_free(allocator, c);
 }

@@ -1,13 +1,17 @@
 /* Natural robots: generated code of every function against the recursions, without a compiler.
  *
  * Arms as exporters write them, with link frames turned anyhow and numbers rounded to 3 to 15 digits, so that axes which were meant to be parallel are
- * almost; DH tables misaligned by 1e-12 to 1e-2; robots of a micron and of a megametre; trees; sliding and coupled joints. PSDM_ARMS says how many, PSDM_SEED which;
+ * almost; DH tables misaligned by 1e-12 to 1e-2; robots of a micron and of a megametre; trees; sliding and coupled joints. PSDM_ARMS says how many, PSDM_ARMS_FIRST where to
+ * begin, PSDM_SEED which, PSDM_ARMS_SHOW=1 prints those that fail;
  * PSDM_ARMS_THETA=1 takes parameters as an argument, whose error is that of the base parameters, too. */
 #include "pick.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* a number of the environment */
+static int setting(const char *name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
 
 /* ---- text ---- */
 
@@ -154,23 +158,23 @@ static void check_arm(rng *g, kind k, int number) {
   write_robot(&w, g, k, number);
   if (psdm_robot_parse(buffer, strlen(buffer), "arm", &options, NULL, &robot, &error)) fail_msg("%s\n%s", error.text, buffer);
   psdm_code_options o = {.functions = (1u << PSDM_CODE_FUNCTIONS) - 1, .method = PSDM_CODE_RECURSIVE, .gravity_argument = number % 3 == 1,
-                         .payload_argument = number % 4 == 1, .wrench_argument = number % 4 == 2, .theta_argument = getenv("PSDM_ARMS_THETA") && atoi(getenv("PSDM_ARMS_THETA"))};
+                         .payload_argument = number % 4 == 1, .wrench_argument = number % 4 == 2, .theta_argument = setting("PSDM_ARMS_THETA", 0)};
   if (o.theta_argument && k == COUPLED) o.gravity_argument = false;
   if (k == COUPLED) o.functions &= ~(o.gravity_argument ? 1u << PSDM_CODE_REGRESSOR : 0);
   tally[k].arms++;
   psdm_status status = psdm_code_build(robot, &o, NULL, &code, &error);
   if (status) {
-    print_error("arm %d, %s: %s\n", number, kind_names[k], error.text);
+    print_error("arm %d, %s: %s\n", number * KINDS + (int)k, kind_names[k], error.text);
     tally[k].refused++;
-    if (getenv("PSDM_ARMS_SHOW")) print_error("%s\n", buffer);
+    if (setting("PSDM_ARMS_SHOW", 0)) print_error("%s\n", buffer);
   }
   bool above = false;
   for (int f = 0; !status && f < psdm_code_count(code); f++) {
     psdm_code_function function = psdm_code_at(code, f, NULL, NULL);
     double e = psdm_code_error(code, f);
     tally[k].worst[function] = fmax(tally[k].worst[function], e);
-    if (e > 1e-12) print_error("arm %d, %s: %s is off by %.2g\n", number, kind_names[k], psdm_code_function_name(function), e);
-    if (e > 1e-12 && !above && getenv("PSDM_ARMS_SHOW")) print_error("%s\n", buffer);
+    if (e > 1e-12) print_error("arm %d, %s: %s is off by %.2g\n", number * KINDS + (int)k, kind_names[k], psdm_code_function_name(function), e);
+    if (e > 1e-12 && !above && setting("PSDM_ARMS_SHOW", 0)) print_error("%s\n", buffer);
     above |= e > 1e-12;
   }
   tally[k].above += above;
@@ -194,9 +198,8 @@ static void test_generated_code_of_natural_robots_is_right(void **unused) {
 #else
   int arms = 49;
 #endif
-  if (getenv("PSDM_ARMS")) arms = atoi(getenv("PSDM_ARMS"));
-  picking.g = &g;
-  for (int k = 0; k < arms; k++) {
+  arms = setting("PSDM_ARMS", arms);
+  for (int k = setting("PSDM_ARMS_FIRST", 0); k < arms; k++) {
     rng own = {g.state + (uint64_t)k};
     picking.how = (how)(k / KINDS % 3);
     picking.g = &own;
