@@ -115,8 +115,19 @@ static psdm_status standard_columns(const psdm_robot *r, psdmp_arena *arena, dou
 /* mass, first and second moment, drive */
 static int kind_of_parameter(const psdmp_freedom *f, int k) { return k >= f->standard - f->drives ? 3 : k % 10 == 0 ? 0 : k % 10 < 4 ? 1 : 2; }
 
+/* Largest coefficient of a null vector, in units of the reach: more than a few come from a division by nearly nothing, and moving along such vectors costs
+ * as many digits. */
+static bool is_plain(const psdmp_freedom *f, const double *null, double reach) {
+  const double large = 8;
+  int own = 0, bodies = f->standard - f->drives; /* drives come by gear ratios, which are what they are */
+  while (own < bodies && null[own] != 1) own++;
+  for (int k = 0; k < bodies && own < bodies; k++)
+    if (fabs(null[k]) > large * pow(reach, kind_of_parameter(f, k) - kind_of_parameter(f, own))) return false;
+  return true;
+}
+
 /* each beside the torque of its own parameter, the one with the coefficient 1, or the largest of its kind */
-static bool are_null(const psdmp_freedom *f, const double *Y, int rows) {
+static bool are_null(const psdmp_freedom *f, const double *Y, int rows, double reach) {
   const double rounding = 2e-14;
   int S = f->standard;
   double most[4] = {0};
@@ -131,7 +142,7 @@ static bool are_null(const psdmp_freedom *f, const double *Y, int rows) {
       for (int k = 0; k < S; k++) sum += null[k] * Y[(long)i * S + k];
       left = fmax(left, fabs(sum));
     }
-    if (!(left <= rounding * own)) return false;
+    if (!(left <= rounding * own) || !is_plain(f, null, reach)) return false;
   }
   return true;
 }
@@ -139,7 +150,8 @@ static bool are_null(const psdmp_freedom *f, const double *Y, int rows) {
 static psdm_status check_nulls(const psdm_robot *r, const psdmp_freedom *f, psdmp_arena *arena, bool *good) {
   double *Y = NEW(arena, ASKED * r->n * f->standard, double);
   psdm_status status = Y ? standard_columns(r, arena, Y) : PSDM_E_MEMORY;
-  *good = !status && are_null(f, Y, ASKED * r->n);
+  double reach = psdmp_chain_reach(r);
+  *good = !status && are_null(f, Y, ASKED * r->n, reach > 0 ? reach : 1);
   return status;
 }
 
