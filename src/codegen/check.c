@@ -130,22 +130,24 @@ static void compare(measure *m, int s, double *got, part *k) {
   }
 }
 
-/* results of M^-1 by the torques that their errors amount to, result by result */
+/* Results of M^-1 by the torques that their errors amount to, result by result: what is left of M x = b, beside |M| |x|. A matrix that is nearly singular leaves
+ * x all but free, and large. */
 static void compare_inverse(measure *m, int s, const double *got, part *k) {
   int n = m->t->code->robot->n, columns = m->p->function == PSDM_CODE_FORWARD ? 1 : n;
   const double *want = m->want + (size_t)s * m->p->outputs, *M = m->M + (size_t)s * (size_t)(n * n);
   for (int r = 0; r < m->p->results; r++)
     for (int j = 0; j < n; j++)
       for (int c = 0; c < columns; c++) {
-        double d = 0, all = 0;
+        double d = 0, all = 0, size = 0;
         for (int i = 0; i < n; i++) {
           int at = n * columns * r + columns * i + c;
           d += M[n * j + i] * (got[at] - want[at]);
           all += M[n * j + i] * want[at];
+          size += fabs(M[n * j + i] * got[at]);
         }
         double weight = m->unit[j] * (columns == 1 ? 1 : r + 1 == m->p->results ? 1 / m->unit[c] : m->unit[c]);
         k[r].error = worse(k[r].error, weight * fabs(d));
-        k[r].scale = fmax(k[r].scale, weight * fabs(all));
+        k[r].scale = fmax(k[r].scale, weight * fmax(fabs(all), isfinite(size) ? size : 0));
       }
 }
 

@@ -305,6 +305,7 @@ static bool take(psdmp_inertia *in, int done, int e, double least) {
     double x = other[i] / pivot;
     other[i] = row[i];
     row[i] = fabs(x) < 1e-14 ? 0 : x;
+    in->pivoted = fmax(in->pivoted, fabs(x));
   }
   row[e] = 1;
   for (int v = 0; v < in->nulls; v++) {
@@ -315,6 +316,7 @@ static bool take(psdmp_inertia *in, int done, int e, double least) {
       double was = fabs(to[i]) + fabs(factor * row[i]);
       to[i] -= factor * row[i];
       if (fabs(to[i]) < 1e-13 * was) to[i] = 0; /* cancelled */
+      in->pivoted = fmax(in->pivoted, fabs(to[i]));
     }
     to[e] = 0;
   }
@@ -396,6 +398,7 @@ static void turn_entries(double *v, double angle, int wanted) {
 
 void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *f, const psdmp_choice *choice, psdmp_inertia *in) {
   in->nulls = f->nulls;
+  in->pivoted = 1;
   fill(chain, f, choice, in);
   double before[3], after[3];
   find_largest(in, before);

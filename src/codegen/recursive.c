@@ -17,6 +17,9 @@ enum { ROUNDS = 3, PATIENCE = 50, BUDGET = 30000000 }; /* rounds: times the pati
 /* how much larger than the plain choice's numbers may become: one digit is all that operations may cost */
 static const double GROWTH = 10;
 
+/* the same for the null vectors on their way to their zeros: three digits, which leaves 1e-13 */
+static const double PIVOTED = 1e3;
+
 static uint32_t random_below(uint64_t *seed, uint32_t n) {
   *seed ^= *seed << 13;
   *seed ^= *seed >> 7;
@@ -40,7 +43,7 @@ typedef struct search {
   int *other;             /* (entries) */
   psdmp_choice best, frames; /* frames: what chain and inertia are set to, once they are */
   bool set;
-  double growth;          /* of the plain choice's inertias */
+  double growth, pivoted; /* of the plain choice's inertias */
   long cost;
   long budget;            /* nodes that the search may still build */
   bool stopped;           /* by going_on */
@@ -156,7 +159,7 @@ static psdm_status try_choice(search *s, const psdmp_choice *choice, long *cost)
   build_function(s);
   s->budget -= psdm_graph_size(s->program->graph) + 50;
   psdm_status status = price(s, cost);
-  if (s->inertia.growth > GROWTH * fmax(s->growth, 1) || (s->composite && has_mass(s))) *cost = REFUSED;
+  if (s->inertia.growth > GROWTH * fmax(s->growth, 1) || s->inertia.pivoted > fmax(s->pivoted, PIVOTED) || (s->composite && has_mass(s))) *cost = REFUSED;
   return status;
 }
 
@@ -323,9 +326,10 @@ static void shake(search *s, psdmp_choice *choice, uint64_t *seed) {
 /* the plain choice: the chain is known from here on, and how large its numbers are. Composite bodies need inertias without mass: where some cannot be had,
  * the torques are differentiated */
 static psdm_status start(search *s) {
-  s->growth = HUGE_VAL;
+  s->growth = s->pivoted = HUGE_VAL;
   psdm_status status = try_choice(s, &s->best, &s->cost);
   s->growth = s->inertia.growth;
+  s->pivoted = s->inertia.pivoted;
   if (status || !s->composite || !has_mass(s)) return status;
   s->composite = false;
   return try_choice(s, &s->best, &s->cost);
