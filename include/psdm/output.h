@@ -22,6 +22,7 @@ PSDM_API void psdm_output_text(psdm_output *output, const char *text);
 PSDM_API void psdm_output_number(psdm_output *output, double value);
 PSDM_API void psdm_output_rows(psdm_output *output, long rows, int columns, const double *values, int threads); /* "a,b,c" lines, formatted by threads (0: as many as there are) */
 PSDM_API void psdm_output_print(psdm_output *output, const char *format, ...) PSDM_PRINTF(2, 3); /* no numbers: use _number */
+PSDM_API void psdm_output_passing(psdm_output *output); /* the caller removes the file again: it need not survive a power cut, and is not synced */
 PSDM_API bool psdm_output_failed(const psdm_output *output);
 
 /* Name of the temporary file, NULL for standard output. */

@@ -35,7 +35,6 @@ uint64_t psdmp_digest_close(struct psdm_output **output);
 
 void psdmp_output_bytes(struct psdm_output *output, const void *bytes, size_t length);
 void psdmp_output_fail(struct psdm_output *output, int failure); /* what follows cannot be whole, for this errno: commit refuses */
-void psdmp_output_passing(struct psdm_output *output); /* a file that this run removes again: need not outlive the machine, so it is not synced */
 
 /* A file, or a folder of such files, that psdm_output_discard removes; folder: a directory's handle, or AT_FDCWD. The name stays the caller's and must
  * last until it is removed again. -1 when there is no room, which psdmp_pending_remove takes. Threads may do this at once. */

@@ -159,7 +159,7 @@ void psdmp_output_bytes(psdm_output *o, const void *bytes, size_t length) { put(
 
 void psdmp_output_fail(psdm_output *o, int failure) { o->failure = o->failure ? o->failure : failure; }
 
-void psdmp_output_passing(psdm_output *o) { o->passing = true; }
+void psdm_output_passing(psdm_output *o) { o->passing = true; }
 
 void psdm_output_number(psdm_output *o, double value) {
   char text[32];

@@ -90,7 +90,7 @@ static psdm_status write_file(job *j, file_kind kind, const char *key) {
   for (char *c = e.upper; *c; c++) *c = (char)toupper((unsigned char)*c);
   psdm_status status = psdm_output_open(file_path(j, kind, path), j->arena.allocator, &e.out, j->error);
   if (status) return status;
-  psdmp_output_passing(e.out);
+  psdm_output_passing(e.out);
   if (kind == HEADER)
     psdmp_emit_header(&e);
   else if (kind == SOURCE)

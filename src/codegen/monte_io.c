@@ -65,7 +65,7 @@ static psdm_status write_file(job *j, file_kind kind) {
   char path[700];
   psdm_status status = psdm_output_open(file_path(j, kind, path), j->arena.allocator, &e.out, j->error);
   if (status) return status;
-  psdmp_output_passing(e.out);
+  psdm_output_passing(e.out);
   if (kind == HEADER)
     psdmp_emit_header(&e);
   else if (kind == DEVICE)
