@@ -107,6 +107,11 @@ PSDM_API psdm_status psdm_model_save(const psdm_model *model, const psdm_robot *
 /* Reads what psdm_model_write wrote ("-" is standard input). Allocates; free with psdm_model_free. */
 PSDM_API psdm_status psdm_model_load(const char *path, const psdm_allocator *allocator, psdm_model **model, psdm_error *error);
 
+/* Whether the model is this robot's: its joints, parameters, kinematics and gravity, and for a reduced model its inertias; other inertias and friction do
+ * not matter to a whole model. PSDM_E_ROBOT with both fingerprints. Of files of versions before 0.2 only the names of the parameters are compared. */
+PSDM_API psdm_status psdm_model_match(const psdm_model *model, const psdm_robot *robot, psdm_error *error);
+PSDM_API bool psdm_model_signed(const psdm_model *model); /* the model says which robot's it is; false: an old file */
+
 /* E as p strings of 5n digits, P as [function, joint, parameter, value] counted from 0, base_parameters with formula and value. */
 PSDM_API void psdm_model_write(const psdm_model *model, const psdm_robot *robot, psdm_output *output);
 

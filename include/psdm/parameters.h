@@ -20,7 +20,7 @@ extern "C" {
 /* Constant once made; all pointers live as long as it does. */
 typedef struct psdm_parameters {
   const char *robot;                /* its name */
-  uint64_t kinematics;              /* psdm_robot_fingerprint of it */
+  uint64_t kinematics;              /* psdm_robot_fingerprint of it; 0: the file does not say */
   psdm_estimator estimator;
   int n, links, base, standard;     /* standard: 10 per link, then the drive inertias */
   const psdm_estimate *theta;       /* (base) */
@@ -46,9 +46,6 @@ typedef struct psdm_parameters {
   struct psdmp_parameters *internal;
 } psdm_parameters;
 
-/* 64 bits that tell kinematics apart: joints, frames to 1e-9, couplings, transmission, which drives are parameters; neither inertias nor gravity. */
-PSDM_API uint64_t psdm_robot_fingerprint(const psdm_robot *robot);
-
 /* The base parameters that a calibration speaks of, with their formulas: those of the robot without the assumptions of its file. Free with psdm_model_free. */
 PSDM_API psdm_status psdm_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_error *error);
 
@@ -62,7 +59,8 @@ PSDM_API void psdm_parameters_free(psdm_parameters *parameters); /* accepts NULL
 
 PSDM_API void psdm_parameters_write(const psdm_parameters *parameters, psdm_output *output);
 
-/* Reads a file ("-" is standard input) and checks that it was found for this robot's kinematics. Allocates. */
+/* Reads a file ("-" is standard input) and checks that it was found for this robot's kinematics; one without a fingerprint is taken, and has
+ * kinematics = 0. Allocates. */
 PSDM_API psdm_status psdm_parameters_load(const char *path, const psdm_robot *robot, const psdm_allocator *allocator, psdm_parameters **parameters,
                                           psdm_error *error);
 

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "psdm/alloc.h"
 #include "psdm/output.h"
@@ -180,6 +181,9 @@ PSDM_API char *psdm_robot_assumption(const psdm_robot *robot, int index, char *b
 /* Base parameters that the file states by name. */
 PSDM_API int psdm_robot_thetas(const psdm_robot *robot);
 PSDM_API const char *psdm_robot_theta(const psdm_robot *robot, int index, double *value);
+
+/* 64 bits that tell kinematics apart: joints, frames to 1e-9, couplings, transmission, which drives are parameters; neither inertias nor gravity. */
+PSDM_API uint64_t psdm_robot_fingerprint(const psdm_robot *robot);
 
 #ifdef __cplusplus
 }

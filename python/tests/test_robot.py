@@ -86,6 +86,8 @@ def test_model(two_link, rng, tmp_path):
     model.save(tmp_path / "model.json")
     again = psdm.Model.load(two_link, tmp_path / "model.json")
     assert np.array_equal(again.P, model.P)
+    with pytest.raises(psdm.PsdmError, match="joints"):
+        psdm.Model.load(psdm.Robot.shipped("kuka_kr6"), tmp_path / "model.json")
     model.save(tmp_path / "model.mat")
     assert (tmp_path / "model.mat").stat().st_size > 0
     base = two_link.params(symbolic=True)

@@ -31,6 +31,16 @@ struct psdm_output;
 psdm_status psdmp_digest_open(const psdm_allocator *allocator, struct psdm_output **output);
 uint64_t psdmp_digest_close(struct psdm_output **output);
 
+/* ---- files: more of psdm/output.h ---- */
+
+void psdmp_output_bytes(struct psdm_output *output, const void *bytes, size_t length);
+void psdmp_output_fail(struct psdm_output *output, int failure); /* what follows cannot be whole, for this errno: commit refuses */
+
+/* A file, or a folder of such files, that psdm_output_discard removes; folder: a directory's handle, or AT_FDCWD. The name stays the caller's and must
+ * last until it is removed again. -1 when there is no room, which psdmp_pending_remove takes. Threads may do this at once. */
+int psdmp_pending_add(int folder, const char *name);
+void psdmp_pending_remove(int slot);
+
 /* ---- memory ---- */
 
 void *psdmp_alloc(const psdm_allocator *allocator, size_t bytes); /* zeroed; NULL on failure or bytes == 0 */
@@ -72,6 +82,10 @@ bool psdmp_parse_number(const char *text, size_t length, double *value);
 
 /* A number, or an angle in radians written with pi or a unit: -pi/2, 3*pi/4, 0.5 pi, 90 deg, 1.2 rad. */
 bool psdmp_parse_angle(const char *text, size_t length, double *value);
+
+/* printf into out in the C locale: 1.5 is "1.5" whatever the host has set. Returns what snprintf does. */
+int psdmp_print(char *out, size_t size, const char *format, ...) PSDM_PRINTF(3, 4);
+int psdmp_vprint(char *out, size_t size, const char *format, va_list args) PSDM_PRINTF(3, 0);
 
 /* The fewest of 6, 9, 12, 15 or 17 digits that read back as x. Returns the length. */
 int psdmp_format_short(double x, char out[32]);

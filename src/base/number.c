@@ -187,16 +187,26 @@ bool psdmp_parse_angle(const char *text, size_t length, double *value) {
 
 /* ---- out ---- */
 
-static int format(double x, int digits, char out[32]) {
+int psdmp_vprint(char *out, size_t size, const char *format, va_list args) {
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   locale_t before = c ? uselocale(c) : (locale_t)0;
-  int length = snprintf(out, 32, "%.*g", digits, x);
+  int length = vsnprintf(out, size, format, args);
   if (c) {
     uselocale(before);
     freelocale(c);
   }
   return length;
 }
+
+int psdmp_print(char *out, size_t size, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  int length = psdmp_vprint(out, size, format, args);
+  va_end(args);
+  return length;
+}
+
+static int format(double x, int digits, char out[32]) { return psdmp_print(out, 32, "%.*g", digits, x); }
 
 int psdmp_format_exact(double x, char out[32]) { return format(x, 17, out); }
 

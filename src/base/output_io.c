@@ -24,6 +24,8 @@ struct psdm_output {
   int depth;              /* open JSON objects and arrays */
   char closer[DEPTH];     /* '}' or ']' of each */
   bool filled[DEPTH + 1]; /* whether a value stands before at that level */
+  int pending;            /* of psdmp_pending_add, -1 */
+  bool passing;           /* nobody needs the file after this run */
   bool digesting;         /* text goes nowhere but into the digest */
   uint64_t digest;
   size_t used;
@@ -78,10 +80,18 @@ static psdm_status open_temporary(psdm_output *o, const char *path, psdm_error *
   size_t size = strlen(o->target) + SUFFIX;
   char *temporary = psdmp_arena_alloc(&o->arena, size);
   if (!temporary) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
-  for (int i = 0; i < TRIES && o->fd < 0; i++) {
+  for (int i = 0; i < TRIES; i++) {
     snprintf(temporary, size, "%s.part-%ld-%d", o->target, (long)getpid(), i);
-    o->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (o->fd < 0 && errno != EEXIST) break;
+    int slot = psdmp_pending_add(AT_FDCWD, temporary); /* before it is there: a signal may come in between */
+    o->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (o->fd >= 0) {
+      o->pending = slot;
+      break;
+    }
+    int failure = errno;
+    psdmp_pending_remove(slot);
+    errno = failure;
+    if (failure != EEXIST) break;
   }
   if (o->fd < 0) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
   o->temporary = temporary;
@@ -96,7 +106,7 @@ psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, 
   if (!o) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
   bool standard = strcmp(path, "-") == 0;
   o->arena.allocator = allocator;
-  o->fd = -1;
+  o->fd = o->pending = -1;
   o->name = psdmp_arena_text(&o->arena, standard ? "<stdout>" : path, strlen(standard ? "<stdout>" : path));
   struct stat info;
   psdm_status status = PSDM_OK;
@@ -129,7 +139,7 @@ psdm_status psdmp_digest_open(const psdm_allocator *allocator, psdm_output **out
   psdm_output *o = *output = psdmp_alloc(allocator, sizeof *o);
   if (!o) return PSDM_E_MEMORY;
   o->arena.allocator = allocator;
-  o->fd = -1;
+  o->fd = o->pending = -1;
   o->name = "<digest>";
   o->digesting = true;
   o->digest = UINT64_C(0xcbf29ce484222325);
@@ -145,6 +155,12 @@ uint64_t psdmp_digest_close(psdm_output **output) {
 
 void psdm_output_text(psdm_output *o, const char *text) { put(o, text, strlen(text)); }
 
+void psdmp_output_bytes(psdm_output *o, const void *bytes, size_t length) { put(o, bytes, length); }
+
+void psdmp_output_fail(psdm_output *o, int failure) { o->failure = o->failure ? o->failure : failure; }
+
+void psdm_output_passing(psdm_output *o) { o->passing = true; }
+
 void psdm_output_number(psdm_output *o, double value) {
   char text[32];
   put(o, text, (size_t)psdmp_format_exact(value, text));
@@ -154,10 +170,10 @@ void psdm_output_print(psdm_output *o, const char *format, ...) {
   char text[1024];
   va_list args;
   va_start(args, format);
-  int length = vsnprintf(text, sizeof text, format, args);
+  int length = psdmp_vprint(text, sizeof text, format, args);
   va_end(args);
   if (length < 0 || (size_t)length >= sizeof text)
-    o->failure = o->failure ? o->failure : EOVERFLOW; /* cut text must not pass for whole */
+    psdmp_output_fail(o, EOVERFLOW); /* cut text must not pass for whole */
   else
     put(o, text, (size_t)length);
 }
@@ -172,26 +188,49 @@ void psdm_output_abort(psdm_output **output) {
   if (!o) return;
   if (o->fd >= 0 && o->fd != STDOUT_FILENO) close(o->fd);
   if (o->temporary) unlink(o->temporary);
+  psdmp_pending_remove(o->pending);
   const psdm_allocator *allocator = o->arena.allocator;
   psdmp_arena_free(&o->arena);
   psdmp_free(allocator, o);
 }
 
+/* the name is on the disk, too; a system that cannot say so for folders is trusted */
+static void sync_folder(const char *target) {
+  char folder[4096] = ".";
+  const char *slash = strrchr(target, '/');
+  size_t length = slash ? (size_t)(slash - target) + (slash == target) : 1;
+  if (length >= sizeof folder) return;
+  memcpy(folder, slash ? target : ".", length);
+  folder[length] = '\0';
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  fsync(fd);
+  close(fd);
+}
+
+static void note_failure(psdm_output *o, int result) {
+  if (result && !o->failure) o->failure = errno;
+}
+
 psdm_status psdm_output_commit(psdm_output **output, psdm_error *error) {
   psdm_output *o = *output;
   flush(o);
+  /* the bytes are on the disk before the name is: a machine that fails in between leaves the old file or the new one */
+  bool lasting = o->temporary && !o->passing;
+  if (lasting && !o->failure) note_failure(o, fsync(o->fd));
   /* close reports what a full disk or a quota refused late; standard output is the caller's to close */
   if (o->fd != STDOUT_FILENO) {
     int fd = o->fd;
     o->fd = -1;
-    if (close(fd) && !o->failure) o->failure = errno;
+    note_failure(o, close(fd));
   }
-  if (!o->failure && o->temporary && rename(o->temporary, o->target)) o->failure = errno;
+  if (!o->failure && o->temporary) note_failure(o, rename(o->temporary, o->target));
   psdm_status status = PSDM_OK;
   if (o->failure)
     status = psdmp_fail(error, PSDM_E_IO, o->name, 0, 0, "cannot be written: %s", strerror(o->failure));
   else
     o->temporary = NULL;
+  if (!status && lasting) sync_folder(o->target);
   psdm_output_abort(output);
   return status;
 }

@@ -28,7 +28,7 @@ psdm_status psdmp_fail(psdm_error *error, psdm_status status, const char *file, 
   copy_file(error->file, sizeof error->file, file ? file : "");
   va_list args;
   va_start(args, format);
-  vsnprintf(error->text, sizeof error->text, format, args);
+  psdmp_vprint(error->text, sizeof error->text, format, args);
   va_end(args);
   return status;
 }

@@ -47,7 +47,7 @@ static void because(psdmp_run *r, const char *format, ...) {
   va_list args;
   if (r->reasons == 8) return; /* as many as an answer has room for */
   va_start(args, format);
-  vsnprintf(r->reason[r->reasons++], sizeof r->reason[0], format, args);
+  psdmp_vprint(r->reason[r->reasons++], sizeof r->reason[0], format, args);
   va_end(args);
 }
 
@@ -361,7 +361,7 @@ static psdm_status choose_all(psdmp_run *r, psdm_error *error) {
 
 static void say_why(psdmp_run *r) {
   char cutoff[32] = "no filter";
-  if (isfinite(r->band.cutoff)) snprintf(cutoff, sizeof cutoff, "%g Hz", r->band.cutoff);
+  if (isfinite(r->band.cutoff)) psdmp_print(cutoff, sizeof cutoff, "%g Hz", r->band.cutoff);
   if (r->options->cutoff > 0)
     because(r, "filter: %s, as asked", cutoff);
   else

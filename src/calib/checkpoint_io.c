@@ -17,6 +17,7 @@
 #include "calib/calib_priv.h"
 #include "psdm/output.h"
 #include "psdm/version.h"
+#include "robot/robot_priv.h"
 
 enum { DIGEST = PSDMP_SHA256_BYTES, NAME = 128, HOST = 64 };
 
@@ -71,13 +72,6 @@ static char *path_of(const psdmp_checkpoint *c, const char *name) {
 
 /* ---- the key ---- */
 
-static unsigned long long fingerprint(const psdm_robot *robot, const psdm_allocator *allocator) {
-  psdm_output *digest;
-  if (psdmp_digest_open(allocator, &digest)) return 0;
-  psdm_robot_write(robot, PSDM_FORMAT_YAML, digest);
-  return psdmp_digest_close(&digest);
-}
-
 /* what need not be there; where it is, with its length, so that nothing is taken for something else */
 static void hash_given(psdmp_sha256 *hash, const void *data, size_t bytes) {
   long long length = data ? (long long)bytes : -1;
@@ -98,7 +92,8 @@ static void hash_options(const psdm_calibrate_options *o, int n, psdmp_sha256 *h
 
 static psdm_status make_key(psdmp_checkpoint *c, const psdm_robot *robot, const psdm_calibrate_options *o, psdm_error *error) {
   psdmp_sha256 hash;
-  unsigned long long description = fingerprint(robot, c->allocator);
+  uint64_t description;
+  if (psdmp_robot_description(robot, c->allocator, &description)) return no_memory(error);
   psdmp_sha256_start(&hash);
   psdmp_sha256_part(&hash, PSDM_VERSION, strlen(PSDM_VERSION));
   psdmp_sha256_part(&hash, &meaning, sizeof meaning);
@@ -257,16 +252,18 @@ bool psdmp_checkpoint_load(const psdmp_checkpoint *c, const char *kind, long num
 
 /* under a name of this process and machine first, then renamed: others never see half of it */
 static bool write_part(const char *temporary, const char *path, const head *h, const psdmp_bytes *part) {
-  int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return false;
-  bool written = write_all(fd, h, sizeof *h) && write_all(fd, part->data, part->used) && fsync(fd) == 0;
+  int slot = psdmp_pending_add(AT_FDCWD, temporary);
+  int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (fd < 0 && errno == EEXIST && unlink(temporary) == 0) /* a process of this number was killed here, or somebody has put a link */
+    fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  bool written = fd >= 0 && write_all(fd, h, sizeof *h) && write_all(fd, part->data, part->used) && fsync(fd) == 0;
   int why = errno;
-  if (close(fd) != 0 && written) written = false, why = errno;
-  if (written && rename(temporary, path) == 0) return true;
-  if (written) why = errno;
-  unlink(temporary);
+  if (fd >= 0 && close(fd) != 0 && written) written = false, why = errno;
+  if (written && rename(temporary, path) != 0) written = false, why = errno;
+  if (!written && fd >= 0) unlink(temporary);
+  psdmp_pending_remove(slot);
   errno = why;
-  return false;
+  return written;
 }
 
 psdm_status psdmp_checkpoint_save(const psdmp_checkpoint *c, const char *kind, long number, const psdmp_bytes *request, const psdmp_bytes *part, psdm_error *error) {

@@ -116,7 +116,7 @@ psdm_status psdmp_estimate_robust(psdmp_run *r, psdmp_estimated *e, psdm_error *
   double bread = ok && b.numbers[SLOPES] > 0 ? b.numbers[WEIGHTS] / b.numbers[SLOPES] : 1;
   for (long k = 0; k < (long)W * W && !status; k++) e->covariance[k] *= bread * bread;
   if (!status && r->reasons < 8)
-    snprintf(r->reason[r->reasons++], sizeof r->reason[0], "robust: %.2g %% of the torques are outliers that hardly count%s", 100 * b.numbers[OUT] / fmax(b.numbers[ROWS], 1),
+    psdmp_print(r->reason[r->reasons++], sizeof r->reason[0], "robust: %.2g %% of the torques are outliers that hardly count%s", 100 * b.numbers[OUT] / fmax(b.numbers[ROWS], 1),
              b.settled ? "" : "; weights have not settled");
   psdmp_blocks_free(&b.blocks);
   psdmp_arena_free(&arena);

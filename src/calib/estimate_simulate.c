@@ -183,7 +183,7 @@ void psdmp_simulation_say(const psdmp_simulation *s, double change) {
   psdmp_run *r = s->run;
   if (!s->moved && r->reasons < 8) snprintf(r->reason[r->reasons++], sizeof r->reason[0], "simulated: the last robot that can move; the estimate has no positive definite mass matrix");
   if (s->moved && change > 0 && r->reasons < 8)
-    snprintf(r->reason[r->reasons++], sizeof r->reason[0], "simulated: not settled, the last round changed a parameter by %.2g of its standard deviation", change);
+    psdmp_print(r->reason[r->reasons++], sizeof r->reason[0], "simulated: not settled, the last round changed a parameter by %.2g of its standard deviation", change);
 }
 
 psdmp_band psdmp_simulation_band(const psdmp_simulation *s, double *bandwidth) {
@@ -230,8 +230,8 @@ psdm_status psdmp_simulation_new(psdmp_run *r, psdmp_simulation **out, psdm_erro
   s->share = fmin(1, most_rows / rows);
   if (r->reasons < 8) {
     char part[64] = "", top[32] = "as logged";
-    if (isfinite(s->band.cutoff)) snprintf(top, sizeof top, "up to %g Hz", s->band.cutoff);
-    if (s->share < 1) snprintf(part, sizeof part, "; the first %.2g %% of each block of time", 100 * s->share);
+    if (isfinite(s->band.cutoff)) psdmp_print(top, sizeof top, "up to %g Hz", s->band.cutoff);
+    if (s->share < 1) psdmp_print(part, sizeof part, "; the first %.2g %% of each block of time", 100 * s->share);
     snprintf(r->reason[r->reasons++], sizeof r->reason[0], "simulated: computed torque along the measured positions, %s%s", top, part);
   }
   *out = s;

@@ -11,37 +11,6 @@
 
 static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-/* ---- a fingerprint: FNV-1a over whole numbers ---- */
-
-static void mix(uint64_t *hash, int64_t value) {
-  for (int byte = 0; byte < 8; byte++) *hash = (*hash ^ ((uint64_t)value >> (8 * byte) & 0xFF)) * 0x100000001B3u;
-}
-
-/* numbers that differ by rounding alone count as the same, but for a few in 1e6 that stand at an edge: then a file is refused that could be taken */
-static void mix_number(uint64_t *hash, double x) { mix(hash, isfinite(x) && fabs(x) < 1e9 ? llround(x * 1e9) : 0); }
-
-static void mix_numbers(uint64_t *hash, const double *x, int count) {
-  for (int i = 0; i < count; i++) mix_number(hash, x[i]);
-}
-
-uint64_t psdm_robot_fingerprint(const psdm_robot *r) {
-  uint64_t hash = 0xCBF29CE484222325u;
-  psdm_body body;
-  mix(&hash, r->n), mix(&hash, r->bodies), mix(&hash, r->drives);
-  for (int k = 0; psdm_robot_body(r, k, &body); k++) {
-    mix(&hash, body.parent), mix(&hash, body.prismatic), mix(&hash, body.link);
-    mix_numbers(&hash, body.R, 9), mix_numbers(&hash, body.p, 3);
-    mix_numbers(&hash, r->link[r->body[k].index].frame.R, 9), mix_numbers(&hash, r->link[r->body[k].index].frame.p, 3);
-  }
-  for (int b = 0; b < r->bodies; b++) {
-    mix_number(&hash, r->c[b]);
-    for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++) mix(&hash, r->g_col[g]), mix_number(&hash, r->g_val[g]);
-  }
-  for (int d = 0; d < r->drives; d++) mix(&hash, r->drive[d].index);
-  if (r->transmission) mix_numbers(&hash, r->transmission, r->n * r->n);
-  return hash;
-}
-
 int psdmp_standard_find(const psdm_robot *robot, const char *name) {
   char own[32];
   for (int k = 0; k < psdm_robot_parameter_count(robot); k++)
@@ -218,7 +187,7 @@ void psdm_parameters_friction(const psdm_parameters *p, int drive, psdm_friction
 
 psdm_status psdmp_parameters_match(const psdm_parameters *p, const psdm_robot *r, psdm_error *error) {
   char name[80];
-  if (p->kinematics == psdm_robot_fingerprint(r)) return PSDM_OK;
+  if (!p->kinematics || p->kinematics == psdm_robot_fingerprint(r)) return PSDM_OK;
   return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')", psdmp_quote(p->robot, strlen(p->robot), name, sizeof name));
 }
 

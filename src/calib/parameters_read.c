@@ -1,5 +1,4 @@
 /* parameters_read.c: a parameter file, checked key by key. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include "base/doc.h"
 #include "calib/parameters_priv.h"
 #include "psdm/friction.h"
+#include "robot/robot_priv.h"
 
 typedef struct reader {
   const char *file;
@@ -28,7 +28,7 @@ static psdm_status refuse(const reader *r, const psdmp_node *node, const char *f
   char text[400];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  psdmp_vprint(text, sizeof text, format, args);
   va_end(args);
   return psdmp_fail(r->error, PSDM_E_PARSE, r->file, node ? node->line : 1, node ? node->column : 1, "%s", text);
 }
@@ -104,19 +104,21 @@ static psdm_status list(const reader *r, const psdmp_node *node, int count, bool
 static psdm_status read_robot(const reader *r, const psdmp_node *node) {
   static const char *const keys[] = {"name", "kinematics"};
   const psdmp_node *found[COUNT(keys)];
-  psdm_status status = take(r, node, "robot", keys, COUNT(keys), COUNT(keys), found);
+  psdm_status status = take(r, node, "robot", keys, COUNT(keys), 1, found);
   if (status) return status;
   if (found[0]->kind != PSDMP_SCALAR) return expected(r, found[0], "a name");
-  int end = 0;
-  if (found[1]->kind != PSDMP_SCALAR || found[1]->length != 16 || sscanf(found[1]->text, "%16" SCNx64 "%n", &r->p->kinematics, &end) != 1 || end != 16)
-    return expected(r, found[1], "a fingerprint of sixteen hexadecimal digits");
   r->p->robot = psdmp_arena_text(r->arena, found[0]->text, found[0]->length);
   if (!r->p->robot) return no_memory(r);
+  if (!found[1]) return PSDM_OK; /* an old or handmade file: whoever reads it is told */
+  if (found[1]->kind != PSDMP_SCALAR || !psdmp_fingerprint_read(found[1]->text, found[1]->length, &r->p->kinematics))
+    return expected(r, found[1], "a fingerprint of sixteen hexadecimal digits");
   if (r->p->kinematics == psdm_robot_fingerprint(r->robot)) return PSDM_OK;
-  char name[80], own[80];
+  char name[80], own[80], hash[PSDMP_FINGERPRINT];
   psdmp_quote(found[0]->text, found[0]->length, name, sizeof name);
   psdmp_quote(psdm_robot_name(r->robot), strlen(psdm_robot_name(r->robot)), own, sizeof own);
-  return psdmp_fail(r->error, PSDM_E_ROBOT, r->file, found[1]->line, found[1]->column, "the parameters were found for robot '%s', whose kinematics are not those of '%s'", name, own);
+  return psdmp_fail(r->error, PSDM_E_ROBOT, r->file, found[1]->line, found[1]->column,
+                    "the parameters were found for robot '%s', whose kinematics (%.16s) are not those of '%s' (%s); without the key 'kinematics' they are taken all the same", name, found[1]->text, own,
+                    psdmp_fingerprint_text(psdm_robot_fingerprint(r->robot), hash));
 }
 
 static psdm_status read_estimator(const reader *r, const psdmp_node *node) {

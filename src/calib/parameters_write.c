@@ -157,7 +157,8 @@ static void write_theta(const psdm_parameters *p, psdm_output *out) {
 void psdm_parameters_write(const psdm_parameters *p, psdm_output *out) {
   psdm_output_text(out, "format: psdm-parameters-1\nrobot: {name: ");
   put_name(out, p->robot);
-  psdm_output_print(out, ", kinematics: \"%016" PRIx64 "\"}\n", p->kinematics);
+  if (p->kinematics) psdm_output_print(out, ", kinematics: \"%016" PRIx64 "\"", p->kinematics);
+  psdm_output_text(out, "}\n");
   if (p->lugre)
     write_steps(p, out);
   else

@@ -36,7 +36,7 @@ void psdmp_payload_remark(psdmp_payload *p, const char *format, ...) {
   va_list args;
   if (p->remarks == (int)(sizeof p->answer.remark / sizeof *p->answer.remark)) return;
   va_start(args, format);
-  vsnprintf(p->answer.remark[p->remarks++], sizeof p->answer.remark[0], format, args);
+  psdmp_vprint(p->answer.remark[p->remarks++], sizeof p->answer.remark[0], format, args);
   va_end(args);
 }
 

@@ -107,7 +107,7 @@ static psdm_status choose_lambda(fitting *g, psdm_estimator estimator) {
       r->lambda = weights[k];
       break;
     }
-  if (r->reasons < 8) snprintf(r->reason[r->reasons++], sizeof r->reason[0], "prior: weight %g, the smallest whose cross-validated error is within 0.5 %% of the best", r->lambda);
+  if (r->reasons < 8) psdmp_print(r->reason[r->reasons++], sizeof r->reason[0], "prior: weight %g, the smallest whose cross-validated error is within 0.5 %% of the best", r->lambda);
   return PSDM_OK;
 }
 
@@ -204,11 +204,11 @@ static bool set_singular(fitting *g, psdmp_calibration *a, psdm_calibration *out
   for (int k = W - 1; k >= 0 && ok && a->blinds < 64; k--) {
     if (a->singular[k] > 1e-3 * a->singular[0]) break;
     char text[512];
-    int length = snprintf(text, sizeof text, "singular value %.1e: ", a->singular[k] / a->singular[0]), terms = 0;
+    int length = psdmp_print(text, sizeof text, "singular value %.1e: ", a->singular[k] / a->singular[0]), terms = 0;
     for (int j = 0; j < W && length < (int)sizeof text - 64; j++) {
       double share = V[(long)k * W + j];
       if (fabs(share) < 0.15) continue;
-      length += snprintf(text + length, sizeof text - (size_t)length, "%s%.2g %s", terms++ ? (share < 0 ? " - " : " + ") : share < 0 ? "-" : "", fabs(share), j < l ? psdm_model_base_name(r->model, j) : "a friction column");
+      length += psdmp_print(text + length, sizeof text - (size_t)length, "%s%.2g %s", terms++ ? (share < 0 ? " - " : " + ") : share < 0 ? "-" : "", fabs(share), j < l ? psdm_model_base_name(r->model, j) : "a friction column");
     }
     if (!(a->blind[a->blinds] = psdmp_arena_text(&r->arena, text, strlen(text)))) ok = false;
     else a->blinds++;
@@ -328,7 +328,7 @@ static void say_worse(psdmp_run *r, psdm_estimator estimator, const double *befo
   double most = 0;
   for (int i = 0; i < r->n; i++) most = fmax(most, r->sigma[i] / before[i]);
   if (most > 1.5 && r->reasons < 8)
-    snprintf(r->reason[r->reasons++], sizeof r->reason[0], "%s: torques of a drive are %.1f times further off than by weighted least squares", psdm_estimator_name(estimator), most);
+    psdmp_print(r->reason[r->reasons++], sizeof r->reason[0], "%s: torques of a drive are %.1f times further off than by weighted least squares", psdm_estimator_name(estimator), most);
 }
 
 /* begins at weighted least squares, or where a robot is simulated at one that can be */

@@ -16,7 +16,7 @@ void psdmp_steps_remark(psdmp_steps *s, const char *format, ...) {
   va_list args;
   if (s->remarks == PSDMP_REMARKS) return;
   va_start(args, format);
-  vsnprintf(s->p.remark[s->remarks++], sizeof s->p.remark[0], format, args);
+  psdmp_vprint(s->p.remark[s->remarks++], sizeof s->p.remark[0], format, args);
   va_end(args);
 }
 
@@ -227,7 +227,7 @@ static void drives_of_file(psdmp_steps *s) {
 /* ---- what earlier runs found ---- */
 
 static psdm_status check_before(const psdmp_steps *s, const psdm_parameters *b, psdm_error *error) {
-  if (b->n == s->n && b->base == s->l && b->kinematics == psdm_robot_fingerprint(s->run.robot)) return PSDM_OK;
+  if (b->n == s->n && b->base == s->l && (!b->kinematics || b->kinematics == psdm_robot_fingerprint(s->run.robot))) return PSDM_OK;
   return psdmp_fail(error, PSDM_E_ROBOT, s->run.robot->file, 0, 0, "the parameters of earlier runs were found for other kinematics");
 }
 

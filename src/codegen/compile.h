@@ -32,6 +32,15 @@ psdm_status psdmp_compiler_run(const psdmp_command *command, const char *log, ps
 /* A new folder that only we may enter. path: room for size bytes. */
 psdm_status psdmp_private_folder(char *path, size_t size, psdm_error *error);
 
+/* The files of such a folder and the folder itself, for a signal that ends the program; and its removal. Zero-initialise. */
+enum { PSDMP_PRIVATE_FILES = 5, PSDMP_PRIVATE_NAME = 700 };
+typedef struct psdmp_private {
+  char file[PSDMP_PRIVATE_FILES][PSDMP_PRIVATE_NAME];
+  int slot[PSDMP_PRIVATE_FILES + 1]; /* of psdmp_pending_add */
+} psdmp_private;
+void psdmp_private_guard(psdmp_private *p, const char *folder); /* once its names are set */
+void psdmp_private_remove(psdmp_private *p, const char *folder); /* "": there is none */
+
 /* A variable of the environment; NULL when it is empty or the program runs with rights that its user has not. */
 const char *psdmp_environment(const char *name);
 

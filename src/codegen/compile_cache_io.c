@@ -140,19 +140,27 @@ bool psdmp_cache_store(int folder, const char *key, const psdmp_object *object, 
   enum { TRIES = 100 };
   unsigned char digest[PSDMP_SHA256_BYTES];
   char name[80], part[160];
-  int fd = -1;
+  int fd = -1, slot = -1;
   snprintf(name, sizeof name, "%s.so", key);
-  for (int i = 0; i < TRIES && fd < 0; i++) {
+  for (int i = 0; i < TRIES; i++) {
     snprintf(part, sizeof part, "%s.part-%ld-%d", name, (long)getpid(), i);
+    slot = psdmp_pending_add(folder, part);
     fd = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0 && errno != EEXIST) break;
+    if (fd >= 0) break;
+    int why = errno;
+    psdmp_pending_remove(slot);
+    slot = -1;
+    errno = why;
+    if (why != EEXIST) break;
   }
+  int opened = errno;
   seal(key, object->bytes, object->length, digest);
   bool whole = fd >= 0 && write_all(fd, object->bytes, object->length) && write_all(fd, mark, MARK_BYTES) && write_all(fd, digest, sizeof digest);
-  int failure = whole ? 0 : errno;
+  int failure = whole ? 0 : fd < 0 ? opened : errno;
   if (fd >= 0 && close(fd) && !failure) failure = errno;
   if (!failure && renameat(folder, part, folder, name)) failure = errno;
   if (failure && fd >= 0) unlinkat(folder, part, 0);
+  psdmp_pending_remove(slot);
   if (failure) snprintf(reason, size, "the cache cannot be written: %s", strerror(failure));
   return !failure;
 }

@@ -32,6 +32,7 @@ typedef struct job {
   char folder[512];      /* "": none */
   int cache;             /* -1: none */
   psdmp_object object;
+  psdmp_private files;
   psdm_error *error;
 } job;
 
@@ -46,6 +47,15 @@ static double now(void) {
 static char *file_path(const job *j, file_kind kind, char path[700]) {
   snprintf(path, 700, file_format[kind], j->folder, j->code->options.prefix);
   return path;
+}
+
+/* the private folder; a signal that ends the program takes it away */
+static psdm_status make_folder(job *j) {
+  psdm_status status = psdmp_private_folder(j->folder, sizeof j->folder, j->error);
+  if (status) return status;
+  for (int kind = 0; kind < FILES; kind++) file_path(j, (file_kind)kind, j->files.file[kind]);
+  psdmp_private_guard(&j->files, j->folder);
+  return PSDM_OK;
 }
 
 /* ---- text ---- */
@@ -80,6 +90,7 @@ static psdm_status write_file(job *j, file_kind kind, const char *key) {
   for (char *c = e.upper; *c; c++) *c = (char)toupper((unsigned char)*c);
   psdm_status status = psdm_output_open(file_path(j, kind, path), j->arena.allocator, &e.out, j->error);
   if (status) return status;
+  psdm_output_passing(e.out);
   if (kind == HEADER)
     psdmp_emit_header(&e);
   else if (kind == SOURCE)
@@ -124,7 +135,7 @@ static psdm_status prepare(job *j) {
   snprintf(j->result->info.compiler, sizeof j->result->info.compiler, "%s", j->command.path);
   if (!psdmp_command_add(&j->command, standard_flags, &j->arena) || (j->options->flags && !psdmp_command_add(&j->command, j->options->flags, &j->arena)))
     return psdmp_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "too many words for the compiler");
-  status = psdmp_private_folder(j->folder, sizeof j->folder, j->error);
+  status = make_folder(j);
   if (!status) status = write_file(j, HEADER, NULL);
   if (!status) status = write_file(j, SOURCE, NULL);
   if (!status) status = write_file(j, UNIT, "");
@@ -214,11 +225,9 @@ static psdm_status obtain(job *j) {
 }
 
 static void clean(job *j) {
-  char path[700];
   close_object(j);
   if (j->cache >= 0) close(j->cache);
-  for (int kind = 0; kind < FILES && j->folder[0]; kind++) unlink(file_path(j, (file_kind)kind, path));
-  if (j->folder[0]) rmdir(j->folder);
+  psdmp_private_remove(&j->files, j->folder);
   psdmp_arena_free(&j->arena);
 }
 

@@ -148,3 +148,15 @@ psdm_status psdmp_private_folder(char *path, size_t size, psdm_error *error) {
   }
   return PSDM_OK;
 }
+
+void psdmp_private_guard(psdmp_private *p, const char *folder) {
+  for (int k = 0; k < PSDMP_PRIVATE_FILES; k++) p->slot[k] = psdmp_pending_add(AT_FDCWD, p->file[k]);
+  p->slot[PSDMP_PRIVATE_FILES] = psdmp_pending_add(AT_FDCWD, folder);
+}
+
+void psdmp_private_remove(psdmp_private *p, const char *folder) {
+  if (!folder[0]) return;
+  for (int k = 0; k < PSDMP_PRIVATE_FILES; k++) unlink(p->file[k]);
+  rmdir(folder);
+  for (int k = 0; k <= PSDMP_PRIVATE_FILES; k++) psdmp_pending_remove(p->slot[k]);
+}

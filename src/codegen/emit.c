@@ -5,6 +5,7 @@
  * is or makes a product and a sum into one fused operation; every other value has a name. */
 #include "codegen/emit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ void psdmp_say(psdmp_writer *e, const char *format, ...) {
   char text[1024], piece[2] = "";
   va_list args;
   va_start(args, format);
-  int length = vsnprintf(text, sizeof text, format, args);
+  int length = psdmp_vprint(text, sizeof text, format, args);
   va_end(args);
   if (length < 0 || (size_t)length >= sizeof text) {
     psdm_output_print(e->out, "%1025s", ""); /* fails the output: cut text must not pass for whole */
@@ -35,9 +36,7 @@ void psdmp_say(psdmp_writer *e, const char *format, ...) {
 static void single_digits(float value, char *buf) {
   for (int digits = 1; digits <= 9; digits++) {
     double back;
-    int length = snprintf(buf, 32, "%.*g", digits, (double)value);
-    for (char *c = buf; *c; c++)
-      if (*c == ',') *c = '.';
+    int length = psdmp_print(buf, 32, "%.*g", digits, (double)value);
     if (psdmp_parse_number(buf, (size_t)length, &back) && (float)back == value) return;
   }
 }
@@ -63,13 +62,6 @@ void psdmp_comment_text(psdmp_writer *e, const char *text) {
 
 /* ---- the banner ---- */
 
-static unsigned long long fingerprint(const psdm_robot *robot, const psdm_allocator *allocator) {
-  psdm_output *digest;
-  if (psdmp_digest_open(allocator, &digest)) return 0;
-  psdm_robot_write(robot, PSDM_FORMAT_YAML, digest);
-  return psdmp_digest_close(&digest);
-}
-
 static void emit_costs(psdmp_writer *e) {
   psdm_output_text(e->out, " *\n *   function          method        mult      add    div  sqrt  sin+cos  depth\n");
   for (int k = 0; k < e->code->programs; k++) {
@@ -82,7 +74,10 @@ static void emit_costs(psdmp_writer *e) {
 void psdmp_emit_banner(psdmp_writer *e, const char *what) {
   psdm_output_print(e->out, "/* %s\n *\n * Robot: ", what);
   psdmp_comment_text(e, psdm_robot_name(e->code->robot));
-  psdm_output_print(e->out, "; hash of its description: %016llx\n", fingerprint(e->code->robot, e->code->arena.allocator));
+  uint64_t hash = 0;
+  char text[PSDMP_FINGERPRINT];
+  if (psdmp_robot_description(e->code->robot, e->code->arena.allocator, &hash)) psdmp_output_fail(e->out, ENOMEM);
+  psdm_output_print(e->out, "; hash of its description: %s\n", psdmp_fingerprint_text(hash, text));
   if (e->code->options.command) {
     psdm_output_text(e->out, " * Written by: ");
     psdmp_comment_text(e, e->code->options.command);

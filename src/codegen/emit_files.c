@@ -38,9 +38,7 @@ static const char *const result_docs[PSDM_CODE_FUNCTIONS] = {
 
 /* twelve digits, as psdm params has them: for reading */
 static const char *readable(double x, char text[32]) {
-  snprintf(text, 32, "%.12g", x);
-  for (char *c = text; *c; c++)
-    if (*c == ',') *c = '.';
+  psdmp_print(text, 32, "%.12g", x);
   return text;
 }
 

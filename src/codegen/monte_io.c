@@ -33,6 +33,7 @@ typedef struct job {
   char folder[512], key[65];
   int cache;
   psdmp_object object;
+  psdmp_private files;
   psdm_error *error;
 } job;
 
@@ -48,6 +49,15 @@ static char *file_path(const job *j, file_kind kind, char path[700]) {
   return path;
 }
 
+/* the private folder; a signal that ends the program takes it away */
+static psdm_status make_folder(job *j) {
+  psdm_status status = psdmp_private_folder(j->folder, sizeof j->folder, j->error);
+  if (status) return status;
+  for (int kind = 0; kind < FILES; kind++) file_path(j, (file_kind)kind, j->files.file[kind]);
+  psdmp_private_guard(&j->files, j->folder);
+  return PSDM_OK;
+}
+
 /* ---- text ---- */
 
 static psdm_status write_file(job *j, file_kind kind) {
@@ -55,6 +65,7 @@ static psdm_status write_file(job *j, file_kind kind) {
   char path[700];
   psdm_status status = psdm_output_open(file_path(j, kind, path), j->arena.allocator, &e.out, j->error);
   if (status) return status;
+  psdm_output_passing(e.out);
   if (kind == HEADER)
     psdmp_emit_header(&e);
   else if (kind == DEVICE)
@@ -169,7 +180,7 @@ static void drop_object(job *j) {
 static psdm_status obtain(job *j, const char *compiler, psdmp_monte *m) {
   char reason[512];
   psdm_status status = find_compiler(j, compiler);
-  if (!status) status = psdmp_private_folder(j->folder, sizeof j->folder, j->error);
+  if (!status) status = make_folder(j);
   for (int kind = HEADER; kind <= PROGRAM && !status; kind++) status = write_file(j, (file_kind)kind);
   if (!status) status = set_key(j);
   if (status) return status;
@@ -184,11 +195,9 @@ static psdm_status obtain(job *j, const char *compiler, psdmp_monte *m) {
 }
 
 static void clean(job *j) {
-  char path[700];
   drop_object(j);
   if (j->cache >= 0) close(j->cache);
-  for (int kind = 0; kind < FILES && j->folder[0]; kind++) unlink(file_path(j, (file_kind)kind, path));
-  if (j->folder[0]) rmdir(j->folder);
+  psdmp_private_remove(&j->files, j->folder);
   psdmp_arena_free(&j->arena);
   psdm_code_free(j->code);
 }

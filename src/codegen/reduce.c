@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "linalg/linalg.h"
+#include "robot/robot_priv.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
@@ -352,7 +353,9 @@ psdm_status psdm_reducer_errors(psdm_reducer *r, long functions, const double co
 }
 
 static psdm_status kept_model(psdm_reducer *r, psdm_model **reduced, psdm_error *error) {
-  return psdmp_model_keep(r->model, r->joints, r->theta, r->theta_new, r->arena.allocator, reduced) ? no_memory(error) : PSDM_OK;
+  if (psdmp_model_keep(r->model, r->joints, r->theta, r->theta_new, r->arena.allocator, reduced)) return no_memory(error);
+  (*reduced)->robot.inertia = psdmp_robot_inertia(r->robot); /* what was left out is small for these inertias */
+  return PSDM_OK;
 }
 
 psdm_status psdm_reducer_keep(psdm_reducer *r, long functions, psdm_model **reduced, psdm_error *error) {

@@ -49,7 +49,7 @@ static int number_parameters(keeper *k) {
 static bool copy_shape(const psdm_model *m, psdm_model *r) {
   int n = m->n;
   r->name = psdmp_arena_text(&r->arena, m->name, strlen(m->name));
-  r->n = n, r->classes = m->classes, r->standard = m->standard, r->links = m->links, r->gravity = m->gravity;
+  r->n = n, r->classes = m->classes, r->standard = m->standard, r->links = m->links, r->gravity = m->gravity, r->robot = m->robot;
   r->prismatic = NEW(&r->arena, n, bool);
   r->weight = NEW(&r->arena, n, uint64_t);
   r->radix = NEW(&r->arena, n, int);

@@ -29,6 +29,7 @@ static bool shape(const psdm_robot *r, psdm_model *m) {
   m->standard = psdm_robot_parameter_count(r);
   m->links = r->bodies;
   m->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+  m->robot = (psdmp_model_robot){psdm_robot_fingerprint(r), {g[0], g[1], g[2]}, 0};
   m->name = psdmp_arena_text(arena, r->name, strlen(r->name));
   m->prismatic = NEW(arena, r->n, bool);
   m->weight = NEW(arena, r->n, uint64_t);

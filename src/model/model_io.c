@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/model_priv.h"
+#include "robot/robot_priv.h"
 
 /* a base parameter's value from the robot's numbers, NAN (null) where one of them is unknown */
 static double value_of(const psdmp_base *base, const double *pi) {
@@ -28,6 +29,21 @@ void psdm_model_write_base(const psdm_model *m, const psdm_robot *robot, psdm_ou
   psdm_json_close(out);
 }
 
+static void write_fingerprint(psdm_output *out, const char *key, uint64_t hash) {
+  char text[PSDMP_FINGERPRINT];
+  if (hash) psdm_json_string(out, key, psdmp_fingerprint_text(hash, text));
+}
+
+/* which robot's model it is */
+static void write_robot(const psdm_model *m, psdm_output *out) {
+  if (!m->robot.kinematics) return;
+  psdm_json_object(out, "robot");
+  write_fingerprint(out, "kinematics", m->robot.kinematics);
+  psdm_json_numbers(out, "gravity", m->robot.gravity, 3);
+  write_fingerprint(out, "inertia", m->robot.inertia);
+  psdm_json_close(out);
+}
+
 void psdm_model_write(const psdm_model *m, const psdm_robot *robot, psdm_output *out) {
   unsigned char e[5 * 64];
   char text[5 * 64 + 1];
@@ -38,6 +54,7 @@ void psdm_model_write(const psdm_model *m, const psdm_robot *robot, psdm_output 
   psdm_json_integer(out, "l", m->l);
   psdm_json_number(out, "gravity", m->gravity);
   psdm_json_integer(out, "links", m->links);
+  write_robot(m, out);
   psdm_json_array(out, "standard_parameters");
   for (int k = 0; k < m->standard; k++) psdm_json_string(out, NULL, m->standard_name[k]);
   psdm_json_close(out);

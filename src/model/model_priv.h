@@ -24,6 +24,13 @@ typedef struct psdmp_entry {
   unsigned short joint, parameter;
 } psdmp_entry;
 
+/* The robot of a model, as far as the model depends on it. */
+typedef struct psdmp_model_robot {
+  uint64_t kinematics; /* psdm_robot_fingerprint; 0: an old file, which does not say */
+  double gravity[3];
+  uint64_t inertia;    /* psdmp_robot_inertia of what a reduction has left out for these inertias alone; 0: any will do */
+} psdmp_model_robot;
+
 struct psdm_model {
   psdmp_arena arena;
   const char *name;
@@ -32,6 +39,7 @@ struct psdm_model {
   long p;
   bool combined;            /* assumptions or the echelon basis combine columns: a base column is not a standard one's */
   double gravity;           /* its size, part of every gravity function */
+  psdmp_model_robot robot;  /* that it was derived from */
   bool *prismatic;          /* (n) */
   uint64_t *weight;         /* (n) value of each joint's digit in a code */
   int *radix;               /* (n) digits 0 .. radix - 1: exponent of q, or 2 * (exponent of cos) + exponent of sin */

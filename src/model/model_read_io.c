@@ -4,6 +4,7 @@
 
 #include "base/doc.h"
 #include "model/model_priv.h"
+#include "robot/robot_priv.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
@@ -48,11 +49,17 @@ static const psdmp_node *list(const reader *r, const char *key, long count) {
 static psdm_status read_shape(reader *r) {
   psdm_model *m = r->m;
   long n, p, l, links;
+  char found[80];
   const psdmp_node *name = member(r->root, "name"), *names = list(r, "standard_parameters", -1);
   if (!name || name->kind != PSDMP_SCALAR) return refuse(r, r->root, "no 'name'; a model that psdm derive exported was expected");
   if (!whole(member(r->root, "n"), 64, &n) || !n || !whole(member(r->root, "p"), PSDMP_DOC_NODES, &p) || !whole(member(r->root, "l"), 11 * PSDM_MAX_JOINTS, &l) ||
       !whole(member(r->root, "links"), PSDM_MAX_JOINTS, &links) || !number(member(r->root, "gravity"), &m->gravity) || !names)
     return refuse(r, r->root, "n, p, l, links, gravity and standard_parameters were expected");
+  /* ten for each link come first, then at most one for each drive */
+  if (names->count < 10 * links || names->count > 11 * PSDM_MAX_JOINTS || names->count > 10 * links + PSDM_MAX_JOINTS || n > PSDM_MAX_JOINTS || l > names->count) {
+    psdmp_print(found, sizeof found, "%ld links, %ld base parameters", links, l);
+    return psdmp_fail(r->error, PSDM_E_PARSE, r->file, names->line, names->column, "standard_parameters has %d names, which does not go with %s: ten for each link and at most one for each drive were expected", names->count, found);
+  }
   m->n = (int)n, m->p = p, m->l = (int)l, m->links = (int)links, m->standard = names->count;
   m->classes = (m->n + 1) * (m->n + 2) / 2;
   m->name = psdmp_arena_text(&m->arena, name->text, name->length);
@@ -72,6 +79,23 @@ static psdm_status read_shape(reader *r) {
     memcpy(m->standard_name[k], at->text, at->length);
   }
   return PSDM_OK;
+}
+
+static psdm_status read_fingerprint(const reader *r, const psdmp_node *at, uint64_t *hash) {
+  if (!at || (at->kind == PSDMP_SCALAR && psdmp_fingerprint_read(at->text, at->length, hash))) return PSDM_OK;
+  return refuse(r, at, "a fingerprint of sixteen hexadecimal digits was expected");
+}
+
+/* whose model it is; old files do not say */
+static psdm_status read_robot(reader *r) {
+  psdmp_model_robot *robot = &r->m->robot;
+  const psdmp_node *node = member(r->root, "robot"), *gravity = member(node, "gravity"), *at = gravity && gravity->kind == PSDMP_LIST ? gravity->child : NULL;
+  if (!node) return PSDM_OK;
+  if (!member(node, "kinematics") || !gravity || gravity->kind != PSDMP_LIST || gravity->count != 3) return refuse(r, node, "robot: kinematics and gravity, a list of 3 numbers, were expected");
+  for (int i = 0; i < 3; i++, at = at->next)
+    if (!number(at, &robot->gravity[i])) return refuse(r, at, "a number was expected");
+  psdm_status status = read_fingerprint(r, member(node, "kinematics"), &robot->kinematics);
+  return status ? status : read_fingerprint(r, member(node, "inertia"), &robot->inertia);
 }
 
 /* ---- functions ---- */
@@ -214,6 +238,7 @@ psdm_status psdm_model_load(const char *path, const psdm_allocator *allocator, p
   if (m) m->arena.allocator = allocator;
   reader r = {file, error, m, root};
   if (!status) status = read_shape(&r);
+  if (!status) status = read_robot(&r);
   if (!status) status = read_functions(&r);
   if (!status) status = read_P(&r);
   if (!status) status = read_base(&r);

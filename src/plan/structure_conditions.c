@@ -10,7 +10,7 @@
 void psdmp_sentence_add(psdmp_sentence *t, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(t->text + t->used, sizeof t->text - t->used, format, arguments);
+  int length = psdmp_vprint(t->text + t->used, sizeof t->text - t->used, format, arguments);
   va_end(arguments);
   t->used += length > 0 ? (size_t)length : 0;
   if (t->used < sizeof t->text) return;

@@ -71,13 +71,13 @@ static void print(psdmp_page *page, const char *format, va_list args) {
   char text[2048];
   va_list again;
   va_copy(again, args);
-  int length = vsnprintf(text, sizeof text, format, args);
+  int length = psdmp_vprint(text, sizeof text, format, args);
   if (length >= 0 && (size_t)length < sizeof text) {
     psdmp_html_text(page, text, (size_t)length);
   } else if (length > 0) {
     char *whole = psdmp_page_memory(page, (size_t)length + 1);
     if (whole) {
-      vsnprintf(whole, (size_t)length + 1, format, again);
+      psdmp_vprint(whole, (size_t)length + 1, format, again);
       psdmp_html_text(page, whole, (size_t)length);
     }
   }
@@ -106,7 +106,7 @@ void psdmp_page_paragraph(psdmp_page *page, const char *format, ...) {
 static void put_decimal(psdmp_page *page, double value, int decimals) {
   char text[512];
   if (value < 0) psdmp_page_raw(page, "\u2212"); /* U+2212 */
-  snprintf(text, sizeof text, "%.*f", decimals, fabs(value));
+  psdmp_print(text, sizeof text, "%.*f", decimals, fabs(value));
   psdmp_page_raw(page, text);
 }
 
@@ -123,7 +123,7 @@ void psdmp_page_number(psdmp_page *page, double value, int digits) {
   }
   /* the exponent after rounding to the digits that are shown */
   char text[64];
-  snprintf(text, sizeof text, "%.*e", digits - 1, value);
+  psdmp_print(text, sizeof text, "%.*e", digits - 1, value);
   int exponent = 0;
   sscanf(strchr(text, 'e') + 1, "%d", &exponent);
   if (exponent >= -3 && exponent < (digits > 6 ? digits : 6)) {

@@ -129,7 +129,7 @@ static void widen(double range[2], bool logarithmic, double share) {
   }
   double size = range[1] - range[0], scale = fmax(fabs(range[0]), fabs(range[1]));
   /* what differs by rounding only is drawn as one level */
-  double room = size > 1e-9 * scale ? share * size : scale > 0 ? 0.1 * scale : 1;
+  double room = size > 1e-9 * scale ? share * size : scale > DBL_MIN ? 0.1 * scale : 1; /* a tenth of less than that may be nothing */
   range[0] -= room;
   range[1] += room;
 }
@@ -180,6 +180,7 @@ static bool find_ranges(psdmp_figure *figure) {
   if (bars && !figure->x_log) {
     x[0] -= 0.75 * figure->box;
     x[1] += 0.75 * figure->box;
+    if (!(x[1] > x[0])) widen(x, false, 0); /* bars beside which their own width is nothing */
   } else {
     widen(x, figure->x_log, figure->ticks ? 0.04 : 0);
   }

@@ -199,7 +199,7 @@ static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *
       return PSDM_OK;
     }
     if (s->got.status) return psdmp_fail(error, s->got.status, s->program, 0, 0, "out of memory");
-    if (end == HUNG) snprintf(missing, size, "'%.100s' draws nothing for %.0f seconds and was ended", s->program, PATIENCE);
+    if (end == HUNG) psdmp_print(missing, size, "'%.100s' draws nothing for %.0f seconds and was ended", s->program, PATIENCE);
     if (end == STOPPED && s->done < s->page->figures) snprintf(missing, size, "drawing was stopped");
     if (end != ENDED) return PSDM_OK;
     if (s->done < s->page->figures) s->done++, failures++;

@@ -30,7 +30,7 @@ static void put(psdmp_page *out, const char *format, ...) {
   char text[512];
   va_list args;
   va_start(args, format);
-  int length = vsnprintf(text, sizeof text, format, args);
+  int length = psdmp_vprint(text, sizeof text, format, args);
   va_end(args);
   if (length > 0) psdmp_page_bytes(out, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }

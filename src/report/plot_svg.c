@@ -96,7 +96,7 @@ typedef struct drawing {
 
 static void put_number(psdmp_page *out, double value) {
   char text[32];
-  int length = snprintf(text, sizeof text, "%.1f", value);
+  int length = psdmp_print(text, sizeof text, "%.1f", value);
   if (length > 2 && text[length - 1] == '0') length -= 2;
   psdmp_page_bytes(out, text, (size_t)length);
 }
@@ -267,9 +267,9 @@ static void take_text(drawing *d, const tag *t, const char *end) {
   const char *kind = d->text_role == ROLE_X_TICK ? "tick x" : d->text_role == ROLE_Y_TICK ? "tick y" : "label y";
   const char *anchor = d->anchor == 'e' ? "end" : d->anchor == 'm' ? "middle" : "start";
   if (d->turned)
-    snprintf(open, sizeof open, "<text class=\"%s\" text-anchor=\"%s\" transform=\"translate(%.1f %.1f) rotate(-90)\">", kind, anchor, d->text_x, d->text_y);
+    psdmp_print(open, sizeof open, "<text class=\"%s\" text-anchor=\"%s\" transform=\"translate(%.1f %.1f) rotate(-90)\">", kind, anchor, d->text_x, d->text_y);
   else
-    snprintf(open, sizeof open, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", kind, anchor, d->text_x, d->text_y);
+    psdmp_print(open, sizeof open, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", kind, anchor, d->text_x, d->text_y);
   psdmp_page_raw(d->out, open);
   bool named = d->text_role == ROLE_X_TICK && d->figure->ticks;
   put_tick(d->out, text, length, tick && !named);
@@ -281,7 +281,7 @@ static void take_text(drawing *d, const tag *t, const char *end) {
 static void put_head(drawing *d, int size, int width, const double box[4]) {
   const psdmp_figure *f = d->figure;
   char text[512];
-  snprintf(text, sizeof text, "<svg class=\"plot %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"p%d-%d\" data-box=\"%.2f %.2f %.2f %.2f\" data-range=\"%.9g %.9g %.9g %.9g\" data-log=\"%d %d\">\n",
+  psdmp_print(text, sizeof text, "<svg class=\"plot %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"p%d-%d\" data-box=\"%.2f %.2f %.2f %.2f\" data-range=\"%.9g %.9g %.9g %.9g\" data-log=\"%d %d\">\n",
            size == PSDMP_WIDE ? "wide" : "narrow", width, d->height, f->number, size, box[0], box[1], box[2], box[3], f->range[0], f->range[1], f->range[2], f->range[3], f->x_log, f->y_log);
   psdmp_page_raw(d->out, text);
   snprintf(text, sizeof text, "<title id=\"p%d-%d\">", f->number, size);
@@ -294,7 +294,7 @@ static void put_head(drawing *d, int size, int width, const double box[4]) {
 /* the axes, and under whatever stands there the label of x */
 static void put_frame(drawing *d, const double box[4]) {
   char text[200];
-  snprintf(text, sizeof text, "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n<text class=\"label x\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">", box[0], box[2], box[3], box[1], (box[0] + box[1]) / 2, d->height - 8);
+  psdmp_print(text, sizeof text, "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n<text class=\"label x\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">", box[0], box[2], box[3], box[1], (box[0] + box[1]) / 2, d->height - 8);
   psdmp_page_raw(d->out, text);
   psdmp_page_text(d->out, d->figure->x_label);
   psdmp_page_raw(d->out, "</text>\n</svg>");

@@ -20,6 +20,7 @@ typedef struct psdmp_result {
   const char *path;    /* as given, for words */
   const char *command; /* JSON: its "command"; YAML: "parameters"; CSV by its columns: "predict" (predicted1), "steps" (drive, measured, predicted; step: 0 to 3), "states" (t, q1, T, U: psdm simulate), "trajectory" (t, q1) */
   const char *robot;   /* "name" or "robot", "" when unknown */
+  const char *fingerprint; /* of its kinematics, "" when unknown */
   psdmp_node *root;    /* JSON, YAML */
   int columns;         /* CSV */
   const char *const *column;
@@ -29,6 +30,9 @@ typedef struct psdmp_result {
   struct psdmp_result *matched; /* JSON: the rows that psdmp_rows_match found; NULL: none */
   bool taken;           /* CSV: some JSON result has it */
 } psdmp_result;
+
+/* Whether two results are of one robot: the same name and, where both say, the same kinematics. */
+bool psdmp_result_same_robot(const psdmp_result *a, const psdmp_result *b);
 
 /* Tree access that forgives what is not there. path is "a.b.2.c" (names and counts from 0). */
 const psdmp_node *psdmp_result_node(const psdmp_node *from, const char *path);

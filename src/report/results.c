@@ -74,6 +74,10 @@ static const char *robot_of(const psdmp_node *root) {
   return "";
 }
 
+bool psdmp_result_same_robot(const psdmp_result *a, const psdmp_result *b) {
+  return strcmp(a->robot, b->robot) == 0 && (!a->fingerprint[0] || !b->fingerprint[0] || strcmp(a->fingerprint, b->fingerprint) == 0);
+}
+
 static const char expected[] = "JSON that a psdm command wrote with --json, CSV rows, a parameter file or a robot file was expected";
 
 /* what a reader of texts found wrong, behind what a result is */
@@ -85,7 +89,7 @@ static psdm_status no_result(psdm_error *error) {
 
 /* more than the names of its command and robot */
 static bool has_content(const psdmp_node *root) {
-  static const char *const names[] = {"command", "name", "robot", "format", "settings"};
+  static const char *const names[] = {"command", "name", "robot", "fingerprint", "format", "settings"};
   for (const psdmp_node *child = root->child; child; child = child->next) {
     bool name = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) name |= child->key && strcmp(child->key, names[i]) == 0;
@@ -99,6 +103,7 @@ static psdm_status take_tree(psdmp_result *result, bool braces, psdm_error *erro
   const char *format = psdmp_result_text(root, "format");
   if (root->kind != PSDMP_MAP) return psdmp_fail(error, PSDM_E_PARSE, result->path, root->line, root->column, "not a result: %s", expected);
   result->robot = robot_of(root);
+  result->fingerprint = psdmp_result_text(root, psdmp_result_node(root, "fingerprint") ? "fingerprint" : "robot.kinematics");
   result->command = psdmp_result_text(root, "command");
   result->kind = braces ? PSDMP_RESULT_JSON : PSDMP_RESULT_YAML;
   if (result->command[0] && !has_content(root))
@@ -242,7 +247,7 @@ static psdm_status take_rows(psdmp_arena *arena, psdmp_result *result, char *tex
   while (!status && next_line(&at, end, &line, &size, &number)) rows++;
   if (!status) status = allocate_rows(arena, result, rows, &value, error);
   result->kind = PSDMP_RESULT_CSV;
-  result->robot = "";
+  result->robot = result->fingerprint = "";
   for (at = first, number = header; !status && next_line(&at, end, &line, &size, &number);) status = take_row(result, value, result->rows++, line, size, number, error);
   if (!status && !any_number(result))
     status = psdmp_fail(error, PSDM_E_PARSE, result->path, header, 0, rows ? "rows without content: none has a time and a number that can be drawn; finite numbers below 1e100 were expected" : "a header without rows: rows of numbers were expected below it");
@@ -271,7 +276,7 @@ psdm_status psdmp_result_parse(psdmp_arena *arena, const char *path, char *text,
   *made = NULL;
   if (!result || !name) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
   result->path = name;
-  result->robot = result->command = "";
+  result->robot = result->fingerprint = result->command = "";
   if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3, length -= 3;
   size_t blank = strspn(text, " \t\r\n");
   psdm_status status = PSDM_OK;

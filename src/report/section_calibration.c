@@ -83,7 +83,7 @@ static bool is_parameters(const psdmp_result *result) { return result->root && s
 /* the JSON of the run that wrote the file has all that it has, and more */
 static bool said_already(const psdmp_results *results, const psdmp_result *file) {
   for (int k = 0; k < results->count; k++)
-    if (is_calibration(results->item[k]) && strcmp(results->item[k]->robot, file->robot) == 0) return true;
+    if (is_calibration(results->item[k]) && psdmp_result_same_robot(results->item[k], file)) return true;
   return false;
 }
 

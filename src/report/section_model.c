@@ -28,9 +28,9 @@ typedef struct model {
 
 static bool is_command(const psdmp_result *r, const char *command) { return r->kind != PSDMP_RESULT_CSV && strcmp(r->command, command) == 0; }
 
-static psdmp_result *find(const psdmp_results *results, const char *command, const char *robot) {
+static psdmp_result *find(const psdmp_results *results, const char *command, const psdmp_result *like) {
   for (int i = 0; i < results->count; i++)
-    if (is_command(results->item[i], command) && strcmp(results->item[i]->robot, robot) == 0) return results->item[i];
+    if (is_command(results->item[i], command) && psdmp_result_same_robot(results->item[i], like)) return results->item[i];
   return NULL;
 }
 
@@ -186,7 +186,7 @@ static void put_whisker(psdmp_page *page, double value, double sd) {
   double reach = fabs(value) + 2 * sd, at = 50 + 46 * value / reach, half = 46 * 2 * sd / reach;
   psdmp_page_cell_begin(page);
   if (isfinite(at) && isfinite(half)) {
-    snprintf(text, sizeof text, "<svg class=\"whisker%s\" viewBox=\"0 0 100 16\" role=\"img\"><title>%s</title><path class=\"zero\" d=\"M50 0V16\"/><path class=\"bar\" d=\"M%.1f 8H%.1fM%.1f 4V12M%.1f 4V12\"/><circle cx=\"%.1f\" cy=\"8\" r=\"3\"/></svg>",
+    psdmp_print(text, sizeof text, "<svg class=\"whisker%s\" viewBox=\"0 0 100 16\" role=\"img\"><title>%s</title><path class=\"zero\" d=\"M50 0V16\"/><path class=\"bar\" d=\"M%.1f 8H%.1fM%.1f 4V12M%.1f 4V12\"/><circle cx=\"%.1f\" cy=\"8\" r=\"3\"/></svg>",
              fabs(value) > 2 * sd ? "" : " weak", fabs(value) > 2 * sd ? "differs from zero" : "cannot be told from zero", at - half, at + half, at - half, at + half, at);
     psdmp_page_raw(page, text);
   }
@@ -300,15 +300,15 @@ static void show(psdmp_page *page, model *m) {
 void psdmp_section_model(psdmp_page *page, const psdmp_results *results) {
   static const char *const commands[] = {"derive", "params", "calibrate", "parameters"};
   for (int i = 0; i < results->count; i++) {
-    const char *robot = results->item[i]->robot;
+    const psdmp_result *own = results->item[i];
     bool first = false;
     for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) first |= is_command(results->item[i], commands[k]);
     /* one section for each robot, where its first result stands */
     for (int before = 0; before < i && first; before++)
       for (size_t k = 0; k < sizeof commands / sizeof *commands; k++)
-        if (is_command(results->item[before], commands[k]) && strcmp(results->item[before]->robot, robot) == 0) first = false;
+        if (is_command(results->item[before], commands[k]) && psdmp_result_same_robot(results->item[before], own)) first = false;
     if (!first) continue;
-    model m = {.robot = robot, .derive = find(results, "derive", robot), .params = find(results, "params", robot), .calibration = find(results, "calibrate", robot), .file = find(results, "parameters", robot)};
+    model m = {.robot = own->robot, .derive = find(results, "derive", own), .params = find(results, "params", own), .calibration = find(results, "calibrate", own), .file = find(results, "parameters", own)};
     show(page, &m);
   }
 }

@@ -12,7 +12,7 @@ const char *psdmp_words(psdmp_page *page, const char *format, ...) {
   char text[1024];
   va_list args;
   va_start(args, format);
-  int length = vsnprintf(text, sizeof text, format, args);
+  int length = psdmp_vprint(text, sizeof text, format, args);
   va_end(args);
   if (length < 0) return "";
   char *copy = psdmp_page_memory(page, sizeof text < (size_t)length + 1 ? sizeof text : (size_t)length + 1);
@@ -33,7 +33,7 @@ const char *psdmp_words_number(psdmp_page *page, double value, int digits) {
   char text[48], power[48];
   int exponent = 0;
   if (!isfinite(value)) return "\xE2\x80\x93";
-  snprintf(text, sizeof text, "%.*g", digits, value + 0.0);
+  psdmp_print(text, sizeof text, "%.*g", digits, value + 0.0);
   const char *sign = text[0] == '-' ? "\xE2\x88\x92" : "", *plain = text + (text[0] == '-');
   char *e = strchr(text, 'e');
   if (!e) return psdmp_words(page, "%s%s", sign, plain);
@@ -70,7 +70,7 @@ const char *psdmp_words_file(const char *path) {
 const char *psdmp_title(psdmp_page *page, const psdmp_results *results, const psdmp_result *result, const char *what) {
   const char *file = psdmp_words_file(result->path);
   int count = 0;
-  for (int k = 0; k < results->count; k++) count += strcmp(results->item[k]->command, result->command) == 0 && strcmp(results->item[k]->robot, result->robot) == 0;
+  for (int k = 0; k < results->count; k++) count += strcmp(results->item[k]->command, result->command) == 0 && psdmp_result_same_robot(results->item[k], result);
   if (!result->robot[0]) return psdmp_words(page, "%s: %s", what, file);
   return count > 1 ? psdmp_words(page, "%s of %s: %s", what, result->robot, file) : psdmp_words(page, "%s of %s", what, result->robot);
 }
@@ -171,7 +171,7 @@ psdmp_axes psdmp_axes_of(psdmp_page *page, const psdmp_results *results, const p
     axes.axis[i] = (psdmp_axis){.name = psdmp_words(page, "joint %d", i + 1), .lower = NAN, .upper = NAN, .most = {NAN, NAN, NAN, NAN}};
   for (int k = 0; k < results->count && result->robot[0]; k++) {
     const psdmp_result *other = results->item[k];
-    if (other->root && strcmp(other->command, "inspect") == 0 && strcmp(other->robot, result->robot) == 0) read_axes(psdmp_result_node(other->root, "joints"), &axes);
+    if (other->root && strcmp(other->command, "inspect") == 0 && psdmp_result_same_robot(other, result)) read_axes(psdmp_result_node(other->root, "joints"), &axes);
   }
   if (result->root) read_axes(psdmp_result_node(result->root, "joints"), &axes);
   return axes;

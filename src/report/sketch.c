@@ -135,7 +135,7 @@ static void draw(psdmp_page *page, const char *format, ...) {
   char text[512];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  psdmp_vprint(text, sizeof text, format, args);
   va_end(args);
   psdmp_page_raw(page, text);
 }

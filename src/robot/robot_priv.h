@@ -191,4 +191,12 @@ void psdmp_robot_reduce(psdm_robot *robot);
 /* Chooses the gaps that are watched, from the capsules and the tree that carries them. False: out of memory. */
 bool psdmp_collision_watch(const psdm_robot *robot, psdmp_arena *arena, psdmp_collision *collision);
 
+/* ---- which robot a file belongs to: fingerprint.c; psdm_robot_fingerprint has the kinematics ---- */
+
+enum { PSDMP_FINGERPRINT = 17 }; /* sixteen hexadecimal digits and the end */
+uint64_t psdmp_robot_inertia(const psdm_robot *robot); /* of all standard parameters */
+psdm_status psdmp_robot_description(const psdm_robot *robot, const psdm_allocator *allocator, uint64_t *hash); /* of all that a robot file says; PSDM_E_MEMORY */
+char *psdmp_fingerprint_text(uint64_t hash, char text[PSDMP_FINGERPRINT]);
+bool psdmp_fingerprint_read(const char *text, size_t length, uint64_t *hash);
+
 #endif

@@ -3,6 +3,7 @@
 #include <libxml/parser.h>
 #include <libxml/tree.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static psdm_status refuse(reader *r, const xmlNode *node, const char *format, ..
   char text[400];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  psdmp_vprint(text, sizeof text, format, args);
   va_end(args);
   return psdmp_fail(r->error, PSDM_E_PARSE, r->file, node ? line_of(node) : 0, 0, "%s", text);
 }
@@ -556,6 +557,8 @@ psdm_status psdmp_spec_from_urdf(const char *text, size_t length, const char *fi
   memcpy(spec->gravity, (const double[3]){0, 0, -9.81}, sizeof spec->gravity);
   psdm_status status = check_text(&r, text, length);
   if (status) return status;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, xmlInitParser); /* libxml2 sets itself up at the first use, which two threads may make at once */
   xmlParserCtxtPtr parser = xmlNewParserCtxt();
   if (!parser) return no_memory(&r);
   status = read_document(&r, parser, text, length);

@@ -37,7 +37,7 @@ static psdm_status refuse(reader *r, int line, int column, const char *format, .
   char text[400];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  psdmp_vprint(text, sizeof text, format, args);
   va_end(args);
   return psdmp_fail(r->error, PSDM_E_PARSE, r->file, line, column, "%s%s%s", r->where, r->where[0] ? ": " : "", text);
 }

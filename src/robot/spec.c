@@ -18,7 +18,7 @@ psdm_status psdmp_list_add(psdmp_text_list *list, psdmp_arena *arena, const char
   char text[400];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  psdmp_vprint(text, sizeof text, format, args);
   va_end(args);
   if (list->count == list->room) {
     int room = list->room ? 2 * list->room : 16;

@@ -15,6 +15,7 @@
 #include "psdm/linearize.h"
 #include "psdm/rigid.h"
 #include "sim/along_priv.h"
+#include "sim/sim_priv.h"
 
 enum { FINE = 16 }; /* parts of an interval, in which the velocity that bends bristles is taken for a straight line */
 
@@ -229,6 +230,8 @@ static psdm_status make_row(job *j, double t, double h, psdm_along_row *row, psd
 static psdm_status walk(job *j, psdm_along_write write, void *user, psdm_error *error) {
   double begin = psdm_motion_begin(j->motion), end = psdm_motion_end(j->motion), period = j->options.output > 0 ? j->options.output : 0.01;
   double last = ceil((end - begin) / period * (1 - 1e-12)), before = begin;
+  if (!(last <= PSDMP_SIM_ROWS))
+    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s in intervals of %g s would take %.3g rows; at most %.0e are made", end - begin, period, last + 1, PSDMP_SIM_ROWS);
   for (double k = 0; k <= last; k++) {
     double t = k < last ? begin + k * period : end;
     psdm_along_row row;

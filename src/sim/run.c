@@ -299,8 +299,22 @@ static void loop(run *r) {
   if (!on && s->t != written && finite_state(s)) put_row(r);
 }
 
+/* a run that cannot end in a lifetime is a slip of the pen */
+static psdm_status check_counts(const psdm_sim *s, double seconds, psdm_error *error) {
+  const struct {
+    const char *what;
+    double interval, most;
+  } counts[] = {{"rows", s->options.output, PSDMP_SIM_ROWS}, {"steps", s->variable ? 0 : s->options.step, PSDMP_SIM_STEPS}, {"samples of the controller", s->options.period, PSDMP_SIM_STEPS}};
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+    if (counts[k].interval > 0 && seconds / counts[k].interval > counts[k].most)
+      return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s in intervals of %g s would take %.3g %s; at most %.0e are made", seconds, counts[k].interval, seconds / counts[k].interval, counts[k].what, counts[k].most);
+  return PSDM_OK;
+}
+
 psdm_status psdm_sim_run(psdm_sim *s, double seconds, psdm_sim_write write, void *user, psdm_sim_result *result, psdm_error *error) {
   if (!(seconds >= 0) || !isfinite(seconds)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the time to simulate must not be negative");
+  psdm_status status = check_counts(s, seconds, error);
+  if (status) return status;
   *result = (psdm_sim_result){.integrator = s->integrator, .native = s->compiled != NULL};
   snprintf(result->code_text, sizeof result->code_text, "%s", s->code_text);
   s->steps = s->evaluations = s->reversals = s->sticks = s->limits = 0;

@@ -154,4 +154,8 @@ void psdmp_variable_free(psdmp_variable *variable);
 bool psdmp_variable_there(void);
 psdm_status psdmp_sim_variable(psdm_sim *sim, double t_end, bool hard, int *hit, bool *again, char *text, size_t size);
 
+/* What a run may take: more is refused before it begins. */
+#define PSDMP_SIM_ROWS 1e9
+#define PSDMP_SIM_STEPS 1e12
+
 #endif

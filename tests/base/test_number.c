@@ -226,32 +226,6 @@ static void formats_are_what_users_expect(void **state) {
   }
 }
 
-/* ---- locales ---- */
-
-static bool writes_commas(const char *name) {
-  return setlocale(LC_ALL, name) && localeconv()->decimal_point[0] == ',';
-}
-
-/* a locale of our own, where localedef and its sources are installed and no ready one is */
-static bool make_comma_locale(void) {
-  char folder[] = "/tmp/psdm-locale-XXXXXX", command[200];
-  if (!mkdtemp(folder)) return false;
-  snprintf(command, sizeof command, "localedef --no-archive -i de_DE -f UTF-8 %s/psdm_DE.UTF-8 >/dev/null 2>&1", folder);
-  int made = system(command);
-  setenv("LOCPATH", folder, 1);
-  bool set = made == 0 && writes_commas("psdm_DE.UTF-8");
-  snprintf(command, sizeof command, "rm -r %s", folder);
-  if (system(command)) printf("%s could not be removed\n", folder);
-  return set;
-}
-
-static bool set_comma_locale(void) {
-  static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8", "it_IT.UTF-8", "es_ES.UTF-8", "pt_BR.UTF-8", "ru_RU.UTF-8"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (writes_commas(names[i])) return true;
-  return make_comma_locale();
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_read_exactly),       cmocka_unit_test(anything_else_is_refused),
@@ -261,7 +235,7 @@ int main(void) {
       cmocka_unit_test(formats_read_back),              cmocka_unit_test(formats_are_what_users_expect),
   };
   int failed = cmocka_run_group_tests_name("number, C locale", tests, NULL, NULL);
-  if (set_comma_locale())
+  if (comma_locale())
     failed += cmocka_run_group_tests_name("number, comma locale", tests, NULL, NULL);
   else
     printf("no comma-decimal locale is installed, and none could be made: only the C locale was tested\n");

@@ -119,6 +119,29 @@ static void abort_leaves_nothing(void **state) {
   remove("old.txt");
 }
 
+/* what a signal handler does: all that is open goes, what is finished stays, and more outputs than the table holds still work */
+static void discard_removes_what_is_open(void **state) {
+  (void)state;
+  enum { MANY = 140 };
+  psdm_output *open[MANY];
+  write_file("old.txt", "kept");
+  psdm_output_discard(); /* nothing is open */
+  for (int i = 0; i < MANY; i++) open[i] = open_output(i % 2 ? "old.txt" : "fresh.txt");
+  psdm_output_abort(&open[0]);
+  open[0] = open_output("fresh.txt"); /* in the place that came free */
+  assert_int_equal(files_in("."), MANY + 1);
+  psdm_output_discard();
+  assert_string_equal(content("old.txt"), "kept");
+  assert_int_equal(files_in("."), 1 + MANY - 128);
+  for (int i = 0; i < MANY; i++) psdm_output_abort(&open[i]);
+  assert_int_equal(files_in("."), 1);
+  psdm_output *after = open_output("fresh.txt");
+  commit(after);
+  psdm_output_discard();
+  assert_int_equal(files_in("."), 2);
+  remove("old.txt"), remove("fresh.txt");
+}
+
 static void two_writers_do_not_meet(void **state) {
   (void)state;
   psdm_output *a = open_output("shared.txt"), *b = open_output("shared.txt");
@@ -503,6 +526,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(commit_renames),
       cmocka_unit_test(abort_leaves_nothing),
+      cmocka_unit_test(discard_removes_what_is_open),
       cmocka_unit_test(two_writers_do_not_meet),
       cmocka_unit_test(large_texts_arrive_whole),
       cmocka_unit_test(rights_are_kept),

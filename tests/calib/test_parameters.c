@@ -426,7 +426,14 @@ static void test_refusals(void **state) {
   psdm_parameters_free(parsed(text, robot));
   assert_int_equal(psdm_parameters_parse(text, strlen(text), "p.yaml", other, NULL, &p, &error), PSDM_E_ROBOT);
   assert_null(p);
-  assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), "p.yaml:2:39: the parameters were found for robot 'two_link', whose kinematics are not those of 'kuka_kr6'");
+  assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence),
+                      "p.yaml:2:39: the parameters were found for robot 'two_link', whose kinematics (01c62e82b4641d6f) are not those of 'kuka_kr6' (ddc3c32d72f81ff6); without the key 'kinematics' they are taken all the same");
+  free(text);
+  /* a file that does not say */
+  text = changed(robot, ", kinematics: \"01c62e82b4641d6f\"", "");
+  p = parsed(text, robot);
+  assert_true(p->kinematics == 0);
+  psdm_parameters_free(p);
   free(text);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     text = changed(robot, cases[k].from, cases[k].to);

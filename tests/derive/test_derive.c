@@ -294,6 +294,7 @@ static void test_save_and_load(void **unused) {
     psdm_error error;
     assert_int_equal(psdm_model_save(m, robot, path, &error), PSDM_OK);
     if (psdm_model_load(path, NULL, &again, &error)) fail_msg("%s:%d:%d %s", error.file, error.line, error.column, error.text);
+    assert_int_equal(psdm_model_match(again, robot, &error), PSDM_OK);
     assert_int_equal(again->p, m->p);
     assert_int_equal(again->l, m->l);
     assert_memory_equal(again->class_start, m->class_start, (size_t)(m->classes + 1) * sizeof *m->class_start);
@@ -316,7 +317,12 @@ static void test_save_and_load(void **unused) {
                                        "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"0000\"], P: [], base_parameters: []}",
                                        "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00011\"], P: [], base_parameters: []}",
                                        "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 1, 0, 1]], base_parameters: []}",
-                                       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], base_parameters: [{name: b, formula: {b: 1}}]}"};
+                                       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], base_parameters: [{name: b, formula: {b: 1}}]}",
+                                       /* sizes that do not go together */
+                                       "{name: x, n: 1, p: 1, l: 1, links: 64, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], base_parameters: [{name: a, formula: {a: 1}}]}",
+                                       "{name: x, n: 1, p: 1, l: 2, links: 0, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 1, 1]], base_parameters: [{name: a, formula: {a: 1}}, {name: a, formula: {a: 1}}]}",
+                                       "{name: x, n: 1, p: 1, l: 1, links: 0, gravity: 1, robot: {kinematics: xyz, gravity: [0, 0, 1]}, standard_parameters: [a], E: [\"00001\"], P: [], base_parameters: [{name: a, formula: {a: 1}}]}",
+                                       "{name: x, n: 1, p: 1, l: 1, links: 0, gravity: 1, robot: {kinematics: \"0123456789abcdef\", gravity: [0, 1]}, standard_parameters: [a], E: [\"00001\"], P: [], base_parameters: [{name: a, formula: {a: 1}}]}"};
   for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
     psdm_model *m;
     FILE *f = fopen(path, "w");
@@ -326,6 +332,39 @@ static void test_save_and_load(void **unused) {
     assert_null(m);
   }
   unlink(path);
+}
+
+static psdm_robot *arm_with(double length, double mass, double gravity) {
+  char text[400];
+  snprintf(text, sizeof text, "name: arm\ngravity: [0, 0, %.17g]\nconvention: dh\njoints:\n  - {name: a, a: %.17g, alpha: 0.5}\n  - {name: b, a: 1}\nlinks:\n  - {mass: %.17g, com: [0, 0, 0]}\n  - {mass: 1, com: [0, 0, 0]}\n", gravity,
+           length, mass);
+  return parse_robot(text);
+}
+
+/* a model is taken for its own robot whatever the inertias are, and for no other; an old file has no fingerprint */
+static void test_match(void **unused) {
+  (void)unused;
+  static const struct {
+    double length, mass, gravity;
+    psdm_status expected;
+  } cases[] = {{1, 1, -9.81, PSDM_OK}, {1, 7, -9.81, PSDM_OK}, {1 + 1e-12, 1, -9.81, PSDM_OK}, {1.001, 1, -9.81, PSDM_E_ROBOT}, {1, 1, 9.81, PSDM_E_ROBOT}, {1, 1, -1.62, PSDM_E_ROBOT}};
+  psdm_robot *robot = arm_with(1, 1, -9.81), *larger = load_shipped("kuka_kr6");
+  psdm_model *m = derive(robot, NULL, NULL);
+  psdm_error error;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    psdm_robot *other = arm_with(cases[k].length, cases[k].mass, cases[k].gravity);
+    assert_int_equal(psdm_model_match(m, other, &error), cases[k].expected);
+    psdm_robot_free(other);
+  }
+  assert_true(psdm_model_signed(m));
+  assert_int_equal(psdm_model_match(m, larger, &error), PSDM_E_ROBOT);
+  m->robot = (psdmp_model_robot){0};
+  assert_false(psdm_model_signed(m));
+  assert_int_equal(psdm_model_match(m, robot, &error), PSDM_OK);
+  assert_int_equal(psdm_model_match(m, larger, &error), PSDM_E_ROBOT); /* its names differ */
+  psdm_model_free(m);
+  psdm_robot_free(robot);
+  psdm_robot_free(larger);
 }
 
 /* MATLAB's file: E and P as the toolbox shapes them, full */
@@ -394,7 +433,7 @@ int main(void) {
       cmocka_unit_test(test_published_counts), cmocka_unit_test(test_kr6_classes),     cmocka_unit_test(test_first_links),
       cmocka_unit_test(test_two_link_functions), cmocka_unit_test(test_random_robots), cmocka_unit_test(test_small_offset), cmocka_unit_test(test_deterministic),
       cmocka_unit_test(test_object),           cmocka_unit_test(test_full_parameters), cmocka_unit_test(test_allocation_failure),
-      cmocka_unit_test(test_save_and_load),    cmocka_unit_test(test_mat),
+      cmocka_unit_test(test_save_and_load),    cmocka_unit_test(test_match), cmocka_unit_test(test_mat),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

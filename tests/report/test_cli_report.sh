@@ -232,7 +232,7 @@ expect_in err "folder: is a directory, not a result: JSON that a psdm command wr
 run report absent.json --out none.html
 expect_code 2 "no such file"
 run report derive.json strange.json --out used.html
-expect_code 0 "one result that nothing shows"
+expect_code 1 "one result that nothing shows"
 expect_in err "psdm: warning: strange.json: no section shows this result"
 run report derive.json --out /nowhere/at/all.html
 expect_code 2 "cannot be written"

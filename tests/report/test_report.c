@@ -236,6 +236,24 @@ static psdmp_figure *some_figure(psdmp_page *page, const char *label) {
   return page->figure;
 }
 
+/* every figure has a range, whatever is drawn: numbers that a tenth of is nothing, bars beside which their width is nothing */
+static void test_ranges(void **state) {
+  (void)state;
+  static const double values[] = {0, 5e-324, -5e-324, 2e-308, 1, 1e17, -1e99};
+  for (int log = 0; log < 2; log++)
+    for (psdmp_series_kind kind = PSDMP_LINE; kind <= PSDMP_BARS; kind = kind == PSDMP_LINE ? PSDMP_BARS : PSDMP_BARS + 1)
+      for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
+        const double x[] = {values[k], values[k]};
+        psdmp_series series = {.kind = kind, .x = x, .y = x, .count = 2};
+        psdmp_page page = {0};
+        psdmp_page_plot(&page, &(psdmp_plot){.title = "a", .x_label = "b", .y_label = "c", .series = &series, .count = 1, .x_log = log, .y_log = log});
+        const psdmp_figure *f = page.figure;
+        assert_true(f || (log && values[k] <= 0));
+        assert_true(!f || (f->range[0] < f->range[1] && f->range[2] < f->range[3]));
+        psdmp_page_free(&page);
+      }
+}
+
 /* whatever a label is, its line of the script is: words, one quoted text, words */
 static void test_quoting(void **state) {
   (void)state;
@@ -478,7 +496,7 @@ static void test_no_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_escaping),      cmocka_unit_test(test_numbers),        cmocka_unit_test(test_numbers_read_back), cmocka_unit_test(test_results),
-      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_result_values),  cmocka_unit_test(test_thinning),          cmocka_unit_test(test_quoting),
+      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_result_values),  cmocka_unit_test(test_thinning),          cmocka_unit_test(test_ranges), cmocka_unit_test(test_quoting),
       cmocka_unit_test(test_distil),        cmocka_unit_test(test_distil_anything), cmocka_unit_test(test_page),             cmocka_unit_test(test_odd_gnuplots),
       cmocka_unit_test(test_errors),        cmocka_unit_test(test_no_memory),
   };

@@ -1,6 +1,8 @@
 /* support.c: what the tests share: random numbers (splitmix64), an allocator that counts and fails, shipped robots, differences. */
+#define _GNU_SOURCE /* mkdtemp, setenv */
 #include "support.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,4 +77,28 @@ double max_absolute(const double *a, int count) {
   double worst = 0;
   for (int i = 0; i < count; i++) worst = fmax(worst, fabs(a[i]));
   return worst;
+}
+
+/* ---- locales ---- */
+
+static bool writes_commas(const char *name) { return setlocale(LC_ALL, name) && localeconv()->decimal_point[0] == ','; }
+
+/* a locale of our own, where localedef and its sources are installed and no ready one is */
+static bool make_comma_locale(void) {
+  char folder[] = "/tmp/psdm-locale-XXXXXX", command[200];
+  if (!mkdtemp(folder)) return false;
+  snprintf(command, sizeof command, "localedef --no-archive -i de_DE -f ISO-8859-1 %s/psdm_DE >/dev/null 2>&1", folder);
+  int made = system(command);
+  setenv("LOCPATH", folder, 1);
+  bool set = made == 0 && writes_commas("psdm_DE");
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  if (system(command)) printf("%s could not be removed\n", folder);
+  return set;
+}
+
+bool comma_locale(void) {
+  static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8", "it_IT.UTF-8", "es_ES.UTF-8", "pt_BR.UTF-8", "ru_RU.UTF-8"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (writes_commas(names[i])) return true;
+  return make_comma_locale();
 }

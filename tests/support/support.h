@@ -51,6 +51,9 @@ typedef struct random_options {
 /* Writes a random robot file: both conventions, origins, base, tool, gravity in any direction. Returns buf. */
 char *random_robot_text(rng *g, const random_options *options, char *buf, size_t size);
 
+/* Sets a locale that writes 1,5 for the whole program: an installed one, or one that localedef makes. False when there is none. */
+bool comma_locale(void);
+
 /* max |a - b| over count numbers, divided by scale (at least 1e-300) */
 double max_difference(const double *a, const double *b, int count);
 double max_absolute(const double *a, int count);

@@ -163,7 +163,8 @@ done
 run eval "$two" inverse --params p.yaml --in at.csv --ignore-extra
 expect_code 3 "parameters of another robot"
 expect_in err "p.yaml:2:"
-expect_in err "the parameters were found for robot 'arm', whose kinematics are not those of 'two_link'"
+expect_in err "the parameters were found for robot 'arm', whose kinematics ("
+expect_in err ") are not those of 'two_link' ("
 sed 's/^  ZZ1:/  ZZ9:/; s/^  YY1:/  YY9:/' p.yaml > bad.yaml
 run eval bare.yaml inverse --params bad.yaml --in at.csv --ignore-extra
 expect_code 3 "a parameter that is none"

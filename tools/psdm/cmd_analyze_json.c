@@ -134,7 +134,7 @@ int analyze_json(const analysis *a) {
   int code = tool_open("-", &out);
   if (code >= 0) return code;
   tool_json_begin(out, "analyze");
-  psdm_json_string(out, "name", psdm_robot_name(a->robot));
+  tool_json_robot(out, "name", a->robot);
   psdm_json_integer(out, "n", a->n);
   tool_json_joints(out, a->robot, NULL);
   json_structure(out, a);

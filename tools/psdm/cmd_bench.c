@@ -214,7 +214,7 @@ static int print_json(const bench_settings *set, const bench *b) {
   int code = tool_open("-", &out);
   if (code >= 0) return code;
   tool_json_begin(out, "bench");
-  psdm_json_string(out, "name", psdm_robot_name(b->robot));
+  tool_json_robot(out, "name", b->robot);
   psdm_json_integer(out, "n", psdm_robot_n(b->robot));
   psdm_json_integer(out, "l", psdm_model_l(b->model));
   write_place(out);

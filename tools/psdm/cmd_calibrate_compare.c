@@ -34,6 +34,7 @@ int calibrate_compare(calibrate_job *j) {
   size_t n = (size_t)j->n;
   if (!j->set.compare) return -1;
   if (psdm_parameters_load(j->set.compare, j->robot, NULL, &c->other, &error)) return tool_fail(&error);
+  tool_unsigned(j->set.compare, c->other);
   c->own = calloc(4 * n + 1, sizeof *c->own);
   if (!c->own) return calibrate_memory();
   c->others = c->own + n;

@@ -223,7 +223,7 @@ int calibrate_json(calibrate_job *j) {
   int code = tool_open("-", &out);
   if (code >= 0) return code;
   tool_json_begin(out, "calibrate");
-  psdm_json_string(out, "name", psdm_robot_name(j->robot));
+  tool_json_robot(out, "name", j->robot);
   psdm_json_integer(out, "n", j->n);
   tool_json_joints(out, j->robot, NULL);
   psdm_json_bool(out, "coupled_drives", tool_coupled_drives(j->robot));

@@ -44,6 +44,7 @@ static int load(calibrate_job *j) {
   int code = tool_load("calibrate", j->path, &set, &j->robot);
   if (code < 0) code = calibrate_numbers(j);
   if (code < 0 && j->set.params && psdm_parameters_load(j->set.params, j->robot, NULL, &j->steps.before, &error)) code = tool_fail(&error);
+  if (code < 0 && j->steps.before) tool_unsigned(j->set.params, j->steps.before);
   j->steps.options.before = j->steps.before;
   j->steps.options.format = j->options.log;
   return code;

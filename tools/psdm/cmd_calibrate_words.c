@@ -203,6 +203,7 @@ static int prior_from_parameters(calibrate_job *j) {
   psdm_parameters *p;
   psdm_error error;
   if (psdm_parameters_load(j->set.prior, j->robot, NULL, &p, &error)) return tool_fail(&error);
+  tool_unsigned(j->set.prior, p);
   int code = p->pi ? -1 : tool_usage("calibrate", "--prior '%s': it has base parameters only; full ones were expected", tool_safe(j->set.prior));
   if (p->pi) memcpy(j->prior, p->pi, (size_t)p->standard * sizeof *p->pi);
   psdm_parameters_free(p);

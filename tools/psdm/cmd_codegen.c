@@ -174,7 +174,7 @@ static int print_json(const codegen_settings *set, const psdm_robot *robot, cons
   int result = tool_open("-", &out);
   if (result >= 0) return result;
   tool_json_begin(out, "codegen");
-  psdm_json_string(out, "name", psdm_robot_name(robot));
+  tool_json_robot(out, "name", robot);
   psdm_json_string(out, "prefix", psdm_code_prefix(code));
   psdm_json_string(out, "directory", set->out);
   psdm_json_array(out, "files");

@@ -90,7 +90,7 @@ static void write_json(psdm_output *out, const derive_settings *set, const psdm_
   const psdm_model *m = r->model;
   int n = psdm_model_n(m);
   tool_json_begin(out, "derive");
-  psdm_json_string(out, "name", psdm_robot_name(robot));
+  tool_json_robot(out, "name", robot);
   psdm_json_integer(out, "n", n);
   psdm_json_integer(out, "p", psdm_model_p(m));
   psdm_json_integer(out, "l", psdm_model_l(m));

@@ -248,7 +248,7 @@ static void write_header(job *j) {
   char name[32];
   if (j->set.json) {
     tool_json_begin(j->out, "eval");
-    psdm_json_string(j->out, "robot", psdm_robot_name(j->robot));
+    tool_json_robot(j->out, "robot", j->robot);
     psdm_json_string(j->out, "function", psdm_function_name(j->function));
     settings_json(&eval_line, &j->set, j->out);
     psdm_json_array(j->out, "columns");

@@ -88,7 +88,7 @@ int excite_json(excite_job *j) {
   int code = tool_open("-", &out);
   if (code >= 0) return code;
   tool_json_begin(out, "excite");
-  psdm_json_string(out, "robot", psdm_robot_name(j->robot));
+  tool_json_robot(out, "robot", j->robot);
   psdm_json_integer(out, "n", j->n);
   settings_json(&excite_line, &j->set, out);
   psdm_json_string(out, "for", psdm_step_name(e->step));

@@ -227,7 +227,7 @@ static int print_json(const psdm_robot *robot, const double *G, const double *c,
   int code = tool_open("-", &out);
   if (code >= 0) return code;
   tool_json_begin(out, "inspect");
-  psdm_json_string(out, "name", psdm_robot_name(robot));
+  tool_json_robot(out, "name", robot);
   psdm_json_integer(out, "n", psdm_robot_n(robot));
   psdm_json_numbers(out, "gravity", psdm_robot_gravity(robot), 3);
   psdm_json_numbers(out, "at", place->q, psdm_robot_n(robot));

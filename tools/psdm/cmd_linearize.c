@@ -425,7 +425,7 @@ static void json_point(const job *j, psdm_output *out) {
 
 static void json_begin(const job *j, psdm_output *out) {
   tool_json_begin(out, "linearize");
-  psdm_json_string(out, "robot", psdm_robot_name(j->robot));
+  tool_json_robot(out, "robot", j->robot);
   psdm_json_integer(out, "n", j->n);
   tool_json_joints(out, j->robot, NULL);
   settings_json(&linearize_line, &j->set, out);

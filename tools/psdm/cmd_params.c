@@ -269,7 +269,7 @@ static int print_json(const view *v) {
   int code = tool_open("-", &out);
   if (code >= 0) return code;
   tool_json_begin(out, "params");
-  psdm_json_string(out, "name", psdm_robot_name(v->robot));
+  tool_json_robot(out, "name", v->robot);
   psdm_json_string(out, "model", v->set->model);
   if (v->params) psdm_json_string(out, "solver", v->set->solver);
   psdm_json_integer(out, "l", v->l);

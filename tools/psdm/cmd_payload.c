@@ -82,6 +82,7 @@ static int load_robot(payload_job *j) {
   for (int i = 0; i < j->set.log.count; i++) tool_input(j->set.log.value[i]);
   for (int i = 0; i < j->set.empty.count; i++) tool_input(j->set.empty.value[i]);
   if (code < 0 && psdm_parameters_load(j->set.params, j->robot, NULL, &j->empty, &error)) code = tool_fail(&error);
+  if (code < 0 && j->empty) tool_unsigned(j->set.params, j->empty);
   return code;
 }
 

@@ -95,7 +95,7 @@ int payload_json(payload_job *j) {
   int code = tool_open("-", &out);
   if (code >= 0) return code;
   tool_json_begin(out, "payload");
-  psdm_json_string(out, "name", psdm_robot_name(j->robot));
+  tool_json_robot(out, "name", j->robot);
   psdm_json_integer(out, "n", j->n);
   tool_json_joints(out, j->robot, NULL);
   psdm_json_string(out, "link", payload_link_name(j));

@@ -170,7 +170,7 @@ int plan_json(const plan_job *j) {
   int code = tool_open("-", &out);
   if (code >= 0) return code;
   tool_json_begin(out, "plan");
-  psdm_json_string(out, "name", psdm_robot_name(j->robot));
+  tool_json_robot(out, "name", j->robot);
   psdm_json_integer(out, "n", j->n);
   tool_json_joints(out, j->robot, j->limit);
   psdm_json_string(out, "what", j->words[1]);

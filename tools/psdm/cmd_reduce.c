@@ -248,7 +248,7 @@ static int write_json(const job *j) {
   int code = tool_open("-", &out);
   if (code >= 0) return code;
   tool_json_begin(out, "reduce");
-  psdm_json_string(out, "name", psdm_robot_name(j->robot));
+  tool_json_robot(out, "name", j->robot);
   psdm_json_string(out, "profile", profile_name(j));
   psdm_json_bool(out, "forward", j->set->forward);
   psdm_json_number(out, "error_wanted", j->set->error);

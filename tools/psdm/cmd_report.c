@@ -49,6 +49,7 @@ typedef struct work {
   psdm_report *report;
   char folder[256]; /* private, "" while none is needed */
   int made;         /* results of robots so far */
+  int lacking;      /* what was given or could be expected and is not on the page */
 } work;
 
 static int make_folder(work *w) {
@@ -108,8 +109,10 @@ static int add_made(work *w, const char *path, const char *name, const char *com
   if (code == EXIT_OK || code == EXIT_QUALITY) {
     code = psdm_report_add(w->report, made, &error) ? tool_fail(&error) : -1;
   } else if (!first && code != EXIT_INTERRUPTED) {
-    tool_note("%s: psdm %s does not work for this robot; the page goes without", tool_safe(path), command);
-    code = -1;
+    /* a robot that cannot be derived has its picture all the same; a machine that fails makes no page */
+    tool_warn("%s: psdm %s %s; the page goes without, 'psdm %s' says why", tool_safe(path), command, code == EXIT_INPUT ? "does not work for this robot" : "failed", command);
+    w->lacking++;
+    if (code == EXIT_INPUT) code = -1;
   }
   unlink(made);
   tool_settled(made);
@@ -151,9 +154,9 @@ static void tell_unused(const work *w, const char *path) {
     tool_warn("%s: no section shows this result", tool_safe(path));
 }
 
-static void tell(const work *w, const char *out) {
+static void tell(work *w, const char *out) {
   const char *missing = psdm_report_missing(w->report), *unused;
-  for (int i = 0; (unused = psdm_report_unused(w->report, i)); i++) tell_unused(w, unused);
+  for (int i = 0; (unused = psdm_report_unused(w->report, i)); i++, w->lacking++) tell_unused(w, unused);
   if (missing) tool_warn("%s", missing);
   if (tool_quiet()) return;
   if (strcmp(out, "-") == 0)
@@ -182,7 +185,7 @@ static int write_page(work *w, const report_settings *set) {
   if (status) return tool_fail(&error);
   tell(w, set->out);
   if (strcmp(set->open, "yes") == 0 && strcmp(set->out, "-") != 0) show_page(set->out);
-  return EXIT_OK;
+  return w->lacking ? EXIT_QUALITY : EXIT_OK;
 }
 
 int cmd_report(int argc, char **argv) {

@@ -112,7 +112,7 @@ static int write_json(extremes *e) {
   int code = tool_open("-", &out);
   if (code >= 0) return code;
   tool_json_begin(out, "simulate");
-  psdm_json_string(out, "robot", psdm_robot_name(j->robot));
+  tool_json_robot(out, "robot", j->robot);
   psdm_json_integer(out, "n", j->n);
   tool_json_joints(out, j->robot, NULL);
   settings_json(&simulate_line, &j->set, out);

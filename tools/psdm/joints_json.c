@@ -30,6 +30,13 @@ bool tool_coupled_drives(const psdm_robot *robot) {
   return coupled;
 }
 
+void tool_json_robot(psdm_output *out, const char *key, const psdm_robot *robot) {
+  char text[24];
+  snprintf(text, sizeof text, "%016llx", (unsigned long long)psdm_robot_fingerprint(robot));
+  psdm_json_string(out, key, psdm_robot_name(robot));
+  psdm_json_string(out, "fingerprint", text);
+}
+
 void tool_json_joints(psdm_output *out, const psdm_robot *robot, double *const *limit) {
   static const char *const keys[TOOL_LIMITS] = {"lower", "upper", "velocity", "acceleration", "effort"};
   psdm_json_array(out, "joints");

@@ -1,5 +1,4 @@
 /* psdm: the command. Data goes to stdout, words to stderr. Exit 0 ok, 1 below the asked quality, 2 usage or system, 3 bad input, 130 interrupted. */
-#include <errno.h>
 #include <string.h>
 
 #include "ranks.h"
@@ -32,7 +31,7 @@ static int unknown_command(const char *name) {
 static int dispatch(int argc, char **argv) {
   if (argc < 2) return print_help(stderr);
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return print_help(stdout);
-  if (strcmp(argv[1], "--version") == 0) return printf("psdm %s\n", PSDM_VERSION) < 0;
+  if (strcmp(argv[1], "--version") == 0) return printf("psdm %s\n", PSDM_VERSION), EXIT_OK;
   bool asks = strcmp(argv[1], "help") == 0;
   if (asks && argc < 3) return print_help(stdout);
   const char *name = argv[asks ? 2 : 1];
@@ -43,14 +42,11 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  streams_open();
+  tool_guard();
   int code = ranks_begin(argc > 1 ? argv[1] : "");
   if (code < 0) code = tool_exit(dispatch(argc, argv));
   code = ranks_end(code);
   tool_detail("exit code %d", code);
-  /* a full disk shows up only here */
-  if (fclose(stdout) && errno != EBADF && code == EXIT_OK) {
-    fprintf(stderr, "psdm: error: <stdout>: cannot be written: %s\n", strerror(errno));
-    code = EXIT_USAGE;
-  }
-  return code;
+  return streams_close(code);
 }

@@ -18,6 +18,7 @@ static void end_now(int number) {
   bool any = false;
   for (int i = 0; i < PENDING; i++)
     if (is_pending[i]) any = unlink(pending[i]) == 0 || any;
+  psdm_output_discard(); /* what the library writes by itself */
   for (int i = 0; i < PENDING; i++) /* folders, that are empty now; no file is one */
     if (is_pending[i]) rmdir(pending[i]);
   if (any && number == SIGINT && !tool_quiet() && write(STDERR_FILENO, words, sizeof words - 1) < 0) any = false;
@@ -39,6 +40,15 @@ static void install(int number) {
   sigaction(number, &action, NULL);
 }
 
+/* a limit on the size of files is told by the write that fails */
+static void do_nothing(int number) { (void)number; }
+
+/* signals that never ask to end with the best so far; what the caller has told us to ignore stays ignored */
+static void guard(int number, void (*handler)(int)) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
+  if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(number, &action, NULL);
+}
+
 static void install_all(void) {
   static bool done;
   if (done) return;
@@ -46,7 +56,13 @@ static void install_all(void) {
   install(SIGINT);
   install(SIGTERM);
   install(SIGHUP);
+  guard(SIGPIPE, end_now);
+  guard(SIGQUIT, end_now);
+  guard(SIGXCPU, end_now);
+  guard(SIGXFSZ, do_nothing);
 }
+
+void tool_guard(void) { install_all(); }
 
 void tool_listen(void) {
   install_all();

@@ -48,6 +48,10 @@ static int parse_locks(const char *command, char *text, psdm_lock *locks, int *c
   return -1;
 }
 
+void tool_unsigned(const char *path, const psdm_parameters *p) {
+  if (!p->kinematics) tool_note("%s does not say for which kinematics its parameters were found; they are taken as this robot's", tool_safe(path));
+}
+
 /* what the robot cannot hold of its calibrated friction is told, and that base parameters alone say nothing about single links */
 static void tell_parameters(const char *path, const psdm_parameters *p) {
   double most = 0, left_out;
@@ -56,6 +60,7 @@ static void tell_parameters(const char *path, const psdm_parameters *p) {
     psdm_parameters_friction(p, i, &friction, &left_out);
     if (left_out > most) most = left_out;
   }
+  tool_unsigned(path, p);
   if (!p->pi) tool_note("%s has base parameters only: torques are right, single links' inertias mean nothing", path);
   if (most > 0) tool_note("%s: friction is the nearest Coulomb and viscous curve, at most %.2g off at a steady speed", path, most);
 }

@@ -98,6 +98,9 @@ typedef struct robot_settings {
 /* Loads a robot, with calibrated parameters where --params asks for them; notes and warnings go to stderr. Returns -1 to go on, else an exit code. */
 int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot);
 
+/* Says when a parameter file has no fingerprint: nobody can tell whose it is. */
+void tool_unsigned(const char *path, const psdm_parameters *parameters);
+
 /* The same from the MATLAB toolbox's tables; x_path may be NULL. */
 int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const robot_settings *set, psdm_robot **robot);
 
@@ -117,7 +120,14 @@ int tool_commit(psdm_output **out);                   /* exit code */
 void tool_abort(psdm_output **out);
 long long tool_file_size(const char *path);           /* bytes; 0 when it is none */
 
+/* ---- standard streams: streams.c ---- */
+
+void streams_open(void);
+int streams_close(int code); /* the exit code: EXIT_USAGE where standard output did not take everything */
+
 /* ---- interrupts: signals.c ---- */
+
+void tool_guard(void); /* from now on no signal that ends the program leaves unfinished files behind */
 
 /* From now on the first interrupt (Ctrl-C, SIGTERM, SIGHUP) does not end the program: tool_interrupted says that it was there, and so does all progress_.
  * The second one ends the program. Files of tool_open are taken away in any case. */
@@ -130,6 +140,9 @@ void tool_settled(const char *path);
 
 /* {"command": NAME, "psdm": VERSION: what every JSON result begins with, so that psdm report knows it. */
 void tool_json_begin(psdm_output *out, const char *command);
+
+/* KEY: its name, "fingerprint": that of its kinematics, as parameter files and models have it. */
+void tool_json_robot(psdm_output *out, const char *key, const psdm_robot *robot);
 
 /* "joints": [{name, type, limits{lower, upper, velocity, acceleration, effort}}] of q1 ... qn. limit: (5) of (n) in that order, NULL: the robot file's. */
 enum { TOOL_LIMITS = 5 };

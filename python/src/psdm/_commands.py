@@ -212,7 +212,7 @@ class Commands:
             job.options.update({"profile": profile, "out": job.path("reduced")})
             data, code, said = job.run()
             found = Reduction(self, data, None, code, said)
-            found.model = Model.load(self, job.path("reduced/model.json"))
+            found.model = Model.load(self, job.path("reduced/model.json"), check_robot=False)
             return found
 
     def analyze(self: Any, **options: Any) -> Result:

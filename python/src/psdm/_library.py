@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -54,6 +55,14 @@ def status_name(status: int) -> str:
 
 def new_error() -> Any:
     return ffi.new("psdm_error *")
+
+
+def write_whole(path: str | os.PathLike[str], text: str) -> None:
+    """A text file that is whole or not there, as the library writes all of its files."""
+    output, error = ffi.new("psdm_output **"), new_error()
+    check(lib.psdm_output_open(os.fsencode(path), ffi.NULL, output, error), error)
+    lib.psdm_output_text(output[0], text.encode("utf-8", "surrogateescape"))
+    check(lib.psdm_output_commit(output, error), error)
 
 
 def check(status: int, error: Any = None, where: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -108,11 +109,16 @@ class Model:
         self.seconds = float(info.seconds) if info is not None else float("nan")  #: that the derivation took
 
     @classmethod
-    def load(cls, robot: Robot, path: str | os.PathLike[str]) -> Model:
-        """Reads the .json that ``save`` wrote."""
+    def load(cls, robot: Robot, path: str | os.PathLike[str], check_robot: bool = True) -> Model:
+        """Reads the .json that ``save`` wrote; refuses a model of another robot unless ``check_robot`` is False."""
         model, error = ffi.new("psdm_model **"), new_error()
         check(lib.psdm_model_load(os.fspath(path).encode(), ffi.NULL, model, error), error)
-        return cls(robot, ffi.gc(model[0], lib.psdm_model_free))
+        found = ffi.gc(model[0], lib.psdm_model_free)
+        if check_robot:
+            check(lib.psdm_model_match(found, robot._pointer, error), error)
+            if not lib.psdm_model_signed(found):
+                warnings.warn(f"{os.fspath(path)} does not say which robot's model it is; only its joints and parameters were compared", stacklevel=2)
+        return cls(robot, found)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes .json, or .mat with E, P, theta and names as the PSDM MATLAB toolbox has them."""

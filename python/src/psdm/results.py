@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from psdm import _tool
-from psdm._library import Array, address, ffi, lib
+from psdm._library import Array, address, ffi, lib, write_whole
 
 if TYPE_CHECKING:
     from psdm.model import Model
@@ -59,12 +59,12 @@ class Result(Mapping[str, Any]):
         """The command's JSON text, as ``psdm report`` takes it; into a file where one is named."""
         text = json.dumps(self.data, indent=1)
         if path is not None:
-            pathlib.Path(path).write_text(text)
+            write_whole(path, text)
         return text
 
     def _write(self, folder: pathlib.Path, stem: str) -> list[str]:
         """The files of this result, for a report."""
-        self.to_json(folder / f"{stem}.json")
+        (folder / f"{stem}.json").write_text(self.to_json())
         paths = [str(folder / f"{stem}.json")]
         for suffix, text in self._files.items():
             (folder / f"{stem}{suffix}").write_text(text)
@@ -119,7 +119,7 @@ class Calibration(Result):
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
         """The parameter file that every command takes; into a file where one is named."""
         if path is not None:
-            pathlib.Path(path).write_text(self._text)
+            write_whole(path, self._text)
         return self._text
 
     def calibrated(self) -> Robot:
@@ -153,7 +153,7 @@ class Payload(Result):
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
         """The loaded robot's parameter file."""
         if path is not None:
-            pathlib.Path(path).write_text(self._text)
+            write_whole(path, self._text)
         return self._text
 
     @property

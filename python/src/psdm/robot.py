@@ -227,6 +227,7 @@ class Robot(Commands):
         with tempfile.TemporaryDirectory(prefix="psdm-") as folder:
             path = os.path.join(folder, "robot")
             check(lib.psdm_output_open(path.encode(), ffi.NULL, output, error), error)
+            lib.psdm_output_passing(output[0])
             lib.psdm_robot_write(self._pointer, format, output[0])
             check(lib.psdm_output_commit(output, error), error)
             return pathlib.Path(path).read_text(encoding="utf-8", errors="surrogateescape")
