@@ -50,9 +50,11 @@ static bool add_parameters(mat_t *file, const psdm_model *m, const psdm_robot *r
   }
   if (!add(file, "names", MAT_C_CHAR, MAT_T_UINT8, 2, (size_t[]){(size_t)m->l, WIDTH}, names)) return false;
   if (!robot || psdm_robot_ready(robot, NULL)) return true;
-  double pi[11 * PSDM_MAX_JOINTS];
+  double *pi = psdmp_alloc_raw(m->arena.allocator, (size_t)psdm_robot_parameter_count(robot) * sizeof *pi);
+  if (!pi) return errno = ENOMEM, false;
   psdm_robot_parameters(robot, pi);
   psdm_model_theta(m, pi, data);
+  psdmp_free(m->arena.allocator, pi);
   return add(file, "theta", MAT_C_DOUBLE, MAT_T_DOUBLE, 2, (size_t[]){(size_t)m->l, 1}, data);
 }
 

@@ -7,7 +7,7 @@ happens, the command must end in time, without a crash; exit code 0 means that a
 comes with words on stderr, and then each output file is the one from before or whole. Temporary files never remain.
 """
 import argparse
-import filecmp
+import gzip
 import json
 import os
 import random
@@ -15,6 +15,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -45,7 +46,7 @@ TABLE = [
     ("derive-dense", "derive arm.yaml --method dense --json", "", False),
     ("params", "params arm.yaml --symbolic", "", False),
     ("codegen", "codegen arm.yaml --functions inverse,forward --out o", "o/", False),
-    ("reduce", "reduce arm.yaml --samples 200 --out o --json", "o/", False),
+    ("reduce", "reduce arm.yaml --samples 1000 --out o --json", "o/", False),
     ("linearize", "linearize arm.yaml --at states.csv --ignore-extra --json", "", True),
     ("analyze", "analyze arm.yaml --points 200 --json", "", False),
     ("simulate", "simulate arm.yaml --time 0.2 --no-code --out o.csv --json", "o.csv", False),
@@ -54,8 +55,9 @@ TABLE = [
     ("excite", "excite arm.yaml " + EXCITE + " --out o.csv", "o.csv", False),
     ("excite-gravity", "excite arm.yaml --for gravity --out o.csv", "o.csv", False),
     ("calibrate", "calibrate bare.yaml --log log.csv --holdout 0.3 --out o.yaml --predict p.csv --json", "o.yaml p.csv", False),
-    ("calibrate-steps", "calibrate bare.yaml --route steps --log log.csv --out o.yaml", "o.yaml", False),
+    ("calibrate-steps", "calibrate bare.yaml --route steps --log inertia:log.csv --out o.yaml", "o.yaml", False),
     ("calibrate-mat", "calibrate bare.yaml --log log.mat --estimator ols --out o.yaml", "o.yaml", False),
+    ("calibrate-gzip", "calibrate bare.yaml --log log.csv.gz --estimator wls --plain-friction --out o.yaml", "o.yaml", False),
     ("payload", "payload bare.yaml --params params.yaml --log log.csv --out o.yaml", "o.yaml", False),
     ("plan-scale", "plan arm.yaml scale --trajectory way.csv --effort 100 --out o.csv", "o.csv", False),
     ("plan-path", "plan arm.yaml time --trajectory way.csv --effort 100 --points 201 --out o.csv", "o.csv", False),
@@ -82,16 +84,11 @@ INPUTS = [
 
 
 class Case:
-    def __init__(self, row, reference):
+    """a row of the table, and what hall.refer finds: code, out, err, outputs"""
+
+    def __init__(self, row):
         self.name, line, files, self.steady = row
-        self.words, self.files, self.reference = line.split(), files.split(), reference
-
-
-class Run:
-    """one run of a command: its wait status as Python has it (-N: signal N, None: out of time) and what it left in the folder"""
-
-    def __init__(self, status):
-        self.status = status
+        self.words, self.files = line.split(), files.split()
 
 
 def contents(folder):
@@ -142,19 +139,22 @@ class Hall:
         self.make_matrix()
 
     def make_matrix(self):
-        """the log as a .mat of version 4, which needs no library here: a header of five numbers, a name, a full matrix by columns"""
-        import struct
-        lines = open(os.path.join(self.work, "log.csv")).read().split("\n")
-        names = lines[0].split(",")
+        """the log as gzip and as a .mat of version 5: a header, then for each variable flags, dimensions, name, numbers by columns"""
+        log = open(os.path.join(self.work, "log.csv"), "rb").read()
+        with gzip.open(os.path.join(self.work, "log.csv.gz"), "wb") as out:
+            out.write(log)
+        lines = log.decode().split("\n")
         rows = [[float(x) for x in line.split(",")] for line in lines[1:] if line]
+        groups = {}
+        for at, name in enumerate(lines[0].split(",")):
+            groups.setdefault(name.rstrip("0123456789"), []).append(at)
+        part = lambda kind, data: struct.pack("<2i", kind, len(data)) + data + bytes(-len(data) % 8)
         with open(os.path.join(self.work, "log.mat"), "wb") as out:
-            groups = {}
-            for at, name in enumerate(names):
-                groups.setdefault(name.rstrip("0123456789"), []).append(at)
+            out.write(b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<h", 0x100) + b"IM")
             for name, columns in groups.items():
-                out.write(struct.pack("<5i", 0, len(rows), len(columns), 0, len(name) + 1) + name.encode() + b"\0")
-                for at in columns:
-                    out.write(struct.pack(f"<{len(rows)}d", *(row[at] for row in rows)))
+                numbers = [row[at] for at in columns for row in rows]
+                out.write(part(14, part(6, struct.pack("<2i", 6, 0)) + part(5, struct.pack("<2i", len(rows), len(columns))) + part(1, name.encode())
+                               + part(9, struct.pack(f"<{len(numbers)}d", *numbers))))
 
     def clean(self, case):
         for name in set(os.listdir(self.work)) - self.inputs:
@@ -197,7 +197,7 @@ class Hall:
         if code not in (0, 1) or strange:
             sys.exit(f"faults: psdm {' '.join(case.words)}: exit {code}, {strange}: {case.err}")
 
-    def judge(self, case, status, streams=True, stopped=False, killed=False, whole=True):
+    def judge(self, case, status, streams=True, stopped=False, killed=False):
         """None, or what is wrong with a run. streams: stdout and stderr were there; stopped: a signal asked it to end, so that less may
         be written than otherwise; killed: nothing could be tidied up"""
         if status is None:
@@ -316,8 +316,9 @@ def plain(hall, case, what, again, prepare=None, environment=None, out=None, err
     for at, name in ((0, "out"), (1, "err")):
         if streams[at] is None:
             streams[at] = open(os.path.join(hall.work, name), "wb")
+    variables = {key: value for key, value in {**hall.environment, **(environment or {})}.items() if value is not None}
     try:
-        status = subprocess.run([hall.psdm, *case.words], cwd=hall.work, env={**hall.environment, **(environment or {})}, stdin=subprocess.DEVNULL,
+        status = subprocess.run([hall.psdm, *case.words], cwd=hall.work, env=variables, stdin=subprocess.DEVNULL,
                                 stdout=streams[0], stderr=streams[1], preexec_fn=prepare, timeout=timeout).returncode
     except subprocess.TimeoutExpired:
         status = None
@@ -334,7 +335,7 @@ def limits(hall, case):
                                ("-f", resource.RLIMIT_FSIZE, (0, 1)), ("-v", resource.RLIMIT_AS, hall.spaces)):
         for size in sizes:
             bytes_ = size * (1 if word == "-n" else 1024)
-            change = {"OPENBLAS_NUM_THREADS": "", "OMP_NUM_THREADS": ""} if word == "-v" else {}
+            change = {"OPENBLAS_NUM_THREADS": None, "OMP_NUM_THREADS": None} if word == "-v" else {}
             plain(hall, case, f"ulimit {word}", f"ulimit {word} {size}; psdm {' '.join(case.words)}",
                   prepare=lambda: resource.setrlimit(which, (bytes_, bytes_ if which != resource.RLIMIT_STACK else k)), environment=change, streams=word != "-f")
 
@@ -358,7 +359,7 @@ def comma(hall, case):
     if not hall.locale:
         return
     plain(hall, case, "comma locale", f"FAULT_LOCALE=de_DE.UTF-8 psdm {' '.join(case.words)}",
-          environment={"LD_PRELOAD": hall.library, "FAULT_LOCALE": "de_DE.UTF-8", "LOCPATH": hall.locale, "LC_ALL": ""})
+          environment={"LD_PRELOAD": hall.library, "FAULT_LOCALE": "de_DE.UTF-8", "LOCPATH": hall.locale, "LC_ALL": None})
 
 
 def killed(hall, case, times):
@@ -418,7 +419,7 @@ def main():
         for row in TABLE:
             if only and row[0] not in only:
                 continue
-            case = Case(row, None)
+            case = Case(row)
             start = time.time()
             hall.refer(case)
             case.seconds = time.time() - start
