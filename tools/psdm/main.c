@@ -42,10 +42,16 @@ static int dispatch(int argc, char **argv) {
   return unknown_command(name);
 }
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
   int code = ranks_begin(argc > 1 ? argv[1] : "");
   if (code < 0) code = tool_exit(dispatch(argc, argv));
-  code = ranks_end(code);
+  return ranks_end(code);
+}
+
+int main(int argc, char **argv) {
+  tool_begin();
+  int code = tool_roomy(run, argc, argv);
+  tool_end();
   tool_detail("exit code %d", code);
   /* a full disk shows up only here */
   if (fclose(stdout) && errno != EBADF && code == EXIT_OK) {
