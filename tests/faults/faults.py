@@ -223,10 +223,10 @@ class Hall:
         return None
 
     def volatile(self, case, name, bytes_):
-        """a file with times in it is compared by its shape"""
+        """a file with times in it, or made without the compiler, is compared by its shape; the head of a .mat has the time of day"""
         want = case.outputs.get(name)
         mask = lambda b: re.sub(rb"[-+0-9.eE]+", b"#", b)
-        return want is not None and not case.same and (name.endswith(".mat") and len(bytes_) == len(want) or mask(bytes_) == mask(want))
+        return want is not None and (name.endswith(".mat") and bytes_[124:] == want[124:] or (not case.same or "-code" in case.name) and mask(bytes_) == mask(want))
 
     def tell(self, case, what, wrong, again):
         key = (case.name, what)

@@ -249,5 +249,6 @@ int cmd_doctor(int argc, char **argv) {
     code = print_json(&f, healthy);
   else
     print_text(&f, healthy, whole);
+  if (!healthy) tool_warn("something that is required does not work; the checks say what");
   return code > 0 ? code : healthy ? EXIT_OK : EXIT_USAGE;
 }

@@ -1,6 +1,7 @@
 /* start.c: what has to be settled before the command begins: little address space, a small stack, a library that ends the program. */
 #define _GNU_SOURCE /* pthread_setattr_default_np */
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -9,10 +10,11 @@
 #include "tool.h"
 
 enum { ROOMY = 1 << 20, STACK = 8 << 20 }; /* bytes: a stack that is not small; the usual one */
+enum { PER_THREAD = 256 << 20 };           /* address space: buffers of OpenBLAS, a stack, an arena of malloc */
 
-/* ---- before the libraries: OpenBLAS starts a thread per core as it is loaded, takes 32 MB for each, and asks for them for ever where
- * they are not to be had. With a limit on the address space, or with small stacks for its threads, it is to have none. Its variable must
- * be there before it is loaded, so the program is executed again with it. ---- */
+/* ---- before the libraries: OpenBLAS starts a thread per core as it is loaded, maps 128 MB for each, and asks for them for ever where
+ * they are not to be had. With little address space, or small stacks for its threads, it is to have none, and the program has one thread.
+ * The variables must be there before the libraries are loaded, so the program is executed again with them. ---- */
 
 static rlim_t limit_of(int which) {
   struct rlimit limit;
@@ -28,15 +30,20 @@ static bool begins(const char *text, const char *start) {
 /* the C library is not ready yet: nothing here but system calls */
 __attribute__((no_sanitize("address", "undefined", "thread"))) static void before_libraries(int argc, char **argv, char **envp) {
   (void)argc;
-  enum { MOST = 4096 };
-  char *more[MOST];
+  enum { MOST = 2048 }; /* variables; with more of them go on as it is */
+  char *more[MOST + 3];
   int count = 0;
-  if (limit_of(RLIMIT_AS) == RLIM_INFINITY && limit_of(RLIMIT_STACK) >= ROOMY) return;
-  for (; envp[count]; count++)
-    if (count >= MOST - 2 || begins(envp[count], "OPENBLAS_NUM_THREADS=")) return;
-  for (int i = 0; i < count; i++) more[i + 1] = envp[i];
-  more[0] = "OPENBLAS_NUM_THREADS=1";
-  more[count + 1] = NULL;
+  bool threads = false;
+  long cores = sysconf(_SC_NPROCESSORS_CONF);
+  if (limit_of(RLIMIT_AS) >= (rlim_t)(cores + 4) * PER_THREAD && limit_of(RLIMIT_STACK) >= ROOMY) return;
+  for (; envp[count]; count++) {
+    if (count >= MOST || begins(envp[count], "OPENBLAS_NUM_THREADS=")) return;
+    threads |= begins(envp[count], "OMP_NUM_THREADS=");
+    more[count] = envp[count];
+  }
+  more[count++] = "OPENBLAS_NUM_THREADS=1";
+  if (!threads) more[count++] = "OMP_NUM_THREADS=1";
+  more[count] = NULL;
   execve("/proc/self/exe", argv, more); /* where that cannot be done, go on as it is */
 }
 
@@ -89,6 +96,9 @@ static void on_exit_of_others(void) {
   _exit(EXIT_USAGE);
 }
 
-void tool_begin(void) { atexit(on_exit_of_others); }
+void tool_begin(void) {
+  atexit(on_exit_of_others);
+  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is told as any other that cannot be written */
+}
 
 void tool_end(void) { ended = true; }
