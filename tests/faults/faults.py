@@ -72,6 +72,8 @@ TABLE = [
     ("completion", "completion bash", "", True),
     ("reference", "reference man o", "o/", False),
 ]
+# what they write may be another answer that is whole: made without the compiler, or the best of a search so far
+OTHERS = ("simulate-code", "excite")
 # made once, for the commands above to read
 INPUTS = [
     "convert arm.yaml --to urdf --lossy --out arm.urdf",
@@ -223,10 +225,10 @@ class Hall:
         return None
 
     def volatile(self, case, name, bytes_):
-        """a file with times in it, or made without the compiler, is compared by its shape; the head of a .mat has the time of day"""
+        """a file with times in it, or with another answer, is compared by its shape; the head of a .mat has the time of day"""
         want = case.outputs.get(name)
         mask = lambda b: re.sub(rb"[-+0-9.eE]+", b"#", b)
-        return want is not None and (name.endswith(".mat") and bytes_[124:] == want[124:] or (not case.same or "-code" in case.name) and mask(bytes_) == mask(want))
+        return want is not None and (name.endswith(".mat") and bytes_[124:] == want[124:] or (not case.same or case.name in OTHERS) and mask(bytes_) == mask(want))
 
     def tell(self, case, what, wrong, again):
         key = (case.name, what)

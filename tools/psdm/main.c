@@ -1,4 +1,4 @@
-/* psdm: the command. Data goes to stdout, words to stderr. Exit 0 ok, 1 below the asked quality, 2 usage or system, 3 bad input, 130 interrupted. */
+/* psdm: the command. Data goes to stdout, words to stderr. Exit 0 ok, 1 below the asked quality, 2 usage or system, 3 bad input, 130 or 143 interrupted. */
 #include <errno.h>
 #include <string.h>
 
@@ -54,7 +54,8 @@ int main(int argc, char **argv) {
   tool_end();
   tool_detail("exit code %d", code);
   /* a full disk shows up only here */
-  if (fclose(stdout) && errno != EBADF && code == EXIT_OK) {
+  bool lost = ferror(stdout);
+  if ((fclose(stdout) || lost) && errno != EBADF && code == EXIT_OK) {
     fprintf(stderr, "psdm: error: <stdout>: cannot be written: %s\n", strerror(errno));
     code = EXIT_USAGE;
   }
