@@ -346,7 +346,7 @@ bool psdmp_prior_scale(psdmp_run *run, const psdmp_factors *f);
 void psdmp_pull_hessian(const double prior[10], double H[100]);
 
 /* Inverse of a symmetric positive definite matrix after scaling its diagonal to ones; A is spoilt. */
-bool psdmp_invert_scaled(int n, double *A, double *inverse);
+bool psdmp_invert_scaled(int n, double *A, double *inverse, double *scale); /* scale: (n) scratch */
 
 /* ---- choose.c ---- */
 

@@ -403,7 +403,7 @@ psdm_status psdm_calibrate(const psdm_robot *robot, const psdm_calibrate_options
   *r = (psdmp_run){.robot = robot, .options = options, .allocator = allocator, .arena = {.allocator = allocator}, .n = psdm_robot_n(robot), .doing = "reading"};
   r->reason = psdmp_arena_alloc(&r->arena, 8 * sizeof *r->reason);
   psdm_calibrate_options *own = psdmp_arena_alloc(&r->arena, sizeof *own); /* predictions come back to them */
-  if (!r->reason || !own) {
+  if (!r->reason || !own || psdmp_blas_room(NULL)) {
     psdmp_run_free(r);
     return psdmp_team_unable(options->ranks, error);
   }

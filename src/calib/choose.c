@@ -21,7 +21,7 @@ typedef struct chooser {
   double *prior;    /* ((l + 1)^2) factor of the pull: theta, right side */
   double **left;    /* (n * PSDMP_FOLDS) what a drive says of theta alone when a fold is left out, (l + 1)^2 */
   double *X, *R, *scratch, *whole; /* (2 widest x widest) rows, (widest^2) twice, for factors */
-  int widest;
+  int widest, *take; /* (widest) columns that are taken */
 } chooser;
 
 #define NEW(c, count, type) psdmp_arena_alloc(&(c)->arena, (size_t)(count) * sizeof(type))
@@ -30,13 +30,13 @@ typedef struct chooser {
 static bool set_prior(chooser *c) {
   psdmp_run *r = c->run;
   int l = r->l, S = r->S, w = l + 1;
-  double *G = NEW(c, l * l, double), *inverse = NEW(c, l * l, double), *HK = NEW(c, S * l, double);
-  if (!G || !inverse || !HK) return false;
+  double *G = NEW(c, l * l, double), *inverse = NEW(c, l * l, double), *HK = NEW(c, S * l, double), *scales = NEW(c, l, double);
+  if (!G || !inverse || !HK || !scales) return false;
   for (int k = 0; k < r->links; k++) { /* H^-1 K^T, link by link */
-    double H[100], H_inverse[100];
+    double H[100], H_inverse[100], scale[10];
     psdmp_pull_hessian(r->prior + 10L * k, H);
     for (int a = 0; a < 100; a++) H[a] *= r->lambda;
-    if (!psdmp_invert_scaled(10, H, H_inverse)) return false;
+    if (!psdmp_invert_scaled(10, H, H_inverse, scale)) return false;
     for (int a = 0; a < 10; a++)
       for (int j = 0; j < l; j++) {
         double sum = 0;
@@ -52,7 +52,7 @@ static bool set_prior(chooser *c) {
       for (int k = 0; k < S; k++) sum += r->K[(long)i * S + k] * HK[(long)k * l + j];
       G[(long)i * l + j] = sum;
     }
-  if (!psdmp_invert_scaled(l, G, inverse) || !psdmp_cholesky(l, inverse)) return false;
+  if (!psdmp_invert_scaled(l, G, inverse, scales) || !psdmp_cholesky(l, inverse)) return false;
   memset(c->prior, 0, (size_t)w * (size_t)w * sizeof *c->prior);
   for (int i = 0; i < l; i++) {
     double theta0 = 0;
@@ -73,7 +73,8 @@ static bool start(chooser *c, psdmp_run *r, const psdmp_factors *f) {
   c->left = NEW(c, r->n * PSDMP_FOLDS, double *);
   c->X = NEW(c, 2 * square, double), c->R = NEW(c, square, double), c->whole = NEW(c, square, double);
   c->scratch = NEW(c, psdmp_factor_scratch(c->widest, 2 * (long)w), double);
-  bool ok = c->prior && c->left && c->X && c->R && c->whole && c->scratch;
+  c->take = NEW(c, c->widest, int);
+  bool ok = c->prior && c->left && c->X && c->R && c->whole && c->scratch && c->take;
   for (int k = 0; ok && k < r->n * PSDMP_FOLDS; k++) ok = (c->left[k] = NEW(c, (r->l + 1) * (r->l + 1), double)) != NULL;
   return ok && set_prior(c);
 }
@@ -140,7 +141,7 @@ static void back(int w, const double *R, int v, int right, double *x) {
 /* what a drive says of theta, without a fold */
 static void set_left(chooser *c, int drive, int fold) {
   psdmp_run *r = c->run;
-  int take[PSDMP_MOST_COLUMNS + 2 * PSDM_MAX_JOINTS * 12], v = own_first(r, drive, c->f->width[drive], take), k = r->choice[drive].count;
+  int *take = c->take, v = own_first(r, drive, c->f->width[drive], take), k = r->choice[drive].count;
   double *out = c->left[drive * PSDMP_FOLDS + fold];
   stack(c, drive, fold, v, take, r->sigma[drive], c->R);
   add_ridge(c, v, k, c->R);
@@ -157,7 +158,7 @@ typedef struct answer {
 /* the surrogate without a fold (-1: with all) */
 static void solve(chooser *c, int without, answer *a) {
   psdmp_run *r = c->run;
-  int l = r->l, w = l + 1, take[PSDMP_MOST_COLUMNS + 2 * PSDM_MAX_JOINTS * 12];
+  int l = r->l, w = l + 1, *take = c->take;
   double x[16 + 1];
   memcpy(c->whole, c->prior, (size_t)w * (size_t)w * sizeof *c->whole);
   for (int i = 0; i < r->n; i++) {
@@ -306,7 +307,7 @@ static void set_errors(chooser *c, int drive, int fold, int v, const double *M, 
 
 static bool set_table(chooser *c, int drive, table *t) {
   psdmp_run *r = c->run;
-  int l = r->l, w = c->f->width[drive], d = w - l - 2, v = l + d + 1, u = l + 1, take[PSDMP_MOST_COLUMNS + 2 * PSDM_MAX_JOINTS * 12];
+  int l = r->l, w = c->f->width[drive], d = w - l - 2, v = l + d + 1, u = l + 1, *take = c->take;
   psdmp_arena arena = {.allocator = r->allocator};
   double *space = psdmp_arena_alloc(&arena, ((size_t)(l + w) * (size_t)(d + 1) + (size_t)(d + 1) * (size_t)(d + 1)) * sizeof *space);
   t->d = d;
@@ -480,9 +481,10 @@ bool psdmp_select(psdmp_run *r, const psdmp_factors *f, unsigned blocks, bool ch
   for (int i = 0; i < r->n; i++) c.widest = f->width[i] > c.widest ? f->width[i] : c.widest;
   c.X = NEW(&c, (size_t)c.widest * (size_t)c.widest, double);
   c.scratch = NEW(&c, psdmp_factor_scratch(c.widest, c.widest), double);
-  bool ok = out->extras && out->R && out->count && c.X && c.scratch;
+  c.take = NEW(&c, c.widest, int);
+  bool ok = out->extras && out->R && out->count && c.X && c.scratch && c.take;
   for (int i = 0; i < r->n && ok; i++) {
-    int w = f->width[i], k = r->choice[i].count, v = r->l + k + 1, take[PSDMP_MOST_COLUMNS + 2 * PSDM_MAX_JOINTS * 12];
+    int w = f->width[i], k = r->choice[i].count, v = r->l + k + 1, *take = c.take;
     for (int j = 0; j < r->l; j++) take[j] = j;
     for (int j = 0; j < k; j++) take[r->l + j] = r->l + (chosen_already ? j : r->choice[i].take[j]);
     take[v - 1] = w - 2;

@@ -331,7 +331,8 @@ psdm_status psdm_excite(const psdm_robot *robot, const psdm_excite_options *opti
                            .random_plain_best = NAN, .random_plain_median = NAN, .internal = x};
   psdm_error own = {0};
   psdmp_blas_alone();
-  status = plan(robot, &o, x, &own);
+  status = psdmp_blas_room(&own);
+  if (!status) status = plan(robot, &o, x, &own);
   psdmp_blas_back();
   if (status && error) *error = own;
   if (status && helps) psdmp_team_refuse(o.ranks, &own);

@@ -47,10 +47,10 @@ bool psdmp_feed_assign(const psdmp_feed *f, int ranks, int *rank) {
 bool psdmp_file_identity(const char *path, psdmp_sha256 *hash) {
   enum { EDGE = 65536 };
   static const unsigned char nothing = 0;
-  unsigned char bytes[EDGE];
+  unsigned char *bytes = malloc(EDGE);
   struct stat info;
   int fd = strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-  bool known = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  bool known = bytes && fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
   long long size = known ? (long long)info.st_size : 0;
   for (int end = 0; end < 2 && known; end++) {
     off_t at = end && size > EDGE ? (off_t)(size - EDGE) : 0;
@@ -59,6 +59,7 @@ bool psdmp_file_identity(const char *path, psdmp_sha256 *hash) {
     if (known) psdmp_sha256_part(hash, got ? bytes : &nothing, (size_t)got);
   }
   if (fd >= 0) close(fd);
+  free(bytes);
   if (!known) return false;
   psdmp_sha256_part(hash, &size, sizeof size);
   psdmp_sha256_part(hash, &info.st_mtim.tv_sec, sizeof info.st_mtim.tv_sec);

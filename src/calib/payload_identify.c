@@ -239,7 +239,8 @@ psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters
   p->robot = robot, p->empty = parameters, p->options = options;
   p->answer.internal = p, p->answer.n = parameters->n;
   psdmp_blas_alone();
-  status = find(p, allocator, error);
+  status = psdmp_blas_room(error);
+  if (!status) status = find(p, allocator, error);
   psdmp_blas_back();
   if (status) {
     psdm_payload_free(&p->answer);

@@ -82,16 +82,14 @@ void psdmp_prior_cylinders(const psdm_robot *robot, double *prior) {
 
 bool psdmp_prior_scale(psdmp_run *r, const psdmp_factors *f) {
   psdmp_arena arena = {.allocator = r->allocator};
-  double top = 0, bottom = 0, theta0[PSDM_MAX_JOINTS * 11];
+  double top = 0, bottom = 0, *theta0 = psdmp_arena_alloc(&arena, (size_t)r->l * sizeof *theta0);
   int widest = 0;
   for (int i = 0; i < r->n; i++) widest = f->width[i] > widest ? f->width[i] : widest;
   double *X = psdmp_arena_alloc(&arena, (size_t)widest * (size_t)widest * sizeof *X), *R = psdmp_arena_alloc(&arena, (size_t)widest * (size_t)widest * sizeof *R);
   double *scratch = psdmp_arena_alloc(&arena, psdmp_factor_scratch(widest, widest) * sizeof *scratch);
-  bool ok = X && R && scratch;
-  for (int j = 0; j < r->l; j++) {
-    theta0[j] = 0;
+  bool ok = X && R && scratch && theta0;
+  for (int j = 0; j < r->l && ok; j++)
     for (int k = 0; k < r->S; k++) theta0[j] += r->K[(long)j * r->S + k] * r->prior[k];
-  }
   for (int i = 0; i < r->n && ok; i++) {
     int w = f->width[i], free_columns = 0, take[PSDMP_MOST_COLUMNS + 16];
     for (int k = 0; k < r->choice[i].count; k++) take[free_columns++] = r->l + r->choice[i].take[k];
@@ -127,12 +125,10 @@ bool psdmp_prior_scale(psdmp_run *r, const psdmp_factors *f) {
 
 /* ---- the pull ---- */
 
-bool psdmp_invert_scaled(int n, double *A, double *inverse) {
+bool psdmp_invert_scaled(int n, double *A, double *inverse, double *scale) {
   for (int i = 0; i < n; i++)
     if (!(A[(long)i * n + i] > 0)) return false;
-  for (int i = 0; i < n; i++) inverse[i] = 1 / sqrt(A[(long)i * n + i]);
-  double scale[PSDM_MAX_JOINTS * 11];
-  memcpy(scale, inverse, (size_t)n * sizeof *scale);
+  for (int i = 0; i < n; i++) scale[i] = 1 / sqrt(A[(long)i * n + i]);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) A[(long)i * n + j] *= scale[i] * scale[j];
   if (!psdmp_invert(n, A, inverse)) return false;
@@ -142,9 +138,9 @@ bool psdmp_invert_scaled(int n, double *A, double *inverse) {
 }
 
 void psdmp_pull_hessian(const double prior[10], double H[100]) {
-  double P[16], inverse[16], product[10][16];
+  double P[16], inverse[16], scale[4], product[10][16];
   psdmp_pseudo_inertia(prior, P);
-  if (!psdmp_invert_scaled(4, P, inverse)) memset(inverse, 0, sizeof inverse);
+  if (!psdmp_invert_scaled(4, P, inverse, scale)) memset(inverse, 0, sizeof inverse);
   for (int a = 0; a < 10; a++) {
     double unit[10] = {0}, E[16];
     unit[a] = 1;

@@ -75,7 +75,8 @@ psdm_status psdm_steps_run(const psdm_robot *robot, const psdm_steps_options *op
   s->options = *options;
   s->p.internal = s;
   psdmp_blas_alone();
-  psdm_status status = psdmp_steps_begin(s, error);
+  psdm_status status = psdmp_blas_room(error);
+  if (!status) status = psdmp_steps_begin(s, error);
   if (!status) status = run_all(s, error);
   psdmp_blas_back();
   if (status) {

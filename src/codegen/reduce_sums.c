@@ -48,6 +48,7 @@ typedef struct space {
   psdmp_states states;
   psdmp_products products;
   double *tau, *M, *Y, *w; /* (n x LANES), (n x n x LANES), (n x l x LANES), (classes x LANES) */
+  double *one;             /* (n x n) M of a lane */
 } space;
 
 static long blocks_of(long total) { return (total + LANES - 1) / LANES; }
@@ -108,7 +109,7 @@ static void add_contributions(space *x, sums *to) {
 /* |M^-1 r| / |qdd|: with the reduced M and the exact motion this is the error of the reduced model's accelerations. Infinite where M is not
  * positive definite. */
 static double forward_error(const space *x, int lane, const double *residual) {
-  double M[64 * 64], y[64], sum = 0;
+  double *M = x->one, y[64], sum = 0;
   int n = x->states.n;
   for (int i = 0; i < n * n; i++) M[i] = x->M[i * LANES + lane];
   if (!psdmp_cholesky(n, M)) return INFINITY;
@@ -231,9 +232,10 @@ static void *space_new(void *user) {
   psdm_status status = psdm_work_new(g->r->robot, allocator_of(g), &x->source.work);
   x->tau = NEW(&x->arena, n * LANES, double);
   x->M = NEW(&x->arena, n * n * LANES, double);
+  x->one = NEW(&x->arena, n * n, double);
   x->Y = g->kind == NORMAL ? NEW(&x->arena, (size_t)n * (size_t)m->l * LANES, double) : NULL;
   x->w = NEW(&x->arena, m->classes * LANES, double);
-  if (!status && x->tau && x->M && (x->Y || g->kind != NORMAL) && x->w && psdmp_states_start(m, &x->arena, &x->states) && psdmp_products_start(n, &x->arena, &x->products)) return x;
+  if (!status && x->tau && x->M && x->one && (x->Y || g->kind != NORMAL) && x->w && psdmp_states_start(m, &x->arena, &x->states) && psdmp_products_start(n, &x->arena, &x->products)) return x;
   space_free(user, x);
   return NULL;
 }

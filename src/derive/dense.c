@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/linalg.h"
 #include "linalg/solve.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc_raw(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
@@ -359,6 +360,7 @@ psdm_status psdmp_derive_dense(const psdm_robot *r, const psdm_derive_options *o
   if (r->coupled) return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a joint follows others; the dense method is for robots whose joints are all independent");
   if (r->n > PSDMP_DENSE_JOINTS)
     return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d joints; the dense method is for at most %d (the exact one for more)", r->n, PSDMP_DENSE_JOINTS);
+  if (psdmp_blas_room(error)) return PSDM_E_MEMORY;
   dense d = {.robot = r, .options = options, .m = m, .info = info, .error = error, .arena = {.allocator = m->arena.allocator}};
   info->kept = INFINITY;
   psdmp_source_set(r, options, m->arena.allocator, &d.source);

@@ -1,6 +1,7 @@
 /* params_numeric.c: base parameters from the columns of W, by QR and by SVD (M. Gautier, Numerical calculation of the base inertial
  * parameters of robots, Journal of Robotic Systems 8(4), 1991). Equation numbers are the paper's. */
 #include "derive/params_numeric.h"
+#include "linalg/linalg.h"
 
 #include <float.h>
 #include <math.h>
@@ -263,6 +264,7 @@ psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *op
   static const psdm_params_options defaults = {0};
   const psdm_params_options *o = options ? options : &defaults;
   *out = NULL;
+  if (psdmp_blas_room(error)) return PSDM_E_MEMORY;
   if (r->bodies > PSDM_PARAMS_JOINTS)
     return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; base parameters are sampled for at most %d", r->bodies, PSDM_PARAMS_JOINTS);
   if ((int)o->sampling < 0 || o->sampling > PSDM_SAMPLE_H || (int)o->solver < 0 || o->solver > PSDM_SOLVER_SVD)

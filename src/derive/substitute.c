@@ -24,6 +24,7 @@ typedef struct substitution {
   psdmp_expansion *e;
   poly *digit;           /* (bodies x 5) each digit of each tree joint */
   poly *product, *other; /* of the monomial at hand */
+  poly *angle[2];        /* cosine and sine of the angle that is added */
   bool overflow;
 } substitution;
 
@@ -98,14 +99,17 @@ static psdm_status set_turn(substitution *s, int b, psdm_error *error) {
                         "joint '%s' follows another with factor %g; a closed form needs whole factors of turning joints (up to 8)",
                         r->joint[r->body[b].index].name, factor);
     double sign = whole < 0 ? -1 : 1;
-    poly c = {1, {2 * s->m->weight[j]}, {1}}, sn = {1, {s->m->weight[j]}, {sign}};
+    poly *c = s->angle[0], *sn = s->angle[1];
+    c->count = sn->count = 1;
+    c->code[0] = 2 * s->m->weight[j], c->value[0] = 1;
+    sn->code[0] = s->m->weight[j], sn->value[0] = sign;
     for (int k = 0; k < (int)fabs(whole); k++) {
       poly *next_s = t, *next_c = u, *scratch = &s->digit[5 * b + 3];
-      multiply(s, sine, &c, next_s);
-      multiply(s, cosine, &sn, scratch);
+      multiply(s, sine, c, next_s);
+      multiply(s, cosine, sn, scratch);
       add_scaled(s, next_s, scratch, 1);
-      multiply(s, cosine, &c, next_c);
-      multiply(s, sine, &sn, scratch);
+      multiply(s, cosine, c, next_c);
+      multiply(s, sine, sn, scratch);
       add_scaled(s, next_c, scratch, -1);
       drop_zeros(next_s);
       drop_zeros(next_c);
@@ -286,7 +290,9 @@ psdm_status psdmp_substitute(const psdm_robot *r, psdm_model *m, psdmp_expansion
   s.digit = NEW(&scratch, 5 * r->bodies, poly);
   s.product = NEW(&scratch, 1, poly);
   s.other = NEW(&scratch, 1, poly);
-  psdm_status status = s.digit && s.product && s.other ? set_radix(r, m, error) : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  s.angle[0] = NEW(&scratch, 1, poly);
+  s.angle[1] = NEW(&scratch, 1, poly);
+  psdm_status status = s.digit && s.product && s.other && s.angle[0] && s.angle[1] ? set_radix(r, m, error) : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
   for (int b = 0; b < r->bodies && !status; b++) status = r->body[b].prismatic ? set_slide(&s, b, error) : set_turn(&s, b, error);
   keys t = {NULL, 0, 0, NULL, 0};
   bool ok = true;

@@ -134,6 +134,7 @@ psdm_status psdm_cartesian_at(const psdm_robot *robot, psdm_work *work, psdm_lin
   for (size_t k = 0; k < (size_t)t.n * (size_t)t.n && !status; k++) t.S[k] /= 2;
   if (!status) status = psdm_gravity(robot, work, q, t.g);
   if (status) return status;
+  if (psdmp_blas_room(NULL)) return PSDM_E_MEMORY;
   if (!task_inertia(&t)) return PSDM_E_SINGULAR;
   memcpy(t.Mp, t.A, sizeof *t.A * (size_t)m * (size_t)m);
   if (!psdmp_singular_values(m, t.Mp, t.eigen, t.lapack)) return PSDM_E_SINGULAR;

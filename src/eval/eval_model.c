@@ -6,26 +6,37 @@
 #include "model/model_priv.h"
 
 enum { MOST_JOINTS = 64, MOST_DIGITS = 64 };
+/* digits of all joints together: their numbers multiply to 2^64 at most, and ten of 64 are 2^60 */
+enum { MOST_VALUES = 11 * MOST_DIGITS + 2 * MOST_JOINTS };
 
 /* ---- functions ---- */
 
 /* the value of each digit of each joint: q^d, or cos^(d/2) sin^(d%2). Both are value[d - 2] times a square or a cosine. */
-static void digit_values(const psdm_model *m, const double *q, double value[MOST_JOINTS][MOST_DIGITS]) {
-  for (int j = 0; j < m->n; j++) {
+static void digit_values(const psdm_model *m, const double *q, double *table, double *value_of[MOST_JOINTS]) {
+  for (int j = 0; j < m->n; j++, table += m->radix[j - 1] > 2 ? m->radix[j - 1] : 2) {
+    double *value = value_of[j] = table;
     double first = m->prismatic[j] ? q[j] : sin(q[j]), second = m->prismatic[j] ? q[j] * q[j] : cos(q[j]);
-    value[j][0] = 1;
-    value[j][1] = first;
-    for (int d = 2; d < m->radix[j]; d++) value[j][d] = second * value[j][d - 2];
+    value[0] = 1;
+    value[1] = first;
+    for (int d = 2; d < m->radix[j]; d++) value[d] = second * value[d - 2];
   }
 }
 
-/* functions of the classes [first, end), with rate(class) as their factor */
-static void fill_classes(const psdm_model *m, const double *q, int first, int end, const double *rate, double *y) {
-  double value[MOST_JOINTS][MOST_DIGITS];
-  digit_values(m, q, value);
-  for (int k = first; k < end; k++)
+/* the factor of a class: gravity, an acceleration (qdd NULL: 1), a product of rates */
+static double rate_of(const psdm_model *m, int class, const double *qd, const double *qdd) {
+  int first, second;
+  psdm_model_class_rates(m, class, &first, &second);
+  return first < 0 ? m->gravity : second >= 0 ? qd[first] * qd[second] : qdd ? qdd[first] : 1;
+}
+
+/* functions of the classes [first, end) */
+static void fill_classes(const psdm_model *m, const double *q, int first, int end, const double *qd, const double *qdd, double *y) {
+  double table[MOST_VALUES], *value[MOST_JOINTS];
+  digit_values(m, q, table, value);
+  for (int k = first; k < end; k++) {
+    double rate = rate_of(m, k, qd, qdd);
     for (long f = m->class_start[k]; f < m->class_start[k + 1]; f++) {
-      double product = rate[k];
+      double product = rate;
       uint64_t code = m->code[f];
       for (int j = m->n - 1; code; j--) {
         uint64_t radix = (uint64_t)m->radix[j];
@@ -34,22 +45,11 @@ static void fill_classes(const psdm_model *m, const double *q, int first, int en
       }
       y[f] = product;
     }
-}
-
-enum { MOST_CLASSES = (MOST_JOINTS + 1) * (MOST_JOINTS + 2) / 2 };
-
-static void set_rates(const psdm_model *m, const double *qd, const double *qdd, double *rate) {
-  for (int k = 0; k < m->classes; k++) {
-    int first, second;
-    psdm_model_class_rates(m, k, &first, &second);
-    rate[k] = first < 0 ? m->gravity : second < 0 ? qdd[first] : qd[first] * qd[second];
   }
 }
 
 void psdm_model_y(const psdm_model *m, const double *q, const double *qd, const double *qdd, double *y) {
-  double rate[MOST_CLASSES];
-  set_rates(m, qd, qdd, rate);
-  fill_classes(m, q, 0, m->classes, rate, y);
+  fill_classes(m, q, 0, m->classes, qd, qdd, y);
 }
 
 /* ---- torques and regressors ---- */
@@ -89,9 +89,8 @@ void psdm_model_inverse(const psdm_model *m, const double *theta, const double *
 
 /* the functions of qdd_j with qdd_j = 1 give column j of M */
 void psdm_model_mass(const psdm_model *m, const double *theta, const double *q, double *scratch, double *M) {
-  double rate[MOST_CLASSES], column[MOST_JOINTS];
-  for (int k = 0; k <= m->n; k++) rate[k] = 1;
-  fill_classes(m, q, 1, m->n + 1, rate, scratch);
+  double column[MOST_JOINTS];
+  fill_classes(m, q, 1, m->n + 1, NULL, NULL, scratch);
   for (int j = 0; j < m->n; j++) {
     memset(column, 0, sizeof column);
     add_torque(m, m->class_start[1 + j], m->class_start[2 + j], scratch, theta, column);
@@ -100,13 +99,11 @@ void psdm_model_mass(const psdm_model *m, const double *theta, const double *q, 
 }
 
 void psdm_model_bias(const psdm_model *m, const double *theta, const double *q, const double *qd, double *scratch, double *tau) {
-  double rate[MOST_CLASSES], none[MOST_JOINTS] = {0};
-  set_rates(m, qd ? qd : none, none, rate);
   memset(tau, 0, sizeof *tau * (size_t)m->n);
-  fill_classes(m, q, 0, 1, rate, scratch);
+  fill_classes(m, q, 0, 1, NULL, NULL, scratch);
   add_torque(m, 0, m->class_start[1], scratch, theta, tau);
   if (!qd) return;
-  fill_classes(m, q, 1 + m->n, m->classes, rate, scratch);
+  fill_classes(m, q, 1 + m->n, m->classes, qd, NULL, scratch);
   add_torque(m, m->class_start[1 + m->n], m->p, scratch, theta, tau);
 }
 
@@ -137,8 +134,8 @@ static double integral(bool prismatic, int digit, double q) {
 
 /* U(q) - U(0): joint by joint to its final value, the later ones still at zero, the integral of the gravity torque */
 static double potential_energy(const psdm_model *m, const double *theta, const double *q) {
-  double value[MOST_JOINTS][MOST_DIGITS], U = 0;
-  digit_values(m, q, value);
+  double table[MOST_VALUES], *value[MOST_JOINTS], U = 0;
+  digit_values(m, q, table, value);
   for (long f = 0; f < m->class_start[1]; f++)
     for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++) {
       int i = m->P[e].joint;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/linalg.h"
 #include "linalg/modes.h"
 #include "linalg/solve.h"
 #include "psdm/statespace.h"
@@ -143,6 +144,7 @@ psdm_status psdm_equilibrium_find(const psdm_robot *r, psdm_work *work, psdm_lin
   search s = {.robot = r, .work = work, .linear = linear, .u = u, .n = psdm_robot_n(r)};
   int starts = o->starts > 0 ? o->starts : STARTS;
   unsigned long long state = o->seed;
+  if (psdmp_blas_room(NULL)) return PSDM_E_MEMORY;
   double least = INFINITY;
   *info = (psdm_equilibrium_info){.residual = INFINITY};
   s.size = psdmp_largest(s.n, u);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "linalg/expm.h"
+#include "linalg/linalg.h"
 #include "linalg/modes.h"
 #include "linalg/riccati.h"
 #include "psdm/statespace.h"
@@ -50,6 +51,7 @@ psdm_status psdm_system_discretise(int states, int inputs, const double *A, cons
   int wide = states + inputs;
   double *block = scratch, *power = block + square(wide), *rest = power + square(wide);
   if (!finite_system(states, inputs, A, B, dt) || !(dt > 0)) return PSDM_E_ARGUMENT;
+  if (psdmp_blas_room(NULL)) return PSDM_E_MEMORY;
   memset(block, 0, sizeof *block * square(wide));
   for (int i = 0; i < states; i++) {
     for (int j = 0; j < states; j++) block[(long)i * wide + j] = dt * A[(long)i * states + j];
@@ -161,6 +163,7 @@ psdm_status psdm_system_analyze(int states, int inputs, const double *A, const d
   bool certain;
   *f = (psdm_system_facts){.reach_margin = INFINITY};
   if (!finite_system(states, inputs, A, B, dt)) return PSDM_E_ARGUMENT;
+  if (psdmp_blas_room(NULL)) return PSDM_E_MEMORY;
   if (!find_modes(states, A, dt, scratch, modes, &certain)) return PSDM_E_LIMIT;
   count_modes(states, modes, certain, f);
   f->reachable = psdmp_reachable(states, inputs, A, B, scratch);
@@ -206,6 +209,7 @@ psdm_status psdm_system_lqr(int states, int inputs, const double *A, const doubl
   if (!finite_system(states, inputs, A, B, dt)) return PSDM_E_ARGUMENT;
   if (!isfinite(psdmp_largest((long)states * states, Q)) || !isfinite(psdmp_largest((long)inputs * inputs, R))) return PSDM_E_ARGUMENT;
   if (!symmetric(states, Q) || !symmetric(inputs, R)) return PSDM_OK;
+  if (psdmp_blas_room(NULL)) return PSDM_E_MEMORY;
   info->outcome = (psdm_lqr_outcome)psdmp_riccati_solve(dt > 0, states, inputs, A, B, Q, R, cost, K, &found, rest);
   info->residual = found.residual;
   if (info->outcome == PSDM_LQR_UNREACHABLE) info->mode = mode_of(found.re, found.im, dt);

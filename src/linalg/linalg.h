@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "psdm/status.h"
+
 /* A = L L^T in the lower triangle of A (n x n). False, with A spoilt, when A is not positive definite. */
 bool psdmp_cholesky(int n, double *A);
 
@@ -34,5 +36,8 @@ void psdmp_columns_choose(int rows, int columns, double *A, const int *order, do
 /* Between the two calls, which may be nested and made by several threads, BLAS has one thread: the same bits on any machine of a kind. */
 void psdmp_blas_alone(void);
 void psdmp_blas_back(void);
+
+/* Before the first use of BLAS or LAPACK: PSDM_E_MEMORY where the address space is too small for their buffer, which they would wait for without end. */
+psdm_status psdmp_blas_room(psdm_error *error);
 
 #endif

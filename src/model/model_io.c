@@ -6,16 +6,13 @@
 #include "robot/robot_priv.h"
 
 /* a base parameter's value from the robot's numbers, NAN (null) where one of them is unknown */
-static double value_of(const psdmp_base *base, const double *pi) {
+static double value_of(const psdmp_base *base, const psdm_robot *robot) {
   double sum = 0;
-  for (int t = 0; t < base->terms; t++) sum += base->term[t].coefficient * pi[base->term[t].parameter];
+  for (int t = 0; t < base->terms; t++) sum += base->term[t].coefficient * (robot ? psdmp_robot_parameter(robot, base->term[t].parameter) : NAN);
   return sum;
 }
 
 void psdm_model_write_base(const psdm_model *m, const psdm_robot *robot, psdm_output *out) {
-  double pi[11 * PSDM_MAX_JOINTS];
-  for (int k = 0; k < m->standard; k++) pi[k] = NAN;
-  if (robot) psdm_robot_parameters(robot, pi);
   psdm_json_array(out, "base_parameters");
   for (int j = 0; j < m->l; j++) {
     psdm_json_object(out, NULL);
@@ -23,7 +20,7 @@ void psdm_model_write_base(const psdm_model *m, const psdm_robot *robot, psdm_ou
     psdm_json_object(out, "formula");
     for (int t = 0; t < m->base[j].terms; t++) psdm_json_number(out, m->standard_name[m->base[j].term[t].parameter], m->base[j].term[t].coefficient);
     psdm_json_close(out);
-    psdm_json_number(out, "value", value_of(&m->base[j], pi));
+    psdm_json_number(out, "value", value_of(&m->base[j], robot));
     psdm_json_close(out);
   }
   psdm_json_close(out);

@@ -57,9 +57,11 @@ static psdm_status add_parameters(const saver *s, const psdm_robot *robot) {
   }
   psdm_status status = add_text(s, "names", (size_t)m->l, WIDTH, names);
   if (status || !robot || psdm_robot_ready(robot, NULL)) return status;
-  double pi[11 * PSDM_MAX_JOINTS];
+  double *pi = psdmp_alloc_raw(m->arena.allocator, (size_t)psdm_robot_parameter_count(robot) * sizeof *pi);
+  if (!pi) return PSDM_E_MEMORY;
   psdm_robot_parameters(robot, pi);
   psdm_model_theta(m, pi, s->data);
+  psdmp_free(m->arena.allocator, pi);
   return add(s, "theta", (size_t)m->l, 1);
 }
 

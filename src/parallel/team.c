@@ -19,7 +19,7 @@ typedef struct reply {
 
 /* ---- bytes in pieces: what there is no room for is taken all the same, so that everyone stays in step ---- */
 
-enum { PIECE = 1 << 18 };
+enum { PIECE = 1 << 14 }; /* small enough for the stack of any thread */
 
 static size_t piece_at(size_t at, size_t count) { return count - at < PIECE ? count - at : PIECE; }
 

@@ -552,6 +552,7 @@ psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *
   *bounds = NULL;
   psdm_status status = check_options(robot, o, error);
   if (status || (helps && !shares_samples(o))) return status;
+  if (psdmp_blas_room(error)) return psdmp_team_unable(o->ranks, error);
   const double *g = psdm_robot_gravity(robot);
   psdm_bounds *out = psdmp_alloc(allocator, sizeof *out);
   if (out) out->internal = psdmp_alloc(allocator, sizeof *out->internal);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "linalg/linalg.h"
 #include "plan/optimal_priv.h"
 
 enum {
@@ -380,7 +381,7 @@ static psdm_status solve_round(job *j, psdmp_solver_answer *verdict, psdm_motion
   double *x = numbers(&j->round, (size_t)w.program.unknowns);
   if (!x) return no_memory(j);
   sample(j, &w.program, j->motion ? j->motion : j->options.guess, x);
-  if (!j->solve(&problem, x, verdict)) return psdmp_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "the solver could not be set up");
+  if (!j->solve(&problem, x, verdict)) return psdmp_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "out of memory: IPOPT could not do its work");
   j->iterations -= verdict->iterations;
   if (w.late) snprintf(verdict->words, sizeof verdict->words, "the time is used up");
   if (w.still >= STILL) {
@@ -591,6 +592,7 @@ psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options
   job j = {.robot = robot, .options = *options, .allocator = allocator, .error = error, .n = psdm_robot_n(robot), .begun = now()};
   j.scratch.allocator = j.round.allocator = allocator;
   *out = NULL;
+  if (psdmp_blas_room(error)) return PSDM_E_MEMORY;
   j.answer = psdmp_alloc(allocator, sizeof *j.answer);
   if (!j.answer) return no_memory(&j);
   j.answer->arena.allocator = allocator;

@@ -142,7 +142,7 @@ typedef enum ending { ENDED, HUNG, STOPPED } ending;
 
 /* reads what the child writes as long as pictures keep coming and the caller wants more */
 static ending attend(painter *s, int in) {
-  char piece[1 << 16];
+  char piece[1 << 14];
   double last = psdmp_clock();
   s->got.used = 0;
   s->spilled = false;

@@ -253,6 +253,11 @@ void psdm_robot_parameters(const psdm_robot *r, double *pi) {
   for (int d = 0; d < r->drives; d++) pi[inertial + d] = r->drive[d].inertia;
 }
 
+double psdmp_robot_parameter(const psdm_robot *r, int k) {
+  int inertial = PSDMP_STANDARD * r->bodies;
+  return k < inertial ? r->pi[k] : k < inertial + r->drives ? r->drive[k - inertial].inertia : NAN;
+}
+
 int psdm_robot_tool(const psdm_robot *r, double *pi) {
   for (int i = 0; i < PSDMP_STANDARD; i++) pi[i] = r->tool_joint < 0 ? 0 : r->tool[i];
   return r->tool_joint;

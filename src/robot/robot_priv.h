@@ -182,6 +182,9 @@ void psdmp_robot_place(psdm_robot *robot);
 bool psdmp_robot_copy(const psdm_robot *robot, psdmp_arena *arena, psdm_robot *copy);
 void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths);
 
+/* One of the standard parameters of psdm_robot_parameters; NAN beyond the last. */
+double psdmp_robot_parameter(const psdm_robot *robot, int k);
+
 /* Recomputes body inertias, drives and readiness after robot->pi or a drive inertia changed. */
 void psdmp_robot_refresh(psdm_robot *robot);
 

@@ -104,8 +104,9 @@ static psdm_status only_child(reader *r, const xmlNode *parent, const char *name
 /* an attribute's text in the arena, NULL when absent */
 static psdm_status attribute(reader *r, const xmlNode *node, const char *name, const char **value) {
   *value = NULL;
+  if (!xmlHasNsProp((xmlNode *)node, (const xmlChar *)name, NULL)) return PSDM_OK;
   xmlChar *text = xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)name);
-  if (!text) return PSDM_OK;
+  if (!text) return no_memory(r); /* it is there */
   *value = psdmp_arena_text(r->arena, (const char *)text, strlen((const char *)text));
   xmlFree(text);
   if (!*value) return no_memory(r);
@@ -523,28 +524,35 @@ static void stop_at_dtd(void *context, const xmlChar *name, const xmlChar *exter
 static void keep_first_error(void *context, const xmlError *e) {
   xmlParserCtxtPtr parser = context;
   watch *w = parser->_private;
+  if (e->code == XML_ERR_NO_MEMORY) w->status = no_memory(w->r); /* what came before it may have come of it */
   if (w->status || e->level < XML_ERR_FATAL) return;
   const char *message = e->message ? e->message : "";
   char text[200];
   psdmp_quote(message, strcspn(message, "\n"), text, sizeof text);
-  if (e->code == XML_ERR_NO_MEMORY)
-    w->status = no_memory(w->r);
-  else if (strstr(message, "XML_PARSE_HUGE")) /* its way to say so */
+  if (strstr(message, "XML_PARSE_HUGE")) /* its way to say so */
     w->status = psdmp_fail(w->r->error, PSDM_E_LIMIT, w->r->file, e->line, 0, "elements are nested more than 256 deep");
   else
     w->status = psdmp_fail(w->r->error, PSDM_E_PARSE, w->r->file, e->line, e->int2 > 0 ? e->int2 : 0, "malformed XML: %s", text);
 }
 
-static psdm_status read_document(reader *r, xmlParserCtxtPtr parser, const char *text, size_t length) {
-  watch w = {r, PSDM_OK};
-  parser->_private = &w;
+/* what is no parser's: the tree is built without memory, and libxml2 would tell standard error */
+static void keep_memory_error(void *context, const xmlError *e) {
+  watch *w = context;
+  if (e->code == XML_ERR_NO_MEMORY) w->status = no_memory(w->r);
+}
+
+static psdm_status read_document(watch *w, xmlParserCtxtPtr parser, const char *text, size_t length) {
+  reader *r = w->r;
+  parser->_private = w;
   parser->sax->internalSubset = stop_at_dtd;
   parser->sax->serror = (xmlStructuredErrorFunc)keep_first_error; /* const since libxml2 2.12 */
   xmlDocPtr document = xmlCtxtReadMemory(parser, text, (int)length, r->file, NULL,
                                          XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOCDATA | XML_PARSE_COMPACT |
                                              XML_PARSE_BIG_LINES | XML_PARSE_IGNORE_ENC);
-  psdm_status status = w.status;
+  if (parser->errNo == XML_ERR_NO_MEMORY) w->status = no_memory(r); /* whatever else came of it */
+  psdm_status status = w->status;
   if (!status) status = document ? read_robot(r, xmlDocGetRootElement(document)) : refuse(r, NULL, "malformed XML");
+  if (w->status == PSDM_E_MEMORY) status = w->status; /* while attributes were copied */
   xmlFreeDoc(document);
   return status;
 }
@@ -559,9 +567,14 @@ psdm_status psdmp_spec_from_urdf(const char *text, size_t length, const char *fi
   if (status) return status;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, xmlInitParser); /* libxml2 sets itself up at the first use, which two threads may make at once */
+  /* the thread's own handler of errors, for as long as this takes */
+  watch w = {&r, PSDM_OK};
+  xmlStructuredErrorFunc before = xmlStructuredError;
+  void *before_context = xmlStructuredErrorContext;
+  xmlSetStructuredErrorFunc(&w, (xmlStructuredErrorFunc)keep_memory_error);
   xmlParserCtxtPtr parser = xmlNewParserCtxt();
-  if (!parser) return no_memory(&r);
-  status = read_document(&r, parser, text, length);
+  status = parser ? read_document(&w, parser, text, length) : no_memory(&r);
   xmlFreeParserCtxt(parser);
+  xmlSetStructuredErrorFunc(before_context, before);
   return status;
 }

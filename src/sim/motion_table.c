@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/linalg.h"
 #include "sim/motion_priv.h"
 
 enum {
@@ -74,6 +75,7 @@ static bool take_solution(psdm_motion *m, const double *solution, long unknowns)
 psdm_status psdmp_motion_spline(psdm_motion *m, const psdm_allocator *allocator, psdm_error *error) {
   if (m->rows < 3) return PSDM_OK; /* nothing between two ends at rest */
   if (m->rows > MOST_ROWS) return psdmp_fail(error, PSDM_E_LIMIT, "", 0, 0, "%ld rows; a spline takes at most %d", m->rows, MOST_ROWS);
+  if (psdmp_blas_room(error)) return PSDM_E_MEMORY;
   long unknowns = 2 * (m->rows - 2);
   double *band = psdmp_alloc(allocator, (size_t)unknowns * HEIGHT * sizeof *band);
   double *right = psdmp_alloc(allocator, (size_t)unknowns * (size_t)m->n * sizeof *right);

@@ -16,6 +16,7 @@ struct psdmp_variable {
   SUNContext context;
   void *cvode;
   N_Vector y, absolute;
+  N_Vector spare; /* stands in for vectors there is no memory for */
   SUNMatrix jacobian;
   SUNLinearSolver linear;
   SUNNonlinearSolver nonlinear;
@@ -64,24 +65,46 @@ static bool attach_solver(psdm_sim *s, psdmp_variable *v) {
   return v->linear && CVodeSetLinearSolver(v->cvode, v->linear, v->jacobian) == CV_SUCCESS;
 }
 
+/* N_VClone of SUNDIALS 6 writes into what it gets without a look: where there is no memory it gets a vector that is there, and the setup fails after it */
+static _Thread_local struct { N_Vector spare; bool missing; } setup;
+
+static N_Vector clone(N_Vector like) {
+  N_Vector made = N_VClone_Serial(like);
+  if (made) made->ops->nvdestroy = N_VDestroy_Serial;
+  if (!made) setup.missing = true;
+  return made ? made : setup.spare;
+}
+
+static void keep(N_Vector spare) { (void)spare; }
+
+static bool set_vectors(psdm_sim *s, psdmp_variable *v) {
+  v->y = N_VMake_Serial(s->length, s->y, v->context);
+  v->absolute = N_VNew_Serial(s->length, v->context);
+  v->spare = N_VNew_Serial(s->length, v->context);
+  if (!v->y || !v->absolute || !v->spare) return false;
+  N_VEnableFusedOps_Serial(v->y, SUNTRUE); /* for what is cloned from it too */
+  v->y->ops->nvclone = v->absolute->ops->nvclone = v->spare->ops->nvclone = clone;
+  v->spare->ops->nvdestroy = keep;
+  setup.spare = v->spare;
+  setup.missing = false;
+  return true;
+}
+
 psdm_status psdmp_variable_new(psdm_sim *s, psdm_error *error) {
   psdmp_variable *v = psdmp_arena_alloc(&s->arena, sizeof *v);
   if (v) v->roots = psdmp_arena_alloc(&s->arena, 3 * (size_t)s->n * sizeof *v->roots);
   if (!v || !v->roots) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   s->variable = v;
   v->sim = s;
-  bool ok = SUNContext_Create(NULL, &v->context) == 0;
-  if (ok) v->y = N_VMake_Serial(s->length, s->y, v->context);
-  if (ok && v->y) N_VEnableFusedOps_Serial(v->y, SUNTRUE); /* for what is cloned from it too */
-  if (ok) v->absolute = N_VNew_Serial(s->length, v->context);
+  bool ok = SUNContext_Create(NULL, &v->context) == 0 && set_vectors(s, v);
   if (ok) v->cvode = CVodeCreate(s->integrator == PSDM_INTEGRATOR_BDF ? CV_BDF : CV_ADAMS, v->context);
-  ok = ok && v->y && v->absolute && v->cvode;
+  ok = ok && v->cvode;
   if (ok) set_tolerances(s, NV_DATA_S(v->absolute));
   ok = ok && CVodeSetErrHandlerFn(v->cvode, quiet, NULL) == CV_SUCCESS && CVodeInit(v->cvode, rates, s->t, v->y) == CV_SUCCESS &&
        CVodeSVtolerances(v->cvode, tolerance(s), v->absolute) == CV_SUCCESS && CVodeSetUserData(v->cvode, s) == CV_SUCCESS &&
        CVodeSetMaxNumSteps(v->cvode, PATIENCE) == CV_SUCCESS && CVodeSetMaxErrTestFails(v->cvode, 100) == CV_SUCCESS && CVodeSetMaxConvFails(v->cvode, 100) == CV_SUCCESS && attach_solver(s, v);
   if (ok && psdmp_sim_has_events(s)) ok = CVodeRootInit(v->cvode, 3 * s->n, events) == CV_SUCCESS;
-  return ok ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "SUNDIALS could not be started: out of memory");
+  return ok && !setup.missing ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "SUNDIALS could not be started: out of memory");
 }
 
 void psdmp_variable_free(psdmp_variable *v) {
@@ -92,6 +115,7 @@ void psdmp_variable_free(psdmp_variable *v) {
   if (v->jacobian) SUNMatDestroy(v->jacobian);
   if (v->y) N_VDestroy(v->y);
   if (v->absolute) N_VDestroy(v->absolute);
+  if (v->spare) N_VDestroy_Serial(v->spare);
   if (v->context) SUNContext_Free(&v->context);
 }
 

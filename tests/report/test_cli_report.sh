@@ -146,7 +146,7 @@ for k in $(seq 100); do [ -e drawing ] && break; sleep 0.1; done
 kill -TERM $child
 code=0
 wait $child || code=$?
-expect_code 130 "drawing was stopped"
+expect_code 143 "drawing was stopped"
 expect_in err "drawing was stopped"
 [ -z "$(ls tmp)" ] || wrong "left behind: $(ls tmp)"
 

@@ -78,6 +78,17 @@ if grep -q IPOPT err && [ "$code" = 3 ]; then echo "no IPOPT here"; else
   if [ -e plan.csv ]; then grep -q "interrupted: this motion keeps the limits" err; else grep -q "interrupted: .*nothing was written" err; fi || wrong "plan does not say what it left"
 fi
 
+# SIGTERM is the same, but for the code
+for words in "simulate $two --time 100000 --no-code --out term.csv" "codegen $robots/kuka_lbr7.yaml --out term --functions all --effort 100000" "excite $two --seconds 5 --starts 1000 --wall 50 --out term_excite.csv"; do
+  "$PSDM" $words > out 2> err &
+  beside=$!
+  sleep 1
+  kill -TERM $beside; wait $beside; code=$?
+  grep -q NLopt err || expect_code 143 "SIGTERM: $words"
+  grep -q NLopt err || expect_in err "interrupted"
+done
+no_leftovers SIGTERM
+
 # a second Ctrl-C ends at once; eval, whose file is whole or absent, ends at the first
 press 0.4,0.2 derive "$kr6" --method dense --export dense.json
 expect_code 130 "twice"

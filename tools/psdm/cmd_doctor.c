@@ -230,7 +230,7 @@ static void print_text(const findings *f, bool healthy, bool whole) {
 
 int cmd_doctor(int argc, char **argv) {
   doctor_settings set;
-  findings f = {.count = 0};
+  static findings f; /* too large for a stack */
   int code = settings_parse(&doctor_line, argc, argv, &set, NULL);
   if (code >= 0) return code;
   check_versions(&f);
@@ -249,5 +249,6 @@ int cmd_doctor(int argc, char **argv) {
     code = print_json(&f, healthy);
   else
     print_text(&f, healthy, whole);
+  if (!healthy) tool_warn("something that is required does not work; the checks say what");
   return code > 0 ? code : healthy ? EXIT_OK : EXIT_USAGE;
 }

@@ -24,7 +24,7 @@ const reference_fact reference_exits[] = {{"0", "done"},
                                           {"1", "done, but the answer is below the asked quality; a warning says why"},
                                           {"2", "wrong usage, or a file, a program or memory that is not to be had"},
                                           {"3", "bad input: the message names file, line, what was found and what was expected"},
-                                          {"130", "interrupted (Ctrl-C): what there was until then is written, and a warning says what that is"},
+                                          {"130, 143", "interrupted (Ctrl-C; SIGTERM): what there was until then is written, and a warning says what that is"},
                                           {NULL, NULL}};
 
 const reference_fact reference_variables[] = {{"CC", "the C compiler of bench and of simulations with generated code; cc without it"},

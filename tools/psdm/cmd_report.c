@@ -84,6 +84,8 @@ static int run_into(const char *path, bool silent, int (*command)(int argc, char
     tool_deaf();
     fflush(NULL);
     dup2(out, STDOUT_FILENO);
+  } else {
+    tool_warn("%s: cannot be written: %s", tool_safe(path), strerror(errno));
   }
   if (to >= 0) close(to);
   if (out >= 0) close(out);
@@ -108,6 +110,8 @@ static int add_made(work *w, const char *path, const char *name, const char *com
   int code = run_into(made, !first, run, path);
   if (code == EXIT_OK || code == EXIT_QUALITY) {
     code = psdm_report_add(w->report, made, &error) ? tool_fail(&error) : -1;
+  } else if (!first && code == EXIT_USAGE) { /* no memory, no disk: that is not the robot's fault */
+    tool_warn("%s: psdm %s failed; alone it says why, nothing was written", tool_safe(path), command);
   } else if (!first && code != EXIT_INTERRUPTED) {
     /* a robot that cannot be derived has its picture all the same; a machine that fails makes no page */
     tool_warn("%s: psdm %s %s; the page goes without, 'psdm %s' says why", tool_safe(path), command, code == EXIT_INPUT ? "does not work for this robot" : "failed", command);

@@ -1,4 +1,4 @@
-/* psdm: the command. Data goes to stdout, words to stderr. Exit 0 ok, 1 below the asked quality, 2 usage or system, 3 bad input, 130 interrupted. */
+/* psdm: the command. Data goes to stdout, words to stderr. Exit 0 ok, 1 below the asked quality, 2 usage or system, 3 bad input, 130 or 143 interrupted. */
 #include <string.h>
 
 #include "ranks.h"
@@ -41,12 +41,18 @@ static int dispatch(int argc, char **argv) {
   return unknown_command(name);
 }
 
+static int run(int argc, char **argv) {
+  int code = ranks_begin(argc > 1 ? argv[1] : "");
+  if (code < 0) code = tool_exit(dispatch(argc, argv));
+  return ranks_end(code);
+}
+
 int main(int argc, char **argv) {
   streams_open();
   tool_guard();
-  int code = ranks_begin(argc > 1 ? argv[1] : "");
-  if (code < 0) code = tool_exit(dispatch(argc, argv));
-  code = ranks_end(code);
+  tool_begin();
+  int code = tool_roomy(run, argc, argv);
+  tool_end();
   tool_detail("exit code %d", code);
   return streams_close(code);
 }

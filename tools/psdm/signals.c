@@ -12,15 +12,22 @@ static volatile sig_atomic_t listening, caught;
 static char pending[PENDING][4096];
 static volatile sig_atomic_t is_pending[PENDING]; /* set once the name is whole */
 
-/* only what is safe in a handler */
-static void end_now(int number) {
-  static const char words[] = "\npsdm: interrupted: what was being written is removed\n";
+/* only what is safe in a handler; whether there was anything to remove */
+static bool remove_pending(void) {
   bool any = false;
   for (int i = 0; i < PENDING; i++)
     if (is_pending[i]) any = unlink(pending[i]) == 0 || any;
   psdm_output_discard(); /* what the library writes by itself */
   for (int i = 0; i < PENDING; i++) /* folders, that are empty now; no file is one */
     if (is_pending[i]) rmdir(pending[i]);
+  return any;
+}
+
+void tool_forget_pending(void) { remove_pending(); }
+
+static void end_now(int number) {
+  static const char words[] = "\npsdm: interrupted: what was being written is removed\n";
+  bool any = remove_pending();
   if (any && number == SIGINT && !tool_quiet() && write(STDERR_FILENO, words, sizeof words - 1) < 0) any = false;
   signal(number, SIG_DFL);
   raise(number);
@@ -28,7 +35,7 @@ static void end_now(int number) {
 
 static void on_signal(int number) {
   if (listening && !caught)
-    caught = 1;
+    caught = number;
   else
     end_now(number);
 }
@@ -73,7 +80,7 @@ void tool_deaf(void) { listening = 0; }
 
 bool tool_interrupted(void) { return caught != 0; }
 
-int tool_exit(int code) { return caught && (code == EXIT_OK || code == EXIT_QUALITY) ? EXIT_INTERRUPTED : code; }
+int tool_exit(int code) { return caught && (code == EXIT_OK || code == EXIT_QUALITY || code == EXIT_INTERRUPTED) ? 128 + caught : code; }
 
 void tool_pending(const char *path) {
   install_all();

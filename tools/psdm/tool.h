@@ -49,6 +49,12 @@ extern const int tool_command_count;
 COMMANDS(COMMAND_DECLARE)
 #undef COMMAND_DECLARE
 
+/* ---- the beginning and the end: start.c ---- */
+
+void tool_begin(void); /* from now on a library that calls exit is told of, and leaves no unfinished files */
+void tool_end(void);
+int tool_roomy(int (*run)(int argc, char **argv), int argc, char **argv); /* runs it with enough stack, and so all threads that it starts */
+
 /* ---- words: words.c ---- */
 
 /* --quiet: errors, reasons for an exit code and the data itself only; --verbose: what was done, and when. settings_parse sets it. */
@@ -134,7 +140,8 @@ void tool_guard(void); /* from now on no signal that ends the program leaves unf
 void tool_listen(void);
 void tool_deaf(void); /* the result is being written: every interrupt ends the program again */
 bool tool_interrupted(void);
-int tool_exit(int code); /* EXIT_INTERRUPTED in place of EXIT_OK and EXIT_QUALITY after an interrupt */
+int tool_exit(int code); /* 128 + the signal in place of EXIT_OK and EXIT_QUALITY after an interrupt */
+void tool_forget_pending(void); /* removes what tool_pending names; safe in a handler */
 void tool_pending(const char *path); /* a file, or a folder of such files, to remove when the program is ended; until tool_settled */
 void tool_settled(const char *path);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plan/optimal_solver.h"
@@ -106,8 +107,17 @@ static void take_answer(const job *j, enum ApplicationReturnStatus status, doubl
   snprintf(answer->words, sizeof answer->words, "IPOPT: %s", words(status));
 }
 
+/* IPOPT is C++, and MUMPS Fortran: without memory they end the program. So it is asked for before them: their matrices and a margin. */
+static bool has_room(const psdmp_solver_problem *p) {
+  enum { MARGIN = 16 << 20, PER_NUMBER = 256 };
+  void *volatile room = malloc(MARGIN + PER_NUMBER * ((size_t)p->unknowns + (size_t)p->rows + (size_t)p->slopes + (size_t)p->curves));
+  free(room);
+  return room != NULL;
+}
+
 static bool solve(const psdmp_solver_problem *p, double *x, psdmp_solver_answer *answer) {
   job j = {.problem = p};
+  if (!has_room(p)) return false;
   double f = NAN;
   pthread_mutex_lock(&one_at_a_time);
   IpoptProblem ipopt = CreateIpoptProblem(p->unknowns, (double *)p->low, (double *)p->high, p->rows, (double *)p->row_low, (double *)p->row_high, p->slopes,
@@ -116,6 +126,7 @@ static bool solve(const psdmp_solver_problem *p, double *x, psdmp_solver_answer 
   if (set) {
     enum ApplicationReturnStatus status = IpoptSolve(ipopt, x, NULL, &f, NULL, NULL, NULL, &j);
     take_answer(&j, status, f, answer);
+    set = status != Insufficient_Memory;
   }
   if (ipopt) FreeIpoptProblem(ipopt);
   pthread_mutex_unlock(&one_at_a_time);

@@ -1,0 +1,24 @@
+/* blas_room_io.c: whether OpenBLAS can have its buffer. It maps 128 MB at its first use, keeps them, and asks for ever where they are not to be had. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include <lapacke.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "base/base.h"
+#include "linalg/linalg.h"
+
+enum { ROOM = 160 << 20 }; /* the buffer, and a little for what comes after it */
+
+psdm_status psdmp_blas_room(psdm_error *error) {
+  static atomic_bool taken;
+  if (atomic_load(&taken)) return PSDM_OK;
+  void *room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory: linear algebra needs %d MB of address space (ulimit -v)", ROOM >> 20);
+  munmap(room, ROOM);
+  /* now, before somebody else takes it: the smallest of factorizations makes it map its buffer */
+  double A = 1;
+  lapack_int pivot;
+  LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, 1, 1, &A, 1, &pivot);
+  atomic_store(&taken, true);
+  return PSDM_OK;
+}
