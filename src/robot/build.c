@@ -74,7 +74,7 @@ static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, psdm_erro
     const psdmp_spec_joint *s = &spec->joint[j];
     int carrier = s->parent < 0 ? -1 : r->link[s->parent].body;
     r->place[j] = (psdmp_place){s->before, s->after};
-    r->link[j] = (psdmp_link){.name = s->link_name, .body = s->type == PSDM_FIXED ? carrier : body};
+    r->link[j] = (psdmp_link){.name = s->link_name, .line = s->link_line, .body = s->type == PSDM_FIXED ? carrier : body};
     if (s->type == PSDM_FIXED) continue;
     r->body[body++] = (psdmp_body){.parent = carrier, .prismatic = s->type == PSDM_PRISMATIC, .number = r->joint[j].link, .index = j};
   }
@@ -319,6 +319,7 @@ static psdm_status close_loops(const psdmp_spec *spec, psdm_robot *r, psdm_error
 psdm_status psdmp_robot_build(psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
   r->file = spec->file;
   r->name = spec->name;
+  r->urdf = spec->urdf;
   r->base_name = spec->base_name;
   memcpy(r->gravity, spec->gravity, sizeof r->gravity);
   r->order = NEW(&r->arena, spec->joints, int);

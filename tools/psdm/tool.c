@@ -77,6 +77,8 @@ static int load(const char *command, const char *path, bool tables, const char *
   psdm_lock locks[LOCKS];
   char text[2048] = "";
   psdm_robot_options options = {.no_snap = set->no_snap, .gravity = set->gravity.given ? set->gravity.value : NULL, .root = set->root, .tip = set->tip, .locks = locks};
+  const char *missing = set->missing_inertia;
+  options.missing_inertia = strcmp(missing, "zero") == 0 ? PSDM_MISSING_ZERO : strcmp(missing, "unknown") == 0 ? PSDM_MISSING_UNKNOWN : PSDM_MISSING_AUTO;
   if (set->lock) {
     if (strlen(set->lock) >= sizeof text) return tool_usage(command, "--lock is too long");
     snprintf(text, sizeof text, "%s", set->lock);

@@ -93,7 +93,7 @@ typedef struct robot_settings {
 } robot_settings;
 
 #define ROBOT_SETTINGS_OF(set) \
-  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock, .params = (set)->params})
+  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock, .missing_inertia = (set)->missing_inertia, .params = (set)->params})
 
 /* Loads a robot, with calibrated parameters where --params asks for them; notes and warnings go to stderr. Returns -1 to go on, else an exit code. */
 int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot);
