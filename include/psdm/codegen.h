@@ -56,6 +56,7 @@ typedef enum psdm_code_sincos { PSDM_SINCOS_POLYNOMIAL, PSDM_SINCOS_LIBM, PSDM_S
 /* Zero-initialise for the defaults: the functions up to pose, cheaper method, double, baked parameters. */
 typedef struct psdm_code_options {
   unsigned functions;          /* bit 1 << psdm_code_function; 0: all up to pose */
+  unsigned optional;           /* those of them that are left out, in place of PSDM_E_SINGULAR, where the robot's mass matrix is singular; all where functions is 0 */
   psdm_code_method method;
   psdm_code_target target;
   psdm_code_sincos sincos;
@@ -93,6 +94,13 @@ PSDM_API void psdm_code_free(psdm_code *code); /* accepts NULL */
 /* What each function cost and how it was built: psdm_code_count functions, in the order of the enum. */
 PSDM_API int psdm_code_count(const psdm_code *code);
 PSDM_API psdm_code_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cost, const char **method);
+
+/* Functions that were optional and left out because the mass matrix is singular, as bits. */
+PSDM_API unsigned psdm_code_omitted(const psdm_code *code);
+
+/* What is to be told of the mass matrix: why functions were left out, or that it is nearly singular; NULL: nothing. */
+PSDM_API const char *psdm_code_note(const psdm_code *code);
+
 PSDM_API const char *psdm_code_prefix(const psdm_code *code);
 
 /* Names of the files that psdm_code_write makes, from 0 on; NULL when there are no more. Written to text, which is returned. */

@@ -82,6 +82,8 @@ struct psdm_code {
   psdm_model *model;                               /* owned: base parameters, functions too when they were derived */
   bool given;                                      /* the model is what is right, not the robot: psdm_code_build_model */
   double *theta;                                   /* (l) NULL when the robot does not know its inertias */
+  unsigned omitted;                                /* optional functions that do not exist for this robot */
+  const char *note;                                /* about its mass matrix, NULL: nothing to tell */
   int programs;
   psdmp_program program[PSDM_CODE_FUNCTIONS];      /* those asked for, in the order of the enum */
 };

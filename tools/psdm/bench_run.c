@@ -97,7 +97,12 @@ static int add_function(bench *b, const psdm_code_options *options, bool chosen,
   int at = b->codes;
   tool_search *search = options->going_on_user;
   psdm_compile_options compile = {.native = true, .compiler = compiler};
-  if (psdm_code_build(b->robot, options, NULL, &b->code[at], &error)) return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
+  psdm_status status = psdm_code_build(b->robot, options, NULL, &b->code[at], &error);
+  if (status == PSDM_E_SINGULAR && (options->optional & options->functions)) {
+    tool_warn("%s", error.text);
+    return -1;
+  }
+  if (status) return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
   b->codes++;
   double began = tool_now();
   progress_words(&search->bar, "compiling", -1);

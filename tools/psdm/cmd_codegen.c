@@ -94,7 +94,7 @@ static int parse_options(const codegen_settings *set, psdm_code_options *o) {
   if (code < 0) code = CHOICE(set, theta, &theta, "baked", "argument");
   if (code < 0) code = CHOICE(set, optimise, &throughput, "latency", "throughput");
   if (code < 0) code = CHOICE(set, sincos, &sincos, "polynomial", "libm", "caller");
-  if (code < 0) code = tool_functions("codegen", set->functions, &o->functions);
+  if (code < 0) code = tool_functions("codegen", set->functions, &o->functions, &o->optional);
   if (code < 0) code = parse_wraps(set->wrap, &o->wraps);
   if (code < 0 && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_CODE_REGRESSOR & 1))
     code = tool_usage("codegen", "--%s-columns needs the function regressor", set->friction_columns ? "friction" : "drive");
@@ -180,6 +180,10 @@ static int print_json(const codegen_settings *set, const psdm_robot *robot, cons
   psdm_json_array(out, "files");
   for (int i = 0; psdm_code_file(code, i, name, sizeof name); i++) psdm_json_string(out, NULL, name);
   psdm_json_close(out);
+  psdm_json_array(out, "omitted");
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+    if (psdm_code_omitted(code) >> f & 1) psdm_json_string(out, NULL, psdm_code_function_name((psdm_code_function)f));
+  psdm_json_close(out);
   psdm_json_object(out, "functions");
   for (int k = 0; k < psdm_code_count(code); k++) {
     psdm_cost cost;
@@ -217,6 +221,7 @@ static int build(const psdm_robot *robot, psdm_code_options *options, psdm_code 
     status = psdm_code_build(robot, options, NULL, generated, &error);
     if (!status) tool_warn("interrupted: the code is whole and right, but not searched for fewer operations (as with --effort 0)");
   }
+  if (!status && psdm_code_note(*generated)) tool_warn("%s", psdm_code_note(*generated));
   return status ? tool_fail(&error) : -1;
 }
 

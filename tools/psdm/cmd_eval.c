@@ -194,6 +194,10 @@ static int set_options(job *j) {
   }
   bool needs = f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE;
   if (needs && psdm_robot_ready(j->robot, &error)) return tool_fail(&error);
+  if (f == PSDM_F_FORWARD || f == PSDM_F_LINEARIZE_FORWARD) {
+    int code = tool_regular(j->robot);
+    if (code >= 0) return code;
+  }
   return j->options.expanded || (f == PSDM_F_REGRESSOR && !j->set.standard) ? derive_model(j) : -1;
 }
 

@@ -220,11 +220,22 @@ void tool_group_numbers(psdm_output *out, const double *const *group, int groups
   psdm_output_text(out, "\n");
 }
 
+/* ---- accelerations ---- */
+
+int tool_regular(const psdm_robot *robot) {
+  psdm_error error;
+  double condition;
+  if (psdm_mass_condition(robot, NULL, &condition, &error)) return tool_fail(&error);
+  if (condition > 1e12) tool_warn("the mass matrix is nearly singular (condition %.1e): accelerations have few right digits", condition);
+  return -1;
+}
+
 /* ---- generated functions ---- */
 
-int tool_functions(const char *command, const char *list, unsigned *functions) {
+int tool_functions(const char *command, const char *list, unsigned *functions, unsigned *optional) {
   const char *words[PSDM_CODE_FUNCTIONS + 2] = {"usual", "all"};
   for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) words[2 + f] = psdm_code_function_name((psdm_code_function)f);
+  unsigned named = 0;
   *functions = 0;
   for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
     char name[64];
@@ -235,9 +246,11 @@ int tool_functions(const char *command, const char *list, unsigned *functions) {
     else if (strcmp(name, "all") == 0)
       *functions |= (1u << PSDM_CODE_FUNCTIONS) - 1;
     else if (psdm_code_function_find(name, &f))
-      *functions |= 1u << f;
+      named |= 1u << f;
     else
       return tool_unknown(command, "function", name, words, PSDM_CODE_FUNCTIONS + 2);
   }
+  *optional = *functions & ~named;
+  *functions |= named;
   return -1;
 }

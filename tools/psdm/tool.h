@@ -104,8 +104,11 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
 /* "A = 0,B = C" of --assume, cut into pieces in a static buffer. Returns -1 to go on, else an exit code. */
 int tool_assume(const char *command, const char *text, psdm_derive_options *options);
 
-/* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options. Returns -1 to go on, else an exit code. */
-int tool_functions(const char *command, const char *list, unsigned *functions);
+/* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options; optional are those that no word names alone. Returns -1 to go on, else an exit code. */
+int tool_functions(const char *command, const char *list, unsigned *functions, unsigned *optional);
+
+/* Whether the robot has accelerations: -1 to go on, or an exit code after an error that names the joints without inertia; warns where the mass matrix is nearly singular. */
+int tool_regular(const psdm_robot *robot);
 
 /* ---- an output file that an interrupt must not leave behind ---- */
 

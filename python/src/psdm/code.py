@@ -93,6 +93,9 @@ class Code:
         made = ffi.new("psdm_code **")
         check(lib.psdm_code_build(robot._pointer, options, ffi.NULL, made, error), error)
         self._code = ffi.gc(made[0], lib.psdm_code_free)
+        note = lib.psdm_code_note(self._code)
+        if note != ffi.NULL:
+            warnings.warn(text_of(note), stacklevel=3)
         self._compiled = self._compile(compiler, flags, cache, native, graph)
         self._scratch: dict[int, list[Numbers]] = {}
         del keep

@@ -412,6 +412,8 @@ class Robot(Commands):
         error = new_error()
         if status == lib.PSDM_E_MISSING:
             check(lib.psdm_robot_ready(self._pointer, error), error)
+        if status == lib.PSDM_E_SINGULAR:
+            check(lib.psdm_mass_condition(self._pointer, ffi.NULL, ffi.NULL, error), error)
         check(status, None, f"state {done}: " if count > 1 else "")
 
     def _joint_of(self, link: str | int | None) -> int:
