@@ -63,12 +63,12 @@ typedef struct psdm_code_options {
   bool real_float;             /* float in place of double */
   bool theta_argument;         /* base parameters as the first argument */
   bool gravity_argument;       /* gravity vector (3), base frame, as an argument */
-  bool payload_argument;       /* standard parameters (10) of a body on the last link, about its frame */
-  bool wrench_argument;        /* inverse, bias, forward: force and moment (6) on the last link, at its frame's origin, base frame */
+  bool payload_argument;       /* standard parameters (10) of a body on the default link (psdm_robot_default_link), about its frame */
+  bool wrench_argument;        /* inverse, bias, forward: force and moment (6) on the default link, at its frame's origin, base frame */
   bool friction_columns;       /* regressor: n columns sign(qd), then n columns qd, behind the base parameters */
   bool drive_columns;          /* regressor: n columns qdd of drive inertias, last */
   bool throughput;             /* order for registers instead of latency; always so for CUDA */
-  int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: the last */
+  int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: psdm_robot_default_link */
   unsigned wraps;              /* bit 1 << psdm_code_wrap: also written; adds the functions that they need. Double, C or SIMD, sines not the caller's */
   int effort;                  /* recursive: restarts of the search that may go by without a gain; 0: 50, -1: the first descent only */
   bool (*going_on)(void *user, double share); /* asked now and then, NULL: never; share below 0: as before; false stops with PSDM_E_ARGUMENT */

@@ -140,6 +140,13 @@ PSDM_API const char *psdm_robot_link_name(const psdm_robot *robot, int joint);  
 /* The joint whose link (or, failing that, which itself) has this name, -1 when none. "base" is not a joint. */
 PSDM_API int psdm_robot_find(const psdm_robot *robot, const char *name);
 
+/* False where the link behind a joint is fixed to the base: it has a pose, but no Jacobian and feels no wrench. */
+PSDM_API bool psdm_robot_moves(const psdm_robot *robot, int joint);
+
+/* The joint whose link is meant where none is named, by poses, Jacobians, wrenches and loads: of the links that most joints move, the last in the file. chosen
+ * (nullable): there was a choice, because several chains are as long or another link is the last in the file. */
+PSDM_API int psdm_robot_default_link(const psdm_robot *robot, bool *chosen);
+
 /* ---- standard parameters: 10 per moving link, then the drive inertias ---- */
 
 PSDM_API int psdm_robot_parameter_count(const psdm_robot *robot);

@@ -197,6 +197,11 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   o->prefix = o->prefix ? psdmp_arena_text(&code->arena, o->prefix, strlen(o->prefix)) : identifier(&code->arena, r->name);
   if (o->command) o->command = psdmp_arena_text(&code->arena, o->command, strlen(o->command));
   if (o->link < 0 || o->link > r->joints) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link %d of %d", o->link, r->joints);
+  if (o->link && o->functions >> PSDM_CODE_JACOBIAN & 1 && !psdm_robot_moves(r, o->link - 1)) {
+    char name[80];
+    psdmp_quote(r->link[o->link - 1].name, strlen(r->link[o->link - 1].name), name, sizeof name);
+    return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link '%s' is fixed to the base: it has a pose but no Jacobian", name);
+  }
   if (outside_model(o) && o->method == PSDM_CODE_EXPANDED)
     return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "gravity, payload and wrench as arguments need the recursive method");
   return o->prefix ? PSDM_OK : no_memory(r, error);

@@ -41,6 +41,18 @@ static psdm_status sort_joints(const psdmp_spec *spec, psdmp_arena *arena, int *
 
 /* ---- the tree itself ---- */
 
+/* of the links that most joints move, the last in the file */
+static bool find_last(psdm_robot *r) {
+  int *depth = NEW(&r->arena, r->bodies, int), most = 0;
+  for (int b = 0; depth && b < r->bodies; b++) {
+    depth[b] = 1 + (r->body[b].parent < 0 ? 0 : depth[r->body[b].parent]);
+    if (depth[b] > most) most = depth[b];
+  }
+  for (int j = 0; depth && j < r->joints; j++)
+    if (r->link[j].body >= 0 && depth[r->link[j].body] == most) r->last = j;
+  return depth != NULL;
+}
+
 static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
   psdmp_arena *arena = &r->arena;
   r->joints = spec->joints;
@@ -79,6 +91,7 @@ static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, psdm_erro
     r->body[body++] = (psdmp_body){.parent = carrier, .prismatic = s->type == PSDM_PRISMATIC, .number = r->joint[j].link, .index = j};
   }
   r->base = spec->base;
+  if (!find_last(r)) return no_memory(spec, error);
   psdmp_robot_place(r);
   return psdmp_robot_keep_lengths(spec, r) ? PSDM_OK : no_memory(spec, error);
 }

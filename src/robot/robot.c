@@ -246,6 +246,22 @@ int psdm_robot_find(const psdm_robot *r, const char *name) {
   return -1;
 }
 
+bool psdm_robot_moves(const psdm_robot *r, int joint) { return joint >= 0 && joint < r->joints && r->link[joint].body >= 0; }
+
+/* how many joints move a body */
+static int moving_depth(const psdm_robot *r, int body) {
+  int depth = 0;
+  for (; body >= 0; body = r->body[body].parent) depth++;
+  return depth;
+}
+
+int psdm_robot_default_link(const psdm_robot *r, bool *chosen) {
+  int equals = 0, most = moving_depth(r, r->link[r->last].body);
+  for (int b = 0; chosen && b < r->bodies; b++) equals += moving_depth(r, b) == most;
+  if (chosen) *chosen = equals > 1 || r->last != r->joints - 1;
+  return r->last;
+}
+
 /* ---- parameters ---- */
 
 int psdm_robot_parameter_count(const psdm_robot *r) { return PSDMP_STANDARD * r->bodies + r->drives; }

@@ -125,6 +125,7 @@ struct psdm_robot {
   psdmp_pose base;          /* where the tree stands */
   psdmp_place *place;       /* (joints) what body and link poses are computed from */
   int *order;               /* (joints) parents before children */
+  int last;                 /* joint of the link that is meant where none is named: the tip of the longest moving chain */
   int lengths;
   psdmp_length *length;     /* (lengths) by joint; all that the places' translations are made of */
   int tool_joint;           /* joint of the moving link that carries the tool, -1: no tool that moves */

@@ -227,6 +227,52 @@ static void links_without_inertial(void **state) {
   psdm_robot_free(robot);
 }
 
+/* the link that is meant where none is named */
+static void default_link(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *link;
+    bool chosen;
+  } cases[] = {
+      {"<link name='b'/><link name='a'/><link name='c'/>" MOVES("j", "b", "a") MOVES("k", "a", "c"), "c", false},
+      {"<link name='b'/><link name='a'/><link name='c'/><link name='tool0'/>" MOVES("j", "b", "a") MOVES("k", "a", "c") FIXED("l", "c", "tool0"), "tool0", false},
+      /* bolted to the base, or in mid-chain, but last in the file */
+      {"<link name='b'/><link name='a'/><link name='c'/><link name='world'/>" MOVES("j", "b", "a") MOVES("k", "a", "c") FIXED("l", "b", "world"), "c", true},
+      {"<link name='b'/><link name='a'/><link name='c'/><link name='cam'/>" MOVES("j", "b", "a") MOVES("k", "a", "c") FIXED("l", "a", "cam"), "c", true},
+      /* branches: the longer one; of equals the last */
+      {"<link name='b'/><link name='a'/><link name='c'/><link name='d'/>" MOVES("j", "b", "a") MOVES("k", "a", "c") MOVES("l", "b", "d"), "c", true},
+      {"<link name='b'/><link name='a'/><link name='c'/><link name='d'/>" MOVES("j", "b", "a") MOVES("k", "a", "c") MOVES("l", "a", "d"), "d", true},
+      /* children before their parents */
+      {"<link name='b'/><link name='a'/><link name='c'/>" MOVES("k", "a", "c") MOVES("j", "b", "a"), "c", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[2000];
+    bool chosen;
+    snprintf(text, sizeof text, "<robot name='r'>%s</robot>", cases[i].text);
+    psdm_robot *robot = load(text);
+    int joint = psdm_robot_default_link(robot, &chosen);
+    assert_string_equal(psdm_robot_link_name(robot, joint), cases[i].link);
+    assert_int_equal(chosen, cases[i].chosen);
+    assert_true(psdm_robot_moves(robot, joint));
+    int still = psdm_robot_find(robot, "world");
+    if (still >= 0) assert_false(psdm_robot_moves(robot, still));
+    /* pose and Jacobian mean it */
+    psdm_work *work;
+    const motion m = {{0.3, -0.4, 0.5}, {0}, {0}};
+    double own[12], named[12], J[18], J_named[18];
+    const psdm_eval_options link = {.link = joint + 1};
+    assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_POSE, NULL, m.q, own), PSDM_OK);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_POSE, &link, m.q, named), PSDM_OK);
+    assert_memory_equal(own, named, sizeof own);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_JACOBIAN, NULL, m.q, J), PSDM_OK);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_JACOBIAN, &link, m.q, J_named), PSDM_OK);
+    assert_memory_equal(J, J_named, sizeof(double) * 6 * (size_t)psdm_robot_n(robot));
+    psdm_work_free(work, NULL);
+    psdm_robot_free(robot);
+  }
+}
+
 /* ---- one joint in closed form ---- */
 
 typedef struct body {
@@ -726,7 +772,7 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(limits_and_dynamics),     cmocka_unit_test(massless_links),
-      cmocka_unit_test(links_without_inertial),
+      cmocka_unit_test(links_without_inertial), cmocka_unit_test(default_link),
       cmocka_unit_test(axes_in_every_direction), cmocka_unit_test(aligned_axes_are_exact),
       cmocka_unit_test(inertial_rotation),       cmocka_unit_test(fixed_links_are_lumped),
       cmocka_unit_test(chain_equals_yaml),       cmocka_unit_test(mimic_couples),

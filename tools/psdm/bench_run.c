@@ -195,7 +195,7 @@ static void sweep_batch(const bench *b, const bench_row *row) {
 /* the library's recursion at one state */
 static psdm_status recursion(const bench *b, psdm_code_function f, const double *x, double *out) {
   const psdm_robot *r = b->robot;
-  int n = psdm_robot_n(r), joint = psdm_robot_joints(r) - 1;
+  int n = psdm_robot_n(r), joint = psdm_robot_default_link(r, NULL);
   psdm_eval_options base = {.model = b->model, .scratch = b->scratch};
   switch (f) {
     case PSDM_CODE_INVERSE: return psdm_inverse(r, b->work, x, x + n, x + 2 * n, out);

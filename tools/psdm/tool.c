@@ -220,6 +220,22 @@ void tool_group_numbers(psdm_output *out, const double *const *group, int groups
   psdm_output_text(out, "\n");
 }
 
+/* ---- links ---- */
+
+int tool_default_link(const psdm_robot *robot, const char *what) {
+  static bool told;
+  bool chosen;
+  int joint = psdm_robot_default_link(robot, &chosen);
+  if (chosen && !told) tool_note("link '%s', the tip of the longest moving chain (%s)", tool_safe(psdm_robot_link_name(robot, joint)), what);
+  told |= chosen;
+  return joint;
+}
+
+int tool_must_move(const char *command, const char *option, const psdm_robot *robot, int joint) {
+  if (psdm_robot_moves(robot, joint)) return -1;
+  return tool_usage(command, "--%s: link '%s' is fixed to the base and does not move", option, tool_safe(psdm_robot_link_name(robot, joint)));
+}
+
 /* ---- accelerations ---- */
 
 int tool_regular(const psdm_robot *robot) {

@@ -107,6 +107,12 @@ int tool_assume(const char *command, const char *text, psdm_derive_options *opti
 /* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options; optional are those that no word names alone. Returns -1 to go on, else an exit code. */
 int tool_functions(const char *command, const char *list, unsigned *functions, unsigned *optional);
 
+/* The joint whose link is meant where none is named; a note says which, once, where there was a choice. what: "--link", or what else names another. */
+int tool_default_link(const psdm_robot *robot, const char *what);
+
+/* A link that is fixed to the base where one that moves is needed: an exit code after an error; else -1. */
+int tool_must_move(const char *command, const char *option, const psdm_robot *robot, int joint);
+
 /* Whether the robot has accelerations: -1 to go on, or an exit code after an error that names the joints without inertia; warns where the mass matrix is nearly singular. */
 int tool_regular(const psdm_robot *robot);
 

@@ -417,13 +417,25 @@ class Robot(Commands):
         check(status, None, f"state {done}: " if count > 1 else "")
 
     def _joint_of(self, link: str | int | None) -> int:
-        """Counted from 1; 0 is the last."""
+        """Counted from 1; 0 is default_link."""
         if link is None:
             return 0
         k = lib.psdm_robot_find(self._pointer, link.encode()) if isinstance(link, str) else link
         if k < 0 or k >= lib.psdm_robot_joints(self._pointer):
             raise ValueError(f"there is no link or joint {link!r}; links: {', '.join(self.link_names)}")
         return int(k) + 1
+
+    def _moving(self, joint: int) -> int:
+        """A joint, counted from 1 (0: default_link), whose link is not fixed to the base."""
+        joint = joint or int(lib.psdm_robot_default_link(self._pointer, ffi.NULL)) + 1
+        if not lib.psdm_robot_moves(self._pointer, joint - 1):
+            raise ValueError(f"link {self.link_names[joint - 1]!r} is fixed to the base and does not move")
+        return joint
+
+    @property
+    def default_link(self) -> str:
+        """The link that pose, jacobian, wrenches and loads mean where none is named: of those that most joints move, the last in the file."""
+        return text_of(lib.psdm_robot_link_name(self._pointer, lib.psdm_robot_default_link(self._pointer, ffi.NULL)))
 
     def _wrenched(self, friction: bool, motor: bool, wrench: npt.ArrayLike | None, link: str | int | None) -> Any:
         force = vector(wrench, 6, "wrench")
@@ -433,8 +445,7 @@ class Robot(Commands):
             if force is None:
                 return []
             table = ffi.new("psdm_wrench[1]")
-            joint = self._joint_of(link)
-            table[0].joint = joint - 1 if joint else lib.psdm_robot_joints(self._pointer) - 1
+            table[0].joint = self._moving(self._joint_of(link)) - 1
             table[0].force, table[0].moment = force[:3].tolist(), force[3:].tolist()
             options.wrench_count, options.wrenches = 1, table
             return [table]
@@ -443,8 +454,8 @@ class Robot(Commands):
 
     def inverse(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, friction: bool = False, motor: bool = False,
                 wrench: npt.ArrayLike | None = None, link: str | int | None = None, out: Array | None = None) -> Array:
-        """Torques (..., n) of a motion: M qdd + c + g. ``friction`` adds the robot's, ``motor`` asks for the motors' side, ``wrench`` (6; force, moment) acts on ``link`` (the
-        last), at its origin, base frame.
+        """Torques (..., n) of a motion: M qdd + c + g. ``friction`` adds the robot's, ``motor`` asks for the motors' side, ``wrench`` (6; force, moment) acts on ``link``
+        (``default_link``), at its origin, base frame.
 
         >>> import numpy as np, psdm
         >>> robot = psdm.Robot.shipped("two_link")
@@ -499,8 +510,8 @@ class Robot(Commands):
         return Energy(*self._evaluate("energy", (q, qd), [(), ()], ["kinetic", "potential"], out))
 
     def jacobian(self, q: npt.ArrayLike, link: str | int | None = None, *, out: Array | None = None) -> Array:
-        """J (..., 6, n) of a link (name, joint's name or index; the last): linear rows, then angular, base frame."""
-        joint = self._joint_of(link)
+        """J (..., 6, n) of a link (name, joint's name or index; ``default_link``): linear rows, then angular, base frame."""
+        joint = self._moving(self._joint_of(link))
         return self._evaluate("jacobian", (q,), [(6, self.n)], ["J"], out, lambda options: self._set_link(options, joint))[0]
 
     def pose(self, q: npt.ArrayLike, link: str | int | None = None, *, out: tuple[Array, Array] | None = None) -> Pose:
