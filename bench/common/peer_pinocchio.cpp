@@ -27,7 +27,7 @@ struct State {
 
 /* the link behind the last joint: where libpsdm's Jacobian is asked for */
 pin::FrameIndex add_link(const psdm_robot *r, pin::Model &model) {
-  const psdmp_link &link = r->link[r->joints - 1];
+  const psdmp_link &link = r->link[r->last];
   return model.addFrame(pin::Frame("link", link.body + 1, bench::placement(link.frame), pin::OP_FRAME));
 }
 } // namespace

@@ -56,18 +56,19 @@ typedef enum psdm_code_sincos { PSDM_SINCOS_POLYNOMIAL, PSDM_SINCOS_LIBM, PSDM_S
 /* Zero-initialise for the defaults: the functions up to pose, cheaper method, double, baked parameters. */
 typedef struct psdm_code_options {
   unsigned functions;          /* bit 1 << psdm_code_function; 0: all up to pose */
+  unsigned optional;           /* those of them that are left out, in place of PSDM_E_SINGULAR, where the robot's mass matrix is singular; all where functions is 0 */
   psdm_code_method method;
   psdm_code_target target;
   psdm_code_sincos sincos;
   bool real_float;             /* float in place of double */
   bool theta_argument;         /* base parameters as the first argument */
   bool gravity_argument;       /* gravity vector (3), base frame, as an argument */
-  bool payload_argument;       /* standard parameters (10) of a body on the last link, about its frame */
-  bool wrench_argument;        /* inverse, bias, forward: force and moment (6) on the last link, at its frame's origin, base frame */
+  bool payload_argument;       /* standard parameters (10) of a body on the default link (psdm_robot_default_link), about its frame */
+  bool wrench_argument;        /* inverse, bias, forward: force and moment (6) on the default link, at its frame's origin, base frame */
   bool friction_columns;       /* regressor: n columns sign(qd), then n columns qd, behind the base parameters */
   bool drive_columns;          /* regressor: n columns qdd of drive inertias, last */
   bool throughput;             /* order for registers instead of latency; always so for CUDA */
-  int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: the last */
+  int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: psdm_robot_default_link */
   unsigned wraps;              /* bit 1 << psdm_code_wrap: also written; adds the functions that they need. Double, C or SIMD, sines not the caller's */
   int effort;                  /* recursive: restarts of the search that may go by without a gain; 0: 50, -1: the first descent only */
   bool (*going_on)(void *user, double share); /* asked now and then, NULL: never; share below 0: as before; false stops with PSDM_E_ARGUMENT */
@@ -97,8 +98,13 @@ PSDM_API psdm_code_function psdm_code_at(const psdm_code *code, int index, psdm_
 /* The difference from the recursions that was measured, as above. */
 PSDM_API double psdm_code_error(const psdm_code *code, int index);
 
-/* Sentences that its user should read, from 0 on: a method that was not accurate enough, an error above 1e-12. NULL when there are no more. */
+/* Sentences that its user should read, from 0 on: a method that was not accurate enough, an error above 1e-12,
+ * functions that were left out, a mass matrix that is nearly singular. NULL when there are no more. */
 PSDM_API const char *psdm_code_note(const psdm_code *code, int index);
+
+/* Functions that were optional and left out because the mass matrix is singular, as bits. */
+PSDM_API unsigned psdm_code_omitted(const psdm_code *code);
+
 PSDM_API const char *psdm_code_prefix(const psdm_code *code);
 
 /* Names of the files that psdm_code_write makes, from 0 on; NULL when there are no more. Written to text, which is returned. */

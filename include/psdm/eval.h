@@ -38,7 +38,7 @@ typedef enum psdm_function {
 typedef struct psdm_eval_options {
   bool friction;               /* inverse, bias: add friction; forward: subtract it; linearize-*: with its slope (psdm_friction_slope) */
   bool motor;                  /* inverse, bias, gravity: torques on the motor side, taum */
-  int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: the last */
+  int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: psdm_robot_default_link */
   int wrench_count;            /* inverse, forward: external wrenches */
   const psdm_wrench *wrenches;
   const psdm_model *model;     /* regressor: of its base parameters; NULL: of the standard parameters */

@@ -36,6 +36,11 @@ PSDM_API psdm_status psdm_gravity(const psdm_robot *robot, psdm_work *work, cons
 /* M(q), (n x n), both triangles: composite rigid bodies (Walker, Orin 1982). */
 PSDM_API psdm_status psdm_mass(const psdm_robot *robot, psdm_work *work, const double *q, double *M);
 
+/* Whether accelerations exist: PSDM_E_SINGULAR, with a sentence that names the joints, when M is singular at every state because joints move nothing that has
+ * inertia. condition (nullable): of M with ones on its diagonal, the best of some states that are always the same; above 1e12 accelerations have few right digits.
+ * Allocates scratch and frees it, O(n^3). */
+PSDM_API psdm_status psdm_mass_condition(const psdm_robot *robot, const psdm_allocator *allocator, double *condition, psdm_error *error);
+
 /* qdd of given torques: articulated bodies (Featherstone 1983), O(n); where joints are coupled, or drives are through a
  * transmission, by psdm_forward_cholesky. PSDM_E_SINGULAR when the mass matrix is not positive definite. */
 PSDM_API psdm_status psdm_forward(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,

@@ -31,6 +31,13 @@ typedef struct psdm_lock {
   double value; /* rad or m */
 } psdm_lock;
 
+/* What becomes of links whose inertia the file does not give. */
+typedef enum psdm_missing_inertia {
+  PSDM_MISSING_AUTO,    /* unknown; URDF: but for frames, and shapes that are fixed to a link with <inertial>, which add nothing */
+  PSDM_MISSING_ZERO,    /* zero */
+  PSDM_MISSING_UNKNOWN  /* unknown; URDF: but for frames (neither <inertial> nor a shape, fixed to a link with <inertial>) */
+} psdm_missing_inertia;
+
 /* How a file is read. Zero-initialise for the defaults. */
 typedef struct psdm_robot_options {
   bool no_snap;          /* keep angles that are within 1e-4 rad of a multiple of 15 degrees as they are */
@@ -39,6 +46,7 @@ typedef struct psdm_robot_options {
   const char *tip;       /* keep only the joints that move this link (and what is fixed to their links) */
   int lock_count;
   const psdm_lock *locks;
+  psdm_missing_inertia missing_inertia;
 } psdm_robot_options;
 
 /* Reads a robot file, YAML or URDF, told apart by their first character ("-" is standard input). Allocates; free with psdm_robot_free. options may be NULL. */
@@ -133,6 +141,13 @@ PSDM_API const char *psdm_robot_link_name(const psdm_robot *robot, int joint);  
 /* The joint whose link (or, failing that, which itself) has this name, -1 when none. "base" is not a joint. */
 PSDM_API int psdm_robot_find(const psdm_robot *robot, const char *name);
 
+/* False where the link behind a joint is fixed to the base: it has a pose, but no Jacobian and feels no wrench. */
+PSDM_API bool psdm_robot_moves(const psdm_robot *robot, int joint);
+
+/* The joint whose link is meant where none is named, by poses, Jacobians, wrenches and loads: of the links that most joints move, the last in the file. chosen
+ * (nullable): there was a choice, because several chains are as long or another link is the last in the file. */
+PSDM_API int psdm_robot_default_link(const psdm_robot *robot, bool *chosen);
+
 /* ---- standard parameters: 10 per moving link, then the drive inertias ---- */
 
 PSDM_API int psdm_robot_parameter_count(const psdm_robot *robot);
@@ -155,6 +170,9 @@ PSDM_API psdm_status psdm_robot_clone(const psdm_robot *robot, const psdm_alloca
 /* Mass matrix of the drives alone, (n x n): the sum of a Ia a^T with a the rates of each drive. NAN where one is unknown. Closed loops: of the open
  * tree's independent joints, psdm_robot_n(psdm_robot_tree(robot)) squared. */
 PSDM_API void psdm_robot_drive_mass(const psdm_robot *robot, double *B);
+
+/* Moving links of which some inertial number is unknown, what is fixed to them included. */
+PSDM_API int psdm_robot_unknown_links(const psdm_robot *robot);
 
 /* PSDM_OK when every inertial number is known, else PSDM_E_MISSING with a sentence that names the link or joint. */
 PSDM_API psdm_status psdm_robot_ready(const psdm_robot *robot, psdm_error *error);

@@ -63,10 +63,10 @@ PSDM_API const char *psdm_at_limit_name(psdm_at_limit at_limit);
 PSDM_API const char *psdm_at_limit_help(psdm_at_limit at_limit);
 PSDM_API bool psdm_at_limit_find(const char *name, psdm_at_limit *at_limit);
 
-/* From time t on the last link carries this body (all zero: none); its velocity fits the link's, whatever that takes. */
+/* From time t on the default link (psdm_robot_default_link) carries this body (all zero: none); its velocity fits the link's, whatever that takes. */
 typedef struct psdm_payload {
   double t;
-  double pi[10]; /* standard parameters about the last link's frame */
+  double pi[10]; /* standard parameters about that link's frame */
 } psdm_payload;
 
 /* Zero-initialise for the defaults: free motion. Arrays and objects must outlive the simulator. */
@@ -83,7 +83,7 @@ typedef struct psdm_sim_options {
   bool saturate;           /* the controller's torque is held within the effort limits */
 
   const psdm_signal *wrench; /* 6 columns: force and moment on the link behind wrench_joint, at its frame's origin, base frame */
-  int wrench_joint;          /* joint in file order, counted from 1; 0: the last moving link */
+  int wrench_joint;          /* joint in file order, counted from 1; 0: psdm_robot_default_link */
   int payloads;              /* in ascending t */
   const psdm_payload *payload;
 

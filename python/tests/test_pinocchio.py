@@ -28,7 +28,7 @@ def random_cases(count: int) -> list[str]:
 
 
 def compare(text: str, rng: np.random.Generator) -> None:
-    robot = psdm.Robot.from_text(text, snap=False)
+    robot = psdm.Robot.from_text(text, snap=False, missing_inertia="zero")
     judge = judges.Pinocchio(text, robot.gravity_vector, robot.joint_names)
     q, qd, qdd, tau = rng.uniform(-2, 2, (4, 5, robot.n))
     link = robot.link_names[-1]

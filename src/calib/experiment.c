@@ -63,7 +63,7 @@ static void set_reach(psdmp_track *track) {
 static psdm_status load_mass(psdmp_track *track, const psdm_allocator *allocator) {
   const psdm_robot *r = track->robot;
   const double none[6] = {0};
-  int last = r->joints - 1, body = r->link[last].body, count = psdm_robot_parameter_count(r);
+  int last = r->last, body = r->link[last].body, count = psdm_robot_parameter_count(r);
   if (!track->limits->torques || track->options->step != PSDM_STEP_MOTOR || body < 0) return PSDM_OK;
   psdm_status status = psdm_robot_clone(r, allocator, &track->loaded_owned);
   double *pi = status ? NULL : psdmp_track_numbers(track, (size_t)count), mass[10], moved[10];

@@ -1,6 +1,7 @@
 /* code.c: from a robot to the operation graphs of its functions, by the cheaper of two methods. */
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "model/model_priv.h"
 #include "psdm/params.h"
 #include "psdm/reduce.h"
+#include "psdm/rigid.h"
 #include "codegen/reduce.h"
 #include "codegen/wrap.h"
 #include "robot/robot_priv.h"
@@ -18,6 +20,9 @@ enum { EXPANDED_BODIES = 8 };
 
 /* from so many joints on straight-line products of matrices no longer fit an instruction cache */
 enum { LOOP_JOINTS = 6 };
+
+/* of M with ones on its diagonal: accelerations have four right digits or fewer */
+#define PSDMP_ILL_CONDITIONED 1e12
 
 /* what each function takes beside q, and gives */
 static const struct shape {
@@ -135,11 +140,14 @@ static void drop(psdmp_program *p) {
 }
 
 /* a sentence for psdm_code_note */
-static psdm_status add_note(psdm_code *code, const char *format, const char *name, double error) {
-  char text[256];
-  int length = snprintf(text, sizeof text, format, name, error);
+static psdm_status add_note(psdm_code *code, const char *format, ...) {
+  char text[800];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
   const char **all = psdmp_arena_alloc(&code->arena, (size_t)(code->notes + 1) * sizeof *all);
-  char *copy = psdmp_arena_text(&code->arena, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+  char *copy = psdmp_arena_text(&code->arena, text, strlen(text));
   if (!all || !copy) return PSDM_E_MEMORY;
   if (code->notes) memcpy(all, code->note, (size_t)code->notes * sizeof *all);
   all[code->notes++] = copy;
@@ -229,15 +237,24 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   psdm_code_options *o = &code->options;
   const psdm_robot *r = code->robot;
   if (options) *o = *options;
-  if (!o->functions) o->functions = (2u << PSDM_CODE_POSE) - 1;
+  if (!o->functions) o->functions = o->optional = (2u << PSDM_CODE_POSE) - 1;
   if (o->target == PSDM_CODE_CUDA) o->throughput = true; /* other states hide a GPU's latency, and registers are what it runs out of */
   if (o->functions >> PSDM_CODE_FUNCTIONS) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a function that there is not");
+  unsigned asked = o->functions;
   if (psdmp_wrap_options(o, error)) return PSDM_E_ARGUMENT;
+  /* what wrappers add follows from what is there; an FMU is nothing without accelerations */
+  if (o->optional >> PSDM_CODE_FORWARD & 1) o->optional |= o->functions & ~asked;
+  if (o->wraps >> PSDM_CODE_WRAP_FMU & 1) o->optional &= ~(1u << PSDM_CODE_FORWARD);
   if (o->prefix && !is_identifier(o->prefix))
     return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prefix must be a C identifier of at most 60 letters, digits and _");
   o->prefix = o->prefix ? psdmp_arena_text(&code->arena, o->prefix, strlen(o->prefix)) : identifier(&code->arena, r->name);
   if (o->command) o->command = psdmp_arena_text(&code->arena, o->command, strlen(o->command));
   if (o->link < 0 || o->link > r->joints) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link %d of %d", o->link, r->joints);
+  if (o->link && o->functions >> PSDM_CODE_JACOBIAN & 1 && !psdm_robot_moves(r, o->link - 1)) {
+    char name[80];
+    psdmp_quote(r->link[o->link - 1].name, strlen(r->link[o->link - 1].name), name, sizeof name);
+    return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link '%s' is fixed to the base: it has a pose but no Jacobian", name);
+  }
   if (outside_model(o) && o->method == PSDM_CODE_EXPANDED)
     return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "gravity, payload and wrench as arguments need the recursive method");
   return o->prefix ? PSDM_OK : no_memory(r, error);
@@ -304,6 +321,34 @@ static psdm_status set_theta(psdm_code *code, psdm_error *error) {
   return PSDM_OK;
 }
 
+/* Accelerations exist only where the mass matrix can be inverted. Parameters that are arguments, or a load that is one, may yet make it so. */
+static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, psdm_error *error) {
+  const unsigned inverted = 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_LINEARIZE_FORWARD | 1u << PSDM_CODE_INVERSE_MASS;
+  psdm_code_options *o = &code->options;
+  unsigned wanted = o->functions & inverted;
+  double condition = 0;
+  psdm_error why;
+  char text[800] = "";
+  if (!wanted || code->given || o->theta_argument || o->payload_argument) return PSDM_OK;
+  psdm_status status = psdm_mass_condition(code->robot, allocator, &condition, &why);
+  if (status && status != PSDM_E_SINGULAR && status != PSDM_E_MEMORY) return PSDM_OK; /* base parameters alone are known */
+  if (status && (status == PSDM_E_MEMORY || (wanted & ~o->optional) || !(o->functions & ~wanted))) {
+    if (error) *error = why;
+    return status;
+  }
+  if (status) {
+    code->omitted = wanted;
+    o->functions &= ~wanted;
+    snprintf(text, sizeof text, "left out: ");
+    for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+      if (wanted >> f & 1) snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[10] ? ", " : "", shapes[f].name);
+    snprintf(text + strlen(text), sizeof text - strlen(text), "; %s", why.text);
+  } else if (condition > PSDMP_ILL_CONDITIONED) {
+    snprintf(text, sizeof text, "the mass matrix is nearly singular (condition %.1e): accelerations have few right digits", condition);
+  }
+  return text[0] && add_note(code, "%s", text) ? no_memory(code->robot, error) : PSDM_OK;
+}
+
 /* share of the functions that come before f */
 static bool going_on(const psdm_code_options *o, int f) {
   int before = 0, all = 0;
@@ -332,6 +377,7 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
   else if (!status)
     status = set_model(code, allocator, error);
   if (!status) status = set_theta(code, error);
+  if (!status) status = check_mass(code, allocator, error);
   psdmp_arena scratch = {.allocator = allocator};
   psdmp_trial t = {.arena = &scratch};
   if (!status) status = psdmp_trial_new(code, &scratch, &t, error);
@@ -390,5 +436,7 @@ psdm_code_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cos
 double psdm_code_error(const psdm_code *code, int index) { return code->program[index].error; }
 
 const char *psdm_code_note(const psdm_code *code, int index) { return index >= 0 && index < code->notes ? code->note[index] : NULL; }
+
+unsigned psdm_code_omitted(const psdm_code *code) { return code->omitted; }
 
 const char *psdm_code_prefix(const psdm_code *code) { return code->options.prefix; }

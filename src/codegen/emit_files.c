@@ -13,8 +13,8 @@
 static const char *const block_docs[PSDMP_IN_COUNT] = {
     [PSDMP_IN_THETA] = "base parameters, listed above",
     [PSDMP_IN_GRAVITY] = "gravity in the base frame, m/s^2",
-    [PSDMP_IN_PAYLOAD] = "a body on the last link, about that link's frame: m mx my mz XX XY XZ YY YZ ZZ; kg, kg m, kg m^2",
-    [PSDMP_IN_WRENCH] = "force and moment on the last link, at its frame's origin, base frame; N, N m",
+    [PSDMP_IN_PAYLOAD] = "a body on the link, about that link's frame: m mx my mz XX XY XZ YY YZ ZZ; kg, kg m, kg m^2",
+    [PSDMP_IN_WRENCH] = "force and moment on the link, at its frame's origin, base frame; N, N m",
     [PSDMP_IN_SINE] = "sin q; where a joint slides it is not read",
     [PSDMP_IN_COSINE] = "cos q; where a joint slides it is not read",
     [PSDMP_IN_Q] = "positions; rad, m where a joint slides",
@@ -95,10 +95,10 @@ static void emit_argument_docs(psdmp_writer *e, const psdmp_program *p) {
     psdm_output_print(e->out, " *   %-8s (%d) out: %s\n", p->result[r].name, p->result[r].count, result_docs[p->function]);
 }
 
-/* the link that a pose or Jacobian is of */
-static void emit_link(psdmp_writer *e) {
+/* the link that a pose or Jacobian is of, or that a load or wrench is on; counted from 1, 0: the default */
+static void emit_link(psdmp_writer *e, int link) {
   const psdm_robot *r = e->code->robot;
-  int joint = (e->code->options.link ? e->code->options.link : r->joints) - 1;
+  int joint = link ? link - 1 : r->last;
   psdm_output_text(e->out, " * Link: ");
   psdmp_comment_text(e, r->link[joint].name);
   psdm_output_text(e->out, "\n");
@@ -108,7 +108,8 @@ static void emit_prototype(psdmp_writer *e, const psdmp_program *p) {
   psdm_output_print(e->out, "/* %s.\n", psdm_code_function_help(p->function));
   emit_argument_docs(e, p);
   if (p->function == PSDM_CODE_REGRESSOR) emit_regressor_columns(e);
-  if (p->function == PSDM_CODE_JACOBIAN || p->function == PSDM_CODE_POSE) emit_link(e);
+  if (p->function == PSDM_CODE_JACOBIAN || p->function == PSDM_CODE_POSE) emit_link(e, e->code->options.link);
+  if (p->length[PSDMP_IN_PAYLOAD] || p->length[PSDMP_IN_WRENCH]) emit_link(e, 0);
   psdm_output_print(e->out, " * %ld multiplications, %ld additions, %ld divisions, %ld sin+cos */\n", p->cost.mult, p->cost.add, p->cost.div, p->cost.sincos);
   psdmp_say(e, "void @%s(", p->name);
   psdmp_emit_arguments(e, p);

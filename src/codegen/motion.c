@@ -295,10 +295,10 @@ void psdmp_body_wrench(psdmp_trace *t, int b) {
   k->n = psdmp_sym_add(t, n, psdmp_sym_cross(t, h, a));
 }
 
-/* the outside's force and moment on the last link, taken from what its body must supply */
+/* the outside's force and moment on the default link, taken from what its body must supply */
 static void outside_wrench(psdmp_trace *t) {
   const psdm_robot *r = t->chain->robot;
-  const psdmp_link *link = &r->link[r->joints - 1];
+  const psdmp_link *link = &r->link[r->last];
   if (link->body < 0) return;
   /* rotate from the base frame, body by body, into the frame of the link's body */
   int path[PSDMP_CODE_JOINTS], count = 0;

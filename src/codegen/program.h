@@ -14,8 +14,8 @@ enum { PSDMP_BLOCK = 1 << 12 };
 #define PSDMP_INPUT_LIST(X)                                            \
   X(THETA, "theta")     /* (l) base parameters */                      \
   X(GRAVITY, "gravity") /* (3) in the base frame */                    \
-  X(PAYLOAD, "payload") /* (10) standard parameters about the last link's frame */ \
-  X(WRENCH, "wrench")   /* (6) force, moment on the last link, at its frame's origin, base frame */ \
+  X(PAYLOAD, "payload") /* (10) standard parameters about the default link's frame */ \
+  X(WRENCH, "wrench")   /* (6) force, moment on the default link, at its frame's origin, base frame */ \
   X(SINE, "s")          /* (n) sin q, given by the caller */           \
   X(COSINE, "c")        /* (n) */                                      \
   X(Q, "q")                                                            \
@@ -105,6 +105,7 @@ struct psdm_code {
   double *theta;                                   /* (l) NULL when the robot does not know its inertias */
   const char **note;                               /* (notes) what its maker should know */
   int notes;
+  unsigned omitted;                                /* optional functions that do not exist for this robot */
   int programs;
   psdmp_program program[PSDM_CODE_FUNCTIONS];      /* those asked for, in the order of the enum */
 };

@@ -79,7 +79,7 @@ static void energies(search *s, psdm_ref *out) {
 static void build_function(search *s) {
   psdmp_trace *t = &s->trace;
   psdm_ref *out = s->program->output;
-  int joint = (s->options->link ? s->options->link : s->robot->joints) - 1;
+  int joint = s->options->link ? s->options->link - 1 : s->robot->last;
   switch (s->function) {
     case PSDM_CODE_INVERSE: torques(s, PSDMP_IN_QD, PSDMP_IN_QDD, true, out); break;
     case PSDM_CODE_GRAVITY: torques(s, PSDMP_IN_COUNT, PSDMP_IN_COUNT, true, out); break;
@@ -176,7 +176,7 @@ static bool takes_place(const search *s, int b) {
   bool torques = s->function == PSDM_CODE_INVERSE || s->function == PSDM_CODE_BIAS || s->function == PSDM_CODE_GRAVITY;
   const psdm_robot *r = s->robot;
   bool carries = s->options->payload_argument || s->options->wrench_argument;
-  return torques && psdmp_only_child(&s->chain, b) >= 0 && !(carries && r->link[r->joints - 1].body == b);
+  return torques && psdmp_only_child(&s->chain, b) >= 0 && !(carries && r->link[r->last].body == b);
 }
 
 static int gene_values(const search *s, int b, psdmp_gene gene) {

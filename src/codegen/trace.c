@@ -151,10 +151,10 @@ static const double *frame_of(const psdmp_trace *t, int b, int gene) {
   return gene == 1 && body->parallel ? t->chain->body[body->parent].own : t->still;
 }
 
-/* payload (10 standard parameters about the last link's frame) in the frame of its body */
+/* payload (10 standard parameters about the default link's frame) in the frame of its body */
 static void add_payload(psdmp_trace *t) {
   const psdm_robot *r = t->chain->robot;
-  const psdmp_link *link = &r->link[r->joints - 1];
+  const psdmp_link *link = &r->link[r->last];
   if (!t->program->length[PSDMP_IN_PAYLOAD] || link->body < 0) return;
   psdmp_pose back = psdmp_pose_inverse(&t->chain->body[link->body].frame), frame = psdmp_pose_product(&back, &link->frame);
   for (int k = 0; k < 10; k++) {

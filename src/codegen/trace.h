@@ -112,7 +112,7 @@ void psdmp_body_wrench(psdmp_trace *t, int body); /* into f and n */
 /* The acceleration of a body's origin in a frame of its group, by the shorter way. */
 psdmp_sym psdmp_acceleration_in(psdmp_trace *t, int body, const double *frame);
 
-/* Joint torques of the motion, on the independent joints; wrench: the outside's on the last link. */
+/* Joint torques of the motion, on the independent joints; wrench: the outside's on the default link. */
 void psdmp_torques(psdmp_trace *t, bool wrench, psdm_ref *tau);
 
 /* Sum over tree joints of G^T: tree torques to the independent joints, units and drives included (acc: block of qdd or none). */

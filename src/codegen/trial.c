@@ -99,19 +99,19 @@ static bool copy_robot(const psdm_robot *r, psdmp_arena *arena, psdm_robot *c) {
 /* gravity and payload as one function has them */
 static void dress(trial *t, const psdmp_program *p) {
   const psdm_robot *r = t->code->robot;
-  int body = r->link[r->joints - 1].body;
+  int body = r->link[r->last].body;
   psdm_robot_set_parameters(&t->robot, t->pi);
   memcpy(t->robot.gravity, p->length[PSDMP_IN_GRAVITY] ? t->gravity : r->gravity, sizeof t->robot.gravity);
   if (!p->length[PSDMP_IN_PAYLOAD] || body < 0) return;
   double moved[10];
-  psdmp_standard_move(&r->link[r->joints - 1].frame, t->payload, moved);
+  psdmp_standard_move(&r->link[r->last].frame, t->payload, moved);
   for (int i = 0; i < 10; i++) t->robot.body[body].pi[i] += moved[i];
   psdmp_robot_reduce(&t->robot);
 }
 
 psdm_status psdmp_trial_evaluate(trial *t, const psdmp_program *p, psdm_function f, int s, double *out) {
   int n = t->code->robot->n;
-  psdm_wrench wrench = {.joint = t->code->robot->joints - 1};
+  psdm_wrench wrench = {.joint = t->code->robot->last};
   memcpy(wrench.force, t->wrench, sizeof wrench.force);
   memcpy(wrench.moment, t->wrench + 3, sizeof wrench.moment);
   psdm_eval_options options = {.link = t->code->options.link, .wrench_count = p->length[PSDMP_IN_WRENCH] > 0, .wrenches = &wrench, .model = t->code->model, .expanded = t->code->given, .theta = t->theta, .scratch = t->scratch};

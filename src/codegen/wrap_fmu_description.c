@@ -50,7 +50,7 @@ static const struct kind {
   const char *causality, *variability, *initial, *words;
 } kinds[PSDMP_FMU_BLOCKS] = {
     [PSDMP_FMU_TAU] = {"input", "continuous", NULL, "torque that the motor supplies, joint "},
-    [PSDMP_FMU_WRENCH] = {"input", "continuous", NULL, "force, then moment, on the last link, at its frame's origin, base frame"},
+    [PSDMP_FMU_WRENCH] = {"input", "continuous", NULL, "force, then moment, on the tip of the longest moving chain, at its frame's origin, base frame"},
     [PSDMP_FMU_Q] = {"output", "continuous", "calculated", "position, joint "},
     [PSDMP_FMU_QD] = {"output", "continuous", "calculated", "velocity, joint "},
     [PSDMP_FMU_QDD] = {"output", "continuous", "calculated", "acceleration, joint "},
@@ -58,7 +58,7 @@ static const struct kind {
     [PSDMP_FMU_QD_START] = {"parameter", "fixed", "exact", "velocity at the beginning, joint "},
     [PSDMP_FMU_STEP] = {"parameter", "fixed", "exact", "co-simulation: longest step of the Runge-Kutta method inside"},
     [PSDMP_FMU_GRAVITY] = {"parameter", "tunable", "exact", "gravity in the base frame"},
-    [PSDMP_FMU_PAYLOAD] = {"parameter", "tunable", "exact", "a body on the last link, about that link's frame: "},
+    [PSDMP_FMU_PAYLOAD] = {"parameter", "tunable", "exact", "a body on the tip of the longest moving chain, about that link's frame: "},
     [PSDMP_FMU_THETA] = {"parameter", "tunable", "exact", "base parameter "},
 };
 

@@ -194,7 +194,7 @@ psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, con
                       double *out) {
   const psdm_eval_options *o = options ? options : &no_options;
   const double *q = in, *second = in + r->n, *third = second + r->n;
-  int link = (o->link ? o->link : r->joints) - 1;
+  int link = o->link ? o->link - 1 : r->last;
   if (o->expanded && (!o->model || !o->theta || !o->scratch)) return PSDM_E_ARGUMENT;
   switch (f) {
     case PSDM_F_INVERSE: return torques(r, work, o, q, second, third, out);

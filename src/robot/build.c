@@ -41,6 +41,18 @@ static psdm_status sort_joints(const psdmp_spec *spec, psdmp_arena *arena, int *
 
 /* ---- the tree itself ---- */
 
+/* of the links that most joints move, the last in the file */
+static bool find_last(psdm_robot *r) {
+  int *depth = NEW(&r->arena, r->bodies, int), most = 0;
+  for (int b = 0; depth && b < r->bodies; b++) {
+    depth[b] = 1 + (r->body[b].parent < 0 ? 0 : depth[r->body[b].parent]);
+    if (depth[b] > most) most = depth[b];
+  }
+  for (int j = 0; depth && j < r->joints; j++)
+    if (r->link[j].body >= 0 && depth[r->link[j].body] == most) r->last = j;
+  return depth != NULL;
+}
+
 static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
   psdmp_arena *arena = &r->arena;
   r->joints = spec->joints;
@@ -74,11 +86,12 @@ static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, psdm_erro
     const psdmp_spec_joint *s = &spec->joint[j];
     int carrier = s->parent < 0 ? -1 : r->link[s->parent].body;
     r->place[j] = (psdmp_place){s->before, s->after};
-    r->link[j] = (psdmp_link){.name = s->link_name, .body = s->type == PSDM_FIXED ? carrier : body};
+    r->link[j] = (psdmp_link){.name = s->link_name, .line = s->link_line, .body = s->type == PSDM_FIXED ? carrier : body};
     if (s->type == PSDM_FIXED) continue;
     r->body[body++] = (psdmp_body){.parent = carrier, .prismatic = s->type == PSDM_PRISMATIC, .number = r->joint[j].link, .index = j};
   }
   r->base = spec->base;
+  if (!find_last(r)) return no_memory(spec, error);
   psdmp_robot_place(r);
   return psdmp_robot_keep_lengths(spec, r) ? PSDM_OK : no_memory(spec, error);
 }
@@ -319,6 +332,7 @@ static psdm_status close_loops(const psdmp_spec *spec, psdm_robot *r, psdm_error
 psdm_status psdmp_robot_build(psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
   r->file = spec->file;
   r->name = spec->name;
+  r->urdf = spec->urdf;
   r->base_name = spec->base_name;
   memcpy(r->gravity, spec->gravity, sizeof r->gravity);
   r->order = NEW(&r->arena, spec->joints, int);

@@ -31,6 +31,7 @@ static bool looks_like_xml(const char *text, size_t length) {
 /* what every source shares once its spec is filled */
 static psdm_status finish(psdmp_spec *spec, const psdm_robot_options *options, psdm_robot *robot, psdm_error *error) {
   psdm_status status = options ? psdmp_spec_restrict(spec, options, &robot->arena, error) : PSDM_OK;
+  if (!status) status = psdmp_spec_missing(spec, options ? options->missing_inertia : PSDM_MISSING_AUTO, &robot->arena, error);
   if (status) return status;
   if (!spec->name || !spec->name[0]) spec->name = stem(&robot->arena, spec->file);
   if (!spec->name) return psdmp_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
@@ -144,12 +145,25 @@ void psdmp_robot_refresh(psdm_robot *r) {
   refresh_drives(r);
 }
 
+int psdm_robot_unknown_links(const psdm_robot *r) {
+  int count = 0;
+  for (int b = 0; b < r->bodies; b++) {
+    bool unknown = false;
+    for (int i = 0; i < PSDMP_STANDARD; i++) unknown |= !isfinite(r->pi[(long)PSDMP_STANDARD * b + i]);
+    count += unknown;
+  }
+  return count;
+}
+
 psdm_status psdm_robot_ready(const psdm_robot *r, psdm_error *error) {
   char name[80];
   if (r->unknown_link >= 0) {
     int by = r->unknown_by[r->joint[r->unknown_link].link]; /* perhaps a link that is fixed to it */
-    const char *link = r->link[by >= 0 ? by : r->unknown_link].name;
-    psdmp_quote(link, strlen(link), name, sizeof name);
+    const psdmp_link *link = &r->link[by >= 0 ? by : r->unknown_link];
+    psdmp_quote(link->name, strlen(link->name), name, sizeof name);
+    if (r->urdf)
+      return psdmp_fail(error, PSDM_E_MISSING, r->file, link->line, 0,
+                        "link '%s' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia zero)", name);
     return psdmp_fail(error, PSDM_E_MISSING, r->file, 0, 0,
                       "link '%s' has no mass, centre of mass and inertia; this command needs them ('links:')", name);
   }
@@ -230,6 +244,22 @@ int psdm_robot_find(const psdm_robot *r, const char *name) {
   for (int j = 0; j < r->joints; j++)
     if (strcmp(r->joint[j].name, name) == 0) return j;
   return -1;
+}
+
+bool psdm_robot_moves(const psdm_robot *r, int joint) { return joint >= 0 && joint < r->joints && r->link[joint].body >= 0; }
+
+/* how many joints move a body */
+static int moving_depth(const psdm_robot *r, int body) {
+  int depth = 0;
+  for (; body >= 0; body = r->body[body].parent) depth++;
+  return depth;
+}
+
+int psdm_robot_default_link(const psdm_robot *r, bool *chosen) {
+  int equals = 0, most = moving_depth(r, r->link[r->last].body);
+  for (int b = 0; chosen && b < r->bodies; b++) equals += moving_depth(r, b) == most;
+  if (chosen) *chosen = equals > 1 || r->last != r->joints - 1;
+  return r->last;
 }
 
 /* ---- parameters ---- */

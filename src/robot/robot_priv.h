@@ -42,7 +42,7 @@ typedef struct psdmp_body {
 /* A link as the user knows it: a frame fixed to a body (or to the base, body -1). */
 typedef struct psdmp_link {
   const char *name;
-  int body;
+  int body, line; /* line of the file, 0: not known */
   psdmp_pose frame; /* the link frame in the body's canonical frame */
 } psdmp_link;
 
@@ -113,6 +113,7 @@ struct psdm_robot {
   psdmp_arena arena; /* owns everything below */
   psdmp_closure *closure; /* NULL: no closed loops */
   const char *file, *name, *base_name;
+  bool urdf; /* how the file is written: in which words messages speak of it */
   double gravity[3];
 
   int n, bodies, joints, drives;
@@ -124,6 +125,7 @@ struct psdm_robot {
   psdmp_pose base;          /* where the tree stands */
   psdmp_place *place;       /* (joints) what body and link poses are computed from */
   int *order;               /* (joints) parents before children */
+  int last;                 /* joint of the link that is meant where none is named: the tip of the longest moving chain */
   int lengths;
   psdmp_length *length;     /* (lengths) by joint; all that the places' translations are made of */
   int tool_joint;           /* joint of the moving link that carries the tool, -1: no tool that moves */

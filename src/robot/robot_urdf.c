@@ -23,6 +23,7 @@ typedef struct link_node {
   const char *name;
   int line;
   int parent_joint; /* joint whose child it is, -1: none */
+  bool known, half, shaped; /* it has an <inertial>, one without moments, a <visual> or <collision> */
   double pi[PSDMP_STANDARD];
 } link_node;
 
@@ -176,6 +177,11 @@ static psdm_status read_origin(reader *r, const xmlNode *parent, bool snapped, p
 
 /* ---- links ---- */
 
+/* products of inertia may be left out; a moment that is left out is not known to be zero */
+static bool has_moments(const xmlNode *inertia) {
+  return inertia && xmlHasProp((xmlNode *)inertia, BAD_CAST "ixx") && xmlHasProp((xmlNode *)inertia, BAD_CAST "iyy") && xmlHasProp((xmlNode *)inertia, BAD_CAST "izz");
+}
+
 static psdm_status read_inertial(reader *r, const xmlNode *inertial, link_node *link) {
   const xmlNode *mass, *inertia;
   psdmp_pose pose;
@@ -191,13 +197,16 @@ static psdm_status read_inertial(reader *r, const xmlNode *inertial, link_node *
   if (!status) status = numbers(r, mass, "value", 1, &about[0]);
   for (int i = 0; i < 6 && !status && inertia; i++) status = numbers(r, inertia, names[i], 1, &about[4 + i]);
   if (status) return status;
+  link->half = about[0] != 0 && !has_moments(inertia);
+  link->known = !link->half;
   psdmp_standard_move(&pose, about, link->pi);
-  return psdmp_spec_check_link(r->spec, r->arena, link->name, link->pi) ? no_memory(r) : PSDM_OK;
+  return !link->half && psdmp_spec_check_link(r->spec, r->arena, link->name, link->pi) ? no_memory(r) : PSDM_OK;
 }
 
 static psdm_status read_link(reader *r, const xmlNode *node, link_node *link) {
   const xmlNode *inertial;
   *link = (link_node){.line = line_of(node), .parent_joint = -1};
+  for (const xmlNode *at = node->children; at; at = at->next) link->shaped |= is_element(at, "visual") || is_element(at, "collision");
   psdm_status status = read_name(r, node, &link->name);
   if (!status) status = only_child(r, node, "inertial", &inertial);
   return status || !inertial ? status : read_inertial(r, inertial, link);
@@ -425,7 +434,9 @@ static psdm_status fill_joint(reader *r, const urdf *u, int j) {
   out->parent = u->link[joint->parent_link].parent_joint;
   out->link_name = link->name;
   out->link_line = link->line;
-  out->known = true; /* URDF: a link without inertia has none */
+  out->known = link->known;
+  out->half = link->half;
+  out->shaped = link->shaped;
   memcpy(out->pi, link->pi, sizeof out->pi);
   out->before = joint->origin;
   if (joint->type != PSDM_FIXED) {
@@ -561,6 +572,7 @@ psdm_status psdmp_spec_from_urdf(const char *text, size_t length, const char *fi
                                  psdmp_spec *spec, psdm_error *error) {
   reader r = {.file = file, .arena = arena, .error = error, .spec = spec, .snap = !(options && options->no_snap)};
   spec->file = file;
+  spec->urdf = true;
   spec->base = psdmp_pose_identity();
   memcpy(spec->gravity, (const double[3]){0, 0, -9.81}, sizeof spec->gravity);
   psdm_status status = check_text(&r, text, length);

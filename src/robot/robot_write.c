@@ -521,7 +521,6 @@ static const char *joint_loss(const psdm_robot *r, int j, int *index) {
   } losses[] = {
       {joint->drive >= 0, "a drive inertia"},
       {joint->q < 0 && r->g_row[b + 1] - r->g_row[b] != 1, "a coupling to more or less than one joint"},
-      {!isfinite(pi[0]), "a link of unknown inertia"},
       {isfinite(pi[0]) && !has_body(pi), "first moments without a mass"},
       {f->given && (f->exponent != 1 || f->stribeck > 0 || f->offset != 0 || f->sigma0 != 0 || f->sigma1 != 0), "friction beyond viscous and Coulomb"},
       {isfinite(joint->stiffness), "a stiffness"},

@@ -32,6 +32,8 @@ typedef struct psdmp_spec_joint {
   double motor_mass, motor_com[3];
   int motor_on; /* joint whose link carries it, -1: the base */
   bool known;   /* the link's numbers are given */
+  bool half;    /* not known, but for mass and centre: URDF's <inertial> without moments */
+  bool shaped;  /* URDF: the link has <visual> or <collision> */
   double pi[PSDMP_STANDARD];
 } psdmp_spec_joint;
 
@@ -48,6 +50,7 @@ enum {
 
 typedef struct psdmp_spec {
   const char *file, *name; /* name NULL: the file's */
+  bool urdf;
   const char *base_name;   /* what the file calls the base */
   double gravity[3];
   psdmp_pose base;
@@ -89,6 +92,9 @@ psdm_status psdmp_spec_from_tables(const char *dh_path, const char *x_path, cons
 
 /* Locks joints, takes another root, keeps only the chain to a tip: what the options ask for. */
 psdm_status psdmp_spec_restrict(psdmp_spec *spec, const psdm_robot_options *options, psdmp_arena *arena, psdm_error *error);
+
+/* Decides which links without numbers are frames, which are unknown and which the rule takes as massless, and tells. */
+psdm_status psdmp_spec_missing(psdmp_spec *spec, psdm_missing_inertia rule, psdmp_arena *arena, psdm_error *error);
 
 /* Says that a length moves the joint's transforms: value * column `axis` of R, before or after the motion. */
 void psdmp_spec_add_length(psdmp_spec_joint *joint, char kind, double value, const double R[9], int axis, bool after);

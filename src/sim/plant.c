@@ -314,7 +314,7 @@ static psdm_status total(psdm_sim *s, double *sum) {
 /* the load, given about the last link's frame, as part of the moving link that carries that */
 static void move_load(const psdm_sim *s, const double load[PSDMP_STANDARD], double moved[PSDMP_STANDARD], int *number) {
   const psdm_robot *r = s->plant;
-  const psdmp_link *last = &r->link[r->joints - 1];
+  const psdmp_link *last = &r->link[r->last];
   const psdmp_body *body = &r->body[last->body];
   psdmp_pose back = psdmp_pose_inverse(&r->link[body->index].frame), there = psdmp_pose_product(&back, &last->frame);
   psdmp_standard_move(&there, load, moved);

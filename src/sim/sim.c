@@ -75,12 +75,12 @@ static psdm_status check_options(const psdm_sim *s, psdm_error *error) {
   if (o->controller && psdm_control_n(o->controller) != s->n) return refuse(s, error, "the controller is made for another number of joints");
   if (o->wrench && psdm_signal_columns(o->wrench) != 6) return refuse(s, error, "a wrench has six columns");
   if (o->wrench_joint < 0 || o->wrench_joint > s->robot->joints) return refuse(s, error, "the joint of the wrench is out of range");
+  if (o->wrench && o->wrench_joint && s->robot->link[o->wrench_joint - 1].body < 0) return refuse(s, error, "the wrench acts on a link that is fixed to the base");
   for (int k = 0; k < o->payloads; k++) {
     if (!isfinite(o->payload[k].t) || (k && !(o->payload[k].t > o->payload[k - 1].t))) return refuse(s, error, "payloads must follow each other in time");
     for (int i = 0; i < PSDMP_STANDARD; i++)
       if (!isfinite(o->payload[k].pi[i])) return refuse(s, error, "a payload has a number that is not finite");
   }
-  if (o->payloads && s->robot->link[s->robot->joints - 1].body < 0) return refuse(s, error, "the last link stands still: it carries no payload");
   if (o->elastic && s->robot->closure) return refuse(s, error, "elastic joints in closed loops are not simulated");
   if (s->robot->closure && o->integrator == PSDM_INTEGRATOR_EULER && o->friction == PSDM_FRICTION_LUGRE) return refuse(s, error, "LuGre friction in closed loops needs bdf or rk4: euler treats it explicitly there");
   return PSDM_OK;
@@ -245,8 +245,7 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   s->loops = psdm_loop_equations(r);
   s->control_states = s->options.controller ? psdm_control_states(s->options.controller) : 0;
   s->wrench_joint = s->options.wrench_joint - 1;
-  for (int k = 0; !s->options.wrench_joint && k < r->joints; k++)
-    if (r->link[k].body >= 0) s->wrench_joint = k;
+  if (!s->options.wrench_joint) s->wrench_joint = r->last;
   s->continuous = s->options.controller && s->options.period == 0;
   lay_out(s);
   size_t square = (size_t)s->motors * (size_t)s->motors + 1;
@@ -255,6 +254,7 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   if (!s->B || !s->B_factor || !allocate(s)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   number_unknowns(s);
   status = set_rotors(s, error);
+  if (!status && !s->options.payloads) status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, error); /* a load may yet give a joint inertia */
   if (!status) status = compile(s, error);
   if (status) return status;
   if (psdm_work_new(s->moving, s->arena.allocator, &s->work) || (s->loops && psdm_work_new(s->plant, s->arena.allocator, &s->loop_work))) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");

@@ -59,11 +59,12 @@ def test_reads(name, peer, need, kdl_parser):
 # ---- what is read differently ----
 
 def test_mass_from_shapes(need):
-    """A link with a shape but no <inertial>: MuJoCo takes its mass from the shape, psdm takes none."""
+    """A link with a shape but no <inertial>: MuJoCo takes its mass from the shape, to psdm it is unknown."""
     need("mujoco")
     path = path_of("no <inertial>, but a <collision>")
     assert judges.mujoco.MjModel.from_xml_path(str(path)).body("lower").mass[0] == 1000
-    assert tool.inspect(path)["parameters"]["m2"] == 0
+    assert "'lower'" in tool.run("inspect", path).stderr and tool.run("eval", path, "gravity", text="q1,q2\n0,0\n").returncode == 3
+    assert tool.inspect(path)["parameters"]["m2"] == 0  # --missing-inertia zero
 
 
 def test_mimic_degrees_of_freedom(need):

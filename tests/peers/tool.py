@@ -13,6 +13,9 @@ INPUTS = {"inverse": ("q", "qd", "qdd"), "forward": ("q", "qd", "tau"), "mass": 
           "linearize-inverse": ("q", "qd", "qdd"), "linearize-forward": ("q", "qd", "tau")}
 
 
+MASSLESS = ("--missing-inertia", "zero")  # how the peers take a link without <inertial>
+
+
 def run(*args, text=None):
     return subprocess.run([PSDM, *map(str, args)], input=text, capture_output=True, text=True, timeout=120)
 
@@ -25,7 +28,7 @@ def ask(*args, text=None):
 
 @lru_cache(maxsize=None)
 def _inspect(path, args):
-    return json.loads(ask("inspect", path, "--json", *args))
+    return json.loads(ask("inspect", path, "--json", *MASSLESS, *args))
 
 
 def inspect(path, args=()):
@@ -42,5 +45,5 @@ def csv_of(states, names):
 def evaluate(path, function, states, args=()):
     """(states x outputs): one call for all states."""
     extra = ["--standard"] if function == "regressor" else []
-    out = ask("eval", path, function, *extra, *args, text=csv_of(states, INPUTS[function]))
+    out = ask("eval", path, function, *MASSLESS, *extra, *args, text=csv_of(states, INPUTS[function]))
     return np.array([[float(x) for x in line.split(",")] for line in out.splitlines()[1:]])

@@ -240,7 +240,7 @@ static void strangers(void **state) {
 
 static void put_links(buffer *b, int links) {
   put(b, "<robot>\n");
-  for (int l = 0; l < links; l++) put(b, "<link name='l%d'><inertial><mass value='1'/></inertial></link>\n", l);
+  for (int l = 0; l < links; l++) put(b, "<link name='l%d'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>\n", l);
 }
 
 /* a chain of links whose first joint moves and whose others do not; backwards: each child before its parent */

@@ -141,16 +141,18 @@ static void limits_and_dynamics(void **state) {
   psdm_robot_free(robot);
 }
 
+/* zero where the file says zero */
 static void massless_links(void **state) {
   (void)state;
-  psdm_robot *robot = load("<robot name='m'><link name='b'/><link name='a'/><link name='c'><inertial><mass value='0'/></inertial></link>"
+  psdm_robot *robot = load("<robot name='m'><link name='b'/><link name='a'><inertial><mass value='0'/><inertia ixx='0' iyy='0' izz='0'/></inertial></link>"
+                           "<link name='c'><inertial><mass value='0'/></inertial></link>"
                            "<joint name='j1' type='revolute'><parent link='b'/><child link='a'/></joint>"
                            "<joint name='j2' type='revolute'><parent link='a'/><child link='c'/></joint></robot>");
   double pi[20], tau[2], none[20] = {0}, qdd[2];
   const motion m = {{1, 2}, {3, 4}, {5, 6}};
   psdm_work *work;
   assert_int_equal(psdm_robot_warnings(robot), 0);
-  assert_int_equal(psdm_robot_ready(robot, NULL), PSDM_OK); /* URDF: no inertia is zero inertia, not unknown */
+  assert_int_equal(psdm_robot_ready(robot, NULL), PSDM_OK);
   psdm_robot_parameters(robot, pi);
   assert_memory_equal(pi, none, sizeof pi);
   inverse(robot, &m, tau);
@@ -159,6 +161,116 @@ static void massless_links(void **state) {
   assert_int_equal(psdm_forward(robot, work, m.q, m.qd, tau, qdd), PSDM_E_SINGULAR);
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);
+}
+
+#define WEIGHT "<inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"
+#define SHAPE "<visual><geometry><sphere radius='1'/></geometry></visual>"
+#define MOVES(name, parent, child) "<joint name='" name "' type='revolute'><parent link='" parent "'/><child link='" child "'/></joint>"
+#define FIXED(name, parent, child) "<joint name='" name "' type='fixed'><parent link='" parent "'/><child link='" child "'/></joint>"
+
+/* what is said of links without <inertial> by each rule: how many moving links are unknown, and the first warning or note */
+static void links_without_inertial(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    int unknown, strict, notes;        /* moving links that are unknown by default and with PSDM_MISSING_UNKNOWN; notes with PSDM_MISSING_ZERO */
+    const char *ready, *warning;       /* what is missing, and told, by default */
+  } cases[] = {
+      /* the base and what is bolted to it do not matter */
+      {"<link name='b'/><link name='rail'>" SHAPE "</link><link name='a'>" WEIGHT "</link>" FIXED("k", "b", "rail") MOVES("j", "rail", "a"), 0, 0, 0, NULL, NULL},
+      /* frames: neither numbers nor a shape, on a body that has numbers, wherever those stand */
+      {"<link name='b'/><link name='a'>" WEIGHT "</link><link name='tool0'/>" MOVES("j", "b", "a") FIXED("k", "a", "tool0"), 0, 0, 0, NULL, NULL},
+      {"<link name='b'/><link name='a'/><link name='body'>" WEIGHT "</link>" MOVES("j", "b", "a") FIXED("k", "a", "body"), 0, 0, 0, NULL, NULL},
+      {"<link name='b'/><link name='a'><inertial><mass value='0'/></inertial></link><link name='f'/>" MOVES("j", "b", "a") FIXED("k", "a", "f"), 0, 0, 0, NULL, NULL},
+      /* a shape that is bolted to a body with numbers: nothing is added, loudly */
+      {"<link name='b'/><link name='a'>" WEIGHT "</link><link name='cover'>" SHAPE "</link>" MOVES("j", "b", "a") FIXED("k", "a", "cover"), 0, 1, 0, NULL,
+       "1 fixed link has a shape but no <inertial>, and adds nothing to the link that carries it (--missing-inertia unknown makes that one unknown): 'cover'"},
+      /* a moving link: unknown, with a shape or without, and whatever light thing is bolted to it */
+      {"<link name='b'/><link name='a'/><link name='c'>" WEIGHT "</link>" MOVES("j", "b", "a") MOVES("k", "a", "c"), 1, 1, 1, "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia zero)",
+       "1 moving link has no <inertial>, which leaves the inertia unknown (--missing-inertia zero takes it as zero): 'a'"},
+      {"<link name='b'/><link name='a'>" SHAPE "</link><link name='c'>" WEIGHT "</link>" MOVES("j", "b", "a") FIXED("k", "a", "c"), 1, 1, 1, "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia zero)",
+       "1 moving link has no <inertial>, which leaves the inertia unknown (--missing-inertia zero takes it as zero): 'a'"},
+      {"<link name='b'/><link name='a'/><link name='tool0'/><link name='c'>" SHAPE "</link>" MOVES("j", "b", "a") FIXED("k", "a", "tool0") MOVES("l", "a", "c"), 2, 2, 1,
+       "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia zero)",
+       "2 moving links have no <inertial>, which leaves the inertia unknown (--missing-inertia zero takes it as zero): 'a', 'c'"},
+      /* a mass without moments */
+      {"<link name='b'/><link name='a'><inertial><mass value='3'/></inertial></link>" MOVES("j", "b", "a"), 1, 1, 1, "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia zero)",
+       "1 link has a mass but no moments of inertia, which leaves these unknown (--missing-inertia zero takes them as zero): 'a'"},
+      {"<link name='b'/><link name='a'><inertial><mass value='3'/><inertia ixx='1' ixy='0'/></inertial></link>" MOVES("j", "b", "a"), 1, 1, 1, "test.urdf:1: link 'a' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia zero)",
+       "1 link has a mass but no moments of inertia, which leaves these unknown (--missing-inertia zero takes them as zero): 'a'"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[2000], said[900];
+    psdm_error error;
+    snprintf(text, sizeof text, "<robot name='r'>%s</robot>", cases[i].text);
+    psdm_robot *robot = load(text), *strict = load_with(text, &(psdm_robot_options){.missing_inertia = PSDM_MISSING_UNKNOWN});
+    psdm_robot *zero = load_with(text, &(psdm_robot_options){.missing_inertia = PSDM_MISSING_ZERO});
+    if (psdm_robot_unknown_links(robot) != cases[i].unknown || psdm_robot_unknown_links(strict) != cases[i].strict || psdm_robot_unknown_links(zero)) fail_msg("%s", text);
+    assert_int_equal(psdm_robot_ready(robot, &error), cases[i].ready ? PSDM_E_MISSING : PSDM_OK);
+    if (cases[i].ready) assert_string_equal(psdm_error_format(&error, said, sizeof said), cases[i].ready);
+    assert_int_equal(psdm_robot_warnings(robot), cases[i].warning ? 1 : 0);
+    if (cases[i].warning) assert_string_equal(psdm_robot_warning(robot, 0), cases[i].warning);
+    assert_int_equal(psdm_robot_notes(zero), cases[i].notes);
+    assert_int_equal(psdm_robot_ready(zero, NULL), PSDM_OK);
+    psdm_robot_free(robot);
+    psdm_robot_free(strict);
+    psdm_robot_free(zero);
+  }
+  /* a long list of names is cut, and what is left out is counted */
+  char text[8000] = "<robot><link name='b'/>";
+  for (int k = 0; k < 30; k++)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "<link name='a_rather_long_name_%d'/><joint name='j%d' type='revolute'><parent link='b'/><child link='a_rather_long_name_%d'/></joint>", k, k, k);
+  psdm_robot *robot = load(strcat(text, "</robot>"));
+  assert_int_equal(psdm_robot_warnings(robot), 1);
+  assert_non_null(strstr(psdm_robot_warning(robot, 0), "30 moving links"));
+  assert_non_null(strstr(psdm_robot_warning(robot, 0), "'a_rather_long_name_8' and 21 more"));
+  psdm_robot_free(robot);
+}
+
+/* the link that is meant where none is named */
+static void default_link(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *link;
+    bool chosen;
+  } cases[] = {
+      {"<link name='b'/><link name='a'/><link name='c'/>" MOVES("j", "b", "a") MOVES("k", "a", "c"), "c", false},
+      {"<link name='b'/><link name='a'/><link name='c'/><link name='tool0'/>" MOVES("j", "b", "a") MOVES("k", "a", "c") FIXED("l", "c", "tool0"), "tool0", false},
+      /* bolted to the base, or in mid-chain, but last in the file */
+      {"<link name='b'/><link name='a'/><link name='c'/><link name='world'/>" MOVES("j", "b", "a") MOVES("k", "a", "c") FIXED("l", "b", "world"), "c", true},
+      {"<link name='b'/><link name='a'/><link name='c'/><link name='cam'/>" MOVES("j", "b", "a") MOVES("k", "a", "c") FIXED("l", "a", "cam"), "c", true},
+      /* branches: the longer one; of equals the last */
+      {"<link name='b'/><link name='a'/><link name='c'/><link name='d'/>" MOVES("j", "b", "a") MOVES("k", "a", "c") MOVES("l", "b", "d"), "c", true},
+      {"<link name='b'/><link name='a'/><link name='c'/><link name='d'/>" MOVES("j", "b", "a") MOVES("k", "a", "c") MOVES("l", "a", "d"), "d", true},
+      /* children before their parents */
+      {"<link name='b'/><link name='a'/><link name='c'/>" MOVES("k", "a", "c") MOVES("j", "b", "a"), "c", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[2000];
+    bool chosen;
+    snprintf(text, sizeof text, "<robot name='r'>%s</robot>", cases[i].text);
+    psdm_robot *robot = load(text);
+    int joint = psdm_robot_default_link(robot, &chosen);
+    assert_string_equal(psdm_robot_link_name(robot, joint), cases[i].link);
+    assert_int_equal(chosen, cases[i].chosen);
+    assert_true(psdm_robot_moves(robot, joint));
+    int still = psdm_robot_find(robot, "world");
+    if (still >= 0) assert_false(psdm_robot_moves(robot, still));
+    /* pose and Jacobian mean it */
+    psdm_work *work;
+    const motion m = {{0.3, -0.4, 0.5}, {0}, {0}};
+    double own[12], named[12], J[18], J_named[18];
+    const psdm_eval_options link = {.link = joint + 1};
+    assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_POSE, NULL, m.q, own), PSDM_OK);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_POSE, &link, m.q, named), PSDM_OK);
+    assert_memory_equal(own, named, sizeof own);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_JACOBIAN, NULL, m.q, J), PSDM_OK);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_JACOBIAN, &link, m.q, J_named), PSDM_OK);
+    assert_memory_equal(J, J_named, sizeof(double) * 6 * (size_t)psdm_robot_n(robot));
+    psdm_work_free(work, NULL);
+    psdm_robot_free(robot);
+  }
 }
 
 /* ---- one joint in closed form ---- */
@@ -604,7 +716,7 @@ static void harmless_xml(void **state) {
 
   /* inside elements: attributes in any quotes and blanks, comments, prefixes; what is not ours is not read */
   psdm_robot *robot = load("<robot name = \"a &amp; &#x62;\"\n xmlns:o='u' o:name='no'><link\tname='b'/><link name='l'><visual><origin xyz='x'/></visual><collision/>"
-                           "<o:inertial/><inertial><!-- <mass value='9'/> --><mass\nvalue=' \t2\n' o:value='7'/></inertial></link>"
+                           "<o:inertial/><inertial><!-- <mass value='9'/> --><mass\nvalue=' \t2\n' o:value='7'/><inertia ixx='1' iyy='1' izz='1' o:izz='x'/></inertial></link>"
                            "<joint name='j' type='prismatic'><parent link='b'/><child link='l'/><o:origin xyz='9 9 9'/><calibration rising='0'/>"
                            "<safety_controller k_velocity='10'/><origin xyz='\n1\t2  3 ' /></joint></robot>");
   double pi[10], pose[12];
@@ -660,6 +772,7 @@ static void every_allocation_may_fail(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(limits_and_dynamics),     cmocka_unit_test(massless_links),
+      cmocka_unit_test(links_without_inertial), cmocka_unit_test(default_link),
       cmocka_unit_test(axes_in_every_direction), cmocka_unit_test(aligned_axes_are_exact),
       cmocka_unit_test(inertial_rotation),       cmocka_unit_test(fixed_links_are_lumped),
       cmocka_unit_test(chain_equals_yaml),       cmocka_unit_test(mimic_couples),

@@ -97,7 +97,12 @@ static int add_function(bench *b, const psdm_code_options *options, bool chosen,
   int at = b->codes;
   tool_search *search = options->going_on_user;
   psdm_compile_options compile = {.native = true, .compiler = compiler};
-  if (psdm_code_build(b->robot, options, NULL, &b->code[at], &error)) return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
+  psdm_status status = psdm_code_build(b->robot, options, NULL, &b->code[at], &error);
+  if (status == PSDM_E_SINGULAR && (options->optional & options->functions)) {
+    tool_warn("%s", error.text);
+    return -1;
+  }
+  if (status) return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
   b->codes++;
   double began = tool_now();
   progress_words(&search->bar, "compiling", -1);
@@ -190,7 +195,7 @@ static void sweep_batch(const bench *b, const bench_row *row) {
 /* the library's recursion at one state */
 static psdm_status recursion(const bench *b, psdm_code_function f, const double *x, double *out) {
   const psdm_robot *r = b->robot;
-  int n = psdm_robot_n(r), joint = psdm_robot_joints(r) - 1;
+  int n = psdm_robot_n(r), joint = psdm_robot_default_link(r, NULL);
   psdm_eval_options base = {.model = b->model, .scratch = b->scratch};
   switch (f) {
     case PSDM_CODE_INVERSE: return psdm_inverse(r, b->work, x, x + n, x + 2 * n, out);

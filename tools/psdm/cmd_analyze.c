@@ -109,10 +109,12 @@ long analyze_beyond(const psdm_bounds *b) {
 }
 
 static int find_link(analysis *a) {
-  a->link = psdm_robot_joints(a->robot) - 1;
-  if (!a->set.link) return -1;
+  if (!a->set.link) {
+    a->link = tool_default_link(a->robot, "--link names another");
+    return -1;
+  }
   a->link = psdm_robot_find(a->robot, a->set.link);
-  return a->link >= 0 ? -1 : tool_no_link("analyze", "link", a->set.link, a->robot);
+  return a->link >= 0 ? tool_must_move("analyze", "link", a->robot, a->link) : tool_no_link("analyze", "link", a->set.link, a->robot);
 }
 
 static int find_structure(analysis *a) {

@@ -14,7 +14,7 @@
   X(number, seed, "1", "S", "of the search for largest values and of the samples; bounds hold for any")                            \
   X(text, limits, "", "2=-1:1,...", "ranges of joints by number or name (rad, m), in place of the file's")                         \
   X(text, path, "", "FILE.csv", "positions q1.. (and t): manipulability and ellipsoids of velocity, acceleration, apparent mass")  \
-  X(text, link, "", "NAME", "the link whose ellipsoids these are (default: the last)")                                             \
+  X(text, link, "", "NAME", "the link whose ellipsoids these are (default: the tip of the longest moving chain)")                                             \
   X(text, out, "", "FILE.csv", "where the ellipsoids go; - is standard output")                                                    \
   X(text, plots, "", "DIR", "draw M and g as each joint moves alone, and the path, with gnuplot")                                  \
   X(flag, ignore_extra, "", "", "let the CSV have columns that are not needed")                                                    \

@@ -59,7 +59,7 @@ static int parse_options(const bench_settings *set, int *method, psdm_code_optio
   o->target = PSDM_CODE_SIMD;
   o->prefix = "arm"; /* the robot's name is no part of the machine code */
   o->effort = set->effort > 0 ? (int)set->effort : -1;
-  return tool_functions("bench", set->functions, &o->functions);
+  return tool_functions("bench", set->functions, &o->functions, &o->optional);
 }
 
 /* ---- the work ---- */

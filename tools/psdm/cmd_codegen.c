@@ -15,12 +15,12 @@
   X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls")    \
   X(text, sincos, "polynomial", "polynomial|libm|caller", "sines inlined, from libm, or as arguments s and c")    \
   X(flag, gravity_argument, "", "", "gravity vector as an argument")                                              \
-  X(flag, payload, "", "", "a body on the last link, ten standard parameters, as an argument")                    \
-  X(flag, wrench, "", "", "force and moment on the last link as an argument (inverse, bias, forward)")            \
+  X(flag, payload, "", "", "a body on the tip of the longest moving chain, ten standard parameters, as an argument")                    \
+  X(flag, wrench, "", "", "force and moment on the tip of the longest moving chain as an argument (inverse, bias, forward)")            \
   X(flag, friction_columns, "", "", "regressor: add columns of Coulomb and viscous friction")                     \
   X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                      \
   X(text, wrap, "", "LIST", "wrappers around the functions, with commas between: casadi, fmu")                    \
-  X(text, link, "", "NAME|NUMBER", "link or joint that jacobian and pose look at (default: the last)")            \
+  X(text, link, "", "NAME|NUMBER", "link or joint that jacobian and pose look at (default: the tip of the longest moving chain)")            \
   X(number, effort, "50", "N", "restarts of the search for few operations that may bring nothing; 0: none")         \
   X(flag, json, "", "", "write one JSON object")                                                                  \
   ROBOT_SETTINGS(X)
@@ -94,7 +94,7 @@ static int parse_options(const codegen_settings *set, psdm_code_options *o) {
   if (code < 0) code = CHOICE(set, theta, &theta, "baked", "argument");
   if (code < 0) code = CHOICE(set, optimise, &throughput, "latency", "throughput");
   if (code < 0) code = CHOICE(set, sincos, &sincos, "polynomial", "libm", "caller");
-  if (code < 0) code = tool_functions("codegen", set->functions, &o->functions);
+  if (code < 0) code = tool_functions("codegen", set->functions, &o->functions, &o->optional);
   if (code < 0) code = parse_wraps(set->wrap, &o->wraps);
   if (code < 0 && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_CODE_REGRESSOR & 1))
     code = tool_usage("codegen", "--%s-columns needs the function regressor", set->friction_columns ? "friction" : "drive");
@@ -117,6 +117,8 @@ static int parse_options(const codegen_settings *set, psdm_code_options *o) {
 /* --link, by name or as a joint counted from 1 */
 static int find_link(const char *text, const psdm_robot *robot, psdm_code_options *o) {
   double number;
+  bool looks = o->functions & (1u << PSDM_CODE_JACOBIAN | 1u << PSDM_CODE_POSE);
+  if ((!text && looks) || o->wrench_argument || o->payload_argument) tool_default_link(robot, looks ? "--link names another for jacobian and pose" : "--tip cuts to another");
   if (!text) return -1;
   o->link = psdm_robot_find(robot, text) + 1;
   if (o->link) return -1;
@@ -179,6 +181,10 @@ static int print_json(const codegen_settings *set, const psdm_robot *robot, cons
   psdm_json_string(out, "directory", set->out);
   psdm_json_array(out, "files");
   for (int i = 0; psdm_code_file(code, i, name, sizeof name); i++) psdm_json_string(out, NULL, name);
+  psdm_json_close(out);
+  psdm_json_array(out, "omitted");
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+    if (psdm_code_omitted(code) >> f & 1) psdm_json_string(out, NULL, psdm_code_function_name((psdm_code_function)f));
   psdm_json_close(out);
   psdm_json_object(out, "functions");
   for (int k = 0; k < psdm_code_count(code); k++) {

@@ -11,7 +11,7 @@
   X(flag, standard, "", "", "regressor of the standard parameters (10 per link, then the drive inertias), not of the base ones") \
   X(flag, friction, "", "", "add the robot's friction (inverse, bias; forward subtracts it; linearizations)") \
   X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")           \
-  X(text, link, "", "NAME", "link or joint that jacobian and pose look at (default: the last)")             \
+  X(text, link, "", "NAME", "link or joint that jacobian and pose look at (default: the tip of the longest moving chain)")             \
   X(text, wrench, "", "LINK:FX,FY,FZ,MX,MY,MZ", "external force and moment on a link, base frame; several with ';'") \
   X(text, via, "recursive", "recursive|expanded", "by the recursions, or through the derived model")       \
   X(text, assume, "", "A = 0,B = C,...", "assumptions for the derived model, beside the file's own")        \
@@ -112,6 +112,7 @@ static int take_wrench(const psdm_robot *robot, char *text, psdm_wrench *wrench)
   if (!colon) return tool_usage("eval", "--wrench '%s': LINK:FX,FY,FZ,MX,MY,MZ was expected", tool_safe(text));
   *colon = '\0';
   int code = find_link(robot, text, "wrench", &wrench->joint);
+  if (code < 0) code = tool_must_move("eval", "wrench", robot, wrench->joint);
   if (code >= 0) return code;
   char *at = colon + 1;
   for (int i = 0; i < 6; i++) {
@@ -180,8 +181,11 @@ static int set_options(job *j) {
     return tool_usage("eval", "--friction goes with inverse, bias, forward and the linearizations");
   if (j->set.link) {
     int joint, code = find_link(j->robot, j->set.link, "link", &joint);
+    if (code < 0 && f == PSDM_F_JACOBIAN) code = tool_must_move("eval", "link", j->robot, joint);
     if (code >= 0) return code;
     j->options.link = joint + 1;
+  } else if (f == PSDM_F_JACOBIAN || f == PSDM_F_POSE) {
+    tool_default_link(j->robot, "--link names another");
   }
   if (j->set.wrench) {
     if (f != PSDM_F_INVERSE && f != PSDM_F_FORWARD) return tool_usage("eval", "--wrench goes with inverse and forward");
@@ -194,6 +198,10 @@ static int set_options(job *j) {
   }
   bool needs = f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE;
   if (needs && psdm_robot_ready(j->robot, &error)) return tool_fail(&error);
+  if (f == PSDM_F_FORWARD || f == PSDM_F_LINEARIZE_FORWARD) {
+    int code = tool_regular(j->robot);
+    if (code >= 0) return code;
+  }
   return j->options.expanded || (f == PSDM_F_REGRESSOR && !j->set.standard) ? derive_model(j) : -1;
 }
 

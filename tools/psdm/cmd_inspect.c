@@ -94,6 +94,14 @@ static void print_parameters(const psdm_robot *robot, const double *pi) {
   printf("\n");
 }
 
+static void print_unknown(const psdm_robot *robot, const psdm_error *missing) {
+  int unknown = psdm_robot_unknown_links(robot);
+  if (unknown)
+    printf("; not all are known: inertia of %d of %d moving links is missing: %s\n", unknown, psdm_robot_links(robot), missing->text);
+  else
+    printf("; not all are known: %s\n", missing->text);
+}
+
 static void print_text(const psdm_robot *robot, const double *G, const double *c, const double *pi, bool parameters) {
   const double *g = psdm_robot_gravity(robot);
   double mass = 0;
@@ -113,7 +121,7 @@ static void print_text(const psdm_robot *robot, const double *G, const double *c
     printf("%s%s%s", i ? ", " : "  assumed: ", psdm_robot_assumption(robot, i, text, sizeof text), i + 1 == psdm_robot_assumptions(robot) ? "\n" : "");
   printf("\n%d standard parameters", psdm_robot_parameter_count(robot));
   if (psdm_robot_ready(robot, &missing))
-    printf("; not all are known: %s\n", missing.text);
+    print_unknown(robot, &missing);
   else
     printf(", all known\n");
   if (parameters) print_parameters(robot, pi);
@@ -235,6 +243,7 @@ static int print_json(const psdm_robot *robot, const double *G, const double *c,
   for (int j = 0; j < psdm_robot_joints(robot); j++) json_joint(out, robot, j, G, c, pi, place);
   psdm_json_close(out);
   psdm_json_bool(out, "ready", psdm_robot_ready(robot, NULL) == PSDM_OK);
+  psdm_json_integer(out, "unknown_links", psdm_robot_unknown_links(robot));
   psdm_json_object(out, "parameters");
   for (int k = 0; k < psdm_robot_parameter_count(robot); k++)
     psdm_json_number(out, psdm_robot_parameter_name(robot, k, name, sizeof name), pi[k]);

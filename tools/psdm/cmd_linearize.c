@@ -705,7 +705,8 @@ static int prepare(job *j) {
   if (psdm_robot_loops(j->robot)) return tool_fail(&(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops cannot be linearized yet"});
   j->n = psdm_robot_n(j->robot);
   j->states = 2 * j->n;
-  int code = choose_inputs(j);
+  int code = tool_regular(j->robot);
+  if (code < 0) code = choose_inputs(j);
   if (code < 0) code = allocate(j);
   return code < 0 && j->set.lqr ? set_weights(j) : code;
 }

@@ -22,8 +22,8 @@
   X(number, restitution, "0.5", "SHARE", "--limits bounce: share of the velocity that comes back")                                   \
   X(flag, saturate, "", "", "hold the controller's torque within the effort limits")                                                 \
   X(text, wrench, "", "FILE.csv", "external force and moment: t, fx, fy, fz, and optionally mx, my, mz; base frame")                 \
-  X(text, wrench_link, "", "NAME", "link or joint whose link the wrench acts on, at its frame's origin (default: the last)")         \
-  X(text, payload, "", "FILE.csv", "bodies that the last link carries from t on: t, m, and optionally rx.., Ixx, Iyy, Izz, Ixy, Ixz, Iyz; m = 0 drops it") \
+  X(text, wrench_link, "", "NAME", "link or joint whose link the wrench acts on, at its frame's origin (default: the tip of the longest moving chain)")         \
+  X(text, payload, "", "FILE.csv", "bodies that the tip of the longest moving chain carries from t on: t, m, and optionally rx.., Ixx, Iyy, Izz, Ixy, Ixz, Iyz; m = 0 drops it") \
   X(flag, held, "", "", "rows of --torque and --wrench last until the next, rather than straight lines between them")                \
   X(flag, theta, "", "", "take the base parameters that the robot file states under theta")                                          \
   X(text, control, "none", SETTING_WORDS(PSDM_CONTROL_LIST), "controller, see above")                                                                          \

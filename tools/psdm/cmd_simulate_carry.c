@@ -21,7 +21,7 @@ psdm_status simulate_carry(simulate_job *j, const psdm_along_row *row, psdm_erro
   while (c->next < j->options.payloads && j->payload[c->next].t <= row->t + 1e-9 * j->row_period) c->next++;
   if (c->next > before) {
     psdm_robot_set_parameters(c->load, c->nothing);
-    status = psdm_payload_attach(c->load, psdm_robot_joints(c->load) - 1, j->payload[c->next - 1].pi, error);
+    status = psdm_payload_attach(c->load, psdm_robot_default_link(c->load, NULL), j->payload[c->next - 1].pi, error);
   }
   return status ? status : psdm_inverse(c->load, c->work, row->q, row->qd, row->qdd, c->tau);
 }

@@ -127,10 +127,11 @@ static int load_wrench(simulate_job *j) {
   tool_input(j->set.wrench);
   if (psdm_signal_load(j->set.wrench, names, optional, j->set.held, j->set.ignore_extra, NULL, &j->wrench, &error)) return tool_fail(&error);
   j->options.wrench = j->wrench;
+  if (!j->set.wrench_link) tool_default_link(j->robot, "--wrench-link names another");
   if (!j->set.wrench_link) return -1;
   int joint = psdm_robot_find(j->robot, j->set.wrench_link);
   j->options.wrench_joint = joint + 1;
-  return joint >= 0 ? -1 : tool_usage("simulate", "--wrench-link: the robot has no link or joint '%s'", tool_safe(j->set.wrench_link));
+  return joint >= 0 ? tool_must_move("simulate", "wrench-link", j->robot, joint) : tool_usage("simulate", "--wrench-link: the robot has no link or joint '%s'", tool_safe(j->set.wrench_link));
 }
 
 /* m, the centre of mass r, inertia about it (xx yy zz xy xz yz) to standard parameters: Huygens and Steiner's theorem */
@@ -148,6 +149,7 @@ static int load_payload(simulate_job *j) {
   psdm_signal *table;
   psdm_error error;
   tool_input(j->set.payload);
+  tool_default_link(j->robot, "--tip cuts to another");
   if (psdm_signal_load(j->set.payload, names, names + 1, true, j->set.ignore_extra, NULL, &table, &error)) return tool_fail(&error);
   long rows = psdm_signal_rows(table);
   int code = rows <= SIMULATE_PAYLOADS ? -1 : tool_usage("simulate", "--payload: at most %d rows", SIMULATE_PAYLOADS);

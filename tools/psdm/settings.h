@@ -47,6 +47,7 @@ typedef struct setting {
   X(text, root, "", "LINK", "take this link for the base, leave out what does not hang on it") \
   X(text, tip, "", "LINK", "keep only the joints that move this link")                         \
   X(text, lock, "", "JOINT=VALUE,...", "hold joints at positions (rad, m)")                         \
+  X(text, missing_inertia, "auto", "auto|zero|unknown", "inertia that the file does not give is zero, or unknown; auto: unknown, but for fixed links that another one carries (URDF)") \
   X(text, params, "", "FILE.yaml", "inertias and friction that psdm calibrate found for this robot")
 
 /* The words "a|b" of a list macro with rows X(id, name, ...), for the argument of a setting: SETTING_WORDS(PSDM_CONTROL_LIST). */

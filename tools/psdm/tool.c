@@ -82,6 +82,8 @@ static int load(const char *command, const char *path, bool tables, const char *
   psdm_lock locks[LOCKS];
   char text[2048] = "";
   psdm_robot_options options = {.no_snap = set->no_snap, .gravity = set->gravity.given ? set->gravity.value : NULL, .root = set->root, .tip = set->tip, .locks = locks};
+  const char *missing = set->missing_inertia;
+  options.missing_inertia = strcmp(missing, "zero") == 0 ? PSDM_MISSING_ZERO : strcmp(missing, "unknown") == 0 ? PSDM_MISSING_UNKNOWN : PSDM_MISSING_AUTO;
   if (set->lock) {
     if (strlen(set->lock) >= sizeof text) return tool_usage(command, "--lock is too long");
     snprintf(text, sizeof text, "%s", set->lock);
@@ -223,11 +225,38 @@ void tool_group_numbers(psdm_output *out, const double *const *group, int groups
   psdm_output_text(out, "\n");
 }
 
+/* ---- links ---- */
+
+int tool_default_link(const psdm_robot *robot, const char *what) {
+  static bool told;
+  bool chosen;
+  int joint = psdm_robot_default_link(robot, &chosen);
+  if (chosen && !told) tool_note("link '%s', the tip of the longest moving chain (%s)", tool_safe(psdm_robot_link_name(robot, joint)), what);
+  told |= chosen;
+  return joint;
+}
+
+int tool_must_move(const char *command, const char *option, const psdm_robot *robot, int joint) {
+  if (psdm_robot_moves(robot, joint)) return -1;
+  return tool_usage(command, "--%s: link '%s' is fixed to the base and does not move", option, tool_safe(psdm_robot_link_name(robot, joint)));
+}
+
+/* ---- accelerations ---- */
+
+int tool_regular(const psdm_robot *robot) {
+  psdm_error error;
+  double condition;
+  if (psdm_mass_condition(robot, NULL, &condition, &error)) return tool_fail(&error);
+  if (condition > 1e12) tool_warn("the mass matrix is nearly singular (condition %.1e): accelerations have few right digits", condition);
+  return -1;
+}
+
 /* ---- generated functions ---- */
 
-int tool_functions(const char *command, const char *list, unsigned *functions) {
+int tool_functions(const char *command, const char *list, unsigned *functions, unsigned *optional) {
   const char *words[PSDM_CODE_FUNCTIONS + 2] = {"usual", "all"};
   for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) words[2 + f] = psdm_code_function_name((psdm_code_function)f);
+  unsigned named = 0;
   *functions = 0;
   for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
     char name[64];
@@ -238,9 +267,11 @@ int tool_functions(const char *command, const char *list, unsigned *functions) {
     else if (strcmp(name, "all") == 0)
       *functions |= (1u << PSDM_CODE_FUNCTIONS) - 1;
     else if (psdm_code_function_find(name, &f))
-      *functions |= 1u << f;
+      named |= 1u << f;
     else
       return tool_unknown(command, "function", name, words, PSDM_CODE_FUNCTIONS + 2);
   }
+  *optional = *functions & ~named;
+  *functions |= named;
   return -1;
 }

@@ -99,7 +99,7 @@ typedef struct robot_settings {
 } robot_settings;
 
 #define ROBOT_SETTINGS_OF(set) \
-  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock, .params = (set)->params})
+  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock, .missing_inertia = (set)->missing_inertia, .params = (set)->params})
 
 /* Loads a robot, with calibrated parameters where --params asks for them; notes and warnings go to stderr. Returns -1 to go on, else an exit code. */
 int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot);
@@ -113,8 +113,17 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
 /* "A = 0,B = C" of --assume, cut into pieces in a static buffer. Returns -1 to go on, else an exit code. */
 int tool_assume(const char *command, const char *text, psdm_derive_options *options);
 
-/* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options. Returns -1 to go on, else an exit code. */
-int tool_functions(const char *command, const char *list, unsigned *functions);
+/* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options; optional are those that no word names alone. Returns -1 to go on, else an exit code. */
+int tool_functions(const char *command, const char *list, unsigned *functions, unsigned *optional);
+
+/* The joint whose link is meant where none is named; a note says which, once, where there was a choice. what: "--link", or what else names another. */
+int tool_default_link(const psdm_robot *robot, const char *what);
+
+/* A link that is fixed to the base where one that moves is needed: an exit code after an error; else -1. */
+int tool_must_move(const char *command, const char *option, const psdm_robot *robot, int joint);
+
+/* Whether the robot has accelerations: -1 to go on, or an exit code after an error that names the joints without inertia; warns where the mass matrix is nearly singular. */
+int tool_regular(const psdm_robot *robot);
 
 /* ---- an output file that an interrupt must not leave behind ---- */
 

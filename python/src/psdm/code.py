@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,12 @@ class Code:
         made = ffi.new("psdm_code **")
         check(lib.psdm_code_build(robot._pointer, options, ffi.NULL, made, error), error)
         self._code = ffi.gc(made[0], lib.psdm_code_free)
+        note = lib.psdm_code_note(self._code, 0)
+        count = 0
+        while note != ffi.NULL:
+            warnings.warn(text_of(note), stacklevel=3)
+            count += 1
+            note = lib.psdm_code_note(self._code, count)
         self._compiled = self._compile(compiler, flags, cache, native, graph)
         self._scratch: dict[int, list[Numbers]] = {}
         del keep

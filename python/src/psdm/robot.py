@@ -128,9 +128,10 @@ class Robot(Commands):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gravity: npt.ArrayLike | None = None, root: str | None = None, tip: str | None = None,
-             lock: Mapping[str, float] | None = None, snap: bool = True) -> Robot:
+             lock: Mapping[str, float] | None = None, snap: bool = True, missing_inertia: str = "auto") -> Robot:
         """Reads a file, YAML or URDF. ``gravity`` (3) replaces the file's, ``root`` and ``tip`` cut a chain out, ``lock`` holds joints at positions; ``snap=False``
-        keeps angles that are nearly multiples of 15 degrees as they are.
+        keeps angles that are nearly multiples of 15 degrees as they are. ``missing_inertia`` says what becomes of links whose inertia the file does not give: "auto",
+        "zero" or "unknown", as on the command line.
 
         >>> import psdm
         >>> psdm.Robot.load("no/such/file.yaml")
@@ -143,14 +144,14 @@ class Robot(Commands):
             from psdm._library import PsdmError
 
             raise PsdmError(f"the file could not be opened: {error.strerror}", "PSDM_E_IO", os.fspath(path)) from None
-        return cls.from_text(text, name=os.fspath(path), gravity=gravity, root=root, tip=tip, lock=lock, snap=snap)
+        return cls.from_text(text, name=os.fspath(path), gravity=gravity, root=root, tip=tip, lock=lock, snap=snap, missing_inertia=missing_inertia)
 
     @classmethod
     def from_text(cls, text: str, *, name: str = "text", gravity: npt.ArrayLike | None = None, root: str | None = None, tip: str | None = None,
-                  lock: Mapping[str, float] | None = None, snap: bool = True) -> Robot:
+                  lock: Mapping[str, float] | None = None, snap: bool = True, missing_inertia: str = "auto") -> Robot:
         """The same from text in memory; ``name`` stands for the file in messages."""
         down = vector(gravity, 3, "gravity")
-        options = {"gravity": None if down is None else down.tolist(), "root": root, "tip": tip, "lock": dict(lock or {}), "snap": snap}
+        options = {"gravity": None if down is None else down.tolist(), "root": root, "tip": tip, "lock": dict(lock or {}), "snap": snap, "missing_inertia": missing_inertia}
         return cls._from_source({"text": text, "name": name, "options": options, "parameters": None, "pi": None})
 
     @classmethod
@@ -186,6 +187,8 @@ class Robot(Commands):
         given, error, robot = source["options"], new_error(), ffi.new("psdm_robot **")
         options, keep = ffi.new("psdm_robot_options *"), []
         options.no_snap = not given["snap"]
+        rules = {"auto": lib.PSDM_MISSING_AUTO, "zero": lib.PSDM_MISSING_ZERO, "unknown": lib.PSDM_MISSING_UNKNOWN}
+        options.missing_inertia = chosen("missing_inertia", given.get("missing_inertia", "auto"), rules)
         if given["gravity"] is not None:
             keep.append(ffi.new("double[3]", given["gravity"]))
             options.gravity = keep[-1]
@@ -410,16 +413,30 @@ class Robot(Commands):
         error = new_error()
         if status == lib.PSDM_E_MISSING:
             check(lib.psdm_robot_ready(self._pointer, error), error)
+        if status == lib.PSDM_E_SINGULAR:
+            check(lib.psdm_mass_condition(self._pointer, ffi.NULL, ffi.NULL, error), error)
         check(status, None, f"state {done}: " if count > 1 else "")
 
     def _joint_of(self, link: str | int | None) -> int:
-        """Counted from 1; 0 is the last."""
+        """Counted from 1; 0 is default_link."""
         if link is None:
             return 0
         k = lib.psdm_robot_find(self._pointer, link.encode()) if isinstance(link, str) else link
         if k < 0 or k >= lib.psdm_robot_joints(self._pointer):
             raise ValueError(f"there is no link or joint {link!r}; links: {', '.join(self.link_names)}")
         return int(k) + 1
+
+    def _moving(self, joint: int) -> int:
+        """A joint, counted from 1 (0: default_link), whose link is not fixed to the base."""
+        joint = joint or int(lib.psdm_robot_default_link(self._pointer, ffi.NULL)) + 1
+        if not lib.psdm_robot_moves(self._pointer, joint - 1):
+            raise ValueError(f"link {self.link_names[joint - 1]!r} is fixed to the base and does not move")
+        return joint
+
+    @property
+    def default_link(self) -> str:
+        """The link that pose, jacobian, wrenches and loads mean where none is named: of those that most joints move, the last in the file."""
+        return text_of(lib.psdm_robot_link_name(self._pointer, lib.psdm_robot_default_link(self._pointer, ffi.NULL)))
 
     def _wrenched(self, friction: bool, motor: bool, wrench: npt.ArrayLike | None, link: str | int | None) -> Any:
         force = vector(wrench, 6, "wrench")
@@ -429,8 +446,7 @@ class Robot(Commands):
             if force is None:
                 return []
             table = ffi.new("psdm_wrench[1]")
-            joint = self._joint_of(link)
-            table[0].joint = joint - 1 if joint else lib.psdm_robot_joints(self._pointer) - 1
+            table[0].joint = self._moving(self._joint_of(link)) - 1
             table[0].force, table[0].moment = force[:3].tolist(), force[3:].tolist()
             options.wrench_count, options.wrenches = 1, table
             return [table]
@@ -439,8 +455,8 @@ class Robot(Commands):
 
     def inverse(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, friction: bool = False, motor: bool = False,
                 wrench: npt.ArrayLike | None = None, link: str | int | None = None, out: Array | None = None) -> Array:
-        """Torques (..., n) of a motion: M qdd + c + g. ``friction`` adds the robot's, ``motor`` asks for the motors' side, ``wrench`` (6; force, moment) acts on ``link`` (the
-        last), at its origin, base frame.
+        """Torques (..., n) of a motion: M qdd + c + g. ``friction`` adds the robot's, ``motor`` asks for the motors' side, ``wrench`` (6; force, moment) acts on ``link``
+        (``default_link``), at its origin, base frame.
 
         >>> import numpy as np, psdm
         >>> robot = psdm.Robot.shipped("two_link")
@@ -495,8 +511,8 @@ class Robot(Commands):
         return Energy(*self._evaluate("energy", (q, qd), [(), ()], ["kinetic", "potential"], out))
 
     def jacobian(self, q: npt.ArrayLike, link: str | int | None = None, *, out: Array | None = None) -> Array:
-        """J (..., 6, n) of a link (name, joint's name or index; the last): linear rows, then angular, base frame."""
-        joint = self._joint_of(link)
+        """J (..., 6, n) of a link (name, joint's name or index; ``default_link``): linear rows, then angular, base frame."""
+        joint = self._moving(self._joint_of(link))
         return self._evaluate("jacobian", (q,), [(6, self.n)], ["J"], out, lambda options: self._set_link(options, joint))[0]
 
     def pose(self, q: npt.ArrayLike, link: str | int | None = None, *, out: tuple[Array, Array] | None = None) -> Pose:

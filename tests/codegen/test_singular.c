@@ -1,0 +1,107 @@
+/* test_singular.c: robots whose mass matrix cannot be inverted: who is named, what is left out of their code, what is refused. */
+#include <math.h>
+#include <string.h>
+
+#include "support.h"
+
+/* three joints of which the last moves a link of these numbers; the first two have inertia */
+static psdm_robot *arm(const char *last) {
+  char text[1200];
+  snprintf(text, sizeof text, "convention: dh\njoints:\n  - {name: yaw, d: 0.3, alpha: 90 deg}\n  - {name: pitch, a: 0.4}\n  - {name: wrist, a: 0.1, alpha: 90 deg}\nlinks:\n"
+           "  - {mass: 3, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - {mass: 2, com: [-0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - %s\n", last);
+  return parse_robot(text);
+}
+
+static const char NOTHING[] = "{mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}";
+static const char POINTS[] = "convention: dh\njoints:\n  - {name: A, a: 1}\n  - {name: B, a: 1}\n  - {name: C, a: 1}\nlinks:\n"
+                             "  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n"
+                             "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n";
+
+static void expect_singular(psdm_robot *robot, const char *words) {
+  psdm_error error;
+  assert_int_equal(psdm_mass_condition(robot, NULL, NULL, &error), PSDM_E_SINGULAR);
+  if (!strstr(error.text, words)) fail_msg("%s lacks: %s", error.text, words);
+  psdm_robot_free(robot);
+}
+
+static void joints_are_named(void **state) {
+  (void)state;
+  expect_singular(arm(NOTHING), "joint 'wrist' moves nothing that has inertia");
+  /* a mass on the joint's own axis: the link's frame stands 0.1 m away from it */
+  expect_singular(arm("{mass: 2, com: [-0.1, 0.3, 0], inertia: {xx: 0, yy: 0, zz: 0}}"), "joint 'wrist' moves nothing that has inertia");
+  /* a point in a plane has two directions, three joints have three */
+  expect_singular(parse_robot(POINTS), "joints 'A', 'B', 'C' can move together without moving anything that has inertia");
+}
+
+static void regular_robots_pass(void **state) {
+  (void)state;
+  static const char *const last[] = {"{mass: 1e-9, com: [0.01, 0, 0], inertia: {xx: 1e-15, yy: 1e-15, zz: 1e-15}}", "{mass: 1e6, com: [5, 0, 0], inertia: {xx: 9e9, yy: 9e9, zz: 9e9}}"};
+  for (size_t i = 0; i < sizeof last / sizeof *last; i++) {
+    psdm_robot *robot = arm(last[i]);
+    double condition = 0;
+    assert_int_equal(psdm_mass_condition(robot, NULL, &condition, NULL), PSDM_OK);
+    assert_true(condition >= 1 && condition < 1e12);
+    psdm_robot_free(robot);
+  }
+  /* a drive is inertia, too */
+  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: A, a: 1, drive_inertia: 0.1}\n  - {name: B, a: 1, drive_inertia: 0.1}\n  - {name: C, a: 1, drive_inertia: 0.1}\nlinks:\n"
+                                  "  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n"
+                                  "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n");
+  assert_int_equal(psdm_mass_condition(robot, NULL, NULL, NULL), PSDM_OK);
+  psdm_robot_free(robot);
+}
+
+/* a wrist of inertia so small beside what moves it along that M is singular but for the last digits */
+static void nearly_singular(void **state) {
+  (void)state;
+  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: A, a: 1}\n  - {name: B, a: 1}\n  - {name: C, a: 1}\nlinks:\n"
+                                  "  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n"
+                                  "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 3e-13}}\n");
+  double condition;
+  psdm_code *code;
+  const psdm_code_options options = {.functions = 1u << PSDM_CODE_FORWARD, .effort = -1};
+  assert_int_equal(psdm_mass_condition(robot, NULL, &condition, NULL), PSDM_OK);
+  assert_true(condition > 1e12);
+  assert_int_equal(psdm_code_build(robot, &options, NULL, &code, NULL), PSDM_OK);
+  assert_non_null(strstr(psdm_code_note(code, 0), "nearly singular"));
+  psdm_code_free(code);
+  psdm_robot_free(robot);
+}
+
+static void code_leaves_them_out(void **state) {
+  (void)state;
+  psdm_robot *robot = arm(NOTHING);
+  psdm_code *code;
+  psdm_error error;
+  psdm_code_options options = {.effort = -1};
+  const unsigned forward = 1u << PSDM_CODE_FORWARD;
+  assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_OK);
+  assert_int_equal(psdm_code_omitted(code), forward);
+  assert_int_equal(psdm_code_count(code), PSDM_CODE_POSE);
+  assert_non_null(strstr(psdm_code_note(code, 0), "left out: forward; joint 'wrist'"));
+  psdm_code_free(code);
+  /* asked for by name: refused; a load or base parameters as arguments may give inertia */
+  options.functions = forward | 1u << PSDM_CODE_INVERSE;
+  assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_E_SINGULAR);
+  assert_non_null(strstr(error.text, "'wrist'"));
+  options.optional = forward;
+  assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_OK);
+  assert_int_equal(psdm_code_count(code), 1);
+  psdm_code_free(code);
+  options = (psdm_code_options){.functions = forward, .effort = -1, .theta_argument = true};
+  assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_OK);
+  assert_null(psdm_code_note(code, 0));
+  psdm_code_free(code);
+  /* a Jacobian of what does not move */
+  psdm_robot_free(robot);
+  robot = parse_robot("convention: dh\njoints:\n  - {name: A, a: 1}\n  - {name: stand, parent: base, type: fixed}\n");
+  options = (psdm_code_options){.functions = 1u << PSDM_CODE_JACOBIAN, .link = 2};
+  assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_E_ARGUMENT);
+  assert_non_null(strstr(error.text, "is fixed to the base"));
+  psdm_robot_free(robot);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(joints_are_named), cmocka_unit_test(regular_robots_pass), cmocka_unit_test(nearly_singular), cmocka_unit_test(code_leaves_them_out)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
