@@ -436,7 +436,7 @@ static psdm_status check_options(const psdm_log_options *o, int n, const char *f
 }
 
 /* the joint of each q */
-static const psdm_joint *joint_of(const psdm_robot *robot, int q) {
+const psdm_joint *psdmp_joint_of(const psdm_robot *robot, int q) {
   for (int j = 0; j < psdm_robot_joints(robot); j++)
     if (psdm_robot_joint(robot, j)->q == q) return psdm_robot_joint(robot, j);
   return NULL;
@@ -450,7 +450,7 @@ static psdm_status set_scale(psdm_log *log, psdm_error *error) {
   for (int k = 0; k < m->width; k++) log->scale[k] = 1;
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++)
     for (int j = 0; m->has[kind] && j < log->n; j++) {
-      const psdm_joint *joint = joint_of(log->robot, j);
+      const psdm_joint *joint = psdmp_joint_of(log->robot, j);
       double *scale = &log->scale[m->at[kind] + j];
       bool motor = m->group[kind]->side == PSDMP_LOG_MOTOR;
       if (kind != PSDMP_LOG_TAU && log->degrees && (motor || !joint || joint->type != PSDM_PRISMATIC)) *scale = DEGREE;

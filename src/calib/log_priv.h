@@ -229,6 +229,8 @@ size_t psdmp_log_watch_bytes(const psdmp_log_watch *watch);
 void psdmp_log_watch_save(const psdmp_log_watch *watch, unsigned char *bytes);
 void psdmp_log_watch_restore(psdmp_log_watch *watch, const unsigned char *bytes);
 
+const psdm_joint *psdmp_joint_of(const psdm_robot *robot, int q); /* the joint of each q; NULL: none */
+
 /* ---- opening from memory, for tests and fuzzing ---- */
 
 psdm_status psdmp_log_open_source(psdm_csv_read read, void *user, const char *name, const psdm_robot *robot, const psdm_log_options *options,
