@@ -343,6 +343,16 @@ static psdm_status set_width(psdmp_run *r, psdm_error *error) {
   return PSDM_OK;
 }
 
+/* a joint without any torque was not measured: nothing could be weighed by its error */
+static psdm_status check_torques(const psdmp_run *r, psdm_error *error) {
+  for (int i = 0; i < r->n; i++) {
+    double squares = 0;
+    for (int k = 0; k < psdmp_feed_files(r->feed); k++) squares += psdmp_feed_joints(r->feed, k)[i].squares;
+    if (!(squares > 0)) return psdmp_fail(error, PSDM_E_PARSE, psdmp_feed_name(r->feed, 0), 0, 0, "tau%d is zero in every row; a measured torque was expected", i + 1);
+  }
+  return PSDM_OK;
+}
+
 static psdm_status begin(psdmp_run *r, psdm_error *error) {
   psdm_status status = set_model(r, error);
   if (status) return status;
@@ -356,6 +366,7 @@ static psdm_status begin(psdmp_run *r, psdm_error *error) {
   if (status) return status;
   r->interval = psdmp_feed_interval(r->feed);
   r->rows = psdmp_feed_rows(r->feed);
+  if ((status = check_torques(r, error))) return status;
   r->lambda = r->options->lambda > 0 ? r->options->lambda : 10;
   r->still = r->options->rest > 0 ? r->options->rest : 0.01;
   r->rest = r->options->rest < 0 ? 0 : r->still;

@@ -35,12 +35,13 @@ static const bounds of_constant = {0.35, 0.60, 0.90}; /* error over that of a co
 
 typedef struct judged {
   double error, square, constant; /* sums of squares: what is not explained, torque, torque less a constant */
+  double rows;
 } judged;
 
 static judged of_joint(const psdm_joint_fit *f) {
   if (!f->rows || !(f->rmse >= 0)) return (judged){0};
   double error = (double)f->rows * f->rmse * f->rmse;
-  return (judged){error, f->rel > 0 ? error / (f->rel * f->rel) : error, f->r2 < 1 ? error / (1 - f->r2) : error};
+  return (judged){error, f->rel > 0 ? error / (f->rel * f->rel) : error, f->r2 < 1 ? error / (1 - f->r2) : error, (double)f->rows};
 }
 
 static judged together(int n, const judged *each) {
@@ -62,9 +63,9 @@ static void say_whole(const judged *sum, int which, const char *of, psdm_verdict
   double rel = 100 * share(sum->error, sum->square), mean = 100 * share(sum->error, sum->constant);
   *f = (psdm_finding){.verdict = verdict, .rule = which ? "no-model" : "error"};
   if (which)
-    snprintf(f->text, sizeof f->text, "%s: the error is %.0f %% of what a constant torque per joint would leave; at most %.0f %% was expected", of, mean, 100 * of_constant.usable);
+    snprintf(f->text, sizeof f->text, "%s: the error is %.3g %% of what a constant torque per joint would leave; at most %.0f %% was expected", of, mean, 100 * of_constant.usable);
   else
-    snprintf(f->text, sizeof f->text, "%s: error of %.1f %% of the torque; at most %.0f %% was expected (a constant torque per joint would leave %.0f %%)", of, rel, 100 * of_error.usable,
+    snprintf(f->text, sizeof f->text, "%s: error of %.3g %% of the torque; at most %.0f %% was expected (a constant torque per joint would leave %.0f %%)", of, rel, 100 * of_error.usable,
              100 * share(sum->constant, sum->square));
 }
 
@@ -98,6 +99,9 @@ PSDM_PRINTF(4, 5) static void find(judge *j, psdm_verdict verdict, const char *r
   va_end(args);
 }
 
+/* moves too little for anything to be known of it but what it carries */
+static bool is_still(const judge *j, int i) { return !(j->run->span[i] > 0.01) || !j->out->train[PSDM_FIT_MOVING].joint[i].rows; }
+
 static const char *name_of(const judge *j, int i) { return psdmp_joint_of(j->run->robot, i)->name; }
 static const char *log_of(const judge *j, double file) { return psdmp_feed_name(j->run->feed, (int)file); }
 
@@ -121,7 +125,7 @@ static void set_judged(judge *j) {
   j->of = c->judged_heldout ? "held-out rows" : "parts of the log, each met by a fit to the others";
   for (int i = 0; i < j->run->n; i++) {
     const psdmp_folds *f = &j->a->cross[i];
-    j->joint[i] = c->judged_heldout ? of_joint(&held->joint[i]) : (judged){f->own, f->square, f->constant};
+    j->joint[i] = c->judged_heldout ? of_joint(&held->joint[i]) : (judged){f->own, f->square, f->constant, f->count};
     own += f->own, plain += f->plain, square += f->square;
   }
   j->sum = together(j->run->n, j->joint);
@@ -167,12 +171,9 @@ static double noise_of(const judge *j, int i) {
 }
 
 static void judge_joint(judge *j, int i) {
-  const psdm_calibration *c = j->out;
-  const psdm_part_fit *raw = c->judged_heldout ? &c->heldout[PSDM_FIT_RAW] : &c->train[PSDM_FIT_RAW];
   double rel = share(j->joint[i].error, j->joint[i].square), gap = share(j->joint[i].error, j->joint[i].constant);
-  if (!(j->joint[i].square > 0) || rel <= 0.3 || gap <= 0.5) return;
-  bool noise = raw->joint[i].rmse <= 1.3 * noise_of(j, i);
-  if (noise)
+  if (!(j->joint[i].square > 0) || rel <= 0.3 || gap <= 0.5 || is_still(j, i)) return;
+  if (j->joint[i].error <= 1.7 * j->joint[i].rows * noise_of(j, i) * noise_of(j, i))
     find(j, PSDM_VERDICT_USABLE, "joint", "joint %s: error of %.0f %% of its torque, no more than its noise: this log says little about it", name_of(j, i), 100 * rel);
   else
     find(j, rel > 0.6 && gap > 0.8 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "joint", "joint %s: error of %.0f %% of its torque, a constant would leave %.0f %%: sign, unit or channel of q%d or tau%d?",
@@ -183,10 +184,11 @@ static void judge_joint(judge *j, int i) {
 static void judge_plain(judge *j) {
   const psdm_calibration *c = j->out;
   double ratio = c->cross_rel / c->plain;
+  bool impossible = c->pi && c->cost_ratio > 4; /* of squares; right logs have up to 3 */
   if (ratio > 1.1 && c->cross_rel > 0.01)
-    find(j, ratio > 2 && c->cross_rel > 0.05 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "plain",
-         "parts of the log, each met by a fit to the others: error of %.1f %%, plain least squares leaves %.1f %%: %s", 100 * c->cross_rel, 100 * c->plain,
-         c->pi ? "no possible bodies explain the torques as well: kinematics, gravity, units or signs may be wrong" : "use --estimator ols");
+    find(j, impossible && ratio > 2 && c->cross_rel > 0.05 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "plain",
+         "parts of the log, each met by a fit to the others: error of %.3g %%, plain least squares leaves %.3g %%: %s", 100 * c->cross_rel, 100 * c->plain,
+         impossible ? "no possible bodies explain the torques as well: kinematics, gravity, units or signs may be wrong" : "other motions may be met better by --estimator ols --plain-friction");
   for (int i = 0; i < j->run->n && ratio <= 1.1; i++) {
     const psdmp_folds *f = &j->a->cross[i];
     double own = share(f->own, f->square), plain = share(f->plain, f->square);
@@ -232,6 +234,14 @@ static void judge_faults(judge *j) {
     if (!text) break;
     if (!strstr(text, " around it")) continue;
     find(j, spikes > 0.02 * all ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "spikes", "%.0f values are spikes, and were not fitted; the first: %s", spikes, text);
+    break;
+  }
+  long stuck = c->faults[PSDM_FAULT_FROZEN] + c->faults[PSDM_FAULT_SATURATED];
+  for (int k = 0; stuck > 0; k++) {
+    const char *text = psdmp_feed_fault(j->run->feed, k);
+    if (!text) break;
+    if (!strstr(text, " stays at ")) continue;
+    find(j, PSDM_VERDICT_USABLE, "sensor", "%ld stretches of channels that stand still or stay at their extreme were not fitted; the first: %s", stuck, text);
     break;
   }
   if (c->faults[PSDM_FAULT_BACK] > 3 || c->faults[PSDM_FAULT_BACK] * 200 > c->rows)
@@ -324,11 +334,22 @@ static double longest_way(const judge *j) {
 /* Robots weigh 5 (large and light) to 400 (small and stout) kg per cubic metre of reach: hobby arms, cobots, SCARAs, foundry robots, excavators */
 static const double lightest = 1, heaviest = 3000;
 
+/* how far first moments point where those of the prior do: 1 the same, negative behind the joints */
+static double moments_alike(const judge *j) {
+  const psdm_calibration *c = j->out;
+  double both = 0, square = 0;
+  for (int k = 0; c->pi && c->prior && k < j->run->links; k++)
+    for (int i = 1; i <= 3; i++) both += c->pi[10 * k + i] * c->prior[10 * k + i], square += c->prior[10 * k + i] * c->prior[10 * k + i];
+  return square > 0 ? both / square : 0;
+}
+
 static void judge_mass(judge *j) {
   const psdmp_run *r = j->run;
   double reach = fmax(psdmp_prior_reach(r->robot), longest_way(j)), cube = reach * reach * reach, mass = 0;
-  if (r->prior_scale < 0)
-    find(j, PSDM_VERDICT_USABLE, "mass", "the torques would ask for a negative mass: the sign of all torques, or gravity, may be the opposite");
+  double turned = moments_alike(j);
+  if (r->prior_scale < 0 || turned < -0.1)
+    find(j, turned < -0.1 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "%s: the sign of all torques, or gravity, may be the opposite",
+         turned < -0.1 ? "centres of mass would lie behind their joints" : "the torques would ask for a negative mass");
   if (r->prior_kinematics) {
     mass = r->prior_mass;
   } else {
@@ -347,6 +368,8 @@ static void judge_inertia(judge *j) {
   const psdmp_run *r = j->run;
   const psdm_calibration *c = j->out;
   double reach = fmax(psdmp_prior_reach(r->robot), longest_way(j)), mass = 0, most = 0;
+  for (int i = 0; i < r->n; i++)
+    if (is_still(j, i)) return; /* its drive's inertia is anything */
   for (int k = 0; c->pi && k < r->links; k++) mass += c->pi[10 * k];
   for (int i = 0; c->pi && i < r->links; i++) most = fmax(most, c->pi[10 * i + 4] + c->pi[10 * i + 7] + c->pi[10 * i + 9]);
   for (int d = 10 * r->links; c->pi && d < r->S; d++) most = fmax(most, c->pi[d]);
@@ -377,7 +400,7 @@ static void judge_friction(judge *j, int i) {
     if (f < least) least = f, at = v;
   }
   if (-least > 0.05 * torque && -least > 2 * c->sigma[i])
-    find(j, -least > 0.5 * torque ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "friction", "joint %s: friction drives at %.3g per second, by %.3g Nm (torque: %.3g Nm): sign of tau%d, or too little motion", name_of(j, i), at, -least, torque,
+    find(j, -least > 0.15 * torque ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "friction", "joint %s: friction drives at %.3g per second, by %.3g Nm (torque: %.3g Nm): sign of tau%d, or too little motion", name_of(j, i), at, -least, torque,
          i + 1);
 }
 
@@ -391,7 +414,7 @@ static void judge_coverage(judge *j) {
   for (int k = 0; k < c->base; k++) prior += c->theta[k].prior_share > 0.5;
   for (int i = 0; i < r->n; i++) {
     columns += c->columns[i];
-    if (r->span[i] > 0.01 && c->train[PSDM_FIT_MOVING].joint[i].rows > 0) continue;
+    if (!is_still(j, i)) continue;
     still++;
     find(j, PSDM_VERDICT_USABLE, "motion", "joint %s hardly moves (%.2g over the whole log): its friction and inertia cannot be known", name_of(j, i), r->span[i]);
   }
