@@ -18,6 +18,7 @@ enum {
 static const double USUAL_JUMP = 5;
 static const double JITTER_PART = 0.1;
 static const double LARGEST = 1e100; /* beyond it is no measurement, and its square would not be a number any more */
+static const double SLOW = 0.2;      /* s: in between, a joint may make a turn */
 static const double DEGREE = 3.14159265358979323846 / 180;
 
 struct psdm_log {
@@ -121,7 +122,7 @@ static void unwind(psdm_log *log, double *values, long line, bool fresh, bool aw
   char now[32], then[32];
   for (int j = 0; j < log->n; j++) {
     double *q = &values[log->map.at[PSDMP_LOG_Q] + j], period = log->period[j], logged = *q;
-    if (period > 0 && (!fresh || away)) {
+    if (period > 0 && log->interval < SLOW && (!fresh || away)) {
       double turns = floor((log->turned[j] - *q) / period + 0.5), left = *q + turns * period - log->turned[j];
       bool goes_on = fabs(left) <= 0.15 * period;
       if (turns != 0 && (goes_on || away)) *q += turns * period;

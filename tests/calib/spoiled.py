@@ -336,7 +336,7 @@ def variants():
 
 
 SEED = "4"
-QUICK = ("clean", "q in degrees", "torques in mNm", "torques of joints 1 and 2 swapped", "3 spikes of 1e6 Nm", "noise only")
+QUICK = ("q in degrees", "torques in mNm", "torques of joints 1 and 2 swapped", "3 spikes of 1e6 Nm")
 
 
 class Bench:

@@ -102,7 +102,6 @@ int calibrate_write_parameters(const calibrate_job *j); /* --out */
 int calibrate_write_robot(const calibrate_job *j);      /* --urdf, --codegen */
 int calibrate_compare(calibrate_job *j); /* cmd_calibrate_compare.c */
 void calibrate_judge(calibrate_job *j);  /* cmd_calibrate.c: thresholds, and the verdict */
-int calibrate_accept(calibrate_job *j);  /* cmd_calibrate_words.c: --accept */
 const psdm_finding *calibrate_finding(const calibrate_job *j, int index); /* what the verdict rests on; NULL behind the last */
 bool calibrate_good(const calibrate_job *j);  /* thresholds are met, and the verdict is accepted: exit 0 */
 void calibrate_print_verdict(const calibrate_job *j, const char *of, double rel); /* cmd_calibrate_print.c */

@@ -4,7 +4,7 @@
 
 #include "cmd_calibrate.h"
 
-/* what the numbers are worth, for whoever reads the file: lines that no reader of it looks at */
+/* what the numbers are worth, for people: comments at the file's end */
 static void write_verdict(const calibrate_job *j, psdm_output *out) {
   const psdm_finding *f;
   if (j->steps.chosen) return; /* written after every step, before anything is judged */
@@ -16,8 +16,8 @@ int calibrate_write_parameters(const calibrate_job *j) {
   psdm_output *out;
   int code = tool_open(j->set.out, &out);
   if (code >= 0) return code;
-  write_verdict(j, out);
   psdm_parameters_write(j->parameters, out);
+  write_verdict(j, out);
   code = tool_commit(&out);
   return code == EXIT_OK ? -1 : code;
 }

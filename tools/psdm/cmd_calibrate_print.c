@@ -37,7 +37,7 @@ const char *calibrate_doubt(const calibrate_job *j, int index, char *buf, size_t
     if (doubtful[kind] && index-- == 0) break;
   switch (kind) {
     case 0: snprintf(buf, size, "the run was interrupted"); break;
-    case 1: snprintf(buf, size, "physical consistency costs %.0f %% of the training cost: kinematics, units or signs may be wrong", 100 * (c->cost_ratio - 1)); break;
+    case 1: snprintf(buf, size, "physical consistency costs %.0f %% of the training cost%s", 100 * (c->cost_ratio - 1), c->cost_ratio > 4 ? ": kinematics, units or signs may be wrong" : ""); break;
     case 2: snprintf(buf, size, "the held-out error is %.1f times the training error: other motion, or too little of it", held / train); break;
     case 3: snprintf(buf, size, "%d of %d base parameters are mostly the prior's: the motion says little about them", prior, c->base); break;
     case 4: snprintf(buf, size, "%d combination%s of parameters %s hardly seen by the motion", blind, blind > 1 ? "s" : "", blind > 1 ? "are" : "is"); break;

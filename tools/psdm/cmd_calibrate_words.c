@@ -28,12 +28,6 @@ static int choose_kinematics(calibrate_job *j) {
   return psdm_kinematics_find(j->set.kinematics, &j->options.kinematics) ? -1 : unknown("kinematics", j->set.kinematics, words, PSDM_KINEMATICS_KINDS);
 }
 
-int calibrate_accept(calibrate_job *j) {
-  const char *words[PSDM_VERDICTS];
-  for (int k = 0; k < PSDM_VERDICTS; k++) words[k] = psdm_verdict_name((psdm_verdict)k);
-  return psdm_verdict_find(j->set.accept, &j->accept) ? -1 : unknown("accept", j->set.accept, words, PSDM_VERDICTS);
-}
-
 /* ---- the route ---- */
 
 /* a log of one step is marked by a word before its name: what stands behind it, NULL where there is none */
@@ -164,7 +158,7 @@ static int check_outputs(const calibrate_job *j) {
 
 int calibrate_words(calibrate_job *j) {
   int code = choose_estimator(j);
-  if (code < 0) code = calibrate_accept(j);
+  if (code < 0) code = tool_verdict("calibrate", j->set.accept, &j->accept);
   if (code < 0) code = choose_kinematics(j);
   if (code < 0) code = choose_holdout(j);
   if (code < 0) code = choose_numbers(j);
