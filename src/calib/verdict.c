@@ -264,10 +264,10 @@ static void judge_positions(judge *j, int file, int i) {
   const psdmp_joint_facts *f = &psdmp_feed_joints(j->run->feed, file)[i];
   const psdm_joint *joint = psdmp_joint_of(j->run->robot, i);
   const psdm_limits *l = &joint->limits;
-  double range = l->upper - l->lower, most = fmax(fabs(f->q_low), fabs(f->q_high)), bound = fmax(fabs(l->lower), fabs(l->upper));
+  double most = fmax(fabs(f->q_low), fabs(f->q_high)), bound = fmax(fabs(l->lower), fabs(l->upper));
   bool turns = joint->type == PSDM_REVOLUTE, degrees = turns && most > 20 && f->q_high - f->q_low > 12;
   if (f->outside > 0 && isfinite(bound))
-    find(j, most > bound + 0.5 * range ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "position", "%s, line %.0f: q%d of joint %s leaves its limits: %.4g to %.4g against %.4g to %.4g%s", log_of(j, file), f->outside_line, i + 1,
+    find(j, most > 3 * bound ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "position", "%s, line %.0f: q%d of joint %s leaves its limits: %.4g to %.4g against %.4g to %.4g%s", log_of(j, file), f->outside_line, i + 1,
          joint->name, f->q_low, f->q_high, l->lower, l->upper, degrees ? ": it looks like degrees (--degrees)" : "");
   else if (degrees)
     find(j, PSDM_VERDICT_USABLE, "position", "%s: q%d of joint %s goes from %.4g to %.4g rad, %.0f turns: it looks like degrees (--degrees)", log_of(j, file), i + 1, joint->name, f->q_low, f->q_high,
@@ -331,7 +331,8 @@ static double longest_way(const judge *j) {
   return way;
 }
 
-/* Robots weigh 5 (large and light) to 400 (small and stout) kg per cubic metre of reach: hobby arms, cobots, SCARAs, foundry robots, excavators */
+/* Robots weigh 5 (large and light) to 400 (small and stout) kg per cubic metre of reach: hobby arms, cobots, SCARAs, foundry robots, excavators. Arms of textbooks, a
+ * metre and a kilogram each link, have 0.1 to 1. */
 static const double lightest = 1, heaviest = 3000;
 
 /* how far first moments point where those of the prior do: 1 the same, negative behind the joints */
@@ -346,10 +347,10 @@ static double moments_alike(const judge *j) {
 static void judge_mass(judge *j) {
   const psdmp_run *r = j->run;
   double reach = fmax(psdmp_prior_reach(r->robot), longest_way(j)), cube = reach * reach * reach, mass = 0;
-  double turned = moments_alike(j);
-  if (r->prior_scale < 0 || turned < -0.1)
-    find(j, turned < -0.1 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "%s: the sign of all torques, or gravity, may be the opposite",
-         turned < -0.1 ? "centres of mass would lie behind their joints" : "the torques would ask for a negative mass");
+  bool behind = moments_alike(j) < -0.1;
+  if (r->prior_scale < 0)
+    find(j, behind ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "the torques would ask for a negative mass%s: the sign of all torques, or gravity, may be the opposite",
+         behind ? ", or for centres of mass behind their joints" : "");
   if (r->prior_kinematics) {
     mass = r->prior_mass;
   } else {
@@ -358,9 +359,10 @@ static void judge_mass(judge *j) {
       find(j, r->prior_scale > 10 || r->prior_scale < 0.1 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "the torques are those of a robot %.3g times as heavy as the file's (%.4g kg): %s", r->prior_scale, mass / r->prior_scale,
            unit_of(r->prior_scale));
   }
-  if (!(reach > 0) || !(mass > 0) || r->prior_scale < 0) return;
+  if (!(reach > 0) || !(mass > 0) || r->prior_scale < 0 || !r->prior_kinematics) return; /* a file with masses knows better */
   if (mass > heaviest * cube) find(j, PSDM_VERDICT_POOR, "mass", "the torques ask for a robot of %.4g kg with a reach of %.3g m; at most %.3g kg were expected: torques in mNm?", mass, reach, heaviest * cube);
-  if (mass < lightest * cube) find(j, PSDM_VERDICT_POOR, "mass", "the torques ask for a robot of %.3g kg with a reach of %.3g m; at least %.3g kg were expected: torques in kNm, or currents?", mass, reach, lightest * cube);
+  if (mass < lightest * cube)
+    find(j, mass < 0.1 * lightest * cube ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "the torques ask for a robot of %.3g kg with a reach of %.3g m; at least %.3g kg were expected: torques in kNm, or currents?", mass, reach, lightest * cube);
 }
 
 /* a moving mass at the end of the reach has less inertia than this; a clock that is off by k has inertias off by k^2 */
@@ -400,7 +402,7 @@ static void judge_friction(judge *j, int i) {
     if (f < least) least = f, at = v;
   }
   if (-least > 0.05 * torque && -least > 2 * c->sigma[i])
-    find(j, -least > 0.15 * torque ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "friction", "joint %s: friction drives at %.3g per second, by %.3g Nm (torque: %.3g Nm): sign of tau%d, or too little motion", name_of(j, i), at, -least, torque,
+    find(j, -least > 0.15 * torque && c->judged_rel > of_error.usable ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "friction", "joint %s: friction drives at %.3g per second, by %.3g Nm (torque: %.3g Nm): sign of tau%d, or too little motion", name_of(j, i), at, -least, torque,
          i + 1);
 }
 
