@@ -70,7 +70,7 @@ typedef struct psdm_calibrate_options {
   int holdout_every;
   psdm_kinematics kinematics;
   double cutoff;              /* Hz; 0: chosen; infinite: no filter */
-  double delay;               /* s by which torques are late, where delay_given; else it is chosen, up to 20 ms either way */
+  double delay;               /* s by which torques are late, where delay_given; else it is chosen, up to 20 ms either way, and on to 250 ms where that is not enough */
   bool delay_given;
   double lambda;              /* consistent, ridge: weight of the prior; 0: chosen */
   bool plain_friction;        /* viscous, Coulomb (sign) and offset only: no dictionary */
@@ -142,6 +142,33 @@ typedef struct psdm_estimate {
   bool essential;     /* false: the torques are met as well, within their noise, when this and the others that are not are zero */
 } psdm_estimate;
 
+/* What an answer is worth. id, name, meaning */
+#define PSDM_VERDICT_LIST(X)                                                                        \
+  X(GOOD, "good", "no rule found anything")                                                         \
+  X(USABLE, "usable", "it explains the torques; what was found is to be known before it is used")  \
+  X(POOR, "poor", "the torques are explained badly, or the numbers cannot be right")                \
+  X(USELESS, "useless", "no better, or not much better, than no model at all")
+
+typedef enum psdm_verdict {
+#define PSDM_VERDICT_ENUM(id, name, help) PSDM_VERDICT_##id,
+  PSDM_VERDICT_LIST(PSDM_VERDICT_ENUM)
+#undef PSDM_VERDICT_ENUM
+  PSDM_VERDICTS
+} psdm_verdict;
+
+PSDM_API const char *psdm_verdict_name(psdm_verdict verdict); /* NULL when out of range */
+PSDM_API bool psdm_verdict_find(const char *name, psdm_verdict *verdict);
+
+/* One rule that was not met, and how far down the answer is for that. docs/calibrate.md has them all. */
+typedef struct psdm_finding {
+  psdm_verdict verdict;
+  const char *rule;  /* "error", "mass", ... */
+  char text[280];    /* what was found, where, what was expected */
+} psdm_finding;
+
+/* The rules that need no more than errors: of the torque that is not explained, and of a constant in its place. Rows in motion; finding is set where it is not good. */
+PSDM_API psdm_verdict psdm_verdict_of_fit(int n, const psdm_joint_fit *joint, psdm_finding *finding);
+
 /* The answer. Constant once made; all pointers live as long as the calibration. */
 typedef struct psdm_calibration {
   const psdm_robot *robot;
@@ -179,6 +206,11 @@ typedef struct psdm_calibration {
   long parts_found, parts_saved;  /* of the checkpoint: taken from an earlier run; kept by this one */
   long parts_stale, parts_damaged; /* of other logs, settings or versions: left alone; not whole: made again */
   double seconds;
+  psdm_verdict verdict;           /* the worst of the findings; good without any */
+  bool judged_heldout;            /* by the held-out rows; else by the folds, each met by a fit to the others */
+  double judged_rel;              /* |error| / |tau| of that, rows in motion */
+  double no_model, plain;         /* the same of a constant per joint, and (folds) of plain least squares: theta, viscous, Coulomb, constant; NAN where unknown */
+  double cross_rel;               /* the same of this estimate over the folds, to be compared with plain */
   struct psdmp_calibration *internal;
 } psdm_calibration;
 
@@ -211,6 +243,9 @@ PSDM_API psdm_status psdm_calibration_predict(const psdm_calibration *calibratio
 
 /* Fault reports of the logs: sentences, "file:line: ..."; NULL behind the last. */
 PSDM_API const char *psdm_calibration_fault(const psdm_calibration *calibration, int index);
+
+/* What the verdict rests on, the gravest first; NULL behind the last. */
+PSDM_API const psdm_finding *psdm_calibration_finding(const psdm_calibration *calibration, int index);
 
 /* Combinations that the data cannot see or hardly see: a sentence with the formula each, NULL behind the last. */
 PSDM_API const char *psdm_calibration_blind(const psdm_calibration *calibration, int index);

@@ -16,7 +16,9 @@
  * (fewer for very many joints, 1024 at least), and what shows only later than that is counted, but marked no further back.
  *
  * Frozen: the same value to the last bit for 20 samples and 0.1 s at least, contradicted by another channel of the joint (qd by q, q by qd or by a jump, tau
- * by motion); counted once, where it begins. Saturated: 5 samples or more at the largest or smallest torque of the log, three times, or once for 0.1 s. */
+ * by motion); counted once, where it begins. Saturated: 5 samples or more at the largest or smallest torque of the log, three times, or once for 0.1 s.
+ * Spike: up to three samples that are off the median of the seven around them by more than this channel ever changes (twenty times the step that 95 % of its
+ * changes stay below), and off by over three times its usual size (of positions: over 0.05). Wrapped: a joint that turns goes on a full turn away. */
 #ifndef PSDM_LOG_H
 #define PSDM_LOG_H
 
@@ -36,7 +38,10 @@ extern "C" {
   X(JUMP, "gap in time: a new segment begins")                                \
   X(JITTER, "interval that is off the usual by more than a tenth")            \
   X(FROZEN, "channel that stands still while others move")                    \
-  X(SATURATED, "channel that stays at its extreme")
+  X(SATURATED, "channel that stays at its extreme")                           \
+  X(SPIKE, "value far off its neighbours: not fitted")                        \
+  X(WRAPPED, "position that jumps by a full turn: taken as one")              \
+  X(COMMA, "log with decimal commas")
 
 typedef enum psdm_fault {
 #define PSDM_FAULT_ENUM(id, text) PSDM_FAULT_##id,
@@ -68,7 +73,8 @@ typedef struct psdm_log_rows {
   const double *t;          /* (count) */
   const double *q, *tau;    /* (count x n) row-major, joint side */
   const double *qd, *qdd;   /* the same, NULL where the log has none */
-  const unsigned char *bad; /* (count x n) bit 0: q, qd or qdd of this joint frozen; bit 1: its torque saturated or frozen */
+  const unsigned char *bad; /* (count x n) bit 0: q, qd or qdd of this joint frozen; bit 1: its torque saturated or frozen; bits 2 and 3: a
+                               spike in the former, in the latter */
   const long *line;         /* (count) line of the file, or row counted from 1 */
 } psdm_log_rows;
 

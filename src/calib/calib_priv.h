@@ -66,6 +66,22 @@ bool psdmp_feed_shared(const psdmp_feed *feed); /* several threads may read logs
 void psdmp_feed_faults(const psdmp_feed *feed, long faults[PSDM_FAULTS]);
 const char *psdmp_feed_fault(const psdmp_feed *feed, int index);
 
+/* What a log holds of one joint, on the joint's side. Doubles alone: they go to other ranks as they are. */
+typedef struct psdmp_joint_facts {
+  double q_low, q_high;
+  double outside, outside_line; /* rows beyond the position limits, the first one's line */
+  double peak, peak_line;       /* largest |tau| */
+  double beyond, beyond_line;   /* rows beyond the effort limit */
+  double fast, fast_line;       /* largest mean rate over ten rows, by q */
+  double way2, both, integral2; /* over ten rows each: way^2, way times what qd integrates to, its square */
+  double noise, noises;         /* second differences of the torque, squared */
+  double squares, rows;         /* of the torque */
+} psdmp_joint_facts;
+
+int psdmp_feed_files(const psdmp_feed *feed);
+const char *psdmp_feed_name(const psdmp_feed *feed, int file);
+const psdmp_joint_facts *psdmp_feed_joints(const psdmp_feed *feed, int file); /* (n) */
+
 /* Calls use for every stretch: of the rows in memory (a sample of the log where it is long), or of all rows with so many neighbours on either side. */
 typedef psdm_status (*psdmp_use_stretch)(void *user, const psdmp_stretch *stretch, psdm_error *error);
 psdm_status psdmp_feed_each(psdmp_feed *feed, bool all, long margin, psdmp_use_stretch use, void *user, psdm_error *error);
@@ -188,7 +204,9 @@ typedef struct psdmp_run {
   double *theta_load;         /* (l) fit whose rigid torque loads friction; NULL: none yet */
   double *prior, *sigma;      /* (S), (n) */
   double prior_mass;
+  double prior_scale;         /* of the prior as it is before that mass: what explains the torques best, negative where their signs contradict it; NAN: nothing known */
   bool prior_kinematics;
+  bool delay_end;             /* the delay is as long as any that was tried */
   double lambda;
   char (*reason)[160];
   int reasons;
@@ -339,8 +357,10 @@ void psdmp_factors_free(psdmp_run *run, psdmp_factors *f);
 /* Standard parameters (S) of cylinders between the joints, one kilogram in all; drive inertias 0. */
 void psdmp_prior_cylinders(const psdm_robot *robot, double *prior);
 
-/* Scales the prior by the mass that explains the torques best, friction and drive inertias left free; false: out of memory. */
-bool psdmp_prior_scale(psdmp_run *run, const psdmp_factors *f);
+/* By how much the prior would have to be multiplied to explain the torques best, friction and drive inertias left free; false: out of memory. */
+bool psdmp_prior_scale(psdmp_run *run, const psdmp_factors *f, double *scale);
+
+double psdmp_prior_reach(const psdm_robot *robot); /* m, from the first joint to the farthest end, stretched out */
 
 /* H (10 x 10) = tr(P^-1 E_a P^-1 E_b): Hessian of a link's divergence from the prior, at the prior. */
 void psdmp_pull_hessian(const double prior[10], double H[100]);

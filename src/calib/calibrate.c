@@ -38,6 +38,7 @@ bool psdm_kinematics_find(const char *name, psdm_kinematics *kinematics) {
 
 /* ---- small things ---- */
 
+static const double longest_delay = 0.25; /* s; torques that are later belong to another log */
 static const double cutoffs[] = {3, 4, 5, 7, 10, 14, 20, 28, 40, 60, 100};
 enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs }; /* Hz that are tried */
 
@@ -140,9 +141,11 @@ static psdm_status set_prior(psdmp_run *r, const psdmp_factors *f, psdm_error *e
     psdm_robot_parameters(r->robot, r->prior);
     r->prior_kinematics = o->prior_kinematics || psdm_robot_ready(r->robot, NULL) || !usable_prior(r, r->prior);
   }
+  if (r->prior_kinematics) psdmp_prior_cylinders(r->robot, r->prior);
+  if (!psdmp_prior_scale(r, f, &r->prior_scale)) return no_memory(error);
   if (r->prior_kinematics) {
-    psdmp_prior_cylinders(r->robot, r->prior);
-    if (!psdmp_prior_scale(r, f)) return no_memory(error);
+    r->prior_mass = r->prior_scale > 0 ? r->prior_scale : 10; /* torques that no mass explains: a robot of ten kilograms */
+    for (int k = 0; k < 10 * r->links; k++) r->prior[k] *= r->prior_mass;
     because(r, "prior: cylinders between the joints, %.3g kg in all, the mass that the torques ask for", r->prior_mass);
   }
   for (int d = 10 * r->links; d < r->S; d++)
@@ -233,6 +236,23 @@ static psdm_status choose_band(psdmp_run *r, bool basic, psdm_error *error) {
   return status;
 }
 
+/* a delay at the end of the list may be a longer one: on from there while that helps */
+static psdm_status extend_delay(psdmp_run *r, bool basic, psdmp_band *best, double least, psdm_error *error) {
+  psdm_status status = PSDM_OK;
+  double step = best->delay < 0 ? -0.01 : 0.01;
+  r->delay_end = false;
+  while (!status && !r->stopped) {
+    psdmp_band b = *best;
+    b.delay += step;
+    if (fabs(b.delay) > longest_delay) break;
+    double score = score_of(r, &b, basic, &status, error);
+    if (!(score < least)) break;
+    least = score, *best = b;
+    r->delay_end = fabs(b.delay) > longest_delay - fabs(step) / 2;
+  }
+  return status;
+}
+
 static psdm_status choose_delay(psdmp_run *r, bool basic, psdm_error *error) {
   static const double delays[] = {0, 0.002, -0.002, 0.005, -0.005, 0.01, -0.01, 0.02, -0.02};
   if (r->options->delay_given) return PSDM_OK;
@@ -247,6 +267,7 @@ static psdm_status choose_delay(psdmp_run *r, bool basic, psdm_error *error) {
     if (k == 0) zero = least = score;
     if (score < least && score < zero - 0.01) least = score, best = b;
   }
+  if (!status && fabs(best.delay) == 0.02) status = extend_delay(r, basic, &best, least, error);
   r->band = best;
   return status;
 }
@@ -322,6 +343,16 @@ static psdm_status set_width(psdmp_run *r, psdm_error *error) {
   return PSDM_OK;
 }
 
+/* a joint without any torque was not measured: nothing could be weighed by its error */
+static psdm_status check_torques(const psdmp_run *r, psdm_error *error) {
+  for (int i = 0; i < r->n; i++) {
+    double squares = 0;
+    for (int k = 0; k < psdmp_feed_files(r->feed); k++) squares += psdmp_feed_joints(r->feed, k)[i].squares;
+    if (!(squares > 0)) return psdmp_fail(error, PSDM_E_PARSE, psdmp_feed_name(r->feed, 0), 0, 0, "tau%d is zero in every row; a measured torque was expected", i + 1);
+  }
+  return PSDM_OK;
+}
+
 static psdm_status begin(psdmp_run *r, psdm_error *error) {
   psdm_status status = set_model(r, error);
   if (status) return status;
@@ -335,6 +366,7 @@ static psdm_status begin(psdmp_run *r, psdm_error *error) {
   if (status) return status;
   r->interval = psdmp_feed_interval(r->feed);
   r->rows = psdmp_feed_rows(r->feed);
+  if ((status = check_torques(r, error))) return status;
   r->lambda = r->options->lambda > 0 ? r->options->lambda : 10;
   r->still = r->options->rest > 0 ? r->options->rest : 0.01;
   r->rest = r->options->rest < 0 ? 0 : r->still;

@@ -13,7 +13,7 @@ void psdmp_evaluated_free(void *user, void *part) {
   psdmp_evaluated *e = part;
   if (!e) return;
   psdmp_open_free(&e->open);
-  void *const parts[] = {e->sum, e->load, e->product, e->lags, e->residual, e};
+  void *const parts[] = {e->sum, e->load, e->product, e->lags, e->residual, e->place, e->file, e->worst, e};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(a, parts[k]);
 }
 
@@ -28,7 +28,10 @@ void *psdmp_evaluated_new(void *user) {
   e->load = psdmp_alloc(a, n * sizeof *e->load);
   e->product = psdmp_alloc(a, n * sizeof *e->product);
   e->lags = psdmp_alloc(a, n * PSDMP_LAGS * sizeof *e->lags);
-  if (e->sum && e->load && e->product && e->lags) return e;
+  e->place = psdmp_alloc(a, PSDMP_BLOCKS * sizeof *e->place);
+  e->file = psdmp_alloc(a, 2 * (size_t)r->options->files * sizeof *e->file);
+  e->worst = psdmp_alloc(a, n * sizeof *e->worst);
+  if (e->sum && e->load && e->product && e->lags && e->place && e->file && e->worst) return e;
   psdmp_evaluated_free(user, e);
   return NULL;
 }
@@ -40,6 +43,9 @@ static void part_put(void *user, const void *part, psdmp_bytes *to) {
   psdmp_bytes_put(to, e->load, n * sizeof *e->load);
   psdmp_bytes_put(to, e->product, n * sizeof *e->product);
   psdmp_bytes_put(to, e->lags, n * PSDMP_LAGS * sizeof *e->lags);
+  psdmp_bytes_put(to, e->place, PSDMP_BLOCKS * sizeof *e->place);
+  psdmp_bytes_put(to, e->file, 2 * (size_t)((psdmp_calibration *)user)->run->options->files * sizeof *e->file);
+  psdmp_bytes_put(to, e->worst, n * sizeof *e->worst);
   PSDMP_PUT(to, e->loads);
   psdmp_open_put(&e->open, to);
   PSDMP_PUT(to, e->residuals);
@@ -64,6 +70,9 @@ static void *part_get(void *user, psdmp_bytes *from) {
   psdmp_bytes_get(from, e->load, n * sizeof *e->load);
   psdmp_bytes_get(from, e->product, n * sizeof *e->product);
   psdmp_bytes_get(from, e->lags, n * PSDMP_LAGS * sizeof *e->lags);
+  psdmp_bytes_get(from, e->place, PSDMP_BLOCKS * sizeof *e->place);
+  psdmp_bytes_get(from, e->file, 2 * (size_t)r->options->files * sizeof *e->file);
+  psdmp_bytes_get(from, e->worst, n * sizeof *e->worst);
   PSDMP_GET(from, e->loads);
   if (psdmp_open_get(&e->open, from) && get_residuals(r, e, from)) return e;
   psdmp_evaluated_free(user, e);
@@ -115,6 +124,21 @@ static psdm_status merge_means(psdmp_calibration *a, psdmp_evaluated *e, psdmp_e
   return ok ? merge_residuals(a->run, e, f) : PSDM_E_MEMORY;
 }
 
+/* right's rows come behind left's */
+static void merge_places(const psdmp_run *r, psdmp_evaluated *e, const psdmp_evaluated *f) {
+  for (int b = 0; b < PSDMP_BLOCKS; b++) {
+    psdmp_place *p = &e->place[b];
+    const psdmp_place *q = &f->place[b];
+    if (!q->rows) continue;
+    if (!p->rows) p->file = q->file, p->from = q->from;
+    if (p->file == q->file) p->to = q->to;
+    p->rows += q->rows, p->error += q->error, p->square += q->square;
+  }
+  for (int k = 0; k < 2 * r->options->files; k++) e->file[k] += f->file[k];
+  for (int i = 0; i < r->n; i++)
+    if (fabs(f->worst[i].error) > fabs(e->worst[i].error)) e->worst[i] = f->worst[i];
+}
+
 static psdm_status part_merge(void *user, void *left, void *right) {
   int n = ((psdmp_calibration *)user)->run->n;
   psdmp_evaluated *e = left, *f = right;
@@ -123,6 +147,7 @@ static psdm_status part_merge(void *user, void *left, void *right) {
   for (int i = 0; i < n; i++) e->load[i] += f->load[i], e->product[i] += f->product[i];
   for (int i = 0; i < n * PSDMP_LAGS; i++) e->lags[i] += f->lags[i];
   e->loads += f->loads;
+  merge_places(((psdmp_calibration *)user)->run, e, f);
   psdmp_evaluated_free(user, right);
   return status;
 }
@@ -195,6 +220,9 @@ static void set_fits(const psdmp_evaluated *e, psdmp_calibration *a, psdm_calibr
   int n = a->run->n, counted = 0;
   for (int held = 0; held < 2; held++)
     for (int part = 0; part < PSDM_FIT_PARTS; part++) *(held ? &out->heldout[part] : &out->train[part]) = part_of(n, e, held, part, a->fits + ((long)held * PSDM_FIT_PARTS + part) * n);
+  memcpy(a->place, e->place, PSDMP_BLOCKS * sizeof *a->place);
+  memcpy(a->file, e->file, 2 * (size_t)a->run->options->files * sizeof *a->file);
+  memcpy(a->worst, e->worst, (size_t)n * sizeof *a->worst);
   for (int i = 0; i < n && e->loads; i++) a->load[i] = e->load[i] / (double)e->loads;
   for (int i = 0; i < n; i++) {
     const double *lags = e->lags + (long)i * PSDMP_LAGS;

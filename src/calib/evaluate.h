@@ -8,6 +8,22 @@
 
 #include "calib/calib_priv.h"
 
+/* Squares over the rows of all folds, each by a fit to the others: of the error, of that of plain least squares, of a constant, of the torque. */
+typedef struct psdmp_folds {
+  double count, own, plain, constant, square;
+} psdmp_folds;
+
+/* A twentieth of all rows: where it lies, and squares of errors and torques over sigma^2 of its rows in motion. */
+typedef struct psdmp_place {
+  double rows, file, from, to; /* file of its first row; times */
+  double error, square;
+} psdmp_place;
+
+/* The row whose torque as logged is met worst. */
+typedef struct psdmp_worst {
+  double error, tau, t, file;
+} psdmp_worst;
+
 /* What an answer keeps. */
 struct psdmp_calibration {
   psdmp_run *run;
@@ -23,6 +39,12 @@ struct psdmp_calibration {
   psdm_joint_fit *fits;           /* (2 * PSDM_FIT_PARTS * n) */
   const char *blind[64];
   int blinds;
+  psdmp_folds *cross;             /* (n) errors on rows that were left out, by the answers without each fold */
+  psdmp_place *place;             /* (PSDMP_BLOCKS) of all rows, in their order */
+  double *file;                   /* (2 files) squared errors and torques over sigma^2 of each log's moving rows */
+  psdmp_worst *worst;             /* (n) */
+  psdm_finding finding[64];
+  int findings;
 };
 
 enum { PSDMP_LAGS = 512 }; /* of the autocorrelation */
@@ -37,6 +59,9 @@ typedef struct psdmp_evaluated {
   psdmp_open open;            /* where rows are decimated: means that wait for others, */
   double *residual;           /* (residuals x (n + 1)) their segment, and errors, NAN where a drive's row is bad: those that tell the autocorrelation, in their order */
   long residuals, residual_room;
+  psdmp_place *place;         /* (PSDMP_BLOCKS), */
+  double *file;               /* (2 files) */
+  psdmp_worst *worst;         /* (n) as the answer keeps them */
   bool failed;                /* out of memory */
 } psdmp_evaluated;
 
@@ -50,10 +75,12 @@ typedef struct psdmp_evaluation {
   psdmp_column_state *state;
   double *scratch, *drive, *friction, *band;
   double *row;                /* Y (n x l), friction columns (n x 16), |f|, tau, raw (n) of one row of the clock */
-  double *aside;              /* t, q, qd, qdd, v of it, segment, lagged */
+  double *aside;              /* t, q, qd, qdd, v of it, segment, lagged, index, file */
   psdmp_sieve *sieve;         /* through which both go; NULL: as they are */
   bool in_order;              /* one stretch after the other: the sieve knows those before */
   int segment;
+  long index;                 /* of the row among all, */
+  int log;                    /* and its file */
   psdmp_evaluated *to;
   double *history;            /* (n * PSDMP_LAGS) of residuals */
   long seen;                  /* training rows of this stretch */
@@ -74,6 +101,9 @@ void psdmp_evaluated_lags(psdmp_evaluated *to, int i, double error, long seen, d
 /* Sums without rows; user: a psdmp_calibration. */
 void *psdmp_evaluated_new(void *user);              /* NULL: out of memory */
 void psdmp_evaluated_free(void *user, void *part);  /* accepts NULL */
+
+/* verdict.c: what the answer is worth, by rules; once it is evaluated. */
+void psdmp_verdict(psdmp_calibration *a, psdm_calibration *out);
 
 /* Over all rows, or those in memory: figures of the fit in out. */
 psdm_status psdmp_evaluate(psdmp_calibration *a, bool all, psdm_calibration *out, psdm_error *error);

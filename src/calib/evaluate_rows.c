@@ -59,6 +59,8 @@ static psdm_status fill_row(psdmp_evaluation *e, const psdmp_prepared *p, long k
   memcpy(e->aside + 1 + 3 * n, p->v + k * n, bytes);
   e->aside[1 + 4 * n] = e->segment;
   e->aside[2 + 4 * n] = e->lagged;
+  e->aside[3 + 4 * n] = (double)e->index;
+  e->aside[4 + 4 * n] = e->log;
   return status;
 }
 
@@ -127,6 +129,22 @@ static void keep_residual(psdmp_evaluation *e, const double *error) {
   memcpy(row + 1, error, (size_t)(width - 1) * sizeof *row);
 }
 
+/* where errors lie, for a verdict that names it; by the drives' own size of an error */
+static void add_place(psdmp_evaluation *e, double t, int i, bool rest, double tau, double error, double raw) {
+  const psdmp_run *r = e->run;
+  long block = r->rows > 0 ? e->index * PSDMP_BLOCKS / r->rows : 0;
+  psdmp_place *p = &e->to->place[block < 0 ? 0 : block >= PSDMP_BLOCKS ? PSDMP_BLOCKS - 1 : block];
+  psdmp_worst *w = &e->to->worst[i];
+  if (!p->rows) p->file = e->log, p->from = t;
+  if (p->file == e->log) p->to = t;
+  p->rows++;
+  if (fabs(raw) > fabs(w->error)) *w = (psdmp_worst){raw, tau, t, e->log};
+  if (rest) return;
+  double weight = 1 / fmax(r->sigma[i] * r->sigma[i], 1e-300);
+  p->error += weight * error * error, p->square += weight * tau * tau;
+  e->to->file[2 * e->log] += weight * error * error, e->to->file[2 * e->log + 1] += weight * tau * tau;
+}
+
 static void add_sums(psdmp_evaluation *e, const looked *row, const double *joint, const double *tau, const double *raw) {
   psdmp_run *r = e->run;
   int n = r->n, held = row->label == PSDMP_HELDOUT;
@@ -140,6 +158,7 @@ static void add_sums(psdmp_evaluation *e, const looked *row, const double *joint
     psdmp_tally_add(&s[PSDM_FIT_ALL * n + i], tau[i], error[i]);
     psdmp_tally_add(&s[(rest ? PSDM_FIT_REST : PSDM_FIT_MOVING) * n + i], tau[i], error[i]);
     psdmp_tally_add(&s[PSDM_FIT_RAW * n + i], raw[i], raw[i] - joint[i]);
+    add_place(e, row->t, i, rest, tau[i], error[i], raw[i] - joint[i]);
   }
   if (held || !e->lagged) return;
   if (r->options->decimate > 1) {
@@ -175,6 +194,8 @@ void psdmp_evaluation_mean(void *user, const psdmp_kept *m) {
   looked row = look(e->run, m->label, m->bad, m->value, m->aside);
   e->segment = (int)m->aside[1 + 4 * n];
   e->lagged = m->aside[2 + 4 * n] != 0;
+  e->index = (long)m->aside[3 + 4 * n];
+  e->log = (int)m->aside[4 + 4 * n];
   use_row(e, &row);
 }
 
@@ -209,6 +230,8 @@ psdm_status psdmp_evaluation_rows(psdmp_evaluation *e, const psdmp_stretch *s, p
       remember(e, &p, k);
       continue;
     }
+    e->index = p.index[k];
+    e->log = s->file;
     if ((status = fill_row(e, &p, k))) break;
     looked row = look(r, p.label[k], psdmp_bad_bits(n, p.bad + k * n), e->row, e->aside);
     if (e->sieve) status = sift_row(e, &row, p.tick + k);
@@ -230,7 +253,7 @@ void psdmp_evaluation_free(psdmp_evaluation *e) {
 
 static bool fill_space(psdmp_evaluation *e, bool sieve) {
   psdmp_run *r = e->run;
-  size_t n = (size_t)r->n, columns = n * (size_t)(r->l + 16 + 3), aside = 3 + 4 * n;
+  size_t n = (size_t)r->n, columns = n * (size_t)(r->l + 16 + 3), aside = 5 + 4 * n;
 #define PART(field, count) (e->field = psdmp_alloc(r->allocator, (size_t)(count) * sizeof *e->field))
   if (!PART(column, n) || !PART(state, n) || !PART(scratch, n * (size_t)(r->S + r->l)) || !PART(row, columns) || !PART(aside, aside) || !PART(drive, n) ||
       !PART(friction, n) || !PART(band, n) || !PART(history, n * PSDMP_LAGS))

@@ -16,6 +16,9 @@ double psdmp_feed_interval(const psdmp_feed *f) { return f->interval; }
 bool psdmp_feed_has_rates(const psdmp_feed *f) { return f->rates; }
 bool psdmp_feed_has_accelerations(const psdmp_feed *f) { return f->accelerations; }
 int psdmp_feed_currents(const psdmp_feed *f) { return f->currents; }
+int psdmp_feed_files(const psdmp_feed *f) { return f->files; }
+const char *psdmp_feed_name(const psdmp_feed *f, int file) { return strcmp(f->file[file].path, "-") == 0 ? "<stdin>" : f->file[file].path; }
+const psdmp_joint_facts *psdmp_feed_joints(const psdmp_feed *f, int file) { return f->file[file].facts.joint; }
 bool psdmp_feed_whole(const psdmp_feed *f) { return f->whole; }
 bool psdmp_feed_shared(const psdmp_feed *f) { return f->shared; }
 const char *psdmp_feed_fault(const psdmp_feed *f, int index) { return index >= 0 && index < f->fault_count ? f->fault[index] : NULL; }
@@ -139,7 +142,7 @@ psdm_status psdmp_feed_each_warm(psdmp_feed *f, bool all, long margin, psdmp_use
 
 static psdm_status check_file(const psdmp_feed *f, int file, psdm_error *error) {
   const psdmp_feed_file *g = &f->file[file];
-  const char *name = strcmp(g->path, "-") == 0 ? "<stdin>" : g->path;
+  const char *name = psdmp_feed_name(f, file);
   double first = f->file[0].interval;
   if (g->status && error) *error = g->error;
   if (g->status) return g->status;

@@ -89,6 +89,7 @@ void psdmp_feed_file_put(const psdmp_feed_file *f, psdmp_bytes *to) {
   PSDMP_PUT(to, known);
   if (f->status || !f->scanned) return; /* not looked at, because of one before it */
   put_rows(&f->kept, to);
+  psdmp_bytes_put(to, f->facts.joint, (size_t)f->kept.n * sizeof *f->facts.joint);
   long pieces = f->pieces, marks = f->marks, faults = f->fault_count;
   PSDMP_PUT(to, pieces);
   for (int k = 0; k < pieces; k++) put_piece(&f->piece[k], to);
@@ -129,6 +130,13 @@ static bool get_places(psdmp_feed_file *f, const psdm_allocator *a, psdmp_bytes 
   return true;
 }
 
+static bool get_facts(psdmp_feed_file *f, const psdm_allocator *a, psdmp_bytes *from) {
+  f->facts.n = f->kept.n;
+  if (!(f->facts.joint = psdmp_alloc(a, (size_t)f->kept.n * sizeof *f->facts.joint))) return false;
+  psdmp_bytes_get(from, f->facts.joint, (size_t)f->kept.n * sizeof *f->facts.joint);
+  return !from->failed;
+}
+
 bool psdmp_feed_file_get(psdmp_feed_file *f, const psdm_allocator *a, psdmp_bytes *from) {
   facts known;
   PSDMP_GET(from, known);
@@ -141,7 +149,7 @@ bool psdmp_feed_file_get(psdmp_feed_file *f, const psdm_allocator *a, psdmp_byte
   f->scanned = known.scanned;
   if (from->failed) return false;
   if (f->status || !f->scanned) return true;
-  if (get_rows(&f->kept, a, from) && get_places(f, a, from) && get_faults(f, a, from)) return true;
+  if (get_rows(&f->kept, a, from) && get_facts(f, a, from) && get_places(f, a, from) && get_faults(f, a, from)) return true;
   psdmp_feed_file_free(f, a);
   return false;
 }

@@ -2,6 +2,7 @@
  *
  *   feed.c           what is known of all logs, and their rows in memory
  *   feed_scan.c      the first time through: rows are counted, some are kept, bookmarks are laid
+ *   feed_facts.c     what the first time tells of each joint
  *   feed_read.c      again, from any row on
  *   feed_bytes.c     what one rank has read, for the others
  *   feed_files_io.c  files themselves */
@@ -52,6 +53,19 @@ typedef struct psdmp_feed_mark {
   double begin;          /* time of that segment's first row */
 } psdmp_feed_mark;
 
+/* What a log is known by, while it is read. */
+typedef struct psdmp_facts {
+  int n;
+  psdmp_joint_facts *joint; /* (n) */
+  double *last;             /* (5 n) torque of the last two rows, q where the span began, integral of qd since, qd of the last row */
+  double t, began;          /* of the last row, of the span */
+  long seen;                /* rows of this segment */
+} psdmp_facts;
+
+bool psdmp_facts_new(psdmp_facts *facts, const psdm_robot *robot, const psdm_allocator *allocator); /* false: out of memory */
+void psdmp_facts_free(psdmp_facts *facts, const psdm_allocator *allocator);
+void psdmp_facts_rows(psdmp_facts *facts, const psdm_robot *robot, const psdm_log_rows *rows, bool fresh); /* fresh: a segment begins */
+
 /* One log after the first time through. */
 typedef struct psdmp_feed_file {
   const char *path;
@@ -67,6 +81,7 @@ typedef struct psdmp_feed_file {
   int marks;
   long spacing;
   long faults[PSDM_FAULTS];
+  psdmp_facts facts;
   char **fault;              /* (fault_count) */
   int fault_count;
   psdm_status status;        /* what was wrong with it */

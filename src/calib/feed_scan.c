@@ -73,6 +73,7 @@ void psdmp_feed_move(psdmp_feed_columns *r, long to, long from, long count) {
 
 void psdmp_feed_file_free(psdmp_feed_file *f, const psdm_allocator *a) {
   psdmp_feed_columns_free(&f->kept, a);
+  psdmp_facts_free(&f->facts, a);
   psdmp_free(a, f->piece);
   for (int k = 0; k < f->marks; k++) psdmp_log_bookmark_free(&f->mark[k].at, a);
   psdmp_free(a, f->mark);
@@ -212,6 +213,7 @@ static psdm_status read_rows(psdmp_feed *f, int file, psdm_log *log, psdm_error 
   psdmp_feed_file *g = &f->file[file];
   double begin = 0;
   int segment = -1;
+  if (!psdmp_facts_new(&g->facts, f->robot, f->allocator)) return no_memory(error);
   for (;;) {
     psdm_log_rows got;
     psdm_status status = psdm_log_read(log, PSDMP_READ, &got, error);
@@ -221,6 +223,7 @@ static psdm_status read_rows(psdmp_feed *f, int file, psdm_log *log, psdm_error 
     if (fresh) begin = got.t[0];
     segment = got.segment;
     g->segments = segment + 1;
+    psdmp_facts_rows(&g->facts, f->robot, &got, fresh);
     if (!keep(f, file, &got, begin, fresh) || !lay_mark(f, g, log, segment, begin)) return no_memory(error);
     double share = psdm_log_size(log) > 0 ? (double)psdm_log_bytes(log) / (double)psdm_log_size(log) : 0.5;
     long every;
@@ -236,6 +239,14 @@ static psdm_status read_rows(psdmp_feed *f, int file, psdm_log *log, psdm_error 
   }
 }
 
+/* with what is wrong with the first */
+static psdm_status no_rows(const psdm_log *log, psdm_error *error) {
+  const char *text = NULL;
+  long line = 0;
+  for (int k = 0; k < PSDM_FAULTS && !text; k++) text = psdm_log_fault(log, (psdm_fault)k, 0, &line);
+  return psdmp_fail(error, PSDM_E_PARSE, psdm_log_file(log), 0, 0, "no row could be read%s%s", text ? "; " : "", text ? text : "");
+}
+
 static void scan_log(psdmp_feed *f, int file, psdm_log *log) {
   psdmp_feed_file *g = &f->file[file];
   g->rates = g->kept.rates = psdm_log_has_rates(log);
@@ -249,7 +260,7 @@ static void scan_log(psdmp_feed *f, int file, psdm_log *log) {
   g->spacing = PSDMP_FIRST_SPACING;
   g->status = read_rows(f, file, log, &g->error);
   g->interval = psdm_log_interval(log);
-  if (!g->status && !g->rows) g->status = psdmp_fail(&g->error, PSDM_E_PARSE, psdm_log_file(log), 0, 0, "no row could be read");
+  if (!g->status && !g->rows) g->status = no_rows(log, &g->error);
   if (!g->status && !note_faults(f, g, log)) g->status = no_memory(&g->error);
 }
 

@@ -18,6 +18,7 @@ enum {
 static const double USUAL_JUMP = 5;
 static const double JITTER_PART = 0.1;
 static const double LARGEST = 1e100; /* beyond it is no measurement, and its square would not be a number any more */
+static const double SLOW = 0.2;      /* s: in between, a joint may make a turn */
 static const double DEGREE = 3.14159265358979323846 / 180;
 
 struct psdm_log {
@@ -38,6 +39,9 @@ struct psdm_log {
   double *scale;                  /* (width) */
   bool *reach_q, *reach_tau;      /* (n x n) joint i has a part of motor j's position, torque; NULL: joint side */
   double *motor;                  /* (n) scratch */
+  /* full turns: positions of the row that was stored last, without them, and as logged */
+  double *turned, *logged;        /* (n) */
+  double *period;                 /* (n) a full turn as it is logged, 0: the joint does not turn */
   /* the clock */
   bool primed;        /* the usual interval is known */
   double interval;
@@ -110,12 +114,35 @@ static bool check_time(psdm_log *log, double t, long line, bool *regular) {
   return true;
 }
 
+/* ---- full turns ---- */
+
+/* Positions that are kept between -pi and pi jump by a full turn. No joint makes one from one row to the next: it is taken out. Motors may, and are left alone. `away`: of
+ * a bookmark's row turned is known, and nothing is told. */
+static void unwind(psdm_log *log, double *values, long line, bool fresh, bool away) {
+  char now[32], then[32];
+  for (int j = 0; j < log->n; j++) {
+    double *q = &values[log->map.at[PSDMP_LOG_Q] + j], period = log->period[j], logged = *q;
+    if (period > 0 && log->interval < SLOW && (!fresh || away)) {
+      double turns = floor((log->turned[j] - *q) / period + 0.5), left = *q + turns * period - log->turned[j];
+      bool goes_on = fabs(left) <= 0.15 * period;
+      if (turns != 0 && (goes_on || away)) *q += turns * period;
+      bool told = turns != 0 && goes_on && !away && fabs(logged - log->logged[j]) > 0.5 * period;
+      if (told) psdmp_format_short(log->logged[j], then), psdmp_format_short(logged, now);
+      if (told) psdmp_log_fault_add(&log->faults, PSDM_FAULT_WRAPPED, line, "q%d goes from %s to %s: a full turn", j + 1, then, now);
+    }
+    log->turned[j] = *q;
+    log->logged[j] = logged;
+  }
+}
+
 /* takes the row that lies at `from` into the store, or leaves it out */
 static void accept(psdm_log *log, long from) {
   psdmp_log_store *s = &log->store;
   double *values = row_at(log, from), t = values[0];
   bool regular;
+  int before = log->segment;
   if (!check_time(log, t, s->line[from], &regular)) return;
+  unwind(log, values, s->line[from], log->segment != before, false);
   long to = s->used++;
   if (to != from) memcpy(row_at(log, to), values, sizeof *values * (size_t)s->width);
   s->line[to] = s->line[from];
@@ -163,6 +190,7 @@ static psdm_status take_row(psdm_log *log, bool *got, psdm_error *error) {
       continue;
     }
     if (too_large(log, values, row.line)) continue;
+    if (row.comma && !log->faults.count[PSDM_FAULT_COMMA]) psdmp_log_fault_add(&log->faults, PSDM_FAULT_COMMA, row.line, "numbers have decimal commas; they are read as 1.5 is");
     if (!log->map.clock) values[0] = (double)row.index / log->rate;
     s->line[s->used] = row.line;
     s->place[s->used] = row.place;
@@ -259,6 +287,10 @@ static void convert_marks(const psdm_log *log, const unsigned char *mark, unsign
     for (int j = 0; j < log->n; j++)
       for (int i = 0; mark[j] & bit[kind] && i < log->n; i++)
         if (reach ? reach[i * log->n + j] : i == j) bad[i] |= kind == PSDMP_LOG_TAU ? 2 : 1;
+    unsigned char spike = kind == PSDMP_LOG_TAU ? PSDMP_MARK_TAU_SPIKE : PSDMP_MARK_SPIKE;
+    for (int j = 0; j < log->n && (kind == PSDMP_LOG_TAU || kind == PSDMP_LOG_Q); j++)
+      for (int i = 0; mark[j] & spike && i < log->n; i++)
+        if (reach ? reach[i * log->n + j] : i == j) bad[i] |= kind == PSDMP_LOG_TAU ? 8 : 4;
   }
 }
 
@@ -322,16 +354,19 @@ bool psdmp_log_markable(const psdm_log *log) {
   return log->source.seek && !log->watched_all && s->begin >= s->used - s->hold && s->begin < s->used && s->place[s->begin] >= 0;
 }
 
+static size_t bookmark_bytes(const psdm_log *log) { return psdmp_log_watch_bytes(log->watch) + (size_t)log->n * sizeof(double); }
+
 bool psdmp_log_bookmark_take(psdm_log *log, const psdm_allocator *allocator, psdmp_log_bookmark *b) {
   const psdmp_log_store *s = &log->store;
   compact(log); /* as the next answer would */
   *b = (psdmp_log_bookmark){.row = log->good, .place = s->place[0], .line = s->line[0], .index = s->index[0], .segment = s->segment[0], .regular = s->regular[0],
-                            .interval = log->interval, .watched = s->watched, .used = s->used, .bytes = psdmp_log_watch_bytes(log->watch)};
+                            .interval = log->interval, .watched = s->watched, .used = s->used, .bytes = bookmark_bytes(log)};
   for (long k = 0; k < s->used * log->n; k++) b->marks += s->mark[k] != 0;
   b->watch = psdmp_alloc_raw(allocator, b->bytes);
   b->mark = psdmp_alloc(allocator, (size_t)(b->marks + 1) * sizeof *b->mark);
   if (!b->watch || !b->mark) return psdmp_log_bookmark_free(b, allocator), false;
   psdmp_log_watch_save(log->watch, b->watch);
+  memcpy(b->watch + psdmp_log_watch_bytes(log->watch), s->raw + log->map.at[PSDMP_LOG_Q], (size_t)log->n * sizeof *s->raw);
   long at = 0;
   for (long k = 0; k < s->used * log->n; k++)
     if (s->mark[k]) b->mark[at].row = (int)(k / log->n), b->mark[at].joint = (int)(k % log->n), b->mark[at++].mark = s->mark[k];
@@ -352,7 +387,9 @@ static psdm_status refill(psdm_log *log, const psdmp_log_bookmark *b, psdm_error
     psdm_status status = take_row(log, &got, error);
     if (status) return status;
     bool regular = b->regular, first = s->used == 0;
+    int before = log->segment;
     if (!got || (!first && !check_time(log, row_at(log, s->used)[0], s->line[s->used], &regular))) continue;
+    unwind(log, row_at(log, s->used), s->line[s->used], log->segment != before, first);
     s->segment[s->used] = log->segment;
     s->regular[s->used] = regular;
     log->last_t = row_at(log, s->used)[0];
@@ -363,7 +400,7 @@ static psdm_status refill(psdm_log *log, const psdmp_log_bookmark *b, psdm_error
 
 psdm_status psdmp_log_go_to(psdm_log *log, const psdmp_log_bookmark *b, psdm_error *error) {
   psdmp_log_store *s = &log->store;
-  if (!log->source.seek || b->used > s->room || b->bytes != psdmp_log_watch_bytes(log->watch))
+  if (!log->source.seek || b->used > s->room || b->bytes != bookmark_bytes(log))
     return psdmp_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a bookmark of another log was given");
   psdm_status status = log->source.seek(log->source.self, b->place, b->line, b->index, error);
   if (status) return status;
@@ -372,6 +409,7 @@ psdm_status psdmp_log_go_to(psdm_log *log, const psdmp_log_bookmark *b, psdm_err
   log->interval = b->interval;
   log->segment = b->segment;
   log->good = b->row;
+  memcpy(log->turned, b->watch + psdmp_log_watch_bytes(log->watch), (size_t)log->n * sizeof *log->turned);
   status = refill(log, b, error);
   if (status) return status;
   memset(s->mark, 0, (size_t)(s->used * log->n));
@@ -399,7 +437,7 @@ static psdm_status check_options(const psdm_log_options *o, int n, const char *f
 }
 
 /* the joint of each q */
-static const psdm_joint *joint_of(const psdm_robot *robot, int q) {
+const psdm_joint *psdmp_joint_of(const psdm_robot *robot, int q) {
   for (int j = 0; j < psdm_robot_joints(robot); j++)
     if (psdm_robot_joint(robot, j)->q == q) return psdm_robot_joint(robot, j);
   return NULL;
@@ -413,9 +451,11 @@ static psdm_status set_scale(psdm_log *log, psdm_error *error) {
   for (int k = 0; k < m->width; k++) log->scale[k] = 1;
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++)
     for (int j = 0; m->has[kind] && j < log->n; j++) {
-      const psdm_joint *joint = joint_of(log->robot, j);
+      const psdm_joint *joint = psdmp_joint_of(log->robot, j);
       double *scale = &log->scale[m->at[kind] + j];
-      if (kind != PSDMP_LOG_TAU && log->degrees && (m->group[kind]->side == PSDMP_LOG_MOTOR || !joint || joint->type != PSDM_PRISMATIC)) *scale = DEGREE;
+      bool motor = m->group[kind]->side == PSDMP_LOG_MOTOR;
+      if (kind != PSDMP_LOG_TAU && log->degrees && (motor || !joint || joint->type != PSDM_PRISMATIC)) *scale = DEGREE;
+      if (kind == PSDMP_LOG_Q && !motor && joint && joint->type == PSDM_REVOLUTE) log->period[j] = 360 * DEGREE / *scale;
       if (m->group[kind]->side != PSDMP_LOG_CURRENT || log->currents) continue;
       if (!joint || isnan(joint->torque_constant))
         return psdmp_fail(error, PSDM_E_MISSING, log->file, 0, 0, "currents need a torque_constant of joint '%s'", joint ? joint->name : "?");
@@ -466,13 +506,14 @@ static bool make_output(psdm_log *log) {
   log->line = NEW(rows, long);
   log->scale = NEW(log->map.width, double);
   log->motor = NEW(n, double);
+  log->turned = NEW(n, double), log->logged = NEW(n, double), log->period = NEW(n, double);
   log->reach_q = NEW(n * n, bool);
   log->reach_tau = NEW(n * n, bool);
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++) {
     log->out[kind] = log->map.has[kind] ? NEW(rows * n, double) : NULL;
     made = made && (log->out[kind] || !log->map.has[kind]);
   }
-  return made && log->t && log->bad && log->line && log->scale && log->motor && log->reach_q && log->reach_tau;
+  return made && log->turned && log->logged && log->period && log->t && log->bad && log->line && log->scale && log->motor && log->reach_q && log->reach_tau;
 }
 
 static psdm_status set_up(psdm_log *log, const psdmp_log_request *request, const psdm_log_options *options, psdm_error *error) {

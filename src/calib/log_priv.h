@@ -37,6 +37,7 @@ enum { PSDMP_LOG_SENTENCE = 160 }; /* bytes of a sentence about a fault */
 typedef struct psdmp_log_row {
   bool end;                            /* there is no further row */
   bool bad;                            /* nothing in it can be used, and why: */
+  bool comma;                          /* its numbers have decimal commas */
   psdm_fault fault;
   char sentence[PSDMP_LOG_SENTENCE];   /* without the line */
   long line;                           /* of the file, or row counted from 1 */
@@ -159,7 +160,7 @@ void psdmp_log_fault_add(psdmp_log_faults *faults, psdm_fault fault, long line, 
 
 /* ---- rows that are held back ---- */
 
-enum { PSDMP_MARK_Q = 1, PSDMP_MARK_TAU = 2, PSDMP_MARK_QD = 4, PSDMP_MARK_QDD = 8 }; /* of the channels as they were logged */
+enum { PSDMP_MARK_Q = 1, PSDMP_MARK_TAU = 2, PSDMP_MARK_QD = 4, PSDMP_MARK_QDD = 8, PSDMP_MARK_SPIKE = 16, PSDMP_MARK_TAU_SPIKE = 32 }; /* of the channels as they were logged; SPIKE: in q, qd or qdd */
 
 typedef struct psdmp_log_store {
   int n, width;
@@ -204,7 +205,7 @@ typedef struct psdmp_log_bookmark {
     unsigned char mark;
   } *mark;               /* (marks) */
   size_t bytes;
-  unsigned char *watch;  /* (bytes) what was watched */
+  unsigned char *watch;  /* (bytes) what was watched, then q of its row without full turns (n) */
 } psdmp_log_bookmark;
 
 /* psdm_log_open in two steps: what it is, then its first rows. A log that goes to a bookmark next needs only the first. */
@@ -227,6 +228,8 @@ psdm_status psdmp_log_go_to(psdm_log *log, const psdmp_log_bookmark *bookmark, p
 size_t psdmp_log_watch_bytes(const psdmp_log_watch *watch);
 void psdmp_log_watch_save(const psdmp_log_watch *watch, unsigned char *bytes);
 void psdmp_log_watch_restore(psdmp_log_watch *watch, const unsigned char *bytes);
+
+const psdm_joint *psdmp_joint_of(const psdm_robot *robot, int q); /* the joint of each q; NULL: none */
 
 /* ---- opening from memory, for tests and fuzzing ---- */
 

@@ -99,17 +99,29 @@ static int count_fields(char *line, char separator, size_t *last) {
   return count;
 }
 
-/* the separator that a line shows most often; blanks where it shows none */
+/* the separator that a line shows most often; blanks where it shows none. Between numbers, commas beside semicolons or tabs are decimal ones. */
 static char find_separator(const char *line) {
-  static const char candidates[] = ",;\t";
+  static const char candidates[] = ";\t,";
   char best = ' ';
   int most = 0;
+  bool numbers = !line[strspn(line, "0123456789+-.,eE; \t")];
   for (const char *c = candidates; *c; c++) {
     int count = 0;
+    if (*c == ',' && most && numbers) break;
     for (const char *at = line; (at = strchr(at, *c)); at++) count++;
     if (count > most) most = count, best = *c;
   }
   return best;
+}
+
+/* "1,5" where commas separate nothing */
+static bool parse_comma(char separator, const char *field, size_t length, double *value) {
+  char copy[64];
+  const char *comma = separator == ',' ? NULL : memchr(field, ',', length);
+  if (!comma || length >= sizeof copy) return false;
+  memcpy(copy, field, length);
+  copy[comma - field] = '.';
+  return psdmp_parse_number(copy, length, value);
 }
 
 static bool begins_with_number(char *line, char separator) {
@@ -117,7 +129,7 @@ static bool begins_with_number(char *line, char separator) {
   double value;
   const char *field = psdmp_take_field(&line, separator, &length);
   field = unquote(field, &length);
-  return psdmp_parse_number(field, length, &value) || not_a_number(field, length);
+  return psdmp_parse_number(field, length, &value) || not_a_number(field, length) || parse_comma(separator, field, length, &value);
 }
 
 /* ---- the first lines ---- */
@@ -230,12 +242,15 @@ static void parse_row(const text_log *log, char *line, double *values, psdmp_log
     int target = count < log->columns ? log->target[count] : -1;
     if (target < 0) continue;
     field = unquote(field, &length);
-    if (!psdmp_parse_number(field, length, &values[target])) spoil_field(row, count, field, length);
+    if (psdmp_parse_number(field, length, &values[target])) continue;
+    if (parse_comma(log->separator, field, length, &values[target])) row->comma = true;
+    else spoil_field(row, count, field, length);
   }
   if (log->trailing && count == log->columns + 1 && !length) count--;
   if (count == log->columns) return;
   spoil(row, PSDM_FAULT_SHORT);
-  snprintf(row->sentence, sizeof row->sentence, "%d field%s; %d were expected", count, count == 1 ? "" : "s", log->columns);
+  snprintf(row->sentence, sizeof row->sentence, "%d field%s; %d were expected%s", count, count == 1 ? "" : "s", log->columns,
+           log->separator == ',' && 2 * count > 3 * log->columns ? " (decimal commas cannot be told from those between fields: separate fields by semicolons)" : "");
 }
 
 static void spoil_line(psdmp_log_row *row, const char *sentence) {

@@ -1,4 +1,4 @@
-/* log_watch.c: channels that stand still while they should move, and torques that stay at their extreme.
+/* log_watch.c: channels that stand still while they should move, torques that stay at their extreme, and spikes.
  *
  * A channel is frozen when it keeps its value to the last bit over a span of 20 samples and 0.1 s at least, and another one contradicts it:
  *   q    against qd: what qd integrates to over the span; without qd: it stops, or goes on, more abruptly than it ever does elsewhere;
@@ -17,7 +17,10 @@ enum {
   CLIP_SAMPLES = 5,   /* and of one at its extreme */
   CLIP_TIMES = 3,     /* so many times at the same extreme, or once for a whole span */
   ORDINARY = 200,     /* changes that must have been seen before a channel's own habits count */
-  TOP = 8             /* the eighth largest stands for the largest: a spike or two must not blind the watch */
+  TOP = 8,            /* the eighth largest stands for the largest: a spike or two must not blind the watch */
+  OCTAVES = 40,       /* sizes are counted by powers of two, from 2^LOWEST on */
+  LOWEST = -20,
+  AROUND = 3          /* rows on either side whose median a value is compared with */
 };
 
 static const double SPAN_SECONDS = 0.1;
@@ -27,6 +30,9 @@ static const double RATE_PART = 0.1; /* of the swing of a rate: less is no contr
 static const double ACCELERATION_PART = 0.25;
 static const double MOVING_PART = 0.05;
 static const double RESTING_PART = 1e-3; /* of the swing of a position: less is rest. Torques are largest where joints turn round */
+static const double SPIKE_STEPS = 20;  /* a spike is so many times off what 95 % of a channel's changes stay below, */
+static const double SPIKE_SIZES = 3;   /* so many times what 95 % of its values stay below; */
+static const double SPIKE_WAY = 0.05;  /* positions have no usual size: by this much, rad or m */
 static const double SMOOTH = 10;     /* swing of a signal over its usual step: noise alone has about 4 */
 
 /* What is known of a channel from all rows stored so far. */
@@ -40,6 +46,7 @@ typedef struct ahead {
   long in_span;
   double rate_low, rate_high; /* of the mean rates over spans */
   long at_low[2], at_high[2]; /* rows at the extreme, and within its smallest change of it */
+  unsigned step[OCTAVES], size[OCTAVES]; /* how many changes, values are of a size */
 } ahead;
 
 /* A stretch of equal values. */
@@ -59,6 +66,8 @@ typedef struct channel {
   double top[TOP];           /* q: largest second differences, descending */
   long ordinary;             /* how many second differences, or tau: changes while moving */
   long longest;              /* tau: longest stretch while moving that was not frozen */
+  double spike;              /* more off its neighbours is a spike, */
+  long spike_rows;           /* as so many rows had it */
   struct {
     double value;
     int count;               /* stretches at this value */
@@ -123,6 +132,20 @@ static double kind_quantum(const psdmp_log_watch *w, int kind) {
 
 /* ---- ahead: what the log holds ---- */
 
+static void note_octave(unsigned count[OCTAVES], double x) {
+  int octave = x != 0 ? ilogb(x) - LOWEST : 0;
+  count[octave < 0 ? 0 : octave >= OCTAVES ? OCTAVES - 1 : octave]++;
+}
+
+/* 95 % are at most so large */
+static double usual(const unsigned count[OCTAVES]) {
+  double all = 0, below = 0;
+  int octave = -1;
+  for (int k = 0; k < OCTAVES; k++) all += count[k];
+  while (octave < OCTAVES - 1 && below < 0.95 * all) below += count[++octave];
+  return ldexp(1, octave + 1 + LOWEST);
+}
+
 static void note_span(ahead *a, double t, double x, long span, bool fresh) {
   if (fresh) {
     a->from = x;
@@ -163,8 +186,10 @@ void psdmp_log_watch_ahead(psdmp_log_watch *w, long row) {
       a->rows++;
       a->squares += change * change;
       if (change != 0) a->changes++;
+      note_octave(a->step, change);
       if (change != 0 && fabs(change) < a->quantum) a->quantum = fabs(change);
     }
+    note_octave(a->size, x);
     note_span(a, values[0], x, w->span, fresh || !a->any);
     a->any = true;
     a->last = x;
@@ -354,6 +379,42 @@ static void judge_clip(psdmp_log_watch *w, int joint, channel *c, const stretch 
   c->clip[side].count = CLIP_TIMES;
 }
 
+/* ---- spikes ---- */
+
+static double median(double *x, int count) {
+  for (int i = 1; i < count; i++)
+    for (int k = i; k > 0 && x[k] < x[k - 1]; k--) {
+      double smaller = x[k];
+      x[k] = x[k - 1];
+      x[k - 1] = smaller;
+    }
+  return x[count / 2];
+}
+
+static double spike_limit(const ahead *a, int kind) {
+  return larger(SPIKE_STEPS * usual(a->step), kind == PSDMP_LOG_Q ? larger(SPIKE_WAY, QUANTA * (isfinite(a->quantum) ? a->quantum : 0)) : SPIKE_SIZES * usual(a->size));
+}
+
+/* a value that its neighbours on both sides know nothing of. Steps and ramps are their own median. */
+static void watch_spike(psdmp_log_watch *w, int kind, int joint, long row) {
+  int at = w->map->at[kind] + joint, count = 0;
+  channel *c = &w->channel[at];
+  long first = row - AROUND, last = row + AROUND, other;
+  double x = value_at(w, row, at), around[2 * AROUND + 1];
+  if (c->spike_rows != c->ahead.rows) c->spike = spike_limit(&c->ahead, kind), c->spike_rows = c->ahead.rows;
+  other = first >= 0 ? first : last;
+  if (other >= w->store->used || fabs(x - value_at(w, other, at)) <= c->spike || c->ahead.rows < ORDINARY) return;
+  for (long r = first < 0 ? 0 : first; r <= last && r < w->store->used; r++)
+    if (w->store->segment[r] == w->store->segment[row]) around[count++] = value_at(w, r, at);
+  double usually = count >= 5 ? median(around, count) : x;
+  if (fabs(x - usually) <= c->spike) return;
+  char name[32], number[32], neighbours[32];
+  psdmp_format_short(x, number);
+  psdmp_format_short(usually, neighbours);
+  psdmp_log_fault_add(w->faults, PSDM_FAULT_SPIKE, w->store->line[row], "%s is %s, and %s around it", name_of(w, kind, joint, name), number, neighbours);
+  w->store->mark[row * w->n + joint] |= kind == PSDMP_LOG_TAU ? PSDMP_MARK_TAU_SPIKE : PSDMP_MARK_SPIKE;
+}
+
 /* ---- runs ---- */
 
 /* a torque's run has ended: the one before it now has both its neighbours */
@@ -402,7 +463,10 @@ static void watch_value(psdmp_log_watch *w, int kind, int joint, long row, bool 
 void psdmp_log_watch_row(psdmp_log_watch *w, long row) {
   bool fresh = row == 0 || w->store->segment[row] != w->store->segment[row - 1];
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++)
-    for (int j = 0; w->map->has[kind] && j < w->n; j++) watch_value(w, kind, j, row, fresh);
+    for (int j = 0; w->map->has[kind] && j < w->n; j++) {
+      watch_value(w, kind, j, row, fresh);
+      watch_spike(w, kind, j, row);
+    }
 }
 
 void psdmp_log_watch_end(psdmp_log_watch *w) {

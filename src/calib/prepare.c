@@ -234,6 +234,45 @@ static bool thin(const psdmp_run *r, const psdmp_stretch *s, const clock_rows *c
   return true;
 }
 
+/* ---- spikes ---- */
+
+/* x (rows x n) between rows without the bit, straight; rows at the ends keep their nearest one's value */
+static void bridge(long rows, int n, const unsigned char *bad, int bit, double *x) {
+  for (int i = 0; i < n; i++)
+    for (long k = 0; k < rows; k++) {
+      if (!(bad[k * n + i] & bit)) continue;
+      long from = k - 1, to = k;
+      while (to < rows && bad[to * n + i] & bit) to++;
+      for (long at = k; at < to; at++) {
+        double share = (double)(at - from) / (double)(to - from);
+        if (from >= 0 && to < rows) x[at * n + i] = (1 - share) * x[from * n + i] + share * x[to * n + i];
+        else if (from >= 0 || to < rows) x[at * n + i] = x[(from >= 0 ? from : to) * n + i];
+      }
+      k = to;
+    }
+}
+
+/* Rows with a spike are not fitted, but the filter looks at them: it sees a bridge. Copies are made where there are any; false: out of memory */
+static bool bridge_spikes(const psdmp_run *r, psdmp_stretch *s, double **copies) {
+  size_t cells = (size_t)s->rows * (size_t)r->n;
+  unsigned char any = 0;
+  for (size_t k = 0; k < cells; k++) any |= s->bad[k];
+  if (!(any & 12)) return true;
+  struct {
+    const double **x;
+    int bit;
+  } const parts[] = {{&s->q, 4}, {&s->qd, 4}, {&s->qdd, 4}, {&s->tau, 8}};
+  if (!(*copies = psdmp_alloc_raw(r->allocator, 4 * cells * sizeof **copies))) return false;
+  for (size_t k = 0; k < 4; k++) {
+    double *own = *copies + k * cells;
+    if (!*parts[k].x || !(any & parts[k].bit)) continue;
+    memcpy(own, *parts[k].x, cells * sizeof *own);
+    bridge(s->rows, r->n, s->bad, parts[k].bit, own);
+    *parts[k].x = own;
+  }
+  return true;
+}
+
 /* a drive's row is bad when that of a joint that it moves is */
 static void spread_bad(const psdmp_run *r, psdmp_prepared *p) {
   for (long k = 0; k < p->rows && r->T; k++) {
@@ -245,7 +284,9 @@ static void spread_bad(const psdmp_run *r, psdmp_prepared *p) {
   }
 }
 
-psdm_status psdmp_run_prepare(psdmp_run *r, const psdmp_band *b, const psdmp_stretch *s, psdmp_prepared *p, psdm_error *error) {
+psdm_status psdmp_run_prepare(psdmp_run *r, const psdmp_band *b, const psdmp_stretch *logged, psdmp_prepared *p, psdm_error *error) {
+  psdmp_stretch bridged = *logged, *s = &bridged;
+  double *copies = NULL;
   *p = (psdmp_prepared){.begins = s->begins && s->lead == 0, .segment = s->segment, .file = s->file};
   if (s->rows < 3 * EDGE) return PSDM_OK;
   int stride = psdmp_band_stride(r, b);
@@ -255,13 +296,14 @@ psdm_status psdmp_run_prepare(psdmp_run *r, const psdmp_band *b, const psdmp_str
   p->tick = ticks.tick + skip;
   size_t narrow = scratch_for(r, b->cutoff, ticks.rows), wide = scratch_for(r, b->wide, ticks.rows);
   clock_rows c = {0};
-  bool ok = make_clock(&c, r->allocator, ticks.rows, r->n, narrow > wide ? narrow : wide);
+  bool ok = make_clock(&c, r->allocator, ticks.rows, r->n, narrow > wide ? narrow : wide) && bridge_spikes(r, s, &copies);
   if (ok) {
     kinematics(r, b, s, &ticks, &c);
     torques(r, b, s, &ticks, &c);
     ok = (!r->lugre || friction(r, b, &c)) && thin(r, s, &c, stride, skip, ticks.start, p);
   }
   free_clock(&c, r->allocator);
+  psdmp_free(r->allocator, copies);
   if (!ok) {
     psdmp_prepared_free(p, r->allocator);
     return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");

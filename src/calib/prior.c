@@ -43,10 +43,9 @@ static void next_joint(const psdm_robot *r, int body, const double *reach, doubl
 
 static double length_of(const double x[3]) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
 
-void psdmp_prior_cylinders(const psdm_robot *robot, double *prior) {
-  const psdm_robot *r = robot->closure ? robot->closure->tree : robot;
-  double reach[PSDM_MAX_JOINTS], length[PSDM_MAX_JOINTS], whole = 0, sum = 0;
-  memset(prior, 0, (size_t)psdm_robot_parameter_count(robot) * sizeof *prior);
+/* of each body (bodies): its length, and the way from its joint to the farthest end. Returns the longest. */
+static double measure(const psdm_robot *r, double *reach, double *length) {
+  double whole = 0;
   for (int b = r->bodies - 1; b >= 0; b--) { /* children before parents */
     double at[3], longest = 0;
     reach[b] = 0;
@@ -57,6 +56,18 @@ void psdmp_prior_cylinders(const psdm_robot *robot, double *prior) {
     reach[b] = length[b] + longest;
     whole = fmax(whole, reach[b]);
   }
+  return whole;
+}
+
+double psdmp_prior_reach(const psdm_robot *robot) {
+  double reach[PSDM_MAX_JOINTS], length[PSDM_MAX_JOINTS];
+  return measure(robot->closure ? robot->closure->tree : robot, reach, length);
+}
+
+void psdmp_prior_cylinders(const psdm_robot *robot, double *prior) {
+  const psdm_robot *r = robot->closure ? robot->closure->tree : robot;
+  double reach[PSDM_MAX_JOINTS], length[PSDM_MAX_JOINTS], whole = measure(r, reach, length), sum = 0;
+  memset(prior, 0, (size_t)psdm_robot_parameter_count(robot) * sizeof *prior);
   if (!(whole > 0)) whole = 1;
   for (int b = 0; b < r->bodies; b++) sum += reach[b] + 0.1 * whole;
   for (int b = 0; b < r->bodies; b++) {
@@ -80,7 +91,7 @@ void psdmp_prior_cylinders(const psdm_robot *robot, double *prior) {
 
 /* ---- the total mass ---- */
 
-bool psdmp_prior_scale(psdmp_run *r, const psdmp_factors *f) {
+bool psdmp_prior_scale(psdmp_run *r, const psdmp_factors *f, double *scale) {
   psdmp_arena arena = {.allocator = r->allocator};
   double top = 0, bottom = 0, *theta0 = psdmp_arena_alloc(&arena, (size_t)r->l * sizeof *theta0);
   int widest = 0;
@@ -118,8 +129,7 @@ bool psdmp_prior_scale(psdmp_run *r, const psdmp_factors *f) {
   }
   psdmp_arena_free(&arena);
   if (!ok) return false;
-  r->prior_mass = bottom > 0 && top > 0 ? top / bottom : 10; /* torques that no mass explains: a robot of ten kilograms */
-  for (int k = 0; k < 10 * r->links; k++) r->prior[k] *= r->prior_mass;
+  *scale = bottom > 0 ? top / bottom : NAN;
   return true;
 }
 

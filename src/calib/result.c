@@ -240,6 +240,8 @@ static psdm_calibration *new_answer(psdmp_run *r) {
   a->covariance = NEW(r, (size_t)W * (size_t)W, double), a->singular = NEW(r, W, double), a->share = NEW(r, W, double), a->load = NEW(r, r->n, double);
   a->classical = NEW(r, (size_t)W * (size_t)W, double), a->folds = NEW(r, PSDMP_FOLDS * W, double), a->fold_rmse = NEW(r, PSDMP_FOLDS * r->n, double), a->essential = NEW(r, r->l, bool);
   a->column = NEW(r, r->n, psdm_column *), a->columns = NEW(r, r->n, int), a->fits = NEW(r, 2 * PSDM_FIT_PARTS * r->n, psdm_joint_fit);
+  a->cross = NEW(r, r->n, psdmp_folds), a->place = NEW(r, PSDMP_BLOCKS, psdmp_place), a->file = NEW(r, 2 * r->options->files, double), a->worst = NEW(r, r->n, psdmp_worst);
+  if (!a->cross || !a->place || !a->file || !a->worst) return NULL;
   if (!a->theta || !a->gain || !a->estimate || !a->pi || !a->covariance || !a->singular || !a->share || !a->load || !a->classical || !a->folds || !a->fold_rmse || !a->essential || !a->column || !a->columns || !a->fits) return NULL;
   for (int i = 0; i < r->n; i++)
     if (!(a->column[i] = NEW(r, r->choice[i].count + 1, psdm_column))) return NULL;
@@ -386,6 +388,95 @@ static psdm_status set_fold_rmse(fitting *g, psdmp_calibration *a) {
   return PSDM_OK;
 }
 
+/* ---- what others would have made of the same rows ---- */
+
+enum { PLAIN = 3 }; /* friction columns of plain least squares, the first of every choice: viscous, Coulomb, constant */
+
+/* compressed rows with base parameters, the first columns, torque */
+static bool plain_rows(fitting *g, const psdmp_selected *from, psdmp_arena *arena, psdmp_rows *to) {
+  psdmp_run *r = g->run;
+  int l = r->l, v = l + PLAIN + 1, *extras = psdmp_arena_alloc(arena, (size_t)r->n * sizeof *extras);
+  double **R = psdmp_arena_alloc(arena, (size_t)r->n * sizeof *R);
+  *to = from->rows;
+  if (!extras || !R) return false;
+  for (int i = 0; i < r->n; i++) {
+    int w = l + from->rows.extras[i] + 1;
+    double *own = psdmp_arena_alloc(arena, (size_t)v * (size_t)v * sizeof *own), *X = psdmp_arena_alloc(arena, (size_t)w * (size_t)v * sizeof *X);
+    double *scratch = psdmp_arena_alloc(arena, psdmp_factor_scratch(v, w) * sizeof *scratch);
+    if (!own || !X || !scratch) return false;
+    for (int row = 0; row < w; row++)
+      for (int j = 0; j < v; j++) {
+        int column = j < v - 1 ? j : w - 1;
+        X[(long)row * v + j] = column >= row ? from->rows.R[i][(long)row * w + column] : 0;
+      }
+    psdmp_factor_add(v, own, w, X, scratch);
+    R[i] = own;
+    extras[i] = PLAIN;
+  }
+  to->extras = extras;
+  to->R = R;
+  return true;
+}
+
+/* sum of squares of drive i's torque less a constant, by its column of ones */
+static double constant_error(const psdmp_rows *rows, int i, double constant) {
+  int l = rows->base, w = l + rows->extras[i] + 1;
+  double sum = 0;
+  for (int row = 0; row < w; row++) {
+    double e = rows->R[i][(long)row * w + w - 1] - constant * (row <= l + 2 ? rows->R[i][(long)row * w + l + 2] : 0);
+    sum += e * e;
+  }
+  return sum;
+}
+
+static double best_constant(const psdmp_rows *rows, int i) {
+  int l = rows->base, w = l + rows->extras[i] + 1;
+  double top = 0, bottom = 0;
+  for (int row = 0; row <= l + 2; row++) {
+    double one = rows->R[i][(long)row * w + l + 2];
+    top += one * rows->R[i][(long)row * w + w - 1], bottom += one * one;
+  }
+  return bottom > 0 ? top / bottom : 0;
+}
+
+/* one fold: train without it, by plain least squares and by a constant, and meet it with these and the answer without it */
+static psdm_status add_cross(fitting *g, int fold, const psdmp_selected *train, const psdmp_selected *test, psdmp_arena *arena, psdmp_calibration *a) {
+  psdmp_run *r = g->run;
+  psdmp_rows plain, plain_test;
+  long W = r->l + all_columns(r);
+  double *theta = psdmp_arena_alloc(arena, (size_t)r->l * sizeof *theta), *own = psdmp_arena_alloc(arena, PLAIN * (size_t)r->n * sizeof *own);
+  if (!theta || !own || !plain_rows(g, train, arena, &plain) || !plain_rows(g, test, arena, &plain_test)) return PSDM_E_MEMORY;
+  psdmp_fit fit = {.theta = theta, .phi = own};
+  psdm_status status = run_fit(g, &plain, PSDM_ESTIMATOR_OLS, 0, &fit);
+  const double *phi = a->folds + fold * W + r->l;
+  for (int i = 0; i < r->n; phi += r->choice[i++].count) {
+    psdmp_folds *c = &a->cross[i];
+    if (!(test->count[i] > 0)) continue;
+    c->count += test->count[i];
+    c->own += residual(&test->rows, i, a->folds + fold * W, phi);
+    c->plain += status ? NAN : residual(&plain_test, i, theta, own + PLAIN * i);
+    c->constant += constant_error(&test->rows, i, best_constant(&train->rows, i));
+    c->square += constant_error(&test->rows, i, 0);
+  }
+  return PSDM_OK;
+}
+
+static psdm_status set_cross(fitting *g, psdmp_calibration *a) {
+  psdmp_run *r = g->run;
+  psdm_status status = PSDM_OK;
+  for (int fold = 0; fold < PSDMP_FOLDS && !status; fold++) {
+    psdmp_selected train = {0}, test = {0};
+    psdmp_arena arena = {.allocator = r->allocator};
+    bool ok = psdmp_select(r, &g->factors, psdmp_blocks_without(fold), true, &train);
+    ok = ok && psdmp_select(r, &g->factors, ~psdmp_blocks_without(fold) & psdmp_blocks_all(), true, &test);
+    status = ok ? add_cross(g, fold, &train, &test, &arena, a) : PSDM_E_MEMORY;
+    psdmp_arena_free(&arena);
+    psdmp_selected_free(r, &test);
+    psdmp_selected_free(r, &train);
+  }
+  return status;
+}
+
 static psdm_status set_essential(fitting *g, psdmp_calibration *a) {
   psdmp_run *r = g->run;
   int own = all_columns(r), W = r->l + own;
@@ -418,7 +509,7 @@ static psdm_status fit_all(fitting *g, psdm_estimator estimator, psdm_calibratio
   if (status) return failed(r, status, error);
   status = walking(estimator) ? fit_walking(g, estimator, a, error) : fit_rows(g, estimator, a, error);
   if (status) return status;
-  if ((status = set_fold_rmse(g, a)) || (status = set_essential(g, a))) return failed(r, status, error);
+  if ((status = set_fold_rmse(g, a)) || (status = set_cross(g, a)) || (status = set_essential(g, a))) return failed(r, status, error);
   fill_answer(g, estimator, out);
   if (!set_singular(g, a, out)) return no_memory(error);
   status = set_cost_ratio(g, out);
@@ -440,6 +531,7 @@ psdm_status psdmp_result_make(psdmp_run *r, psdm_calibration **out, psdm_error *
   r->finishing = r->stopped;
   status = psdmp_evaluate(answer->internal, !r->stopped, answer, error);
   answer->stopped = r->stopped;
+  if (!status) psdmp_verdict(answer->internal, answer);
   if (r->checkpoint) psdmp_checkpoint_counts(r->checkpoint, &answer->parts_found, &answer->parts_saved, &answer->parts_stale, &answer->parts_damaged);
   answer->parts_found += r->parts_of_others[0], answer->parts_saved += r->parts_of_others[1], answer->parts_damaged += r->parts_of_others[2];
   if (!status) *out = answer;

@@ -216,8 +216,25 @@ void psdmp_fit_worth(const psdmp_fit_view *view) {
 
 /* ---- remarks ---- */
 
+/* the word, and what it rests on */
+static void verdict(const psdmp_fit_view *view) {
+  const char *word = psdmp_result_text(view->root, "verdict.word");
+  const psdmp_node *list = psdmp_result_node(view->root, "verdict.findings");
+  bool fit_for_use = strcmp(word, "good") == 0 || strcmp(word, "usable") == 0;
+  if (!word[0]) return;
+  psdmp_page_raw(view->page, fit_for_use ? "<p class=\"good\">Verdict: " : "<p class=\"bad\">Verdict: ");
+  psdmp_page_text(view->page, word);
+  psdmp_page_raw(view->page, "</p>\n");
+  for (const psdmp_node *child = list && list->kind == PSDMP_LIST ? list->child : NULL; child; child = child->next) {
+    psdmp_page_raw(view->page, "<p class=\"note\">");
+    psdmp_page_text(view->page, psdmp_words(view->page, "%s: %s", psdmp_result_text(child, "verdict"), psdmp_result_text(child, "text")));
+    psdmp_page_raw(view->page, "</p>\n");
+  }
+}
+
 void psdmp_fit_remarks(const psdmp_fit_view *view) {
   if (psdmp_truth(view->root, "stopped")) psdmp_page_paragraph(view->page, "The run was interrupted: this is the best result until then.");
+  verdict(view);
   if (psdmp_truth(view->root, "verdict.asked")) {
     bool good = psdmp_truth(view->root, "verdict.good");
     psdmp_page_raw(view->page, good ? "<p class=\"good\">" : "<p class=\"bad\">");

@@ -9,7 +9,7 @@
 /* What is wrong with a log beyond the noise of its torques. */
 typedef struct damage {
   double position, rate;   /* standard deviations of noise, rad and rad/s */
-  double outliers;         /* share of the torques that are ten times their largest off, either way more often up */
+  double outliers;         /* share of the torques that are off by once to twice their largest, either way, more often up: more would be spikes that no log hands on */
   bool accelerations;      /* are logged, exact */
 } damage;
 
@@ -41,7 +41,7 @@ static inline void write_damaged(const char *path, const truth *w, const damage 
       tau[i] += w->noise * largest[i] * rng_normal(noise);
       q[i] += d->position * rng_normal(noise);
       qd[i] += d->rate * rng_normal(noise);
-      if (rng_uniform(noise, 0, 1) < d->outliers) tau[i] += largest[i] * rng_uniform(noise, 2, 10) * (rng_uniform(noise, 0, 1) < 0.7 ? 1 : -1);
+      if (rng_uniform(noise, 0, 1) < d->outliers) tau[i] += largest[i] * rng_uniform(noise, 1, 2.3) * (rng_uniform(noise, 0, 1) < 0.7 ? 1 : -1);
     }
     fprintf(file, "%.9f", t);
     put_numbers(file, q, n);

@@ -205,7 +205,7 @@ expect_code 0 "two logs"
 expect_in out "rows of 2 logs, 2 segments"
 expect_in out "held-out rows:"
 expect_in out "base parameters:"
-expect_in out "verdict: global relative error"
+expect_in out "verdict: good; error of"
 run calibrate --log log.csv --log other.csv bare.yaml --prior p.yaml --quiet --max-rel 0.05 --max-rmse 5
 expect_code 0 "--log twice, before the robot"
 checks=$((checks + 1)); [ -s out ] && wrong "--quiet says something"
@@ -218,7 +218,8 @@ refuse 2 "--prior 'ols.yaml': it has base parameters only; full ones were expect
 refuse 2 "the kinematics are not those of 'arm'" bare.yaml --log log.csv --prior "$two"
 run calibrate bare.yaml --log log.csv --holdout 0.3 --max-rel 1e-6 --max-rmse 1e-6,100
 expect_code 1 "thresholds that are not met"
-expect_in out "verdict: not good enough"
+expect_in out "verdict: good; error of"
+expect_in out "not good enough"
 expect_in out "global relative error"
 expect_in out "of joint shoulder is above 1e-06"
 run calibrate bare.yaml --log log.csv --quiet --max-rmse 1e-6

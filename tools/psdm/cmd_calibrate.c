@@ -15,7 +15,8 @@ static const char *const positional[] = {"ROBOT", NULL};
 static const char help[] =
     "Finds a robot's base parameters and the friction of its drives from logs: tau = Y(q, qd, qdd) theta + friction. The robot file needs no inertias.\n"
     "Filter, delay of the torques, friction columns and the weight of the prior are chosen by cross-validation on the training part; what is held out\n"
-    "is only looked at in the end. The main figures are those of the rows in which a joint moves. Exit 1 when a threshold is not met. An\n"
+    "is only looked at in the end. The main figures are those of the rows in which a joint moves. The verdict is good, usable, poor or useless, by the\n"
+    "rules of docs/calibrate.md; exit 1 when it is poor or useless (--accept), or a threshold is not met. The parameters are written all the same. An\n"
     "interrupt (Ctrl-C) keeps the best so far, with exit code 130.\n\n"
     "By steps (--route steps, or a step before each log's name), each from an experiment of its own (psdm excite --for STEP): motor constants from known\n"
     "masses, then gravity, LuGre friction, and the other inertias. Each step may be run alone: --params has what earlier runs found, --out is written\n"
@@ -120,15 +121,29 @@ void calibrate_judge(calibrate_job *j) {
       snprintf(text, sizeof text, "RMSE %.4g (%s) of joint %.60s is above %.4g", j->judged->joint[i].rmse, part, tool_safe(calibrate_joint_name(j, i)), j->max_rmse[i]);
       calibrate_fail_threshold(j, text);
     }
+  j->verdict = c->verdict;
+}
+
+const psdm_finding *calibrate_finding(const calibrate_job *j, int index) {
+  if (!j->steps.chosen) return psdm_calibration_finding(j->result, index);
+  return index == 0 && j->fit.rule ? &j->fit : NULL;
+}
+
+bool calibrate_good(const calibrate_job *j) { return !j->failures && j->verdict <= j->accept; }
+
+void calibrate_warn_verdict(const calibrate_job *j) {
+  for (int k = 0; k < j->failures; k++) tool_warn("%s", j->failure[k]);
+  if (j->verdict <= j->accept) return;
+  const psdm_finding *f;
+  for (int k = 0; k < 8 && (f = calibrate_finding(j, k)) && f->verdict > j->accept; k++) tool_warn("verdict: %s: %s", psdm_verdict_name(f->verdict), tool_safe(f->text));
 }
 
 static int report(calibrate_job *j) {
   int code = EXIT_OK;
   if (j->set.json) code = calibrate_json(j);
   if (calibrate_words_wanted(j)) calibrate_print(j);
-  if (!calibrate_words_wanted(j) && !j->set.json)
-    for (int k = 0; k < j->failures; k++) tool_warn("%s", j->failure[k]);
-  return code == EXIT_OK && j->failures ? EXIT_QUALITY : code;
+  if (!calibrate_words_wanted(j) && !j->set.json) calibrate_warn_verdict(j);
+  return code == EXIT_OK && !calibrate_good(j) ? EXIT_QUALITY : code;
 }
 
 /* parts are there for a run that goes on; the answer of this one is written, all of it, and told */

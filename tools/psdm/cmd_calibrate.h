@@ -35,6 +35,7 @@
   X(text, compare, "", "PARAMS.yaml", "an earlier result beside this one: differences, and both errors on the same rows")                      \
   X(number, max_rel, "0", "SHARE", "exit 1 when the global relative error, held out where something is, lies above; 0 is never")               \
   X(text, max_rmse, "", "NM,...", "the same for each joint's RMSE: one number or one per joint")                                               \
+  X(text, accept, "usable", SETTING_WORDS(PSDM_VERDICT_LIST), "the worst verdict that still ends with exit code 0")                             \
   X(number, threads, "0", "COUNT", "threads (default: OMP_NUM_THREADS, or the processors); the answer does not depend on it")                  \
   X(number, cache, "0", "ROWS", "rows kept in memory at most (default: 2 million); of longer logs choices see evenly spread pieces, and all rows are read again") \
   X(text, checkpoint, "", "DIR", "keep finished parts of long logs here: the same command goes on from there after it was killed")             \
@@ -81,6 +82,8 @@ typedef struct calibrate_job {
   const psdm_part_fit *judged;      /* the part that thresholds look at */
   char failure[64][160];            /* thresholds that were not met, a sentence each */
   int failures;
+  psdm_verdict verdict, accept;     /* what the answer is worth, and may be */
+  psdm_finding fit;                 /* --route steps: what the errors say; rule NULL: nothing */
 } calibrate_job;
 
 int calibrate_memory(void);                           /* "out of memory" */
@@ -98,7 +101,12 @@ int calibrate_files(calibrate_job *j);   /* cmd_calibrate_files.c: --out, --pred
 int calibrate_write_parameters(const calibrate_job *j); /* --out */
 int calibrate_write_robot(const calibrate_job *j);      /* --urdf, --codegen */
 int calibrate_compare(calibrate_job *j); /* cmd_calibrate_compare.c */
-void calibrate_judge(calibrate_job *j);  /* cmd_calibrate.c: thresholds */
+void calibrate_judge(calibrate_job *j);  /* cmd_calibrate.c: thresholds, and the verdict */
+const psdm_finding *calibrate_finding(const calibrate_job *j, int index); /* what the verdict rests on; NULL behind the last */
+bool calibrate_good(const calibrate_job *j);  /* thresholds are met, and the verdict is accepted: exit 0 */
+void calibrate_print_verdict(const calibrate_job *j, const char *of, double rel); /* cmd_calibrate_print.c */
+void calibrate_put_verdict(const calibrate_job *j, psdm_output *out);             /* cmd_calibrate_json.c: within an object */
+void calibrate_warn_verdict(const calibrate_job *j); /* cmd_calibrate.c: where standard output has no room for it */
 
 /* ---- reports ---- */
 
@@ -113,6 +121,7 @@ int calibrate_step_words(calibrate_job *j);       /* cmd_calibrate_step_words.c:
 int calibrate_steps(calibrate_job *j);            /* cmd_calibrate_steps.c: all of it, once the route is known */
 void calibrate_steps_print(const calibrate_job *j); /* cmd_calibrate_steps_print.c */
 int calibrate_steps_json(calibrate_job *j);         /* cmd_calibrate_steps_json.c: exit code */
+double calibrate_steps_rel(const calibrate_job *j);  /* |error| / |tau| of what is judged */
 const char *calibrate_from(int from);               /* PSDM_FROM_...: "log" */
 const char *calibrate_friction_key(int number);     /* "coulomb", ... */
 double calibrate_friction_number(const psdm_friction *friction, int number);

@@ -4,11 +4,20 @@
 
 #include "cmd_calibrate.h"
 
+/* what the numbers are worth, for people: comments at the file's end */
+static void write_verdict(const calibrate_job *j, psdm_output *out) {
+  const psdm_finding *f;
+  if (j->steps.chosen) return; /* written after every step, before anything is judged */
+  psdm_output_print(out, "# verdict: %s\n", psdm_verdict_name(j->verdict));
+  for (int k = 0; (f = calibrate_finding(j, k)); k++) psdm_output_print(out, "#   %s: %s\n", psdm_verdict_name(f->verdict), tool_safe(f->text));
+}
+
 int calibrate_write_parameters(const calibrate_job *j) {
   psdm_output *out;
   int code = tool_open(j->set.out, &out);
   if (code >= 0) return code;
   psdm_parameters_write(j->parameters, out);
+  write_verdict(j, out);
   code = tool_commit(&out);
   return code == EXIT_OK ? -1 : code;
 }

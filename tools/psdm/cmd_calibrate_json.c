@@ -5,7 +5,7 @@
 #include "cmd_calibrate.h"
 
 static void put_log(const calibrate_job *j, psdm_output *out) {
-  static const char *const key[] = {"garbage", "short", "nan", "repeated", "back", "jump", "jitter", "frozen", "saturated"};
+  static const char *const key[] = {"garbage", "short", "nan", "repeated", "back", "jump", "jitter", "frozen", "saturated", "spikes", "wrapped", "commas"};
   const psdm_calibration *c = j->result;
   const char *text;
   psdm_json_array(out, "logs");
@@ -204,17 +204,38 @@ static void put_comparison(const calibrate_job *j, psdm_output *out) {
   psdm_json_close(out);
 }
 
+void calibrate_put_verdict(const calibrate_job *j, psdm_output *out) {
+  const psdm_finding *f;
+  psdm_json_string(out, "word", psdm_verdict_name(j->verdict));
+  psdm_json_bool(out, "good", calibrate_good(j));
+  psdm_json_string(out, "accept", psdm_verdict_name(j->accept));
+  psdm_json_bool(out, "asked", j->set.max_rel > 0 || j->max_rmse);
+  psdm_json_array(out, "findings");
+  for (int k = 0; (f = calibrate_finding(j, k)); k++) {
+    psdm_json_object(out, NULL);
+    psdm_json_string(out, "rule", f->rule);
+    psdm_json_string(out, "verdict", psdm_verdict_name(f->verdict));
+    psdm_json_string(out, "text", f->text);
+    psdm_json_close(out);
+  }
+  psdm_json_close(out);
+  psdm_json_array(out, "failures");
+  for (int k = 0; k < j->failures; k++) psdm_json_string(out, NULL, j->failure[k]);
+  psdm_json_close(out);
+}
+
 static void put_verdict(const calibrate_job *j, psdm_output *out) {
   char text[160];
   psdm_json_array(out, "doubts");
   for (int k = 0; calibrate_doubt(j, k, text, sizeof text); k++) psdm_json_string(out, NULL, text);
   psdm_json_close(out);
   psdm_json_object(out, "verdict");
-  psdm_json_bool(out, "good", !j->failures);
-  psdm_json_bool(out, "asked", j->set.max_rel > 0 || j->max_rmse);
-  psdm_json_array(out, "failures");
-  for (int k = 0; k < j->failures; k++) psdm_json_string(out, NULL, j->failure[k]);
-  psdm_json_close(out);
+  calibrate_put_verdict(j, out);
+  psdm_json_bool(out, "heldout", j->result->judged_heldout);
+  psdm_json_number(out, "error", j->result->judged_rel);
+  psdm_json_number(out, "no_model", j->result->no_model);
+  psdm_json_number(out, "cross_validated", j->result->cross_rel);
+  psdm_json_number(out, "plain_least_squares", j->result->plain);
   psdm_json_close(out);
 }
 

@@ -37,7 +37,7 @@ const char *calibrate_doubt(const calibrate_job *j, int index, char *buf, size_t
     if (doubtful[kind] && index-- == 0) break;
   switch (kind) {
     case 0: snprintf(buf, size, "the run was interrupted"); break;
-    case 1: snprintf(buf, size, "physical consistency costs %.0f %% of the training cost: kinematics, units or signs may be wrong", 100 * (c->cost_ratio - 1)); break;
+    case 1: snprintf(buf, size, "physical consistency costs %.0f %% of the training cost%s", 100 * (c->cost_ratio - 1), c->cost_ratio > 4 ? ": kinematics, units or signs may be wrong" : ""); break;
     case 2: snprintf(buf, size, "the held-out error is %.1f times the training error: other motion, or too little of it", held / train); break;
     case 3: snprintf(buf, size, "%d of %d base parameters are mostly the prior's: the motion says little about them", prior, c->base); break;
     case 4: snprintf(buf, size, "%d combination%s of parameters %s hardly seen by the motion", blind, blind > 1 ? "s" : "", blind > 1 ? "are" : "is"); break;
@@ -151,17 +151,19 @@ static void print_comparison(const calibrate_job *j) {
   printf("  %-12s %12.2f %12.2f\n", "rel %", 100 * sqrt(own / square), 100 * sqrt(others / square));
 }
 
+void calibrate_print_verdict(const calibrate_job *j, const char *of, double rel) {
+  const psdm_finding *f;
+  printf("\nverdict: %s; error of %.2f %% (%s)", psdm_verdict_name(j->verdict), 100 * rel, of);
+  if (j->set.max_rel || j->max_rmse) printf("; %s", j->failures ? "not good enough" : "every threshold is met");
+  printf("\n");
+  for (int k = 0; k < j->failures; k++) printf("  %s\n", j->failure[k]);
+  for (int k = 0; (f = calibrate_finding(j, k)); k++) printf("  %s: %s (%s)\n", psdm_verdict_name(f->verdict), tool_safe(f->text), f->rule);
+}
+
 static void print_verdict(const calibrate_job *j) {
   char text[160];
   for (int k = 0; calibrate_doubt(j, k, text, sizeof text); k++) printf("%s  %s\n", k ? "" : "\nto keep in mind:\n", text);
-  printf("\nverdict: ");
-  if (!j->set.max_rel && !j->max_rmse)
-    printf("global relative error %.2f %%; no threshold was set (--max-rel, --max-rmse)\n", 100 * j->judged->global_rel);
-  else if (!j->failures)
-    printf("good: every threshold is met\n");
-  else
-    printf("not good enough\n");
-  for (int k = 0; k < j->failures; k++) printf("  %s\n", j->failure[k]);
+  calibrate_print_verdict(j, j->result->judged_heldout ? "held-out rows" : "parts of the log, each met by a fit to the others", j->result->judged_rel);
 }
 
 void calibrate_print(const calibrate_job *j) {

@@ -118,6 +118,7 @@ static int check_outputs(const calibrate_job *j) {
 int calibrate_step_words(calibrate_job *j) {
   int code = refuse_others(&j->set);
   if (code < 0 && (!(j->set.rate >= 0) || !(j->set.max_rel >= 0))) code = tool_usage("calibrate", "--rate and --max-rel must not be negative");
+  if (code < 0) code = tool_verdict("calibrate", j->set.accept, &j->accept);
   if (code < 0) code = take_weights(j);
   if (code < 0) code = choose_holdout(j);
   if (code < 0) code = choose_cutoff(j);

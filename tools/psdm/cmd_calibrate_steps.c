@@ -101,13 +101,15 @@ static long rows_of(const psdm_joint_fit *joint, int n) {
   return rows;
 }
 
+double calibrate_steps_rel(const calibrate_job *j) { return global_rel(j->steps.judged, j->n); }
+
 static void judge(calibrate_job *j) {
   const psdm_steps *s = j->steps.result;
   char text[160];
   bool held = rows_of(j->parameters->heldout.joint, j->n) > 0, all = rows_of(s->all, j->n) > 0;
   j->steps.judged = all ? s->all : held ? j->parameters->heldout.joint : j->parameters->train.joint;
   j->steps.judged_of = all ? "the whole model, held out" : held ? "the last step, held out" : "the last step, training";
-  double rel = global_rel(j->steps.judged, j->n);
+  double rel = calibrate_steps_rel(j);
   if (j->set.max_rel > 0 && !(rel <= j->set.max_rel)) {
     snprintf(text, sizeof text, "global relative error %.4g (%s) is above %.4g", rel, j->steps.judged_of, j->set.max_rel);
     calibrate_fail_threshold(j, text);
@@ -118,6 +120,7 @@ static void judge(calibrate_job *j) {
                j->max_rmse[i]);
       calibrate_fail_threshold(j, text);
     }
+  if (rows_of(j->steps.judged, j->n)) j->verdict = psdm_verdict_of_fit(j->n, j->steps.judged, &j->fit);
 }
 
 /* ---- files ---- */
@@ -153,9 +156,8 @@ static int report(calibrate_job *j) {
   int code = EXIT_OK;
   if (j->set.json) code = calibrate_steps_json(j);
   if (calibrate_words_wanted(j)) calibrate_steps_print(j);
-  if (!calibrate_words_wanted(j) && !j->set.json)
-    for (int k = 0; k < j->failures; k++) tool_warn("%s", j->failure[k]);
-  return code == EXIT_OK && j->failures ? EXIT_QUALITY : code;
+  if (!calibrate_words_wanted(j) && !j->set.json) calibrate_warn_verdict(j);
+  return code == EXIT_OK && !calibrate_good(j) ? EXIT_QUALITY : code;
 }
 
 int calibrate_steps(calibrate_job *j) {

@@ -146,12 +146,9 @@ static void put_verdict(const calibrate_job *j, psdm_output *out) {
   for (int k = 0; s->remark && s->remark[k][0]; k++) psdm_json_string(out, NULL, s->remark[k]);
   psdm_json_close(out);
   psdm_json_object(out, "verdict");
-  psdm_json_bool(out, "good", !j->failures);
-  psdm_json_bool(out, "asked", j->set.max_rel > 0 || j->max_rmse);
+  calibrate_put_verdict(j, out);
   psdm_json_string(out, "of", j->steps.judged_of);
-  psdm_json_array(out, "failures");
-  for (int k = 0; k < j->failures; k++) psdm_json_string(out, NULL, j->failure[k]);
-  psdm_json_close(out);
+  psdm_json_number(out, "error", calibrate_steps_rel(j));
   psdm_json_close(out);
 }
 

@@ -143,12 +143,7 @@ static void print_table(const calibrate_job *j) {
 static void print_verdict(const calibrate_job *j) {
   const psdm_steps *s = j->steps.result;
   for (int k = 0; s->remark && s->remark[k][0]; k++) printf("%s  %s\n", k ? "" : "\nto keep in mind:\n", tool_safe(s->remark[k]));
-  printf("\nverdict: ");
-  if (!j->set.max_rel && !j->max_rmse)
-    printf("no threshold was set (--max-rel, --max-rmse)\n");
-  else
-    printf("%s (%s)\n", j->failures ? "not good enough" : "good: every threshold is met", j->steps.judged_of);
-  for (int k = 0; k < j->failures; k++) printf("  %s\n", j->failure[k]);
+  calibrate_print_verdict(j, j->steps.judged_of, calibrate_steps_rel(j));
 }
 
 void calibrate_steps_print(const calibrate_job *j) {

@@ -158,6 +158,7 @@ static int check_outputs(const calibrate_job *j) {
 
 int calibrate_words(calibrate_job *j) {
   int code = choose_estimator(j);
+  if (code < 0) code = tool_verdict("calibrate", j->set.accept, &j->accept);
   if (code < 0) code = choose_kinematics(j);
   if (code < 0) code = choose_holdout(j);
   if (code < 0) code = choose_numbers(j);

@@ -86,11 +86,20 @@ static int load_robot(payload_job *j) {
   return code;
 }
 
+/* a load that does not explain the torques is none, or the calibration, its units or signs are not those of the logs */
+static void judge(payload_job *j) {
+  long rows = 0;
+  for (int i = 0; j->answer && i < j->n; i++) rows += j->answer->after[i].rows;
+  if (rows) j->verdict = psdm_verdict_of_fit(j->n, j->answer->after, &j->finding);
+}
+
 static int report(payload_job *j) {
   int code = EXIT_OK;
+  judge(j);
   if (j->set.json) code = payload_json(j);
   if (payload_words_wanted(j)) payload_print(j);
-  return code;
+  else if (j->verdict > j->accept && !j->set.json) tool_warn("verdict: %s: %s", psdm_verdict_name(j->verdict), j->finding.text);
+  return code == EXIT_OK && j->verdict > j->accept ? EXIT_QUALITY : code;
 }
 
 int cmd_payload(int argc, char **argv) {

@@ -14,6 +14,7 @@
   X(flag, plain, "", "", "plain least squares: mass and inertia may be impossible, and nothing pulls what the motion does not show")             \
   X(flag, drift, "", "", "fit offset, Coulomb and viscous friction of each drive beside the load (always with --empty)")                         \
   X(text, cutoff, "", "HZ|none", "of the zero-phase filter (default: the calibration's)")                                                        \
+  X(text, accept, "usable", SETTING_WORDS(PSDM_VERDICT_LIST), "the worst verdict on the torques with the load that still ends with exit code 0")     \
   X(flag, json, "", "", "write one JSON object")                                                                                                 \
   X(text, columns, "", "t=1,q=2:7,tau=8:13", "where channels stand in logs without a header, counted from 1")                                    \
   X(flag, degrees, "", "", "positions of the logs, and their rates, are in degrees")                                                             \
@@ -41,6 +42,8 @@ typedef struct payload_job {
   double pi[10];
   psdm_model *model;             /* base parameters, */
   double *L;                     /* (base x 10) and what a load adds to them */
+  psdm_verdict verdict, accept;  /* how well torques are met with the load, and must be */
+  psdm_finding finding;          /* why it is not good */
 } payload_job;
 
 

@@ -79,6 +79,11 @@ static void put_logs(const payload_job *j, psdm_output *out) {
   const char *text;
   put_fit(j, "before", a->before, a->global_before, out);
   put_fit(j, "after", a->after, a->global_after, out);
+  psdm_json_object(out, "verdict");
+  psdm_json_string(out, "word", psdm_verdict_name(j->verdict));
+  psdm_json_bool(out, "good", j->verdict <= j->accept);
+  psdm_json_string(out, "text", j->finding.text);
+  psdm_json_close(out);
   psdm_json_integer(out, "rows", a->rows);
   psdm_json_number(out, "seconds", a->seconds);
   psdm_json_bool(out, "stopped", a->stopped);

@@ -54,4 +54,5 @@ void payload_print(const payload_job *j) {
   print_fit(j);
   print_faults(j);
   for (int k = 0; k < (int)(sizeof a->remark / sizeof *a->remark) && a->remark[k][0]; k++) printf("%s- %s\n", k ? "" : "\n", a->remark[k]);
+  printf("\nverdict: %s%s%s\n", psdm_verdict_name(j->verdict), j->verdict ? ": " : "", j->verdict ? j->finding.text : "");
 }

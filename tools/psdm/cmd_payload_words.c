@@ -72,6 +72,7 @@ static int read_load(payload_job *j) {
 
 int payload_words(payload_job *j) {
   int code = check_logs(j);
+  if (code < 0) code = tool_verdict("payload", j->set.accept, &j->accept);
   if (code < 0) code = choose_numbers(j);
   if (code < 0) code = read_load(j);
   return code < 0 ? check_outputs(j) : code;

@@ -10,6 +10,11 @@
 
 bool tool_parse_number(const char *text, double *value) { return psdm_parse_number(text, value); }
 
+int tool_verdict(const char *command, const char *text, psdm_verdict *verdict) {
+  if (psdm_verdict_find(text, verdict)) return -1;
+  return tool_usage(command, "--accept '%s': good, usable, poor or useless was expected", tool_safe(text));
+}
+
 int tool_numbers(const char *command, const char *option, const char *text, int count, double *value) {
   const char *at = text;
   int found = 0;

@@ -87,6 +87,9 @@ const char *tool_plain(void);
 /* Strict C-locale decimal. */
 bool tool_parse_number(const char *text, double *value);
 
+/* --accept. Returns -1 to go on, else an exit code. */
+int tool_verdict(const char *command, const char *text, psdm_verdict *verdict);
+
 /* "1,2,3": count numbers, or one for all. The option's name is for the message. Returns -1 to go on, else an exit code. */
 int tool_numbers(const char *command, const char *option, const char *text, int count, double *value);
 

@@ -82,10 +82,20 @@ class Calibration(Result):
     """What a calibration found: base parameters with their doubt, friction, and how well torques are met.
 
     ``train`` and ``heldout`` have the errors ({joints [{rmse, rel, r2, ...}], global_rel}); ``rows`` every row of the logs beside the prediction: t, heldout,
-    q, qd, qdd, tau, raw, predicted, band, friction.
+    q, qd, qdd, tau, raw, predicted, band, friction. ``verdict`` is good, usable, poor or useless, ``findings`` are what it rests on; ``good`` is False for poor and useless.
     """
 
     _text: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """What the answer is worth: good, usable, poor or useless. ``found["verdict"]`` has all of it: error, no_model, plain_least_squares, ..."""
+        return str(self.data["verdict"]["word"])
+
+    @property
+    def findings(self) -> list[str]:
+        """Why it is not better, the gravest first."""
+        return [f"{finding['verdict']}: {finding['text']}" for finding in self.data["verdict"]["findings"]]
 
     @property
     def names(self) -> list[str]:
