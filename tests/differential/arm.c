@@ -235,28 +235,41 @@ static void draw_mixed(rng *g, arm *a) {
   for (int j = 0; j < a->joints; j++) scale_joint(&a->joint[j], magnitude(g, -3, 3), magnitude(g, -3, 3));
 }
 
+/* in the coordinates of a map */
+static void draw_far(rng *g, arm *a) {
+  draw_plain(g, a);
+  for (int i = 0; i < 3; i++)
+    if (a->layout == ARM_URDF)
+      a->joint[0].origin[i] = either(g, magnitude(g, 1, 6));
+    else
+      a->base[i] = either(g, magnitude(g, 1, 6));
+}
+
 static void draw_wild(rng *g, arm *a) {
   draw(g, &(taste){.least = 1, .most = 12, .sliding = 4, .fixed = 6, .branching = 4, .coupled = 8, .drives = 4, .massless = 10, .general = 4, .misaligned = coin(g), .odd_gravity = true}, a);
   double length_scale = coin(g) ? 1 : magnitude(g, -6, 6), mass_scale = coin(g) ? 1 : magnitude(g, -6, 6);
   for (int j = 0; j < a->joints; j++) scale_joint(&a->joint[j], length_scale, mass_scale);
+  for (int i = 0; i < 3; i++) a->base[i] *= length_scale;
+  scale_body(&a->tool, length_scale, mass_scale);
   if (coin(g)) round_all(g, a);
   a->snap = coin(g);
 }
 
 const arm_kind arm_kinds[] = {
-    {"plain", "aligned axes, sliding joints, drives", draw_plain},
-    {"general", "no two axes aligned", draw_general},
-    {"tree", "branches, up to 20 joints", draw_tree},
-    {"coupled", "joints that follow others", draw_coupled},
-    {"misaligned", "angles and offsets 1e-12 .. 1e-2 off", draw_misaligned},
-    {"exported", "aligned axes in turned frames, 3 to 15 digits", draw_exported},
-    {"rounded", "3 to 15 digits", draw_rounded},
-    {"snapped", "the same, angles snapped", draw_snapped},
-    {"scaled", "lengths and masses times 1e-6 .. 1e6", draw_scaled},
-    {"mixed", "each link its own scale, 1e-3 .. 1e3", draw_mixed},
-    {"massless", "links without mass, points and rods", draw_massless},
-    {"wild", "everything at once", draw_wild},
-    {NULL, NULL, NULL},
+    {"plain", "aligned axes, sliding joints, drives", draw_plain, false},
+    {"general", "no two axes aligned", draw_general, false},
+    {"tree", "branches, up to 20 joints", draw_tree, false},
+    {"coupled", "joints that follow others", draw_coupled, false},
+    {"misaligned", "angles and offsets 1e-12 .. 1e-2 off", draw_misaligned, false},
+    {"exported", "aligned axes in turned frames, 3 to 15 digits", draw_exported, false},
+    {"rounded", "3 to 15 digits", draw_rounded, false},
+    {"snapped", "the same, angles snapped", draw_snapped, false},
+    {"scaled", "lengths and masses times 1e-6 .. 1e6", draw_scaled, false},
+    {"mixed", "each link its own scale, 1e-3 .. 1e3", draw_mixed, true},
+    {"massless", "links without mass, points and rods", draw_massless, false},
+    {"far", "a base up to 1e6 m away", draw_far, false},
+    {"wild", "everything at once", draw_wild, true},
+    {NULL, NULL, NULL, false},
 };
 
 /* ---- for the oracle ---- */

@@ -38,6 +38,7 @@ typedef struct arm {
 typedef struct arm_kind {
   const char *name, *help;
   void (*draw)(rng *g, arm *a);
+  bool common; /* as in oracle.h */
 } arm_kind;
 
 extern const arm_kind arm_kinds[]; /* NULL-terminated */

@@ -10,9 +10,8 @@
 
 /* the length that positions of sliding joints have */
 static double slide(const oracle *o) {
-  const double zero[MOST] = {0};
-  double reach = oracle_reach(o, zero) / (o->bodies ? o->bodies : 1);
-  return reach > 0 ? reach : 1;
+  double span = oracle_span(o) / (o->bodies ? o->bodies : 1);
+  return span > 0 ? span : 1;
 }
 
 static void draw_state(subject *s, int k) {
@@ -37,7 +36,11 @@ static void draw_state(subject *s, int k) {
 static bool open_states(subject *s) {
   s->n = s->o.n;
   if (psdm_work_new(s->robot, NULL, &s->work) || psdm_linear_new(s->robot, NULL, &s->linear)) return false;
-  for (int k = 0; k < STATES; k++) draw_state(s, k);
+  s->angles = 1;
+  for (int k = 0; k < STATES; k++) {
+    draw_state(s, k);
+    s->angles = fmax(s->angles, scale_angles(&s->o, s->at[k].q));
+  }
   return true;
 }
 
@@ -45,6 +48,7 @@ bool subject_open(subject *s, const arm *a, const char *text, rng g, psdm_error 
   s->arm = a, s->text = text, s->g = g, s->robot = NULL, s->work = NULL, s->linear = NULL;
   if (arm_read(a, text, &s->robot, error)) return false;
   arm_oracle(a, &s->o);
+  s->o.common = s->common;
   if (psdm_robot_n(s->robot) != s->o.n || psdm_robot_joints(s->robot) != a->joints) {
     *error = (psdm_error){.status = PSDM_E_ROBOT, .text = "another number of joints than the file's"};
     return false;
@@ -99,7 +103,7 @@ const state *with_linear(subject *s, int k) {
   return x;
 }
 
-bool singular(subject *s, int k) { return !(with_mass(s, k)->condition * ROUNDING * (s->o.bodies + 4) * (ld)DBL_EPSILON < 1); }
+bool singular(subject *s, int k) { return !(with_mass(s, k)->condition * ROUNDING * (s->o.bodies + 4) * s->angles * (ld)DBL_EPSILON < 1); }
 
 /* ---- verdicts ---- */
 
@@ -109,7 +113,7 @@ void refuse(verdict *v, psdm_status status, const char *text, bool excused) {
 }
 
 void agree(const subject *s, verdict *v, const char *what, int count, const double *got, const ld *want, const double *scale) {
-  double unit = v->growth * ROUNDING * (s->o.bodies + 4) * v->eps, least = v->eps > 1e-10 ? (double)FLT_MIN * 1e3 : DBL_MIN * 1e3;
+  double unit = v->growth * ROUNDING * (s->o.bodies + 4) * s->angles * v->eps, least = v->eps > 1e-10 ? (double)FLT_MIN * 1e3 : DBL_MIN * 1e3;
   ld most = 0, worst = 0;
   for (int i = 0; i < count; i++) {
     ld error = fabsl(got[i] - want[i]);

@@ -314,6 +314,7 @@ ld oracle_invert(int n, const ld *M, ld *Minv) {
 typedef struct sizes {
   double x, xd, xdd, w, dw, a, v, f, n;
   double before, after, where; /* lengths around the joint, and all the way from the base */
+  double way;                  /* the same from the first joint on */
 } sizes;
 
 static double norm_of(const ld *x, int count) {
@@ -337,12 +338,21 @@ static void size_walk(const oracle *o, int with, const double *q, const double *
     bool turns = b->type == PSDM_REVOLUTE;
     t.before = b->length[0], t.after = b->length[1] + (b->type == PSDM_PRISMATIC ? t.x : 0);
     t.where = p->where + t.before + t.after;
+    t.way = p->way + (b->parent < 0 ? 0 : t.before) + t.after;
     t.w = p->w + turns * t.xd;
     t.dw = p->dw + turns * (t.xdd + p->w * t.xd);
     t.v = p->v + p->w * t.before + t.w * t.after + (turns ? 0 : t.xd);
     t.a = p->a + (p->dw + p->w * p->w) * t.before + (t.dw + t.w * t.w) * t.after + (turns ? 0 : 2 * p->w * t.xd + t.xdd);
+    if (o->common) t.a = fmax(t.a, base.a + (t.dw + t.w * t.w) * t.way), t.v = fmax(t.v, t.w * t.way);
     s[k] = t;
   }
+}
+
+double scale_angles(const oracle *o, const double *q) {
+  double most = 4; /* rad: usual positions */
+  for (int k = 0; k < o->bodies; k++)
+    if (o->body[k].type == PSDM_REVOLUTE) most = fmax(most, row_size(&o->body[k], o->n, q) + fabs((double)o->body[k].c));
+  return most / 4;
 }
 
 void scale_inverse(const oracle *o, int with, const double *q, const double *qd, const double *qdd, double *tau) {
@@ -355,6 +365,7 @@ void scale_inverse(const oracle *o, int with, const double *q, const double *qd,
     double mc = norm_of(b->pi + 1, 3), spin = t->dw + t->w * t->w;
     t->f += (double)b->pi[0] * t->a + mc * spin;
     t->n += norm_of(b->pi + 4, 6) * spin + mc * t->a;
+    if (o->common) t->n += t->way * ((double)b->pi[0] * t->a + mc * spin);
     double torque = (b->type == PSDM_REVOLUTE ? t->n + t->after * t->f : t->f) + (with & WITH_DRIVES ? (double)b->drive * t->xdd : 0);
     for (int i = 0; i < o->n; i++) tau[i] += fabs((double)b->G[i]) * torque;
     if (b->parent < 0) continue;
@@ -390,6 +401,15 @@ double oracle_reach(const oracle *o, const double *q) {
   double most = 0;
   size_walk(o, 0, q, NULL, NULL, s);
   for (int k = 0; k < o->bodies; k++) most = fmax(most, s[k].where);
+  return most;
+}
+
+double oracle_span(const oracle *o) {
+  const double zero[MOST] = {0};
+  sizes s[MOST];
+  double most = 0;
+  size_walk(o, 0, zero, NULL, NULL, s);
+  for (int k = 0; k < o->bodies; k++) most = fmax(most, s[k].way);
   return most;
 }
 

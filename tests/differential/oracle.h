@@ -31,6 +31,7 @@ typedef struct oracle_body {
 
 typedef struct oracle {
   int bodies, n;
+  bool common; /* scales are those of an algorithm with one point of reference for all bodies: right where links of very different sizes hang on each other */
   bool frames; /* body j's frame is the frame of the link behind joint j */
   ld gravity[3];
   oracle_body body[MOST];
@@ -64,7 +65,10 @@ void oracle_kinetic_gradient(const oracle *o, const ld *q, const ld *qd, ld reac
 
 /* ---- scales ---- */
 
-double oracle_reach(const oracle *o, const double *q); /* sum of all lengths */
+double oracle_reach(const oracle *o, const double *q); /* longest way from the base */
+double oracle_span(const oracle *o);                   /* longest way from a first joint, sliding joints at zero */
+/* What the rounding of the largest angle of a turning joint, in eps, makes of everything behind it; at least one. */
+double scale_angles(const oracle *o, const double *q);
 void scale_inverse(const oracle *o, int with, const double *q, const double *qd, const double *qdd, double *tau);
 void scale_mass(const oracle *o, const double *q, double *M);
 void scale_energy(const oracle *o, const double *q, const double *qd, double E[2]);

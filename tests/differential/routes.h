@@ -2,6 +2,8 @@
 #ifndef ROUTES_H
 #define ROUTES_H
 
+#include <math.h>
+
 #include "arm.h"
 
 /* A sound algorithm does some ten roundings per joint that are as large as the scale, in and out, and these add up as their root: an error above
@@ -30,11 +32,13 @@ typedef struct state {
 typedef struct subject {
   const arm *arm;   /* NULL: the robot came from a file */
   const char *text;
+  bool common;      /* the oracle's */
   oracle o;
   psdm_robot *robot;
   psdm_work *work;
   psdm_linear *linear;
   int n;
+  double angles;    /* scale_angles of the states */
   rng g;            /* for what a route chooses */
   const char *folder; /* for files that come and go */
   state at[STATES];
@@ -49,7 +53,7 @@ typedef struct verdict {
   double ratio;         /* largest error / tolerance; infinite for NAN */
   double relative;      /* largest error / largest value, torques only */
   char worst[48];       /* which function */
-  double growth, eps;   /* tolerance: growth * ROUNDING * (joints + 4) * eps * scale */
+  double growth, eps;   /* tolerance: growth * ROUNDING * (joints + 4) * angles * eps * scale */
 } verdict;
 
 typedef struct route {
@@ -84,7 +88,14 @@ void refuse(verdict *v, psdm_status status, const char *text, bool excused);
 /* Whether forward dynamics may be refused at state k: M is singular to working precision. */
 bool singular(subject *s, int k);
 
-static inline bool failed(const verdict *v) { return !v->skipped && (v->status ? !v->excused : !(v->ratio <= 1)); }
+typedef enum failing { HOLDS, WRONG, NOT_FINITE, REFUSED } failing;
+
+static inline failing failure_of(const verdict *v) {
+  if (v->skipped) return HOLDS;
+  if (v->status) return v->excused ? HOLDS : REFUSED;
+  return v->ratio <= 1 ? HOLDS : isinf(v->ratio) ? NOT_FINITE : WRONG;
+}
+
 
 /* routes_*.c */
 void route_inverse(subject *s, verdict *v);

@@ -183,16 +183,30 @@ static bool oracle_steps(subject *s, ld dt, ld *q, ld *qd) {
   return true;
 }
 
+/* in which no joint turns by more than 0.01 rad, or slides by that share of the reach */
+static double short_step(subject *s, const state *x, const double *size) {
+  double fastest = 0, reach = reach_at(s, 0);
+  for (int i = 0; i < s->n; i++) {
+    double acc = 0, unit = 1;
+    for (int j = 0; j < s->n; j++) acc += (double)fabsl(x->Minv[i * s->n + j]) * size[j];
+    for (int b = 0; b < s->o.bodies; b++)
+      if (s->o.body[b].type == PSDM_PRISMATIC && s->o.body[b].G[i] != 0) unit = reach;
+    fastest = fmax(fastest, fmax(fabs(x->qd[i]) / unit, sqrt(acc / unit)));
+  }
+  return fmin(1e-3, 0.01 / fastest);
+}
+
 /* velocities move by accelerations, whose error is eps |M^-1| scale; stability over so few steps costs a factor of two */
 static void simulated(subject *s, verdict *v, bool code) {
   const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4, .no_code = !code};
-  const double dt = 1e-3;
   psdm_sim *sim;
   psdm_error error;
   const state *x = with_mass(s, 0);
   ld q[MOST], qd[MOST];
   double tau[MOST] = {0}, scale[MOST], size[MOST], moved[MOST] = {0}, still[MOST] = {0};
   memcpy(q, x->lq, sizeof q), memcpy(qd, x->lqd, sizeof qd);
+  scale_inverse(&s->o, WITH_ALL, x->q, x->qd, still, size);
+  double dt = short_step(s, x, size);
   if (!(x->condition < 1e9L) || !oracle_steps(s, dt, q, qd)) {
     v->skipped = true;
     return;
@@ -207,7 +221,6 @@ static void simulated(subject *s, verdict *v, bool code) {
   }
   psdm_sim_row row;
   psdm_sim_now(sim, &row);
-  scale_inverse(&s->o, WITH_ALL, x->q, x->qd, still, size);
   for (int i = 0; i < s->n; i++)
     for (int j = 0; j < s->n; j++) moved[i] += (double)fabsl(x->Minv[i * s->n + j]) * size[j];
   scale_inverse(&s->o, WITH_ALL, x->q, x->qd, moved, size);
