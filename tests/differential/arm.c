@@ -322,7 +322,7 @@ int arm_free_joints(const arm *a) {
 
 void arm_oracle(const arm *a, oracle *o) {
   memset(o, 0, sizeof *o);
-  *o = (oracle){.bodies = a->joints, .n = arm_free_joints(a), .frames = true, .gravity = {a->gravity[0], a->gravity[1], a->gravity[2]}};
+  *o = (oracle){.bodies = a->joints, .n = arm_free_joints(a), .frames = true, .base = size3(a->base), .gravity = {a->gravity[0], a->gravity[1], a->gravity[2]}};
   for (int j = 0, q = 0; j < a->joints; j++) {
     const arm_joint *from = &a->joint[j];
     oracle_body *b = &o->body[j];

@@ -119,6 +119,7 @@ static int moving_joints(const oracle *o) {
 static verdict go(subject *s, int r, uint64_t seed) {
   verdict v = {.growth = routes[r].growth, .eps = DBL_EPSILON};
   s->g = (rng){mixed(seed, (uint64_t)r + 100)};
+  subject_scales(s, routes[r].common);
   routes[r].run(s, &v);
   return v;
 }

@@ -48,7 +48,6 @@ bool subject_open(subject *s, const arm *a, const char *text, rng g, psdm_error 
   s->arm = a, s->text = text, s->g = g, s->robot = NULL, s->work = NULL, s->linear = NULL;
   if (arm_read(a, text, &s->robot, error)) return false;
   arm_oracle(a, &s->o);
-  s->o.common = s->common;
   if (psdm_robot_n(s->robot) != s->o.n || psdm_robot_joints(s->robot) != a->joints) {
     *error = (psdm_error){.status = PSDM_E_ROBOT, .text = "another number of joints than the file's"};
     return false;
@@ -59,6 +58,17 @@ bool subject_open(subject *s, const arm *a, const char *text, rng g, psdm_error 
 bool subject_open_robot(subject *s, psdm_robot *robot, rng g) {
   s->arm = NULL, s->text = "", s->g = g, s->robot = robot, s->work = NULL, s->linear = NULL;
   return psdm_robot_ready(robot, NULL) == PSDM_OK && oracle_of_robot(robot, &s->o) && open_states(s);
+}
+
+void subject_scales(subject *s, bool common) {
+  common |= s->common;
+  if (s->o.common == common) return;
+  s->o.common = common;
+  for (int k = 0; k < STATES; k++) {
+    state *x = &s->at[k];
+    scale_inverse(&s->o, WITH_ALL, x->q, x->qd, x->qdd, x->size);
+    x->has_mass = x->has_linear = false;
+  }
 }
 
 void subject_close(subject *s) {

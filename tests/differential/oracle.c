@@ -331,6 +331,9 @@ static double row_size(const oracle_body *b, int n, const double *x) {
 
 static void size_walk(const oracle *o, int with, const double *q, const double *qd, const double *qdd, sizes *s) {
   const sizes base = {.a = with & WITH_GRAVITY ? norm_of(o->gravity, 3) : 0};
+  double farthest = 0;
+  int roots = 0;
+  for (int k = 0; k < o->bodies; k++) roots += o->body[k].parent < 0;
   for (int k = 0; k < o->bodies; k++) {
     const oracle_body *b = &o->body[k];
     const sizes *p = b->parent < 0 ? &base : &s[b->parent];
@@ -338,13 +341,17 @@ static void size_walk(const oracle *o, int with, const double *q, const double *
     bool turns = b->type == PSDM_REVOLUTE;
     t.before = b->length[0], t.after = b->length[1] + (b->type == PSDM_PRISMATIC ? t.x : 0);
     t.where = p->where + t.before + t.after;
-    t.way = p->way + (b->parent < 0 ? 0 : t.before) + t.after;
+    t.way = p->way + (b->parent >= 0 ? t.before : roots > 1 ? t.before - o->base : 0) + t.after;
     t.w = p->w + turns * t.xd;
     t.dw = p->dw + turns * (t.xdd + p->w * t.xd);
     t.v = p->v + p->w * t.before + t.w * t.after + (turns ? 0 : t.xd);
     t.a = p->a + (p->dw + p->w * p->w) * t.before + (t.dw + t.w * t.w) * t.after + (turns ? 0 : 2 * p->w * t.xd + t.xdd);
-    if (o->common) t.a = fmax(t.a, base.a + (t.dw + t.w * t.w) * t.way), t.v = fmax(t.v, t.w * t.way);
     s[k] = t;
+    farthest = fmax(farthest, t.way);
+  }
+  for (int k = 0; k < o->bodies && o->common; k++) {
+    s[k].way += farthest; /* to a point of reference on any body */
+    s[k].a = fmax(s[k].a, base.a + (s[k].dw + s[k].w * s[k].w) * s[k].way), s[k].v = fmax(s[k].v, s[k].w * s[k].way);
   }
 }
 

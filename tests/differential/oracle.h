@@ -31,7 +31,8 @@ typedef struct oracle_body {
 
 typedef struct oracle {
   int bodies, n;
-  bool common; /* scales are those of an algorithm with one point of reference for all bodies: right where links of very different sizes hang on each other */
+  bool common; /* scales are those of an algorithm with one point of reference for all bodies, on any of them */
+  double base; /* how far away the whole robot stands: no algorithm may lose by that */
   bool frames; /* body j's frame is the frame of the link behind joint j */
   ld gravity[3];
   oracle_body body[MOST];

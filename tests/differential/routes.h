@@ -32,7 +32,7 @@ typedef struct state {
 typedef struct subject {
   const arm *arm;   /* NULL: the robot came from a file */
   const char *text;
-  bool common;      /* the oracle's */
+  bool common;      /* scales with a common point of reference for every route: links of very different sizes hang on each other */
   oracle o;
   psdm_robot *robot;
   psdm_work *work;
@@ -61,6 +61,7 @@ typedef struct route {
   int joints;  /* at most so many moving joints, 0: any */
   int every;   /* one robot in so many goes this way */
   double growth;
+  bool common; /* its algorithm has one point of reference for all bodies */
   void (*run)(subject *s, verdict *v);
 } route;
 
@@ -73,6 +74,8 @@ void subject_close(subject *s);
 double reach_at(const subject *s, int k); /* 1 where there is no length */
 const state *with_mass(subject *s, int k);
 const state *with_linear(subject *s, int k);
+
+void subject_scales(subject *s, bool common); /* before a route */
 
 /* ---- judging ---- */
 
