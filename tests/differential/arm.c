@@ -277,7 +277,8 @@ const arm_kind arm_kinds[] = {
 static ld snapped(const arm *a, double x) {
   const ld fifteen = 3.14159265358979323846264338328L / 12;
   ld nearest = roundl(x / fifteen) * fifteen;
-  return fabsl(x - nearest) <= (a->snap ? 1e-4L : 1e-15L) ? nearest : x; /* a multiple in double stands for itself */
+  double off = fabs(x - (double)nearest);
+  return off <= (a->snap ? 1e-4 : 4e-16 * fabs(x)) ? nearest : x; /* a multiple in double stands for itself */
 }
 
 static pose origin_of(const arm *a, const double o[6]) {

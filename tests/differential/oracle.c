@@ -70,6 +70,7 @@ pose pose_to_axis(const ld axis[3]) {
 typedef struct moving {
   pose T;
   ld z[3], at[3];              /* axis of the joint and a point of it */
+  ld to[3], from[3];           /* from the parent's origin to that point, and from there to this origin: without the loss of a difference */
   ld w[3], v[3], dw[3], a[3];  /* of the frame's origin */
   ld f[3], n[3];
   ld x, xd, xdd;               /* of the joint */
@@ -88,8 +89,11 @@ static void place(const oracle_body *b, const moving *parent, moving *m) {
     pose turn = pose_turn(2, m->x);
     moved = pose_product(&joint, &turn);
   } else
-    for (int i = 0; i < 3; i++) moved.p[i] += m->z[i] * m->x;
+    for (int i = 0; i < 3 && b->type == PSDM_PRISMATIC; i++) moved.p[i] += m->z[i] * m->x;
   m->T = pose_product(&moved, &b->after);
+  times(parent->T.R, b->before.p, m->to);
+  times(moved.R, b->after.p, m->from);
+  for (int i = 0; i < 3 && b->type == PSDM_PRISMATIC; i++) m->from[i] += m->z[i] * m->x;
 }
 
 /* a += dw x r + w x (w x r) */
@@ -101,11 +105,11 @@ static void swing(const ld *w, const ld *dw, const ld *r, ld *a) {
 }
 
 static void move(const oracle_body *b, const moving *parent, moving *m) {
-  ld to[3], from[3];
+  ld to[3];
   memcpy(m->w, parent->w, sizeof m->w), memcpy(m->dw, parent->dw, sizeof m->dw);
   memcpy(m->v, parent->v, sizeof m->v), memcpy(m->a, parent->a, sizeof m->a);
   bool turns = b->type == PSDM_REVOLUTE;
-  for (int i = 0; i < 3; i++) to[i] = (turns ? m->at[i] : m->T.p[i]) - parent->T.p[i], from[i] = m->T.p[i] - m->at[i];
+  for (int i = 0; i < 3; i++) to[i] = m->to[i] + (turns ? 0 : m->from[i]);
   cross_add(parent->w, to, 1, m->v);
   swing(parent->w, parent->dw, to, m->a);
   if (!turns) {
@@ -115,8 +119,8 @@ static void move(const oracle_body *b, const moving *parent, moving *m) {
   }
   cross_add(parent->w, m->z, m->xd, m->dw);
   for (int i = 0; i < 3; i++) m->w[i] += m->z[i] * m->xd, m->dw[i] += m->z[i] * m->xdd;
-  cross_add(m->w, from, 1, m->v);
-  swing(m->w, m->dw, from, m->a);
+  cross_add(m->w, m->from, 1, m->v);
+  swing(m->w, m->dw, m->from, m->a);
 }
 
 /* first moments and moments of inertia in base axes, about the frame's origin */
@@ -161,14 +165,14 @@ void oracle_inverse(const oracle *o, int with, const ld *q, const ld *qd, const 
   for (int k = o->bodies - 1; k >= 0; k--) {
     const oracle_body *b = &o->body[k];
     ld arm[3], moment[3], torque;
-    for (int i = 0; i < 3; i++) arm[i] = m[k].T.p[i] - m[k].at[i], moment[i] = m[k].n[i];
-    cross_add(arm, m[k].f, 1, moment);
+    memcpy(moment, m[k].n, sizeof moment);
+    cross_add(m[k].from, m[k].f, 1, moment);
     torque = b->type == PSDM_REVOLUTE ? dot3(m[k].z, moment) : dot3(m[k].z, m[k].f);
     if (with & WITH_DRIVES) torque += b->drive * m[k].xdd;
     for (int i = 0; i < o->n; i++) tau[i] += b->G[i] * torque;
     if (b->parent < 0) continue;
     moving *p = &m[b->parent];
-    for (int i = 0; i < 3; i++) arm[i] = m[k].T.p[i] - p->T.p[i], p->f[i] += m[k].f[i], p->n[i] += m[k].n[i];
+    for (int i = 0; i < 3; i++) arm[i] = m[k].to[i] + m[k].from[i], p->f[i] += m[k].f[i], p->n[i] += m[k].n[i];
     cross_add(arm, m[k].f, 1, p->n);
   }
 }
