@@ -81,8 +81,7 @@ static const struct known {
     {"*", "derive,echelon,dense,saved,params,numeric"},                                            /* rank decisions where axes are almost parallel, lengths far from 1 m */
     {"misaligned,exported,rounded,snapped,scaled,far,wild", "code,code-theta,code-searched,code-float,expanded,auto,compiled,simulate-code"}, /* frames on far common normals */
     {"massless", "code,code-theta,code-searched,code-float,expanded,auto,compiled,simulate-code"}, /* inverses that do not exist */
-    {"mixed", "regressor,linearize-inverse,linearize-dense,code,code-theta,code-searched,code-float,expanded,auto,compiled,simulate-code"},
-    {"far", "*"},
+    {"mixed", "linearize-forward,code,code-theta,code-searched,code-float,expanded,auto,compiled,simulate-code"},
 };
 
 static bool listed(const char *list, const char *name) {

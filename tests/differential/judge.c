@@ -10,7 +10,7 @@
 
 /* the length that positions of sliding joints have */
 static double slide(const oracle *o) {
-  double span = oracle_span(o) / (o->bodies ? o->bodies : 1);
+  double span = oracle_reach(o, NULL) / (o->bodies ? o->bodies : 1);
   return span > 0 ? span : 1;
 }
 
@@ -232,14 +232,14 @@ static void judge_energy(subject *s, verdict *v, int k, const double *out) {
 static void judge_place(subject *s, verdict *v, int k, psdm_code_function f, const double *out) {
   const state *x = &s->at[k];
   int last = s->o.bodies - 1, n = s->n;
-  double scale[6 * MOST], reach = oracle_reach(&s->o, x->q);
+  double scale[6 * MOST], reach = oracle_reach(&s->o, x->q), distance = oracle_distance(&s->o, x->q);
   if (!s->o.frames) return;
   if (f == PSDM_CODE_POSE) {
     pose T;
     ld want[12];
     oracle_frame(&s->o, x->lq, last, &T);
     memcpy(want, T.p, sizeof T.p), memcpy(want + 3, T.R, sizeof T.R);
-    for (int i = 0; i < 12; i++) scale[i] = i < 3 ? reach : 1;
+    for (int i = 0; i < 12; i++) scale[i] = i < 3 ? distance : 1;
     agree(s, v, "pose", 12, out, want, scale);
     return;
   }

@@ -69,8 +69,8 @@ pose pose_to_axis(const ld axis[3]) {
 
 typedef struct moving {
   pose T;
-  ld z[3], at[3];              /* axis of the joint and a point of it */
-  ld to[3], from[3];           /* from the parent's origin to that point, and from there to this origin: without the loss of a difference */
+  ld z[3];                     /* axis of the joint */
+  ld to[3], from[3];           /* from the parent's origin to a point of that axis, and from there to this origin: without the loss of a difference */
   ld w[3], v[3], dw[3], a[3];  /* of the frame's origin */
   ld f[3], n[3];
   ld x, xd, xdd;               /* of the joint */
@@ -84,7 +84,7 @@ static ld row_times(const oracle_body *b, int n, const ld *x) {
 
 static void place(const oracle_body *b, const moving *parent, moving *m) {
   pose joint = pose_product(&parent->T, &b->before), moved = joint;
-  for (int i = 0; i < 3; i++) m->z[i] = joint.R[3 * i + 2], m->at[i] = joint.p[i];
+  for (int i = 0; i < 3; i++) m->z[i] = joint.R[3 * i + 2];
   if (b->type == PSDM_REVOLUTE) {
     pose turn = pose_turn(2, m->x);
     moved = pose_product(&joint, &turn);
@@ -218,16 +218,18 @@ void oracle_jacobian(const oracle *o, const ld *q, int body, ld *J) {
   moving m[MOST];
   memset(J, 0, sizeof *J * 6 * (size_t)o->n);
   walk(o, 0, q, NULL, NULL, m);
+  ld arm[3] = {0};
   for (int k = body; k >= 0; k = o->body[k].parent) {
     const oracle_body *b = &o->body[k];
-    ld v[3] = {0}, arm[3];
-    for (int i = 0; i < 3; i++) arm[i] = m[body].T.p[i] - m[k].at[i];
+    ld v[3] = {0};
+    for (int i = 0; i < 3; i++) arm[i] += m[k].from[i];
     if (b->type == PSDM_REVOLUTE) cross_add(m[k].z, arm, 1, v);
     for (int i = 0; i < 3; i++)
       for (int j = 0; j < o->n; j++) {
         J[i * o->n + j] += b->G[j] * (b->type == PSDM_REVOLUTE ? v[i] : m[k].z[i]);
         if (b->type == PSDM_REVOLUTE) J[(3 + i) * o->n + j] += b->G[j] * m[k].z[i];
       }
+    for (int i = 0; i < 3; i++) arm[i] += m[k].to[i];
   }
 }
 
@@ -411,16 +413,15 @@ double oracle_reach(const oracle *o, const double *q) {
   sizes s[MOST];
   double most = 0;
   size_walk(o, 0, q, NULL, NULL, s);
-  for (int k = 0; k < o->bodies; k++) most = fmax(most, s[k].where);
+  for (int k = 0; k < o->bodies; k++) most = fmax(most, s[k].way);
   return most;
 }
 
-double oracle_span(const oracle *o) {
-  const double zero[MOST] = {0};
+double oracle_distance(const oracle *o, const double *q) {
   sizes s[MOST];
   double most = 0;
-  size_walk(o, 0, zero, NULL, NULL, s);
-  for (int k = 0; k < o->bodies; k++) most = fmax(most, s[k].way);
+  size_walk(o, 0, q, NULL, NULL, s);
+  for (int k = 0; k < o->bodies; k++) most = fmax(most, s[k].where);
   return most;
 }
 

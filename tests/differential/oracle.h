@@ -66,8 +66,8 @@ void oracle_kinetic_gradient(const oracle *o, const ld *q, const ld *qd, ld reac
 
 /* ---- scales ---- */
 
-double oracle_reach(const oracle *o, const double *q); /* longest way from the base */
-double oracle_span(const oracle *o);                   /* longest way from a first joint, sliding joints at zero */
+double oracle_reach(const oracle *o, const double *q);    /* longest way from a first joint; q NULL: sliding joints at zero */
+double oracle_distance(const oracle *o, const double *q); /* longest way from the base's origin */
 /* What the rounding of the largest angle of a turning joint, in eps, makes of everything behind it; at least one. */
 double scale_angles(const oracle *o, const double *q);
 void scale_inverse(const oracle *o, int with, const double *q, const double *qd, const double *qdd, double *tau);
