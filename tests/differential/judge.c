@@ -123,7 +123,7 @@ void refuse(verdict *v, psdm_status status, const char *text, bool excused) {
 }
 
 void agree(const subject *s, verdict *v, const char *what, int count, const double *got, const ld *want, const double *scale) {
-  double unit = v->growth * ROUNDING * (s->o.bodies + 4) * s->angles * v->eps, least = v->eps > 1e-10 ? (double)FLT_MIN * 1e3 : DBL_MIN * 1e3;
+  double unit = v->loss * ROUNDING * (s->o.bodies + 4) * s->angles * v->eps, least = v->eps > 1e-10 ? (double)FLT_MIN * 1e3 : DBL_MIN * 1e3;
   ld most = 0, worst = 0;
   for (int i = 0; i < count; i++) {
     ld error = fabsl(got[i] - want[i]);

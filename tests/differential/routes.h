@@ -2,6 +2,7 @@
 #ifndef ROUTES_H
 #define ROUTES_H
 
+#include <float.h>
 #include <math.h>
 
 #include "arm.h"
@@ -10,8 +11,18 @@
  * ROUNDING (joints + 4) eps scale is a failure. */
 enum { ROUNDING = 4 };
 
-/* Generated code may choose frames whose numbers are this much larger (GROWTH of codegen/recursive.c); base parameters are sums of that many terms. */
-enum { GROWTH_OF_CODE = 10 };
+/* Some routes state that they lose more: a factor on the tolerance.
+ * FORWARD  three recursions and a division.
+ * CODE     frames whose numbers are this much larger are chosen where they save operations (GROWTH of codegen/recursive.c).
+ * EXACT    what is below 1e-13 in units of the reach counts as rounding (derive/base_recursion.c, expand.c).
+ * DENSE    the same with 1e-10, of samples (derive/dense.c).
+ * SAMPLED  the same with 1e-9 (derive/params_numeric.c). */
+#define LOSS_PLAIN 1.0
+#define LOSS_FORWARD 4.0
+#define LOSS_CODE 10.0
+#define LOSS_EXACT (1e-13 / (ROUNDING * DBL_EPSILON))
+#define LOSS_DENSE (1e-10 / (ROUNDING * DBL_EPSILON))
+#define LOSS_SAMPLED (1e-9 / (ROUNDING * DBL_EPSILON))
 
 enum { STATES = 2 };
 
@@ -53,14 +64,14 @@ typedef struct verdict {
   double ratio;         /* largest error / tolerance; infinite for NAN */
   double relative;      /* largest error / largest value, torques only */
   char worst[48];       /* which function */
-  double growth, eps;   /* tolerance: growth * ROUNDING * (joints + 4) * angles * eps * scale */
+  double loss, eps;     /* tolerance: loss * ROUNDING * (joints + 4) * angles * eps * scale */
 } verdict;
 
 typedef struct route {
   const char *name;
   int joints;  /* at most so many moving joints, 0: any */
   int every;   /* one robot in so many goes this way */
-  double growth;
+  double loss;
   bool common; /* its algorithm has one point of reference for all bodies */
   void (*run)(subject *s, verdict *v);
 } route;
