@@ -5,23 +5,9 @@
 
 #include "arm.h"
 
-typedef struct writer {
-  char *at;
-  size_t left;
-} writer;
+#define put text_put
 
-static void put(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(writer *w, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  int n = vsnprintf(w->at, w->left, format, args);
-  va_end(args);
-  if (n < 0 || (size_t)n >= w->left) abort();
-  w->at += n;
-  w->left -= (size_t)n;
-}
-
-static void put_numbers(writer *w, const double *x, int count, const char *between) {
+static void put_numbers(text_writer *w, const double *x, int count, const char *between) {
   for (int i = 0; i < count; i++) {
     char text[40];
     for (int digits = 1; digits <= 17; digits++) {
@@ -32,7 +18,7 @@ static void put_numbers(writer *w, const double *x, int count, const char *betwe
   }
 }
 
-static void put_key(writer *w, const char *key, const double *x, int count) {
+static void put_key(text_writer *w, const char *key, const double *x, int count) {
   put(w, count > 1 ? "%s: [" : "%s: ", key);
   put_numbers(w, x, count, ", ");
   if (count > 1) put(w, "]");
@@ -43,7 +29,7 @@ static bool zeros(const double *x, int count) {
   return !count;
 }
 
-static void put_place(writer *w, const char *key, const double o[6]) {
+static void put_place(text_writer *w, const char *key, const double o[6]) {
   put(w, "%s: {", key);
   put_key(w, "xyz", o, 3);
   put(w, ", ");
@@ -51,7 +37,7 @@ static void put_place(writer *w, const char *key, const double o[6]) {
   put(w, "}");
 }
 
-static void put_body(writer *w, const arm_body *b) {
+static void put_body(text_writer *w, const arm_body *b) {
   static const char *const entry[] = {"xx", "xy", "xz", "yy", "yz", "zz"};
   put(w, "{");
   put_key(w, "mass", &b->mass, 1);
@@ -65,7 +51,7 @@ static void put_body(writer *w, const arm_body *b) {
   put(w, "}}\n");
 }
 
-static void put_joint(writer *w, const arm *a, int j) {
+static void put_joint(text_writer *w, const arm *a, int j) {
   static const char *const types[] = {"revolute", "prismatic", "fixed"}, *const row[] = {"theta", "d", "a", "alpha"};
   const arm_joint *b = &a->joint[j];
   put(w, "  - {name: j%d, type: %s", j + 1, types[b->type]);
@@ -96,7 +82,7 @@ static void put_joint(writer *w, const arm *a, int j) {
   put(w, "}\n");
 }
 
-static void put_yaml(writer *w, const arm *a) {
+static void put_yaml(text_writer *w, const arm *a) {
   put_key(w, "gravity", a->gravity, 3);
   put(w, "\nconvention: %s\n", a->layout == ARM_DH ? "dh" : "modified-dh");
   if (!zeros(a->base, 6)) {
@@ -115,13 +101,13 @@ static void put_yaml(writer *w, const arm *a) {
   put_body(w, &a->tool);
 }
 
-static void put_attribute(writer *w, const char *key, const double *x, int count) {
+static void put_attribute(text_writer *w, const char *key, const double *x, int count) {
   put(w, " %s=\"", key);
   put_numbers(w, x, count, " ");
   put(w, "\"");
 }
 
-static void put_link(writer *w, const arm_joint *b, int j) {
+static void put_link(text_writer *w, const arm_joint *b, int j) {
   static const char *const entry[] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
   put(w, "  <link name=\"l%d\"><inertial><origin", j + 1);
   put_attribute(w, "xyz", b->body.com, 3);
@@ -132,7 +118,7 @@ static void put_link(writer *w, const arm_joint *b, int j) {
   put(w, "/></inertial></link>\n");
 }
 
-static void put_urdf(writer *w, const arm *a) {
+static void put_urdf(text_writer *w, const arm *a) {
   static const char *const types[] = {"revolute", "prismatic", "fixed"};
   put(w, "<robot name=\"r\">\n  <link name=\"l0\"/>\n");
   for (int j = 0; j < a->joints; j++) {
@@ -161,7 +147,7 @@ static void put_urdf(writer *w, const arm *a) {
 }
 
 char *arm_text(const arm *a, char *buf, size_t size) {
-  writer w = {buf, size};
+  text_writer w = {buf, size};
   if (a->layout == ARM_URDF)
     put_urdf(&w, a);
   else

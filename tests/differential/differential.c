@@ -156,15 +156,16 @@ static void describe(const verdict *v, const char *why, char *text, size_t size)
 
 /* the file, with the words that bring it back */
 static void write_found(trial *t, failure *f, const arm *a, uint64_t seed) {
-  const char *extension = a->layout == ARM_URDF ? "urdf" : "yaml";
   bool urdf = a->layout == ARM_URDF;
+  const char *extension = urdf ? "urdf" : "yaml", *hash = urdf ? "" : "#";
   snprintf(f->path, sizeof f->path, "%s/%s-%s-%016llx.%s", t->o->out, arm_kinds[f->kind].name, route_name(f->route), (unsigned long long)f->seed, extension);
   FILE *file = fopen(f->path, "w");
   if (!file) return;
   fprintf(file, "%s %s, %s\n", urdf ? "<!--" : "#", arm_kinds[f->kind].name, route_name(f->route));
-  fprintf(file, "%s %s\n", urdf ? "" : "#", f->text);
-  fprintf(file, "%s the robot as it was drawn: differential -robot 0x%llx -kinds %s -routes %s with two dashes each\n", urdf ? "" : "#", (unsigned long long)f->seed, arm_kinds[f->kind].name, route_name(f->route));
-  fprintf(file, "%s states of seed 0x%llx; gravity %.17g %.17g %.17g; angles %s\n", urdf ? "" : "#", (unsigned long long)seed, a->gravity[0], a->gravity[1], a->gravity[2], a->snap ? "snapped" : "as written");
+  fprintf(file, "%s %s\n", hash, f->text);
+  fprintf(file, "%s as it was drawn: robot 0x%llx of kind %s, route %s\n", hash, (unsigned long long)f->seed, arm_kinds[f->kind].name, route_name(f->route));
+  fprintf(file, "%s states of seed 0x%llx; gravity %.17g %.17g %.17g; angles %s\n", hash, (unsigned long long)seed, a->gravity[0], a->gravity[1], a->gravity[2],
+          a->snap ? "snapped" : "as written");
   fprintf(file, "%s%s", urdf ? "-->\n" : "", arm_text(a, t->text, sizeof t->text));
   fclose(file);
 }
@@ -341,7 +342,8 @@ static void print_rest(const tally *all) {
   for (int i = 0; i < all->reasons; i++) printf("refused %ld times by %s: %s\n", all->reason[i].count, route_name(all->reason[i].route), all->reason[i].text);
   for (int i = 0; i < all->failures; i++) {
     const failure *f = &all->failure[i];
-    printf("FAILED --robot 0x%llx --kinds %s --routes %s: %s%s%s\n", (unsigned long long)f->seed, arm_kinds[f->kind].name, route_name(f->route), f->text, f->path[0] ? "; smallest: " : "", f->path);
+    printf("FAILED --robot 0x%llx --kinds %s --routes %s: %s%s%s\n", (unsigned long long)f->seed, arm_kinds[f->kind].name, route_name(f->route), f->text,
+           f->path[0] ? "; smallest: " : "", f->path);
   }
 }
 
@@ -363,7 +365,8 @@ static long run_jobs(const options *o, tally *sums, tally *all) {
     if (waitpid(pid[j], &status, 0) < 0) exit(2);
     if (status) {
       crashed++;
-      printf("CRASHED (%s %d) --robot 0x%llx --kinds %s --routes %s\n", WIFSIGNALED(status) ? "signal" : "exit", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), (unsigned long long)sums[j].seed,
+      bool killed = WIFSIGNALED(status);
+      printf("CRASHED (%s %d) --robot 0x%llx --kinds %s --routes %s\n", killed ? "signal" : "exit", killed ? WTERMSIG(status) : WEXITSTATUS(status), (unsigned long long)sums[j].seed,
              arm_kinds[sums[j].kind].name, route_name(sums[j].route));
     }
     add(all, &sums[j]);

@@ -77,7 +77,8 @@ void scale_linearize(const oracle *o, const double *q, const double *qd, const d
 
 /* ---- linear systems ---- */
 
-/* The inverse of a symmetric M (n x n) scaled to a unit diagonal, by Gauss-Jordan, and the condition number of the scaled one in the maximum norm; infinite where a diagonal entry is not positive or a pivot vanishes. */
+/* The inverse of a symmetric M (n x n), by Gauss-Jordan. Returns the condition number, in the maximum norm, of M scaled to a unit diagonal; infinite
+ * where M is not positive definite. */
 ld oracle_invert(int n, const ld *M, ld *Minv);
 
 #endif

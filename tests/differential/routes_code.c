@@ -9,7 +9,7 @@
 #include "psdm/sim.h"
 #include "routes.h"
 
-enum { ALL_FUNCTIONS = (1 << PSDM_CODE_FUNCTIONS) - 1, SOLVING = 1 << PSDM_CODE_FORWARD | 1 << PSDM_CODE_LINEARIZE_FORWARD | 1 << PSDM_CODE_INVERSE_MASS };
+enum { SOLVING = 1 << PSDM_CODE_FORWARD | 1 << PSDM_CODE_LINEARIZE_FORWARD | 1 << PSDM_CODE_INVERSE_MASS };
 
 /* Refusals that are right: what does not exist is not generated. */
 static bool stated(subject *s, const psdm_code_options *o, const psdm_error *error) {
@@ -131,21 +131,43 @@ static void generate_and_judge(subject *s, verdict *v, psdm_code_options o) {
 static unsigned any_function(subject *s, int most) { return 1u << rng_int(&s->g, 0, most); }
 static int most_function(const subject *s) { return s->n <= 4 ? PSDM_CODE_INVERSE_MASS : PSDM_CODE_ENERGY; }
 
-void route_code(subject *s, verdict *v) { generate_and_judge(s, v, (psdm_code_options){.functions = any_function(s, most_function(s)), .method = PSDM_CODE_RECURSIVE, .effort = -1}); }
-void route_code_theta(subject *s, verdict *v) { generate_and_judge(s, v, (psdm_code_options){.functions = any_function(s, most_function(s)), .method = PSDM_CODE_RECURSIVE, .effort = -1, .theta_argument = true}); }
-void route_code_searched(subject *s, verdict *v) { generate_and_judge(s, v, (psdm_code_options){.functions = any_function(s, PSDM_CODE_REGRESSOR), .method = PSDM_CODE_RECURSIVE}); }
-void route_expanded(subject *s, verdict *v) { generate_and_judge(s, v, (psdm_code_options){.functions = any_function(s, PSDM_CODE_ENERGY), .method = PSDM_CODE_EXPANDED, .effort = -1, .theta_argument = rng_int(&s->g, 0, 1)}); }
-void route_auto(subject *s, verdict *v) { generate_and_judge(s, v, (psdm_code_options){.functions = any_function(s, PSDM_CODE_ENERGY), .effort = -1}); }
+static psdm_code_options one_function(subject *s, psdm_code_method method, int most) {
+  return (psdm_code_options){.functions = any_function(s, most), .method = method, .effort = -1};
+}
+
+void route_code(subject *s, verdict *v) { generate_and_judge(s, v, one_function(s, PSDM_CODE_RECURSIVE, most_function(s))); }
+void route_auto(subject *s, verdict *v) { generate_and_judge(s, v, one_function(s, PSDM_CODE_AUTO, PSDM_CODE_ENERGY)); }
+
+void route_code_theta(subject *s, verdict *v) {
+  psdm_code_options o = one_function(s, PSDM_CODE_RECURSIVE, most_function(s));
+  o.theta_argument = true;
+  generate_and_judge(s, v, o);
+}
+
+void route_code_searched(subject *s, verdict *v) {
+  psdm_code_options o = one_function(s, PSDM_CODE_RECURSIVE, PSDM_CODE_REGRESSOR);
+  o.effort = 0;
+  generate_and_judge(s, v, o);
+}
+
+void route_expanded(subject *s, verdict *v) {
+  psdm_code_options o = one_function(s, PSDM_CODE_EXPANDED, PSDM_CODE_ENERGY);
+  o.theta_argument = rng_int(&s->g, 0, 1);
+  generate_and_judge(s, v, o);
+}
 
 void route_code_float(subject *s, verdict *v) {
   v->eps = FLT_EPSILON;
-  generate_and_judge(s, v, (psdm_code_options){.functions = any_function(s, PSDM_CODE_BIAS), .method = PSDM_CODE_RECURSIVE, .effort = -1, .real_float = true});
+  psdm_code_options o = one_function(s, PSDM_CODE_RECURSIVE, PSDM_CODE_BIAS);
+  o.real_float = true;
+  generate_and_judge(s, v, o);
 }
 
 /* through the compiler: the functions that everybody asks for */
 void route_compiled(subject *s, verdict *v) {
   const psdm_compile_options native = {.native = true, .cache = "", .flags = "-O1"};
-  psdm_code_options o = {.functions = 1 << PSDM_CODE_INVERSE | 1 << PSDM_CODE_MASS | 1 << PSDM_CODE_REGRESSOR, .method = PSDM_CODE_RECURSIVE, .effort = -1, .prefix = "r", .link = psdm_robot_joints(s->robot)};
+  const unsigned functions = 1 << PSDM_CODE_INVERSE | 1 << PSDM_CODE_MASS | 1 << PSDM_CODE_REGRESSOR;
+  psdm_code_options o = {.functions = functions, .method = PSDM_CODE_RECURSIVE, .effort = -1, .prefix = "r", .link = psdm_robot_joints(s->robot)};
   psdm_compiled *c = generated(s, v, &o, &native);
   if (c) judge_code(s, v, c, &o);
   psdm_compiled_free(c);
