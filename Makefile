@@ -18,7 +18,7 @@ help:
 	@echo "make test-peers  Pinocchio, MuJoCo and KDL as judges"
 	@echo "make bench     generated code and recursions beside their peers, derivation and linearization times"
 	@echo "make bench-report  a quick run of this machine as a page: build/bench/report.html"
-	@echo "make fuzz      fuzz the parsers for FUZZ_SECONDS each (default $(FUZZ_SECONDS))"
+	@echo "make fuzz      fuzz the parsers, then random robots through every route, FUZZ_SECONDS each (default $(FUZZ_SECONDS))"
 	@echo "make coverage  line coverage of the tests"
 	@echo "make docs      the documents as a site: build/site/index.html (needs pandoc)"
 	@echo "make clean     remove build/"
@@ -57,8 +57,9 @@ coverage: core
 test-peers: all-packages build
 	@bash tests/peers/run.sh
 
-fuzz: all-packages
+fuzz: all-packages build
 	@bash tests/fuzz/run.sh $(FUZZ_SECONDS)
+	@bash tests/differential/run.sh $(FUZZ_SECONDS)
 
 bench: all-packages build
 	@bash bench/recursions/run.sh

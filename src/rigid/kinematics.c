@@ -90,7 +90,7 @@ psdm_status psdm_jacobian(const psdm_robot *r, psdm_work *work, const double *q,
   if (joint < 0 || joint >= r->joints) return PSDM_E_ARGUMENT;
   if (r->closure) return psdmp_closed_jacobian(r, work, q, joint, J);
   double R[9], p[3], z[3], arm[3], v[3];
-  psdmp_set_world(r, work, q);
+  psdmp_set_arms(r, work, q);
   link_pose(r, work, joint, R, p);
   memset(J, 0, sizeof *J * 6 * (size_t)r->n);
   for (int b = r->link[joint].body; b >= 0; b = r->body[b].parent) {
@@ -126,7 +126,7 @@ psdm_status psdm_jacobian_rate(const psdm_robot *r, psdm_work *work, const doubl
   if (joint < 0 || joint >= r->joints) return PSDM_E_ARGUMENT;
   if (r->closure) return psdmp_closed_jacobian_rate(r, work, q, qd, joint, J);
   double R[9], p[3], z[3], zd[3], arm[3], armd[3], v[3], vp[3] = {0, 0, 0};
-  psdmp_set_world(r, work, q);
+  psdmp_set_arms(r, work, q);
   set_velocities(r, work, psdmp_expand_rate(r, qd, work->qd));
   link_pose(r, work, joint, R, p);
   memset(J, 0, sizeof *J * 6 * (size_t)r->n);
@@ -191,7 +191,7 @@ psdm_status psdm_energy(const psdm_robot *r, psdm_work *work, const double *q, c
 psdm_status psdm_wrench_torque(const psdm_robot *r, psdm_work *work, const double *q, int count, const psdm_wrench *wrenches,
                                double *tau) {
   if (r->closure) return psdmp_closed_wrench(r, work, q, count, wrenches, tau);
-  psdmp_set_world(r, work, q);
+  psdmp_set_arms(r, work, q);
   memset(tau, 0, sizeof *tau * (size_t)r->n);
   for (int k = 0; k < count; k++) {
     const psdm_wrench *wrench = &wrenches[k];

@@ -6,7 +6,7 @@
 
 #include "rigid/closed.h"
 
-/* A link frame in motion, and where it is in the base frame. */
+/* A link frame in motion, and where it is from the first joint, in base axes. */
 typedef struct frame_motion {
   double w[3], dw[3], a[3];
   double R[9], p[3];
@@ -82,7 +82,7 @@ psdm_status psdm_regressor_standard(const psdm_robot *r, psdm_work *work, const 
   const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
   const double *tree_qd = psdmp_expand_rate(r, qd, work->qd), *tree_qdd = psdmp_expand_rate(r, qdd, work->qdd);
   int columns = psdm_robot_parameter_count(r);
-  psdmp_set_world(r, work, q);
+  psdmp_set_arms(r, work, q);
   memset(Y, 0, sizeof *Y * (size_t)r->n * (size_t)columns);
   for (int b = 0; b < r->bodies; b++) {
     const psdmp_body *body = &r->body[b];

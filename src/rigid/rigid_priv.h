@@ -53,6 +53,9 @@ void psdmp_set_frames(const psdm_robot *r, psdm_work *w, const double *q_tree);
 /* Frames, then R, p of every body in the base frame. */
 void psdmp_set_world(const psdm_robot *r, psdm_work *w, const double *q);
 
+/* The same with positions counted from the first joint: differences of them do not lose by where the robot stands. */
+void psdmp_set_arms(const psdm_robot *r, psdm_work *w, const double *q);
+
 /* False when some inertia or drive is unknown. */
 static inline bool psdmp_ready(const psdm_robot *r) { return r->unknown_link < 0 && r->unknown_drive < 0; }
 

@@ -123,14 +123,14 @@ void psdmp_set_frames(const psdm_robot *r, psdm_work *work, const double *q) {
   }
 }
 
-void psdmp_set_world(const psdm_robot *r, psdm_work *work, const double *q) {
+static void set_places(const psdm_robot *r, psdm_work *work, const double *q, const double origin[3]) {
   psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));
   for (int b = 0; b < r->bodies; b++) {
     const psdmp_motion *m = &work->motion[b];
     double *R = work->world + 12 * b, *p = R + 9;
     if (r->body[b].parent < 0) {
       memcpy(R, m->R, sizeof m->R);
-      memcpy(p, m->p, sizeof m->p);
+      for (int i = 0; i < 3; i++) p[i] = m->p[i] - origin[i];
       continue;
     }
     const double *Rp = work->world + 12 * r->body[b].parent, *pp = Rp + 9;
@@ -139,4 +139,13 @@ void psdmp_set_world(const psdm_robot *r, psdm_work *work, const double *q) {
       p[i] = pp[i] + psdmp_dot(Rp + 3 * i, m->p);
     }
   }
+}
+
+void psdmp_set_world(const psdm_robot *r, psdm_work *work, const double *q) {
+  static const double base[3] = {0, 0, 0};
+  set_places(r, work, q, base);
+}
+
+void psdmp_set_arms(const psdm_robot *r, psdm_work *work, const double *q) {
+  set_places(r, work, q, r->body[0].joint.p);
 }

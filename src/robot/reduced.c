@@ -50,10 +50,10 @@ static void lump(psdmp_reduced *k, const double z[3], const double p[3], psdmp_r
   }
 }
 
-/* the step from the parent's frame, which was turned by (c, s) and slid; returns how far this one slides */
-static double set_step(const psdmp_body *body, double c, double s, double slid, bool first, psdmp_reduced *k) {
+/* the step from the parent's frame, which was turned by (c, s) and slid, origin in it as it was; returns how far this one slides */
+static double set_step(const psdmp_body *body, double c, double s, double slid, const double origin[3], bool first, psdmp_reduced *k) {
   enum { X, Y, Z };
-  double p[3] = {body->joint.p[X], body->joint.p[Y], body->joint.p[Z] - slid};
+  double p[3] = {body->joint.p[X] - origin[X], body->joint.p[Y] - origin[Y], body->joint.p[Z] - origin[Z] - slid};
   double x[3] = {body->joint.R[0], body->joint.R[3], body->joint.R[6]}, y[3] = {body->joint.R[1], body->joint.R[4], body->joint.R[7]};
   double z[3] = {body->joint.R[2], body->joint.R[5], body->joint.R[8]};
   turn_back(c, s, p), turn_back(c, s, x), turn_back(c, s, y), turn_back(c, s, z);
@@ -75,6 +75,9 @@ static double set_step(const psdmp_body *body, double c, double s, double slid, 
 }
 
 void psdmp_robot_reduce(psdm_robot *r) {
+  /* torques do not depend on where the base's origin is: at the first joint it is never far */
+  static const double parents[3] = {0, 0, 0};
+  const double *first = r->bodies ? r->body[0].joint.p : parents;
   for (int b = 0; b < r->bodies; b++) r->body[b].reduced = (psdmp_reduced){.own = {1, 0}, .child = -1};
   for (int b = r->bodies - 1; b >= 0; b--)
     if (r->body[b].parent >= 0) r->body[r->body[b].parent].reduced.child = b;
@@ -86,7 +89,7 @@ void psdmp_robot_reduce(psdm_robot *r) {
       const double *R = r->body[k->child].joint.R, z[3] = {R[2], R[5], R[8]};
       find_turn(z, &k->own[0], &k->own[1]);
     }
-    k->slide = set_step(body, parent ? parent->own[0] : 1, parent ? parent->own[1] : 0, parent ? parent->slide : 0, parent && parent->child == b, k);
+    k->slide = set_step(body, parent ? parent->own[0] : 1, parent ? parent->own[1] : 0, parent ? parent->slide : 0, parent ? parents : first, parent && parent->child == b, k);
     k->angle += atan2(k->own[1], k->own[0]);
     set_moments(body->pi, k->own[0], k->own[1], k->slide, k);
   }

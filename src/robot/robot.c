@@ -121,7 +121,7 @@ static void refresh_drives(psdm_robot *r) {
     if (!isfinite(drive->inertia) && r->unknown_drive < 0) r->unknown_drive = drive->index;
     if (r->plain_drives) r->body_drive[r->link[drive->index].body] = drive->inertia;
     for (int i = 0; r->drive_mass && i < r->n; i++)
-      for (int j = 0; j < r->n; j++) r->drive_mass[i * r->n + j] += drive->a[i] * drive->inertia * drive->a[j];
+      for (int j = 0; j < r->n; j++) r->drive_mass[i * r->n + j] += drive->inertia * (drive->a[i] * drive->a[j]); /* symmetric to the last bit */
   }
 }
 

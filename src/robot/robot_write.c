@@ -130,9 +130,9 @@ static bool row_of(const psdmp_pose *t, dh_row *row) {
   return zero(c * t->p[1] - s * t->p[0]);
 }
 
-/* a transform that only turns about and slides along z belongs into the row */
+/* a transform that only turns about and slides along z belongs into the row; the cosine of a tilt would hide it up to 4e-8 rad */
 static bool absorb(const psdmp_pose *before, dh_row *row) {
-  if (!zero(before->R[8] - 1) || !zero(before->p[0]) || !zero(before->p[1])) return false;
+  if (before->R[8] < 0 || !zero(before->R[2]) || !zero(before->R[5]) || !zero(before->p[0]) || !zero(before->p[1])) return false;
   row->theta += atan2(before->R[3], before->R[0]);
   row->d += before->p[2];
   return true;

@@ -1,15 +1,12 @@
 /* exercise.c: what a robot that was read goes through: its facts hold together, its dynamics answer, and written as YAML or URDF it is read again. */
-#define _GNU_SOURCE /* pipe2, F_SETPIPE_SZ */
 #include "exercise.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "psdm/collision.h"
 #include "psdm/rigid.h"
+#include "written.h"
 
 void check(int holds) {
   if (!holds) abort();
@@ -115,26 +112,7 @@ void exercise(const psdm_robot *robot) {
   psdm_work_free(work, NULL);
 }
 
-/* ---- out and in again, through a pipe that holds a whole robot ---- */
-
-enum { PIPE_BYTES = 1 << 20 };
-
-static size_t written(const psdm_robot *robot, psdm_robot_format format, uint8_t *text) {
-  static int end[2] = {-1, -1};
-  static char path[64];
-  if (end[0] < 0) {
-    check(pipe2(end, O_CLOEXEC) == 0 && fcntl(end[0], F_SETPIPE_SZ, PIPE_BYTES) >= PIPE_BYTES && fcntl(end[0], F_SETFL, O_NONBLOCK) == 0);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", end[1]);
-  }
-  psdm_output *out;
-  check(psdm_output_open(path, NULL, &out, NULL) == PSDM_OK);
-  psdm_robot_write(robot, format, out);
-  check(psdm_output_commit(&out, NULL) == PSDM_OK);
-  size_t used = 0;
-  for (ssize_t got; used < PIPE_BYTES && (got = read(end[0], text + used, PIPE_BYTES - used)) > 0;) used += (size_t)got;
-  check(used < PIPE_BYTES);
-  return used;
-}
+/* ---- out and in again ---- */
 
 /* a name that both formats say as it is: printable ASCII, and no word of YAML robot files */
 static bool plain(const char *name) {
@@ -156,14 +134,16 @@ static bool writable(const psdm_robot *robot) {
 }
 
 void exercise_writing(const psdm_robot *robot) {
-  static uint8_t text[PIPE_BYTES];
+  static char text[WRITTEN_BYTES];
   static const char *const names[] = {"again.yaml", "again.urdf"};
   char loss[160];
   if (psdm_robot_joints(robot) > MOST_JOINTS) return;
   for (psdm_robot_format format = PSDM_FORMAT_YAML; format <= PSDM_FORMAT_URDF; format++) {
     bool faithful = writable(robot) && !psdm_robot_loss(robot, format, 0, loss, sizeof loss);
     const psdm_robot_options options = {.no_snap = true};
-    psdm_robot *again = parse_or_refuse(text, written(robot, format, text), names[format], &options);
+    size_t length = written_robot(robot, format, text);
+    check(length > 0);
+    psdm_robot *again = parse_or_refuse((const uint8_t *)text, length, names[format], &options);
     if (faithful) check(again && psdm_robot_n(again) == psdm_robot_n(robot) && psdm_robot_links(again) == psdm_robot_links(robot));
     if (faithful) check(psdm_collision_capsules(again) == psdm_collision_capsules(robot) && psdm_collision_gaps(again) == psdm_collision_gaps(robot));
     psdm_robot_free(again);

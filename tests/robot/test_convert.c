@@ -87,6 +87,32 @@ static void test_round_trips(void **unused) {
   assert_true(urdfs >= 100);
 }
 
+/* a tilt of 1e-8 rad is no rounding: its cosine is one, and still it turns gravity into torques */
+static void test_small_tilts_are_kept(void **unused) {
+  (void)unused;
+  rng g = rng_start("small tilts");
+  static const char *const tilts[] = {"1e-5", "-1e-7", "1e-8", "-1e-9", "1e-11", "3.1415926535", "-3.14159265"};
+  char text[512];
+  for (size_t k = 0; k < sizeof tilts / sizeof *tilts; k++)
+    for (psdm_robot_format format = PSDM_FORMAT_YAML; format <= PSDM_FORMAT_URDF; format++) {
+      psdm_robot *robot;
+      snprintf(text, sizeof text, "gravity: [0, 0, -9.81]\nconvention: modified-dh\njoints:\n  - {name: j1, theta: 0, d: 0, a: 0, alpha: %s}\n"
+               "links:\n  - {mass: 1, com: [0, 1, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n", tilts[k]);
+      assert_int_equal(psdm_robot_parse(text, strlen(text), "tilt.yaml", &as_written, NULL, &robot, NULL), PSDM_OK);
+      psdm_robot *again = reload(robot, format, text);
+      psdm_work *work;
+      double q = rng_uniform(&g, -1, 1), tau[2];
+      assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+      assert_int_equal(psdm_gravity(robot, work, &q, &tau[0]), PSDM_OK);
+      assert_int_equal(psdm_gravity(again, work, &q, &tau[1]), PSDM_OK);
+      /* all there is comes from the tilt: relative to the torque itself, but for what printing pi loses */
+      if (!(fabs(tau[0] - tau[1]) <= 1e-14 * fabs(tau[0]) + 1e-14)) fail_msg("%.17g became %.17g for\n%s", tau[0], tau[1], text);
+      psdm_work_free(work, NULL);
+      psdm_robot_free(again);
+      psdm_robot_free(robot);
+    }
+}
+
 /* ---- random URDFs: skew axes, fixed links with inertia, inertial rotations, mimic, any order ---- */
 
 static char *random_urdf(rng *g, char *buf, size_t size) {
@@ -291,7 +317,9 @@ static void test_mat_tables(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trips),      cmocka_unit_test(test_urdf_round_trips), cmocka_unit_test(test_shipped_robots),
+      cmocka_unit_test(test_round_trips),
+      cmocka_unit_test(test_small_tilts_are_kept),
+      cmocka_unit_test(test_urdf_round_trips), cmocka_unit_test(test_shipped_robots),
       cmocka_unit_test(test_losses_are_told),  cmocka_unit_test(test_odd_names),  cmocka_unit_test(test_tables),
       cmocka_unit_test(test_mat_tables),
   };

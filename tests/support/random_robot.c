@@ -5,24 +5,10 @@
 
 #include "support.h"
 
-typedef struct writer {
-  char *at;
-  size_t left;
-} writer;
-
-static void put(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(writer *w, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  int n = vsnprintf(w->at, w->left, format, args);
-  va_end(args);
-  if (n < 0 || (size_t)n >= w->left) fail_msg("random robot does not fit");
-  w->at += n;
-  w->left -= (size_t)n;
-}
+#define put text_put
 
 /* half of the angles are aligned, as in real arms */
-static void put_angle(writer *w, rng *g) {
+static void put_angle(text_writer *w, rng *g) {
   static const char *const aligned[] = {"0", "pi/2", "-pi/2", "pi", "0", "45 deg"};
   if (rng_int(g, 0, 1))
     put(w, "%s", aligned[rng_int(g, 0, 5)]);
@@ -30,9 +16,9 @@ static void put_angle(writer *w, rng *g) {
     put(w, "%.17g", rng_uniform(g, -3, 3));
 }
 
-static void put_length(writer *w, rng *g) { put(w, "%.17g", rng_int(g, 0, 2) ? rng_uniform(g, -0.6, 0.6) : 0); }
+static void put_length(text_writer *w, rng *g) { put(w, "%.17g", rng_int(g, 0, 2) ? rng_uniform(g, -0.6, 0.6) : 0); }
 
-static void put_origin(writer *w, rng *g) {
+static void put_origin(text_writer *w, rng *g) {
   put(w, "{xyz: [%.17g, %.17g, %.17g], rpy: [", rng_uniform(g, -0.4, 0.4), rng_uniform(g, -0.4, 0.4), rng_uniform(g, -0.4, 0.4));
   for (int i = 0; i < 3; i++) {
     put_angle(w, g);
@@ -41,7 +27,7 @@ static void put_origin(writer *w, rng *g) {
 }
 
 /* a physical body: three principal moments that obey the triangle inequality, in random axes */
-static void put_body(writer *w, rng *g) {
+static void put_body(text_writer *w, rng *g) {
   double m = rng_uniform(g, 0.5, 8), a = rng_uniform(g, 0.01, 0.2), b = rng_uniform(g, 0.01, 0.2), c = rng_uniform(g, 0.01, 0.2);
   double x = m * a * a, y = m * b * b, z = m * c * c; /* second moments about three axes */
   double t = rng_uniform(g, -3, 3), s = sin(t), k = cos(t);
@@ -50,7 +36,7 @@ static void put_body(writer *w, rng *g) {
   put(w, "inertia: {xx: %.17g, yy: %.17g, zz: %.17g, xy: %.17g}", yy + z, xx + z, x + y, -xy);
 }
 
-static void put_joint(writer *w, rng *g, const random_options *o, int j, const bool *coupled) {
+static void put_joint(text_writer *w, rng *g, const random_options *o, int j, const bool *coupled) {
   put(w, "  - {name: j%d, type: %s, theta: ", j + 1, o->prismatic && rng_int(g, 0, 3) == 0 ? "prismatic" : "revolute");
   put_angle(w, g);
   put(w, ", d: ");
@@ -78,7 +64,7 @@ static void put_joint(writer *w, rng *g, const random_options *o, int j, const b
 }
 
 char *random_robot_text(rng *g, const random_options *o, char *buf, size_t size) {
-  writer w = {buf, size};
+  text_writer w = {buf, size};
   int n = rng_int(g, o->n_min, o->n_max);
   bool coupled[64] = {false}, any = o->coupled && rng_int(g, 0, 1);
   for (int j = 1; j < n; j++) coupled[j] = any && rng_int(g, 0, 2) == 0;

@@ -42,6 +42,16 @@ static void count_release(void *user, void *memory) {
 
 void counting_init(counting *c, long fail_at) { *c = (counting){{count_allocate, count_release, c}, 0, 0, fail_at}; }
 
+void text_put(text_writer *w, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(w->at, w->left, format, args);
+  va_end(args);
+  if (n < 0 || (size_t)n >= w->left) fail_msg("text does not fit");
+  w->at += n;
+  w->left -= (size_t)n;
+}
+
 const char *const shipped_robots[] = {"two_link",    "fanuc_sr6ia",   "kuka_kr6",    "kuka_lbr7",  "denso_vs6556g",
                                       "puma560",     "parallelogram", "hitachi_hpr", "two_branch", NULL};
 

@@ -34,6 +34,16 @@ typedef struct counting {
 
 void counting_init(counting *c, long fail_at);
 
+/* ---- text in a buffer ---- */
+
+typedef struct text_writer {
+  char *at;
+  size_t left;
+} text_writer;
+
+/* Appends as printf does; fails the test when it does not fit. */
+void text_put(text_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* ---- robots ---- */
 
 /* Loads robots/NAME.yaml of the source tree; fails the test when it cannot. */
