@@ -1,11 +1,12 @@
 /* exercise.c: what a robot that was read goes through: its facts hold together, its dynamics answer, and written as YAML or URDF it is read again. */
-#define _GNU_SOURCE /* pipe2, F_SETPIPE_SZ */
+#define _GNU_SOURCE /* pipe2, F_SETPIPE_SZ, memfd_create */
 #include "exercise.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "psdm/collision.h"
@@ -20,10 +21,14 @@ static int answered(const psdm_robot *robot, psdm_status status) {
   return status == PSDM_OK || (status == PSDM_E_LOOP && psdm_robot_loops(robot));
 }
 
-/* one sentence: not empty, no control bytes */
-static void check_sentence(const char *text) {
+void check_sentence(const char *text) {
   check(text && text[0]);
   for (const unsigned char *c = (const unsigned char *)text; *c; c++) check(*c >= 0x20 && *c != 0x7F);
+}
+
+void check_error(const psdm_error *error, psdm_status status) {
+  check(error->status == status && error->line >= 0 && error->column >= 0);
+  check_sentence(error->text);
 }
 
 static void check_facts(const psdm_robot *robot) {
@@ -100,8 +105,7 @@ psdm_robot *parse_or_refuse(const uint8_t *data, size_t size, const char *name, 
   psdm_status status = psdm_robot_parse((const char *)data, size, name, options, NULL, &robot, &error);
   check(!robot == !!status);
   if (!status) return robot;
-  check(error.status == status && error.line >= 0 && error.column >= 0);
-  check_sentence(error.text);
+  check_error(&error, status);
   return NULL;
 }
 
@@ -115,20 +119,27 @@ void exercise(const psdm_robot *robot) {
   psdm_work_free(work, NULL);
 }
 
+/* ---- files that are only memory ---- */
+
+int memory_file(const uint8_t *data, size_t size, char path[PATH_BYTES]) {
+  int fd = memfd_create("fuzz", MFD_CLOEXEC);
+  check(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+  snprintf(path, PATH_BYTES, "/proc/self/fd/%d", fd);
+  return fd;
+}
+
 /* ---- out and in again, through a pipe that holds a whole robot ---- */
 
-enum { PIPE_BYTES = 1 << 20 };
-
-static size_t written(const psdm_robot *robot, psdm_robot_format format, uint8_t *text) {
+size_t written(void (*write_it)(const void *what, psdm_output *out), const void *what, uint8_t *text) {
   static int end[2] = {-1, -1};
-  static char path[64];
+  static char path[PATH_BYTES];
   if (end[0] < 0) {
     check(pipe2(end, O_CLOEXEC) == 0 && fcntl(end[0], F_SETPIPE_SZ, PIPE_BYTES) >= PIPE_BYTES && fcntl(end[0], F_SETFL, O_NONBLOCK) == 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", end[1]);
   }
   psdm_output *out;
   check(psdm_output_open(path, NULL, &out, NULL) == PSDM_OK);
-  psdm_robot_write(robot, format, out);
+  write_it(what, out);
   check(psdm_output_commit(&out, NULL) == PSDM_OK);
   size_t used = 0;
   for (ssize_t got; used < PIPE_BYTES && (got = read(end[0], text + used, PIPE_BYTES - used)) > 0;) used += (size_t)got;
@@ -155,6 +166,9 @@ static bool writable(const psdm_robot *robot) {
   return true;
 }
 
+static void write_yaml(const void *robot, psdm_output *out) { psdm_robot_write(robot, PSDM_FORMAT_YAML, out); }
+static void write_urdf(const void *robot, psdm_output *out) { psdm_robot_write(robot, PSDM_FORMAT_URDF, out); }
+
 void exercise_writing(const psdm_robot *robot) {
   static uint8_t text[PIPE_BYTES];
   static const char *const names[] = {"again.yaml", "again.urdf"};
@@ -163,7 +177,7 @@ void exercise_writing(const psdm_robot *robot) {
   for (psdm_robot_format format = PSDM_FORMAT_YAML; format <= PSDM_FORMAT_URDF; format++) {
     bool faithful = writable(robot) && !psdm_robot_loss(robot, format, 0, loss, sizeof loss);
     const psdm_robot_options options = {.no_snap = true};
-    psdm_robot *again = parse_or_refuse(text, written(robot, format, text), names[format], &options);
+    psdm_robot *again = parse_or_refuse(text, written(format == PSDM_FORMAT_YAML ? write_yaml : write_urdf, robot, text), names[format], &options);
     if (faithful) check(again && psdm_robot_n(again) == psdm_robot_n(robot) && psdm_robot_links(again) == psdm_robot_links(robot));
     if (faithful) check(psdm_collision_capsules(again) == psdm_collision_capsules(robot) && psdm_collision_gaps(again) == psdm_collision_gaps(robot));
     psdm_robot_free(again);
