@@ -7,10 +7,15 @@ build=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cd "$work"
-find "$build" -name '*.gcda' -path '*psdm_objects*' -exec gcov -b -t {} + 2>/dev/null | awk -v root="$root/src/" -v left="$work/left" '
+cd "$build" # file names may be relative to it
+find "$build" -name '*.gcno' -path '*psdm_objects*' -exec gcov -b -t {} + 2>/dev/null | awk -v root="$root/src/" -v left="$work/left" '
   # "   count:  line:source", then "branch  k taken 50% (fallthrough)" or "branch  k never executed" for it
-  /^ *[^:]*: *0:Source:/ { file = $0; sub(/^[^:]*: *0:Source:/, "", file); ours = index(file, root) == 1; file = substr(file, length(root) + 1); next }
+  /^ *[^:]*: *0:Source:/ { file = $0; sub(/^[^:]*: *0:Source:/, "", file);
+    if (index(file, root) == 1) file = substr(file, length(root) + 1)
+    sub(/^(\.\.\/)+src\//, "", file)
+    ours = file !~ /^[.\/]/
+    next
+  }
   !ours { next }
   /^branch / {
     if (!((file, line, $2) in seen)) { seen[file, line, $2] = 1; order[++ids] = file SUBSEP line SUBSEP $2 }
@@ -41,4 +46,4 @@ find "$build" -name '*.gcda' -path '*psdm_objects*' -exec gcov -b -t {} + 2>/dev
     if (!all) { print "no coverage found"; exit 1 }
     printf "%-10s %6d lines %6.1f %%  %6d branches %6.1f %%  %5d left\n", "all", all, 100 * run / all, forks, 100 * gone / forks, forks - gone
   }' | sort
-[ ! -e left ] || sort -t: -k1,1 -k2,2n left > "$build/left.txt"
+[ ! -e "$work/left" ] || sort -t: -k1,1 -k2,2n "$work/left" > "$build/left.txt"

@@ -2,6 +2,8 @@
  * them it is text, which has its own fuzzer. */
 #include <string.h>
 
+#include <hdf5.h>
+
 #include "exercise.h"
 
 enum { MOST = 1 << 14, MATLAB_BYTES = 512 };
@@ -14,5 +16,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memcpy(file, data, size);
   memcpy(size > MATLAB_BYTES + 8 && memcmp(data, "MATLAB", 6) == 0 ? file + MATLAB_BYTES : file, signature, 8);
   exercise_log_file(file, size);
+  check(H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL) == 0); /* no file, data set or type of ours is left open */
   return 0;
 }

@@ -22,6 +22,7 @@ fuzz() {
   name=$1 max_len=$2
   shift 2
   mkdir -p "$build/grown/$name"
+  LSAN_OPTIONS=suppressions=$here/leaks.txt:print_suppressions=0 \
   "$build/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len="$max_len" \
     -dict="$here/$name.dict" -artifact_prefix="$build/found/$name-" -print_final_stats=1 -verbosity=1 \
     "$build/grown/$name" "$here/corpus/$name" "$@" 2>"$build/$name.log" || {
