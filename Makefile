@@ -5,8 +5,10 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 WERROR := $(if $(CI),ON,OFF)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+MUTANTS ?= 100
+SEED ?= 1
 
-.PHONY: help build demo test test-all deep test-peers sanitize coverage fuzz bench bench-report docs install clean core all-packages
+.PHONY: help build demo test test-all deep test-peers sanitize tsan msan coverage mutation fuzz bench bench-report docs install clean core all-packages
 
 help:
 	@echo "make demo      build, then a tour from a robot file to its dynamics"
@@ -19,7 +21,10 @@ help:
 	@echo "make bench     generated code and recursions beside their peers, derivation and linearization times"
 	@echo "make bench-report  a quick run of this machine as a page: build/bench/report.html"
 	@echo "make fuzz      fuzz the parsers, then random robots through every route, FUZZ_SECONDS each (default $(FUZZ_SECONDS))"
-	@echo "make coverage  line coverage of the tests"
+	@echo "make coverage  line and branch coverage of the tests; what is left: build/coverage/left.txt"
+	@echo "make tsan      what has threads under ThreadSanitizer (clang, libomp-dev)"
+	@echo "make msan      what stays inside the library under MemorySanitizer (clang)"
+	@echo "make mutation  do the tests notice wrong lines? MUTANTS per room (default $(MUTANTS)), SEED"
 	@echo "make docs      the documents as a site: build/site/index.html (needs pandoc)"
 	@echo "make clean     remove build/"
 
@@ -42,6 +47,15 @@ test: build
 sanitize: core
 	@sh cmake/build.sh asan-ubsan $(JOBS)
 	@ctest --test-dir build/asan-ubsan -L check -j $(JOBS) --output-on-failure
+
+tsan: all-packages
+	@JOBS=$(JOBS) bash tests/sanitize/tsan.sh
+
+msan: all-packages
+	@JOBS=$(JOBS) bash tests/sanitize/msan.sh
+
+mutation: build
+	@python3 tests/mutation/mutate.py --count $(MUTANTS) --seed $(SEED) --jobs $(JOBS)
 
 test-all: all-packages build sanitize
 	@ctest --test-dir build/release -L deep -j $(JOBS) --output-on-failure

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/border.h"
+
 /* everything one parse needs; the stack of open containers is bounded by PSDMP_DOC_DEPTH */
 typedef struct doc_state {
   const char *file;
@@ -173,10 +175,14 @@ psdm_status psdmp_doc_parse(const char *text, size_t length, const char *file, p
   int documents = 0;
   for (bool more = true; more && !status;) {
     yaml_event_t event;
-    if (!yaml_parser_parse(&parser, &event)) {
+    int parsed = yaml_parser_parse(&parser, &event);
+    PSDMP_WRITTEN(&parser, sizeof parser);
+    PSDMP_WRITTEN(&event, sizeof event);
+    if (!parsed) {
       status = fail_yaml(&state, &parser, text, length);
       break;
     }
+    if (event.type == YAML_SCALAR_EVENT) PSDMP_WRITTEN(event.data.scalar.value, event.data.scalar.length + 1);
     more = event.type != YAML_STREAM_END_EVENT;
     status = take_event(&state, &event, &documents);
     yaml_event_delete(&event);

@@ -18,4 +18,8 @@ psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, ps
 
 enum { PSDMP_MATRIX_ENTRIES = 1 << 20 };
 
+/* Whether so many bytes of a file can hold a matrix: deflate packs at most 1032 to 1 (zlib's technical details), and a header may claim anything.
+ * To be asked before a library allocates what the header claims. */
+bool psdmp_matrix_fits(size_t rows, size_t columns, size_t bytes_each, unsigned long long held);
+
 #endif

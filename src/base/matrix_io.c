@@ -47,6 +47,12 @@ static psdm_status read_text(const char *path, psdmp_arena *arena, psdmp_matrix 
   return m->rows ? PSDM_OK : psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "no numbers; a table was expected");
 }
 
+bool psdmp_matrix_fits(size_t rows, size_t columns, size_t bytes_each, unsigned long long held) {
+  enum { PACKED = 1032 };
+  if (!rows || !columns) return true;
+  return (double)rows * (double)columns * (double)bytes_each <= (double)PACKED * (double)held;
+}
+
 psdm_status psdmp_matrix_read(const char *path, const char *const *names, psdmp_arena *arena, psdmp_matrix *m, psdm_error *error) {
   size_t n = strlen(path);
   *m = (psdmp_matrix){0, 0, NULL};

@@ -2,6 +2,7 @@
 #include <matio.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/matrix.h"
 
@@ -49,6 +50,12 @@ static psdm_status copy(const matvar_t *var, const char *path, psdmp_arena *aren
   return PSDM_OK;
 }
 
+/* matio allocates what the header claims */
+static bool credible(const char *path, const matvar_t *var) {
+  struct stat info;
+  return stat(path, &info) == 0 && psdmp_matrix_fits(var->dims[0], var->dims[1], 1, (unsigned long long)info.st_size);
+}
+
 psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, psdmp_arena *arena, psdmp_matrix *m, psdm_error *error) {
   mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
   if (!file) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be read as a MATLAB file");
@@ -56,6 +63,8 @@ psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, ps
   psdm_status status;
   if (!var)
     status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "no variable '%s', and not one numeric matrix alone", names[0]);
+  else if (!credible(path, var))
+    status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "a matrix of %zu by %zu, more than the file can hold", var->dims[0], var->dims[1]);
   else if (Mat_VarReadDataAll(file, var) || !var->data)
     status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "variable '%s' cannot be read", names[0]);
   else

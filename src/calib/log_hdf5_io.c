@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/matrix.h"
 #include "calib/log_priv.h"
 
 #ifdef PSDM_HAVE_HDF5
@@ -98,6 +99,7 @@ typedef struct listing {
   psdmp_log_table *table;
   int n;
   bool failed; /* out of memory */
+  size_t claimed[2]; /* rows and columns of a data set that its bytes cannot hold; 0: none is so */
 } listing;
 
 /* dimensions as the writer meant them: rows and columns; false when it is no numeric vector or matrix */
@@ -130,6 +132,11 @@ static herr_t visit(hid_t root, const char *path, const H5O_info_t *info, void *
   size_t size[2];
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   bool wanted = measure(id, &found, size) && !is_text_or_empty(id) && (size[0] > 1 || size[1] > 1 || l->n == 1);
+  if (wanted && !psdmp_matrix_fits(size[0], size[1], 1, H5Dget_storage_size(id))) { /* hours of fill values */
+    memcpy(l->claimed, size, sizeof size);
+    H5Dclose(id);
+    return 1;
+  }
   data_set *kept = wanted ? psdmp_arena_alloc(psdmp_log_table_arena(l->table), sizeof *kept) : NULL;
   if (kept) *kept = found;
   if (kept && psdmp_log_table_add(l->table, name, size[0], size[1], kept)) return 0;
@@ -139,12 +146,14 @@ static herr_t visit(hid_t root, const char *path, const H5O_info_t *info, void *
 }
 
 static psdm_status list(hdf5_file *file, const psdmp_log_request *request, psdmp_log_table *table, psdm_error *error) {
-  listing l = {file->id, table, request->n, false};
+  listing l = {.file = file->id, .table = table, .n = request->n};
   silence s;
   be_silent(&s);
   herr_t answer = H5Ovisit(file->id, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &l);
   speak_again(&s);
   if (l.failed) return psdmp_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
+  if (l.claimed[0])
+    return psdmp_fail(error, PSDM_E_PARSE, request->file, 0, 0, "a data set claims to be %zu by %zu, more than the file holds", l.claimed[0], l.claimed[1]);
   return answer < 0 ? psdmp_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as an HDF5 file") : PSDM_OK;
 }
 

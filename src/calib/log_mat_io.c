@@ -1,7 +1,9 @@
 /* log_mat_io.c: logs in MATLAB files up to version 5, through matio. Version 7.3 is HDF5. */
 #include <matio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/matrix.h"
 #include "calib/log_priv.h"
 
 /* the number types of MATLAB: class, C type */
@@ -55,9 +57,15 @@ static const psdmp_log_format format = {load, forget, close_file};
 /* the numeric vectors and matrices; single numbers, text and structures are no channels */
 static psdm_status list(mat_t *file, const psdmp_log_request *request, psdmp_log_table *table, psdm_error *error) {
   matvar_t *var;
+  struct stat info;
+  unsigned long long held = stat(request->path, &info) == 0 ? (unsigned long long)info.st_size : 0;
   while ((var = Mat_VarReadNextInfo(file))) {
     if (!is_numeric(var) || !var->dims[0] || !var->dims[1] || (var->dims[0] == 1 && var->dims[1] == 1 && request->n > 1)) {
       Mat_VarFree(var);
+    } else if (!psdmp_matrix_fits(var->dims[0], var->dims[1], 1, held)) { /* matio would allocate what the header claims */
+      size_t rows = var->dims[0], columns = var->dims[1];
+      Mat_VarFree(var);
+      return psdmp_fail(error, PSDM_E_PARSE, request->file, 0, 0, "a variable claims to be %zu by %zu, more than the file can hold", rows, columns);
     } else if (!psdmp_log_table_add(table, var->name, var->dims[0], var->dims[1], var)) {
       Mat_VarFree(var);
       return psdmp_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");

@@ -144,7 +144,7 @@ static psdm_status add_note(psdm_code *code, const char *format, ...) {
   char text[800];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  psdmp_vprint(text, sizeof text, format, arguments);
   va_end(arguments);
   const char **all = psdmp_arena_alloc(&code->arena, (size_t)(code->notes + 1) * sizeof *all);
   char *copy = psdmp_arena_text(&code->arena, text, strlen(text));
@@ -344,7 +344,7 @@ static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, 
       if (wanted >> f & 1) snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[10] ? ", " : "", shapes[f].name);
     snprintf(text + strlen(text), sizeof text - strlen(text), "; %s", why.text);
   } else if (condition > PSDMP_ILL_CONDITIONED) {
-    snprintf(text, sizeof text, "the mass matrix is nearly singular (condition %.1e): accelerations have few right digits", condition);
+    psdmp_print(text, sizeof text, "the mass matrix is nearly singular (condition %.1e): accelerations have few right digits", condition);
   }
   return text[0] && add_note(code, "%s", text) ? no_memory(code->robot, error) : PSDM_OK;
 }

@@ -1,8 +1,12 @@
 /* exercise.c: what a robot that was read goes through: its facts hold together, its dynamics answer, and written as YAML or URDF it is read again. */
+#define _GNU_SOURCE /* memfd_create */
 #include "exercise.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "psdm/collision.h"
 #include "psdm/rigid.h"
@@ -17,10 +21,14 @@ static int answered(const psdm_robot *robot, psdm_status status) {
   return status == PSDM_OK || (status == PSDM_E_LOOP && psdm_robot_loops(robot));
 }
 
-/* one sentence: not empty, no control bytes */
-static void check_sentence(const char *text) {
+void check_sentence(const char *text) {
   check(text && text[0]);
   for (const unsigned char *c = (const unsigned char *)text; *c; c++) check(*c >= 0x20 && *c != 0x7F);
+}
+
+void check_error(const psdm_error *error, psdm_status status) {
+  check(error->status == status && error->line >= 0 && error->column >= 0);
+  check_sentence(error->text);
 }
 
 static void check_facts(const psdm_robot *robot) {
@@ -97,8 +105,7 @@ psdm_robot *parse_or_refuse(const uint8_t *data, size_t size, const char *name, 
   psdm_status status = psdm_robot_parse((const char *)data, size, name, options, NULL, &robot, &error);
   check(!robot == !!status);
   if (!status) return robot;
-  check(error.status == status && error.line >= 0 && error.column >= 0);
-  check_sentence(error.text);
+  check_error(&error, status);
   return NULL;
 }
 
@@ -110,6 +117,15 @@ void exercise(const psdm_robot *robot) {
   run_rigid(robot, work);
   run_collision(robot, work);
   psdm_work_free(work, NULL);
+}
+
+/* ---- files that are only memory ---- */
+
+int memory_file(const uint8_t *data, size_t size, char path[PATH_BYTES]) {
+  int fd = memfd_create("fuzz", MFD_CLOEXEC);
+  check(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+  snprintf(path, PATH_BYTES, "/proc/self/fd/%d", fd);
+  return fd;
 }
 
 /* ---- out and in again ---- */

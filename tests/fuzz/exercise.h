@@ -1,14 +1,25 @@
-/* exercise.h: what every fuzzed robot goes through, whichever file it came from. */
+/* exercise.h: what every fuzzed robot and every fuzzed log goes through, whichever file it came from. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
 #include <stdint.h>
 
+#include "psdm/log.h"
+#include "psdm/output.h"
 #include "psdm/robot.h"
 
-enum { MOST_JOINTS = 16 }; /* enough for every kind of tree, and thousands of runs per second */
+enum { MOST_JOINTS = 16, PATH_BYTES = 64 }; /* joints: enough for every kind of tree, and thousands of runs per second */
 
 void check(int holds);
+
+/* Not empty, no control bytes. */
+void check_sentence(const char *text);
+
+/* The status and its sentence. */
+void check_error(const psdm_error *error, psdm_status status);
+
+/* The bytes as a file; the caller closes what is returned. */
+int memory_file(const uint8_t *data, size_t size, char path[PATH_BYTES]);
 
 /* Parses; a refusal must be a clean sentence. NULL when refused. */
 psdm_robot *parse_or_refuse(const uint8_t *data, size_t size, const char *name, const psdm_robot_options *options);
@@ -18,5 +29,8 @@ void exercise(const psdm_robot *robot);
 
 /* Writes in both formats and reads again: the same robot wherever its names and numbers allow it. */
 void exercise_writing(const psdm_robot *robot);
+
+/* A log for two joints, shoulder and elbow, in a file that is only memory: every row is a row, and reading it again gives the same. */
+void exercise_log_file(const uint8_t *data, size_t size);
 
 #endif

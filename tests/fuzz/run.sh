@@ -10,10 +10,10 @@ jobs=$(nproc 2>/dev/null || echo 2)
 
 cd "$root"
 cmake --preset fuzz
-cmake --build "$build" --target fuzz_yaml fuzz_urdf fuzz_csv fuzz_log fuzz_bag fuzz_report --parallel "$jobs"
+cmake --build "$build" --target fuzzers --parallel "$jobs"
 
 # seeds: the handwritten corpus, and every robot that is shipped
-mkdir -p "$build/grown/yaml" "$build/grown/urdf" "$build/grown/csv" "$build/grown/log" "$build/grown/bag" "$build/grown/report" "$build/seeds/yaml" "$build/seeds/urdf" "$build/found"
+mkdir -p "$build/seeds/yaml" "$build/seeds/urdf" "$build/found"
 cp robots/*.yaml "$build/seeds/yaml/"
 cp tests/robots/urdf/*.urdf "$build/seeds/urdf/"
 
@@ -21,6 +21,8 @@ cp tests/robots/urdf/*.urdf "$build/seeds/urdf/"
 fuzz() {
   name=$1 max_len=$2
   shift 2
+  mkdir -p "$build/grown/$name"
+  LSAN_OPTIONS=suppressions=$here/leaks.txt:print_suppressions=0 \
   "$build/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len="$max_len" \
     -dict="$here/$name.dict" -artifact_prefix="$build/found/$name-" -print_final_stats=1 -verbosity=1 \
     "$build/grown/$name" "$here/corpus/$name" "$@" 2>"$build/$name.log" || {
@@ -36,3 +38,7 @@ fuzz csv 4096
 fuzz log 8192
 fuzz bag 8192
 fuzz report 8192
+fuzz parameters 8192
+fuzz model 8192
+fuzz mat 8192
+fuzz hdf5 16384

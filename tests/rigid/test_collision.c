@@ -236,6 +236,22 @@ static void crossing_axes(void **state) {
   }
 }
 
+/* the direction in which crossing axes part is their common normal, of length 1 however long they are: u = (4, 2, 2), v = (-1, -4, -2),
+ * u x v = (4, 6, -14); q1 moves the first bar along z, q2 the second along x */
+static void crossing_normal_has_length_one(void **state) {
+  (void)state;
+  psdm_robot *robot = two_bars("from: [-2, -1, -1], to: [2, 1, 1], radius: 0.1", "from: [-1, 2, 0.5], to: [1, -2, -0.5], radius: 0.1");
+  psdm_work *work;
+  const double q[2] = {0, 0}, length = sqrt(4 * 4 + 6 * 6 + 14 * 14);
+  double gap, gradient[2];
+  assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+  assert_int_equal(psdm_collision_at(robot, work, q, &gap, gradient), PSDM_OK);
+  assert_true(fabs(gap + 0.2) < 1e-15);
+  assert_true(fabs(fabs(gradient[0]) - 14 / length) < 1e-15 && fabs(fabs(gradient[1]) - 4 / length) < 1e-15);
+  psdm_work_free(work, NULL);
+  psdm_robot_free(robot);
+}
+
 /* nearly parallel axes: exact to rounding however small the angle is, but where they nearly cross */
 static void nearly_parallel(void **state) {
   (void)state;
@@ -305,7 +321,7 @@ static void nothing_to_watch(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(known_distances), cmocka_unit_test(crossing_axes), cmocka_unit_test(gaps_are_distances), cmocka_unit_test(nearly_parallel),
+      cmocka_unit_test(known_distances), cmocka_unit_test(crossing_axes), cmocka_unit_test(crossing_normal_has_length_one), cmocka_unit_test(gaps_are_distances), cmocka_unit_test(nearly_parallel),
       cmocka_unit_test(gradients_are_derivatives), cmocka_unit_test(closed_loops), cmocka_unit_test(nothing_to_watch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* written.c: a robot's file through a pipe that holds it whole. */
+/* written.c: files through a pipe that holds them whole. */
 #define _GNU_SOURCE /* pipe2, F_SETPIPE_SZ */
 #include "written.h"
 
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-size_t written_robot(const psdm_robot *robot, psdm_robot_format format, char *text) {
+size_t written_text(void (*write_it)(const void *what, psdm_output *out), const void *what, char *text) {
   static int end[2] = {-1, -1};
   static char path[64];
   if (end[0] < 0) {
@@ -15,9 +15,16 @@ size_t written_robot(const psdm_robot *robot, psdm_robot_format format, char *te
   }
   psdm_output *out;
   if (psdm_output_open(path, NULL, &out, NULL)) return 0;
-  psdm_robot_write(robot, format, out);
+  write_it(what, out);
   psdm_status status = psdm_output_commit(&out, NULL);
   size_t used = 0;
   for (ssize_t got; used < WRITTEN_BYTES && (got = read(end[0], text + used, WRITTEN_BYTES - used)) > 0;) used += (size_t)got;
   return status || used == WRITTEN_BYTES ? 0 : used;
+}
+
+static void write_yaml(const void *robot, psdm_output *out) { psdm_robot_write(robot, PSDM_FORMAT_YAML, out); }
+static void write_urdf(const void *robot, psdm_output *out) { psdm_robot_write(robot, PSDM_FORMAT_URDF, out); }
+
+size_t written_robot(const psdm_robot *robot, psdm_robot_format format, char *text) {
+  return written_text(format == PSDM_FORMAT_YAML ? write_yaml : write_urdf, robot, text);
 }

@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""Mutation testing: does a test notice when a line of the library is wrong?
+
+    mutate.py [--room rigid|derive|calib|all] [--file PART] [--count N] [--seed S] [--jobs J] [--build DIR] [--at-least PERCENT]
+
+Changes one token or one statement of a source file at a time, compiles that file alone as the build does, links it in front of the
+library into the unit tests of its room (tests.txt) and runs them until one fails. A mutant that gives the same object code as the
+original is the same program and does not count; neither does one that does not compile, nor one on the reviewed list equivalent.txt.
+Survivors are printed with their lines and written to BUILD/mutation/survivors.txt. Exit 1 when fewer than PERCENT were found.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import random
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+# ---- tokens ----
+
+TOKEN = re.compile(r"""
+    (?P<skip>/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|^[ \t]*\#(?:\\\n|[^\n])*|\s+)
+  | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[uUlLfF]*|0[xX][0-9a-fA-F]+[uUlL]*)
+  | (?P<word>[A-Za-z_]\w*)
+  | (?P<op>->|\+\+|--|<<=|>>=|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|<<|>>|.)
+""", re.X | re.S | re.M)
+
+SWAPS = {"+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"], "<": ["<="], "<=": ["<"], ">": [">="], ">=": [">"], "==": ["!="],
+         "!=": ["=="], "&&": ["||"], "||": ["&&"], "+=": ["-="], "-=": ["+="], "*=": ["/="], "/=": ["*="]}
+NUMBERS = {"0": ["1"], "1": ["0", "2"], "2": ["1", "3"]}
+NOT_STATEMENTS = re.compile(r"(return|break|continue|goto|for|while|if|else|do|switch|case|default|static|const|typedef|struct|enum|union|extern)\b")
+DECLARATION = re.compile(r"(?:unsigned |signed |long |short )*[A-Za-z_]\w*\s+\**[A-Za-z_]\w*\s*(\[|=|;|,|\()")
+
+
+def tokens(text):
+    """(kind, text, start) of what is neither space, comment, string nor preprocessor line."""
+    return [(m.lastgroup, m.group(), m.start()) for m in TOKEN.finditer(text) if m.lastgroup != "skip"]
+
+
+def bodies(found):
+    """Index ranges of function bodies: braces at depth 0 behind a closing parenthesis."""
+    depth, begin, ranges = 0, None, []
+    for k, (_, word, _) in enumerate(found):
+        if word == "{":
+            if depth == 0 and k and found[k - 1][1] == ")":
+                begin = k + 1
+            depth += 1
+        elif word == "}":
+            depth -= 1
+            if depth == 0 and begin is not None:
+                ranges.append((begin, k))
+                begin = None
+    return ranges
+
+
+def closing(found, k):
+    """Index of the parenthesis that closes the one at k."""
+    depth = 0
+    for j in range(k, len(found)):
+        depth += {"(": 1, ")": -1}.get(found[j][1], 0)
+        if depth == 0:
+            return j
+    return k
+
+
+def binary(text, found, k):
+    """Spaces on both sides: the style's sign of a binary operator."""
+    _, word, at = found[k]
+    return text[at - 1] in " \n" and text[at + len(word)] in " \n"
+
+
+def unary_minus(text, found, k):
+    return found[k][1] == "-" and text[found[k][2] + 1] not in " =" and (found[k - 1][1] in "(,=[?:*/+-<>&|{" or found[k - 1][1] in ("return", "==", "&&", "||", "<=", ">=", "!="))
+
+
+def statement_end(found, k, last):
+    """Index of the semicolon that ends a plain assignment or call beginning at k; None where it is none."""
+    depth = 0
+    for j in range(k, last):
+        word = found[j][1]
+        if word in "([":
+            depth += 1
+        elif word in ")]":
+            depth -= 1
+        elif word in "{}":
+            return None
+        elif word == ";" and depth == 0:
+            return j
+    return None
+
+
+def points(text):
+    """Every mutation of a file: (start, end, replacement, what)."""
+    found, out = tokens(text), []
+    for begin, end in bodies(found):
+        for k in range(begin, end):
+            kind, word, at = found[k]
+            stop = at + len(word)
+            if kind == "op" and word in SWAPS and (binary(text, found, k)):
+                out += [(at, stop, new, f"{word} -> {new}") for new in SWAPS[word]]
+            elif kind == "op" and unary_minus(text, found, k):
+                out.append((at, stop, "", "sign dropped"))
+            elif kind == "number" and word in NUMBERS:
+                out += [(at, stop, new, f"{word} -> {new}") for new in NUMBERS[word]]
+            elif kind == "number" and re.search(r"[.eE]", word):
+                out.append((at, stop, f"(-{word})", f"{word} -> -{word}"))
+            elif word == "]" and k and found[k - 1][0] == "word" and (k < 2 or found[k - 2][1] not in ("sizeof",)):
+                out.append((at, stop, " + 1]", "index + 1"))
+            elif word == "if" and found[k + 1][1] == "(":
+                close = closing(found, k + 1)
+                out.append((found[k + 1][2], found[close][2] + 1, "(!" + text[found[k + 1][2]:found[close][2] + 1] + ")", "condition negated"))
+            if kind == "word" or word == "*":
+                before = found[k - 1][1]
+                if before in (";", "{", "}") or (before == ")" and "\n" in text[found[k - 1][2]:at]):
+                    semicolon = statement_end(found, k, end)
+                    source = text[at:found[semicolon][2] + 1] if semicolon else ""
+                    if source and not NOT_STATEMENTS.match(source) and not DECLARATION.match(source):
+                        out.append((at, found[semicolon][2] + 1, ";", "statement deleted"))
+    return out
+
+
+# ---- one mutant ----
+
+class Builder:
+    """Compiles and links as the build directory does."""
+
+    def __init__(self, build, work):
+        self.build, self.work = build, work
+        commands = json.load(open(os.path.join(build, "compile_commands.json")))
+        self.command = {}
+        for entry in commands:
+            if "psdm_objects.dir" in entry["command"]:
+                self.command[os.path.relpath(entry["file"], ROOT)] = entry
+        self.baseline, self.lock = {}, threading.Lock()
+
+    def compile(self, path, text, folder):
+        """The object of a changed file, or None; it keeps the file's name, so that equal code is equal bytes."""
+        entry = self.command[path]
+        source, target = os.path.join(folder, os.path.basename(path)), os.path.join(folder, "mutant.o")
+        with open(source, "w") as file:
+            file.write(text)
+        words = [w for w in shlex.split(entry["command"]) if w not in ("-g", "-Werror")]
+        if os.path.basename(words[0]) == "ccache":
+            words = words[1:]
+        words[words.index("-o") + 1] = target
+        words[words.index("-c") + 1] = os.path.basename(path)
+        words += ["-w", "-I", os.path.join(ROOT, os.path.dirname(path))]
+        words = [os.path.join(entry["directory"], w) if os.path.exists(os.path.join(entry["directory"], w)) and not os.path.isabs(w) and w.startswith("-") is False and "/" in w else w for w in words]
+        done = subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return target if done.returncode == 0 else None
+
+    def link(self, test, objects, program):
+        """The test's own link line with the mutant in front of the library."""
+        line = open(os.path.join(self.build, "tests/CMakeFiles", test + ".dir", "link.txt")).read()
+        words = shlex.split(line)
+        if os.path.basename(words[0]) == "ccache":
+            words = words[1:]
+        words[words.index("-o") + 1] = program
+        first = next(k for k, w in enumerate(words) if w.endswith(".a"))
+        words[first:first] = objects
+        if shutil.which("ld.lld"):
+            words.append("-fuse-ld=lld")  # a fifth of the time
+        subprocess.run(words, cwd=os.path.join(self.build, "tests"), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def passes_unchanged(self, test, folder):
+        """A test counts when it passes on the unchanged library; its time then sets the limit."""
+        if test not in self.baseline:
+            failed, seconds = self.run(test, [], folder)
+            self.baseline[test] = 0 if failed else seconds
+            if failed:
+                print(f"{test} fails on the unchanged library: left out", flush=True)
+        return self.baseline[test] > 0
+
+    def run(self, test, objects, folder):
+        """(None when the test passes, else how it failed; seconds)."""
+        program = os.path.join(folder, test)
+        self.link(test, objects, program)
+        environment = dict(os.environ, SOURCE=ROOT, BUILD=self.build, PSDM=os.path.join(self.build, "psdm"), OPENBLAS_NUM_THREADS="1", PSDM_CACHE=os.path.join(self.build, "cache"),
+                           CMOCKA_MESSAGE_OUTPUT="STDOUT")
+        limit = 10 + 8 * self.baseline.get(test, 60)
+        began = time.time()
+        child = subprocess.Popen([program], cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            code = child.wait(limit)
+            answer = None if code == 0 else test
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, 9)  # the child is the leader of its own group
+            child.wait()
+            answer = test + " (timeout)"
+        os.unlink(program)
+        return answer, time.time() - began
+
+
+def test_table():
+    """[(prefix of source files, [tests])] of tests.txt, the first prefix that matches counts."""
+    table = []
+    for line in open(os.path.join(HERE, "tests.txt")):
+        line = line.split("#")[0].split()
+        if line:
+            table.append((line[0], line[1:]))
+    return table
+
+
+def tests_of(path, table):
+    return next((tests for prefix, tests in table if path.startswith(prefix)), [])
+
+
+def equivalents():
+    """{(file, line, mutated line): reason} of the reviewed list."""
+    out, path = {}, os.path.join(HERE, "equivalent.txt")
+    if not os.path.exists(path):
+        return out
+    block = []
+    for line in open(path).read().split("\n") + [""]:
+        if line.startswith("#"):
+            continue
+        if line.strip():
+            block.append(line.strip())
+        elif block:
+            file, before, after, reason = block
+            out[file, before, after] = reason
+            block = []
+    return out
+
+
+def squeezed(text):
+    return " ".join(text.split())
+
+
+def lines_of(text, start, end, new):
+    """The line that a mutation changes, before and after; a condition over several lines is joined."""
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end)
+    last = len(text) if last < 0 else last
+    return squeezed(text[first:last]), squeezed(text[first:start] + new + text[end:last])
+
+
+def judge(builder, path, text, point, original, order, listed, lock):
+    start, end, new, what = point
+    before, after = lines_of(text, start, end, new)
+    result = {"file": path, "line": text.count("\n", 0, start) + 1, "what": what, "before": before, "after": after}
+    if (path, before, after) in listed:
+        return dict(result, outcome="listed")
+    folder = os.path.join(builder.work, f"{os.getpid()}-{threading.get_ident()}")
+    os.makedirs(folder, exist_ok=True)
+    mutant = builder.compile(path, text[:start] + new + text[end:], folder)
+    if not mutant:
+        return dict(result, outcome="invalid")
+    if open(mutant, "rb").read() == original:
+        return dict(result, outcome="same code")
+    with lock:
+        tests = list(order)
+    for test in tests:
+        with builder.lock:
+            counts = builder.passes_unchanged(test, folder)
+        killer = builder.run(test, [mutant], folder)[0] if counts else None
+        if killer:
+            with lock:  # what found the last one is asked first
+                order.remove(test)
+                order.insert(0, test)
+            return dict(result, outcome="killed", by=killer)
+    return dict(result, outcome="survived")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--room", default="all", help="rigid, derive, calib or all")
+    parser.add_argument("--file", default="", help="only files whose path contains this")
+    parser.add_argument("--count", type=int, default=100, help="mutants per room (default 100)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--build", default=os.path.join(ROOT, "build/release"))
+    parser.add_argument("--at-least", type=float, default=85, help="percent that must be found (default 85)")
+    parser.add_argument("--again", default="", help="only the mutants of this list of survivors")
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin no mutant after so long")
+    args = parser.parse_args()
+    args.build = os.path.abspath(args.build)
+
+    work = os.path.join(args.build, "mutation")
+    os.makedirs(work, exist_ok=True)
+    builder, table, listed = Builder(args.build, work), test_table(), equivalents()
+    print(f"mutate: seed {args.seed}, {args.count} mutants per room", flush=True)
+
+    # the sample, drawn over all mutations of a room
+    rooms = ["rigid", "derive", "calib"] if args.room == "all" else args.room.split(",")
+    texts, sample = {}, []
+    for room in rooms:
+        drawn = []
+        for path in sorted(builder.command):
+            if path.startswith(f"src/{room}/") and args.file in path and tests_of(path, table):
+                texts[path] = open(os.path.join(ROOT, path)).read()
+                drawn += [(path, point) for point in points(texts[path])]
+        total = len(drawn)
+        if args.again:
+            wanted = {tuple(line.split(" | ")[i] for i in (0, 2, 3)) for line in open(args.again).read().splitlines()}
+            drawn = [(p, x) for p, x in drawn if (p, *lines_of(texts[p], *x[:3])) in wanted]
+        else:
+            drawn = random.Random(args.seed).sample(drawn, min(args.count, total))
+        print(f"{room}: {len(drawn)} of {total} mutants", flush=True)
+        sample += drawn
+
+    originals, orders, lock = {}, {}, threading.Lock()
+    folder = os.path.join(work, "unchanged")
+    os.makedirs(folder, exist_ok=True)
+    for path in sorted({p for p, _ in sample}):
+        target = builder.compile(path, texts[path], folder)
+        if not target:
+            sys.exit(f"mutate: {path} does not compile unchanged")
+        originals[path] = open(target, "rb").read()
+        orders[path] = list(tests_of(path, table))
+    results, began = [], time.time()
+    sample.sort(key=lambda item: random.Random(f"{args.seed} {item[0]} {item[1][0]}").random())  # rooms and files mixed, so that a stop in between is a fair sample
+
+    def task(item):
+        path, point = item
+        if time.time() - began > 60 * args.minutes:
+            return None
+        return judge(builder, path, texts[path], point, originals[path], orders[path], listed, lock)
+
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for result in pool.map(task, sample):
+            if not result:
+                continue
+            results.append(result)
+            if result["outcome"] == "survived":
+                print("{file}:{line}: {what}\n    {before}\n    {after}".format(**result), flush=True)
+    report(results, work)
+    shutil.rmtree(folder)
+    found, all_of_them = sum(r["outcome"] == "killed" for r in results), sum(r["outcome"] in ("killed", "survived") for r in results)
+    sys.exit(0 if all_of_them == 0 or 100 * found >= args.at_least * all_of_them else 1)
+
+
+def report(results, work):
+    def row(name, chosen):
+        n = {k: sum(r["outcome"] == k for r in chosen) for k in ("killed", "survived", "same code", "invalid", "listed")}
+        late = sum("timeout" in r.get("by", "") for r in chosen)
+        share = 100 * n["killed"] / max(1, n["killed"] + n["survived"])
+        print(f"{name:38s} {n['killed'] + n['survived']:5d} mutants {n['killed']:5d} found ({late} by timeout) {n['survived']:4d} survived {share:6.1f} %   "
+              f"(left out: {n['same code']} same code, {n['invalid']} do not compile, {n['listed']} equivalent)")
+
+    print()
+    for path in sorted({r["file"] for r in results}):
+        row(path, [r for r in results if r["file"] == path])
+    print()
+    for room in sorted({r["file"].split("/")[1] for r in results}):
+        row(room, [r for r in results if r["file"].split("/")[1] == room])
+    row("all", results)
+    with open(os.path.join(work, "survivors.txt"), "w") as file:
+        for r in results:
+            if r["outcome"] == "survived":
+                file.write("{file} | {what} | {before} | {after} | line {line}\n".format(**r))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+#!/bin/bash
+# ThreadSanitizer over everything that has threads: the tests of batches, ranks, spread work, shared objects, and the commands that take
+# --threads. clang and LLVM's OpenMP with Archer, which tells the sanitizer what OpenMP's barriers and locks order; gcc's libgomp would
+# give false alarms. Libraries that are not instrumented (OpenBLAS, NLopt) are passed over.
+set -eu
+command -v clang > /dev/null || { echo "skipped: clang is not installed"; exit 77; }
+archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2> /dev/null | sort | tail -n 1)
+[ -n "$archer" ] || { echo "skipped: libarcher.so is not installed (apt-get install libomp-dev)"; exit 77; }
+here=$(cd "$(dirname "$0")" && pwd)
+SOURCE=$(cd "$here/../.." && pwd)
+export SOURCE
+cd "$SOURCE"
+build=$SOURCE/build/tsan
+jobs=${JOBS:-$(nproc)}
+tests="test_shared test_batch test_parallel test_estimate_spread test_calibrate_spread"
+cmake --preset tsan > build/tsan.log 2>&1
+# shellcheck disable=SC2086
+cmake --build "$build" -j "$jobs" --target psdm_tool $tests >> build/tsan.log 2>&1 || { tail -n 40 build/tsan.log; exit 2; }
+
+export OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4 OPENBLAS_NUM_THREADS=1 PSDM=$build/psdm BUILD=$build
+export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:exitcode=66
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+run() {
+  if "$@" > "$work/out" 2>&1; then
+    echo "clean: $(basename "$1") $2"
+  else
+    failed=1
+    grep -E -A30 'WARNING: ThreadSanitizer|FAILED|error' "$work/out" | head -n 60
+    echo "FAILED: $*"
+  fi
+}
+for test in $tests; do run "$build/tests/$test" ""; done
+cd "$work"
+robot=$SOURCE/robots/two_link.yaml
+run "$PSDM" excite "$robot" --seconds 10 --starts 4 --evaluations 30 --periods 4 --threads 4 --out motion.csv
+run "$PSDM" simulate "$robot" --inverse --reference motion.csv --ignore-extra --log log.csv --log-rate 1000
+awk -F, -v OFS=, 'NR == 1 { print "q1,q2,qd1,qd2,qdd1,qdd2"; next } NR < 9000 { print $2, $3, $3, $2, $4, $5 }' log.csv > states.csv
+run "$PSDM" calibrate "$robot" --log log.csv --holdout 0.3 --kinematics q --delay 0 --out memory.yaml
+run "$PSDM" calibrate "$robot" --log log.csv log.csv log.csv log.csv --estimator wls --kinematics q --cutoff 20 --delay 0 --plain-friction --rest none --cache 65536 --out read.yaml
+run "$PSDM" calibrate "$robot" --log log.csv --decimate 20 --estimator wls --kinematics q --cutoff 20 --delay 0 --plain-friction --predict rows.csv
+run "$PSDM" eval "$robot" inverse --ignore-extra --in states.csv --out inverse.csv
+run "$PSDM" eval "$robot" regressor --ignore-extra --in states.csv --out regressor.csv
+exit $failed
