@@ -160,6 +160,7 @@ static void check_arm(rng *g, kind k, int number) {
   psdm_code_options o = {.functions = (1u << PSDM_CODE_FUNCTIONS) - 1, .method = PSDM_CODE_RECURSIVE, .gravity_argument = number % 3 == 1,
                          .payload_argument = number % 4 == 1, .wrench_argument = number % 4 == 2, .theta_argument = setting("PSDM_ARMS_THETA", 0)};
   if (o.theta_argument && k == COUPLED) o.gravity_argument = false;
+  if (number % 4) o.functions &= ~(1u << PSDM_CODE_LINEARIZE_INVERSE | 1u << PSDM_CODE_LINEARIZE_FORWARD); /* which take most of the time */
   if (k == COUPLED) o.functions &= ~(o.gravity_argument ? 1u << PSDM_CODE_REGRESSOR : 0);
   tally[k].arms++;
   psdm_status status = psdm_code_build(robot, &o, NULL, &code, &error);
