@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "codegen/trial.h"
+#include "psdm/compile.h"
 
 /* a number of the environment */
 static int setting(const char *name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
@@ -242,7 +243,68 @@ static void test_generated_code_of_natural_robots_is_right(void **unused) {
   for (int k = 0; k < KINDS; k++) assert_int_equal(tally[k].above + tally[k].refused, 0);
 }
 
+/* ---- the check ---- */
+
+static psdm_robot *plain_arm(void) {
+  static const char arm[] = "convention: dh\njoints:\n  - {name: j1, type: revolute, a: 0.4, alpha: pi/2, d: 0, theta: 0}\n  - {name: j2, type: revolute, a: 0.3, alpha: 0, d: 0, theta: 0}\n"
+                            "links:\n  - {mass: 3, com: [-0.2, 0, 0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - {mass: 2, com: [-0.1, 0.1, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n";
+  psdm_robot *robot;
+  psdm_error error;
+  if (psdm_robot_parse(arm, strlen(arm), "arm", NULL, NULL, &robot, &error)) fail_msg("%s", error.text);
+  return robot;
+}
+
+static void test_wrong_programs_are_refused(void **unused) {
+  static const struct {
+    spoil how;
+    bool single;
+    const char *text; /* NULL: not refused */
+  } cases[] = {
+      {SPOIL_NOT, false, NULL},
+      {SPOIL_NOT, true, NULL},
+      {SPOIL_SCALE, false, "'mass' by the recursive method differs from the recursion by "},
+      {SPOIL_NAN, false, "'mass' by the recursive method gives no finite numbers; it is not generated"},
+      {SPOIL_HUGE, false, "'mass' by the recursive method gives no finite numbers; it is not generated"},
+  };
+  (void)unused;
+  rng g = rng_start("wrong programs");
+  psdm_robot *robot = plain_arm();
+  picking.g = &g;
+  picking.how = PLAIN;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    psdm_code *code;
+    psdm_error error = {0};
+    picking.spoil = cases[k].how;
+    psdm_status status = psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_MASS, .method = PSDM_CODE_RECURSIVE, .real_float = cases[k].single}, NULL, &code, &error);
+    assert_int_equal(status, cases[k].text ? PSDM_E_ROBOT : PSDM_OK);
+    if (cases[k].text && !strstr(error.text, cases[k].text)) fail_msg("%s", error.text);
+    if (!status) assert_true(psdm_code_error(code, 0) < 1e-15 && !psdm_code_note(code, 0));
+    psdm_code_free(code);
+  }
+  picking.spoil = SPOIL_NOT;
+  psdm_robot_free(robot);
+}
+
+/* programs that were right when they were made and are not what was compiled */
+static void test_wrong_objects_are_refused(void **unused) {
+  (void)unused;
+  psdm_robot *robot = plain_arm();
+  psdm_code *code;
+  psdm_compiled *compiled;
+  psdm_error error = {0};
+  assert_int_equal(psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .method = PSDM_CODE_RECURSIVE}, NULL, &code, &error), PSDM_OK);
+  psdmp_program *p = &code->program[0];
+  p->output[0] = psdm_scale(p->graph, 1 + 1e-6, p->output[0]);
+  psdm_status status = psdm_compile(code, &(psdm_compile_options){.native = true, .cache = ""}, NULL, &compiled, &error);
+  assert_int_equal(status, PSDM_E_COMPILER);
+  assert_null(compiled);
+  if (!strstr(error.text, "the compiled 'inverse' differs from the recursion by") && !strstr(error.text, "compiler")) fail_msg("%s", error.text);
+  psdm_code_free(code);
+  psdm_robot_free(robot);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_generated_code_of_natural_robots_is_right)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_generated_code_of_natural_robots_is_right), cmocka_unit_test(test_wrong_programs_are_refused),
+                                     cmocka_unit_test(test_wrong_objects_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
