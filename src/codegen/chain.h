@@ -94,7 +94,7 @@ psdm_status psdmp_split(const psdm_robot *robot, double reach, psdmp_arena *aren
 
 /* ---- frames.c ---- */
 
-/* The longest way from the first joint to a body. */
+/* The longest way from the first joint to a body's centre of mass. */
 double psdmp_chain_reach(const psdm_robot *robot);
 
 /* One metre for robots of the usual size; else a power of four near the reach, so that inertias in it are of the usual size. */

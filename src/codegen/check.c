@@ -237,7 +237,7 @@ psdm_status psdmp_trial_error(psdmp_trial *t, const psdmp_program *p, psdmp_runn
 typedef struct graph_run {
   bool single;     /* every operation rounded to float */
   double *value;   /* (nodes) */
-  double *late;    /* (blocks) inputs of the second stage, (stage values) */
+  double *late;    /* (outputs), or inputs of the second stage (blocks) and its values */
 } graph_run;
 
 static double rounded(const graph_run *g, double x) { return g->single ? (double)(float)x : x; }
@@ -320,7 +320,8 @@ static bool constants_finite(const psdmp_trial *t, const psdmp_program *p, bool 
 psdm_status psdmp_program_check(psdmp_trial *t, psdmp_program *p) {
   static const psdmp_runner runners[] = {run_outputs, run_inner, run_stages};
   const bool there[] = {true, p->inner != NULL, p->early != NULL};
-  int forms = t->code->options.real_float ? 2 : 1, room = PSDMP_IN_COUNT * PSDMP_BLOCK + psdmp_stage_values(p->length[PSDMP_IN_Q]) + (int)p->outputs;
+  int forms = t->code->options.real_float ? 2 : 1;
+  int room = (int)p->outputs + (p->early ? PSDMP_IN_COUNT * PSDMP_BLOCK + psdmp_stage_values(p->length[PSDMP_IN_Q]) : 0);
   graph_run g = {.value = psdmp_arena_alloc(t->arena, ((size_t)psdm_graph_size(p->graph) + 1) * sizeof *g.value), .late = NEW(t->arena, room, double)};
   bool *live = psdmp_arena_alloc(t->arena, (size_t)psdm_graph_size(p->graph) + 1);
   psdm_status status = g.value && g.late && live ? PSDM_OK : PSDM_E_MEMORY;

@@ -220,7 +220,9 @@ static void set_body(psdmp_chain *chain, int b, const psdmp_choice *choice, entr
 double psdmp_chain_reach(const psdm_robot *r) {
   double most = 0;
   for (int b = 0; b < r->bodies; b++) {
-    double way = 0;
+    const double *pi = r->body[b].pi;
+    double way = pi[0] > 0 && isfinite(pi[0]) ? sqrt(dot(pi + 1, pi + 1)) / pi[0] : 0; /* its centre of mass, where that is known */
+    if (!isfinite(way)) way = 0;
     for (int k = b; r->body[k].parent >= 0; k = r->body[k].parent) way += sqrt(dot(r->body[k].joint.p, r->body[k].joint.p));
     most = fmax(most, way);
   }

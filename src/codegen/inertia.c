@@ -106,7 +106,9 @@ static psdm_status standard_columns(const psdm_robot *r, psdmp_arena *arena, dou
       qd[i] = unit * sin(0.4 + 1.7 * i - s) / sqrt(L);
       qdd[i] = 2 * unit * sin(2.2 + 0.9 * i + 3 * s) / L;
     }
-    status = psdm_regressor_standard(r, work, q, qd, qdd, Y + (long)s * n * S);
+    double *rows = Y + (long)s * n * S;
+    status = psdm_regressor_standard(r, work, q, qd, qdd, rows);
+    for (long k = 0; k < (long)n * S && !status; k++) rows[k] *= psdmp_joint_unit(r, (int)(k / S)); /* forces by their work */
   }
   psdm_work_free(work, arena->allocator);
   return status;

@@ -21,7 +21,7 @@ static void times_base(psdmp_trace *t, const double *R, psdmp_sym *v) {
   *v = (psdmp_sym){out[0], out[1], out[2]};
 }
 
-/* a vector of a body's own frame in the base frame, step by step inward; a point also moves by the origins (metres) */
+/* a vector of a body's own frame in the base frame, step by step inward; a point also moves by the origins (metres), counted from the first joint */
 static psdmp_sym to_base(psdmp_trace *t, int body, psdmp_sym v, bool point) {
   const psdmp_chain *chain = t->chain;
   const double *frame = chain->body[body].own;
@@ -32,7 +32,6 @@ static psdmp_sym to_base(psdmp_trace *t, int body, psdmp_sym v, bool point) {
     if (k->parent < 0) {
       psdmp_turn_sym(t, frame, t->still, &v);
       times_base(t, k->minus.R, &v);
-      if (point) v = psdmp_sym_add(t, v, (psdmp_sym){NUM(k->minus.p[0]), NUM(k->minus.p[1]), NUM(k->minus.p[2])});
       return v;
     }
     psdmp_normal_frame(t, b, form);
@@ -77,7 +76,11 @@ void psdmp_pose_symbols(psdmp_trace *t, int joint, psdm_ref *X) {
     return;
   }
   psdmp_pose frame = link_frame(t, joint);
-  store(to_base(t, link->body, (psdmp_sym){NUM(frame.p[0]), NUM(frame.p[1]), NUM(frame.p[2])}, true), X, 1);
+  int root = link->body;
+  while (t->chain->body[root].parent >= 0) root = t->chain->body[root].parent;
+  const double *p = t->chain->body[root].minus.p;
+  psdmp_sym place = to_base(t, link->body, (psdmp_sym){NUM(frame.p[0]), NUM(frame.p[1]), NUM(frame.p[2])}, true);
+  store(psdmp_sym_add(t, place, (psdmp_sym){NUM(p[0]), NUM(p[1]), NUM(p[2])}), X, 1);
   /* two columns turned, the third is their cross product, or turned too: the graph keeps what is shared */
   psdmp_sym column[3];
   for (int c = 0; c < 3; c++) column[c] = to_base(t, link->body, (psdmp_sym){NUM(frame.R[c]), NUM(frame.R[3 + c]), NUM(frame.R[6 + c])}, false);

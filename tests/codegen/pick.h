@@ -9,8 +9,12 @@
 typedef enum how { PLAIN, USUAL, RANDOM } how;
 static const char *const how_names[] = {"plain", "usual", "random"};
 
+/* what is done to a program afterwards, for the check to find */
+typedef enum spoil { SPOIL_NOT, SPOIL_SCALE, SPOIL_NAN, SPOIL_HUGE } spoil;
+
 static struct {
   how how;
+  spoil spoil;
   rng *g;
 } picking;
 
@@ -40,9 +44,16 @@ static psdm_status pick(search *s) {
   return status ? status : try_choice(s, &s->best, &s->cost);
 }
 
+static void spoil_program(psdmp_program *p) {
+  static const double factor[] = {1, 1 + 1e-6, NAN, HUGE_VAL};
+  if (picking.spoil) p->output[0] = psdm_mul(p->graph, psdm_const(p->graph, factor[picking.spoil]), p->output[0]);
+}
+
 psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
                                   psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
   search *s;
   psdm_status status = prepare(r, base, theta, options, function, arena, program, &s, error);
-  return status ? status : pick(s);
+  if (!status) status = pick(s);
+  if (!status) spoil_program(program);
+  return status;
 }

@@ -94,12 +94,8 @@ class Code:
         made = ffi.new("psdm_code **")
         check(lib.psdm_code_build(robot._pointer, options, ffi.NULL, made, error), error)
         self._code = ffi.gc(made[0], lib.psdm_code_free)
-        note = lib.psdm_code_note(self._code, 0)
-        count = 0
-        while note != ffi.NULL:
-            warnings.warn(text_of(note), stacklevel=3)
-            count += 1
-            note = lib.psdm_code_note(self._code, count)
+        for note in self.notes:
+            warnings.warn(note, stacklevel=3)
         self._compiled = self._compile(compiler, flags, cache, native, graph)
         self._scratch: dict[int, list[Numbers]] = {}
         del keep
@@ -138,6 +134,19 @@ class Code:
         for k, name in enumerate(self.functions):
             lib.psdm_code_at(self._code, k, cost, method)
             found[name] = Cost(text_of(method[0]), int(cost.mult), int(cost.add), int(cost.sincos))
+        return found
+
+    @property
+    def errors(self) -> dict[str, float]:
+        """How far each function was from the recursions at random states when it was made, relative to the largest number; above 1e-9 (float: 1e-3) it is refused."""
+        return {name: float(lib.psdm_code_error(self._code, k)) for k, name in enumerate(self.functions)}
+
+    @property
+    def notes(self) -> list[str]:
+        """What its user should know: a method that was not accurate enough, an error above 1e-12. Each is also a warning when the code is made."""
+        found: list[str] = []
+        while (text := lib.psdm_code_note(self._code, len(found))) != ffi.NULL:
+            found.append(text_of(text))
         return found
 
     @property
