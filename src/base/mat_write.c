@@ -79,8 +79,10 @@ static psdm_status start(sink *s) {
 
 static psdm_status finish(sink *s) {
   int state = Z_OK;
-  while (!s->status && state != Z_STREAM_END)
+  while (!s->status && state != Z_STREAM_END) {
     if (s->stream.avail_out || add_piece(s)) state = deflate(&s->stream, Z_FINISH);
+    if (!s->status && state != Z_OK && state != Z_STREAM_END && state != Z_BUF_ERROR) s->status = PSDM_E_IO;
+  }
   const uint32_t tag[2] = {MI_COMPRESSED, (uint32_t)s->stream.total_out};
   if (!s->status && s->stream.total_out > UINT32_MAX) s->status = PSDM_E_LIMIT;
   if (!s->status) psdmp_output_bytes(s->out, tag, sizeof tag);

@@ -227,7 +227,7 @@ psdm_status psdm_output_commit(psdm_output **output, psdm_error *error) {
   if (!o->failure && o->temporary) note_failure(o, rename(o->temporary, o->target));
   psdm_status status = PSDM_OK;
   if (o->failure)
-    status = psdmp_fail(error, PSDM_E_IO, o->name, 0, 0, "cannot be written: %s", strerror(o->failure));
+    status = psdmp_fail(error, o->failure == ENOMEM ? PSDM_E_MEMORY : PSDM_E_IO, o->name, 0, 0, "cannot be written: %s", strerror(o->failure));
   else
     o->temporary = NULL;
   if (!status && lasting) sync_folder(o->target);
