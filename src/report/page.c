@@ -37,6 +37,19 @@ void psdmp_page_bytes(psdmp_page *page, const char *text, size_t length) {
 
 void psdmp_page_raw(psdmp_page *page, const char *html) { psdmp_page_bytes(page, html, strlen(html)); }
 
+/* printing allocates, too: what could not be printed must not pass for whole */
+void psdmp_page_markup(psdmp_page *page, const char *format, ...) {
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  int length = psdmp_vprint(text, sizeof text, format, args);
+  va_end(args);
+  if (length >= 0 && (size_t)length < sizeof text)
+    psdmp_page_bytes(page, text, (size_t)length);
+  else if (!page->status)
+    page->status = PSDM_E_MEMORY;
+}
+
 static const char *entity(char c) {
   switch (c) {
     case '<': return "&lt;";
@@ -80,6 +93,8 @@ static void print(psdmp_page *page, const char *format, va_list args) {
       psdmp_vprint(whole, (size_t)length + 1, format, again);
       psdmp_html_text(page, whole, (size_t)length);
     }
+  } else if (length < 0 && !page->status) {
+    page->status = PSDM_E_MEMORY;
   }
   va_end(again);
 }

@@ -97,6 +97,7 @@ typedef struct drawing {
 static void put_number(psdmp_page *out, double value) {
   char text[32];
   int length = psdmp_print(text, sizeof text, "%.1f", value);
+  if (length < 0) out->status = out->status ? out->status : PSDM_E_MEMORY, length = 0;
   if (length > 2 && text[length - 1] == '0') length -= 2;
   psdmp_page_bytes(out, text, (size_t)length);
 }
@@ -188,7 +189,6 @@ static void take_group(drawing *d, const tag *t) {
   static const char id[] = "gnuplot_plot_";
   size_t length;
   double number;
-  char open[96];
   close_dots(d);
   d->depth++;
   const char *text = attribute(t, "id", &length);
@@ -199,8 +199,7 @@ static void take_group(drawing *d, const tag *t) {
     d->curve = (int)number - 1;
     d->curve_depth = d->depth;
     const psdmp_curve *c = &d->figure->curve[d->curve];
-    snprintf(open, sizeof open, "<g class=\"series %s c%d\" data-i=\"%d\">", psdmp_plot_kind(c->kind), c->colour, d->curve);
-    psdmp_page_raw(d->out, open);
+    psdmp_page_markup(d->out, "<g class=\"series %s c%d\" data-i=\"%d\">", psdmp_plot_kind(c->kind), c->colour, d->curve);
     return;
   }
   const char *at = attribute(t, "transform", &length), *end = at ? at + length : NULL;
@@ -259,7 +258,7 @@ static void put_tick(psdmp_page *out, const char *text, size_t length, bool numb
 }
 
 static void take_text(drawing *d, const tag *t, const char *end) {
-  char text[1024], open[200];
+  char text[1024];
   size_t length = plain_text(t->after, end, text, sizeof text);
   bool tick = d->text_role == ROLE_X_TICK || d->text_role == ROLE_Y_TICK, label = d->text_role == ROLE_Y_LABEL;
   if (d->curve >= 0 || (!tick && !label) || (tick && !d->ticks_open)) return;
@@ -267,10 +266,9 @@ static void take_text(drawing *d, const tag *t, const char *end) {
   const char *kind = d->text_role == ROLE_X_TICK ? "tick x" : d->text_role == ROLE_Y_TICK ? "tick y" : "label y";
   const char *anchor = d->anchor == 'e' ? "end" : d->anchor == 'm' ? "middle" : "start";
   if (d->turned)
-    psdmp_print(open, sizeof open, "<text class=\"%s\" text-anchor=\"%s\" transform=\"translate(%.1f %.1f) rotate(-90)\">", kind, anchor, d->text_x, d->text_y);
+    psdmp_page_markup(d->out, "<text class=\"%s\" text-anchor=\"%s\" transform=\"translate(%.1f %.1f) rotate(-90)\">", kind, anchor, d->text_x, d->text_y);
   else
-    psdmp_print(open, sizeof open, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", kind, anchor, d->text_x, d->text_y);
-  psdmp_page_raw(d->out, open);
+    psdmp_page_markup(d->out, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", kind, anchor, d->text_x, d->text_y);
   bool named = d->text_role == ROLE_X_TICK && d->figure->ticks;
   put_tick(d->out, text, length, tick && !named);
   psdmp_page_raw(d->out, "</text>");
@@ -280,12 +278,9 @@ static void take_text(drawing *d, const tag *t, const char *end) {
 
 static void put_head(drawing *d, int size, int width, const double box[4]) {
   const psdmp_figure *f = d->figure;
-  char text[512];
-  psdmp_print(text, sizeof text, "<svg class=\"plot %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"p%d-%d\" data-box=\"%.2f %.2f %.2f %.2f\" data-range=\"%.9g %.9g %.9g %.9g\" data-log=\"%d %d\">\n",
+  psdmp_page_markup(d->out, "<svg class=\"plot %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"p%d-%d\" data-box=\"%.2f %.2f %.2f %.2f\" data-range=\"%.9g %.9g %.9g %.9g\" data-log=\"%d %d\">\n",
            size == PSDMP_WIDE ? "wide" : "narrow", width, d->height, f->number, size, box[0], box[1], box[2], box[3], f->range[0], f->range[1], f->range[2], f->range[3], f->x_log, f->y_log);
-  psdmp_page_raw(d->out, text);
-  snprintf(text, sizeof text, "<title id=\"p%d-%d\">", f->number, size);
-  psdmp_page_raw(d->out, text);
+  psdmp_page_markup(d->out, "<title id=\"p%d-%d\">", f->number, size);
   psdmp_page_print(d->out, "%s: %s over %s", f->title, f->y_label, f->x_label);
   psdmp_page_raw(d->out, "</title>\n<g class=\"ticks\">");
   d->ticks_open = true;
@@ -293,9 +288,7 @@ static void put_head(drawing *d, int size, int width, const double box[4]) {
 
 /* the axes, and under whatever stands there the label of x */
 static void put_frame(drawing *d, const double box[4]) {
-  char text[200];
-  psdmp_print(text, sizeof text, "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n<text class=\"label x\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">", box[0], box[2], box[3], box[1], (box[0] + box[1]) / 2, d->height - 8);
-  psdmp_page_raw(d->out, text);
+  psdmp_page_markup(d->out, "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n<text class=\"label x\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">", box[0], box[2], box[3], box[1], (box[0] + box[1]) / 2, d->height - 8);
   psdmp_page_text(d->out, d->figure->x_label);
   psdmp_page_raw(d->out, "</text>\n</svg>");
 }

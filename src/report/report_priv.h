@@ -79,6 +79,7 @@ typedef struct psdmp_page psdmp_page;
 void psdmp_page_section(psdmp_page *page, const char *title, const char *lead); /* begins a section (h2), ends the one before; lead: a sentence, NULL */
 void psdmp_page_heading(psdmp_page *page, const char *title);                   /* h3 inside a section */
 void psdmp_page_raw(psdmp_page *page, const char *html);
+void psdmp_page_markup(psdmp_page *page, const char *format, ...) PSDM_PRINTF(2, 3); /* html as it is, up to 1023 bytes */
 void psdmp_page_text(psdmp_page *page, const char *text);                       /* escaped */
 void psdmp_page_print(psdmp_page *page, const char *format, ...) PSDM_PRINTF(2, 3); /* escaped after formatting */
 void psdmp_page_paragraph(psdmp_page *page, const char *format, ...) PSDM_PRINTF(2, 3);

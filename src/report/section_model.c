@@ -182,14 +182,11 @@ static void put_formula(psdmp_page *page, const psdmp_node *parameter) {
 
 /* value and twice its standard deviation beside zero, each row on its own scale: does it differ from nothing? */
 static void put_whisker(psdmp_page *page, double value, double sd) {
-  char text[400];
   double reach = fabs(value) + 2 * sd, at = 50 + 46 * value / reach, half = 46 * 2 * sd / reach;
   psdmp_page_cell_begin(page);
-  if (isfinite(at) && isfinite(half)) {
-    psdmp_print(text, sizeof text, "<svg class=\"whisker%s\" viewBox=\"0 0 100 16\" role=\"img\"><title>%s</title><path class=\"zero\" d=\"M50 0V16\"/><path class=\"bar\" d=\"M%.1f 8H%.1fM%.1f 4V12M%.1f 4V12\"/><circle cx=\"%.1f\" cy=\"8\" r=\"3\"/></svg>",
+  if (isfinite(at) && isfinite(half))
+    psdmp_page_markup(page, "<svg class=\"whisker%s\" viewBox=\"0 0 100 16\" role=\"img\"><title>%s</title><path class=\"zero\" d=\"M50 0V16\"/><path class=\"bar\" d=\"M%.1f 8H%.1fM%.1f 4V12M%.1f 4V12\"/><circle cx=\"%.1f\" cy=\"8\" r=\"3\"/></svg>",
              fabs(value) > 2 * sd ? "" : " weak", fabs(value) > 2 * sd ? "differs from zero" : "cannot be told from zero", at - half, at + half, at - half, at + half, at);
-    psdmp_page_raw(page, text);
-  }
   psdmp_page_cell_end(page);
 }
 

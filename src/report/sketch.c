@@ -130,23 +130,13 @@ static void elbow(const body *b, const double to[3], double out[3]) {
 
 /* ---- drawing ---- */
 
-static void draw(psdmp_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
-static void draw(psdmp_page *page, const char *format, ...) {
-  char text[512];
-  va_list args;
-  va_start(args, format);
-  psdmp_vprint(text, sizeof text, format, args);
-  va_end(args);
-  psdmp_page_raw(page, text);
-}
-
 /* three points are an arm, four a face */
 static void draw_path(psdmp_page *page, const view *v, const char *kind, const double (*point)[3], int count) {
   double s[2];
-  draw(page, "<path class=\"%s\" d=\"", kind);
+  psdmp_page_markup(page, "<path class=\"%s\" d=\"", kind);
   for (int i = 0; i < count; i++) {
     to_screen(v, point[i], s);
-    draw(page, "%c%.1f %.1f", i ? 'L' : 'M', s[0], s[1]);
+    psdmp_page_markup(page, "%c%.1f %.1f", i ? 'L' : 'M', s[0], s[1]);
   }
   psdmp_page_raw(page, count == 4 ? "Z\"/>" : "\"/>");
 }
@@ -173,9 +163,9 @@ static void draw_cylinder(psdmp_page *page, const view *v, const body *b, double
   double angle = flat > 1e-9 ? atan2(-up, right) * 180 / acos(-1) : 0, sign = toward >= 0 ? 1 : -1, length = half * flat, thin = radius * fmax(fabs(toward), 0.3);
   to_screen(v, b->point, s);
   /* in a frame whose x axis is the joint's axis on the screen; the near end is at sign * length */
-  draw(page, "<g class=\"joint\" transform=\"translate(%.1f %.1f) rotate(%.1f)\"><path d=\"M%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fL%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fZ\"/>", s[0], s[1], angle, -sign * length, -radius, thin, radius,
+  psdmp_page_markup(page, "<g class=\"joint\" transform=\"translate(%.1f %.1f) rotate(%.1f)\"><path d=\"M%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fL%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fZ\"/>", s[0], s[1], angle, -sign * length, -radius, thin, radius,
        sign > 0 ? 0 : 1, -sign * length, radius, sign * length, radius, thin, radius, sign > 0 ? 0 : 1, sign * length, -radius);
-  draw(page, "<ellipse class=\"cap\" cx=\"%.1f\" cy=\"0\" rx=\"%.1f\" ry=\"%.1f\"/></g>", sign * length, thin, radius);
+  psdmp_page_markup(page, "<ellipse class=\"cap\" cx=\"%.1f\" cy=\"0\" rx=\"%.1f\" ry=\"%.1f\"/></g>", sign * length, thin, radius);
 }
 
 static void across(const double axis[3], double first[3], double second[3]) {
@@ -213,14 +203,14 @@ static void draw_joint(psdmp_page *page, const view *v, const body *b) {
     draw_cylinder(page, v, b, radius, 1.1 * radius);
   } else {
     to_screen(v, b->point, s);
-    draw(page, "<circle class=\"fixed\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1], 0.35 * radius);
+    psdmp_page_markup(page, "<circle class=\"fixed\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1], 0.35 * radius);
   }
 }
 
 static void draw_mass(psdmp_page *page, const view *v, const body *b, double largest) {
   double s[2], radius = (v->large ? 8 : 5.5) * cbrt(b->mass / largest);
   to_screen(v, b->com, s);
-  draw(page, "<circle class=\"mass\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1], fmax(radius, 1.5));
+  psdmp_page_markup(page, "<circle class=\"mass\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1], fmax(radius, 1.5));
 }
 
 /* a plate under the base's origin, and the way from there to the joints that it carries */
@@ -303,7 +293,7 @@ static int shorten(const char *text, int most, char *out, size_t size) {
 }
 
 static void draw_name(psdmp_page *page, const label *l, const char *shown, const char *whole) {
-  draw(page, "<text x=\"%.1f\" y=\"%.1f\">", l->x, l->y);
+  psdmp_page_markup(page, "<text x=\"%.1f\" y=\"%.1f\">", l->x, l->y);
   if (strcmp(shown, whole) != 0) {
     psdmp_page_raw(page, "<title>");
     psdmp_page_text(page, whole);
@@ -353,8 +343,8 @@ static void draw_triad(psdmp_page *page, const view *v) {
   for (int i = 0; i < 3; i++) {
     double right = v->row[0][i], up = v->row[1][i];
     if (hypot(right, up) < 0.1) continue;
-    draw(page, "<path class=\"triad c%d\" d=\"M%.1f %.1fL%.1f %.1f\"/>", i == 0 ? 1 : i == 1 ? 2 : 0, x, y, x + length * right, y - length * up);
-    draw(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%c</text>", x + 1.4 * length * right, y - 1.4 * length * up + 4, names[i]);
+    psdmp_page_markup(page, "<path class=\"triad c%d\" d=\"M%.1f %.1fL%.1f %.1f\"/>", i == 0 ? 1 : i == 1 ? 2 : 0, x, y, x + length * right, y - length * up);
+    psdmp_page_markup(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%c</text>", x + 1.4 * length * right, y - 1.4 * length * up + 4, names[i]);
   }
 }
 
@@ -362,12 +352,12 @@ static void draw_triad(psdmp_page *page, const view *v) {
 static void draw_scale(psdmp_page *page, const view *v) {
   double raw = 0.2 * v->width / v->scale, power = pow(10, floor(log10(raw))), lead = raw / power, length = power * (lead < 2 ? 1 : lead < 5 ? 2 : 5);
   double right = v->width - 16, y = v->height - 14, left = right - length * v->scale;
-  draw(page, "<path class=\"ruler\" d=\"M%.1f %.1fv-5M%.1f %.1fH%.1fM%.1f %.1fv-5\"/>", left, y, left, y, right, right, y);
-  draw(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">", (left + right) / 2, y - 8);
+  psdmp_page_markup(page, "<path class=\"ruler\" d=\"M%.1f %.1fv-5M%.1f %.1fH%.1fM%.1f %.1fv-5\"/>", left, y, left, y, right, right, y);
+  psdmp_page_markup(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">", (left + right) / 2, y - 8);
   if (length < 1)
-    draw(page, "%.4g mm</text>", 1000 * length);
+    psdmp_page_markup(page, "%.4g mm</text>", 1000 * length);
   else
-    draw(page, "%.4g m</text>", length);
+    psdmp_page_markup(page, "%.4g m</text>", length);
 }
 
 /* ---- the whole ---- */
@@ -377,7 +367,7 @@ static void draw_view(psdmp_page *page, view *v, const robot *r, const char *nam
   fit(v, r);
   for (int i = 0; i < r->count; i++)
     if (r->body[i].mass > largest) largest = r->body[i].mass;
-  draw(page, "<figure class=\"sketch\"><figcaption>%s</figcaption><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>", v->title, v->width, v->height);
+  psdmp_page_markup(page, "<figure class=\"sketch\"><figcaption>%s</figcaption><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>", v->title, v->width, v->height);
   psdmp_page_print(page, "%s: %s", name[0] ? name : "robot", v->title);
   psdmp_page_raw(page, "</title>");
   int count = list_pieces(v, r, list);

@@ -90,6 +90,13 @@ static bool set_vectors(psdm_sim *s, psdmp_variable *v) {
   return true;
 }
 
+/* where it fails, it has given its vectors back, and CVodeFree would do so again: what little is left of it is lost */
+static bool init(psdm_sim *s, psdmp_variable *v) {
+  bool ok = CVodeInit(v->cvode, rates, s->t, v->y) == CV_SUCCESS;
+  if (!ok) v->cvode = NULL;
+  return ok;
+}
+
 psdm_status psdmp_variable_new(psdm_sim *s, psdm_error *error) {
   psdmp_variable *v = psdmp_arena_alloc(&s->arena, sizeof *v);
   if (v) v->roots = psdmp_arena_alloc(&s->arena, 3 * (size_t)s->n * sizeof *v->roots);
@@ -100,7 +107,7 @@ psdm_status psdmp_variable_new(psdm_sim *s, psdm_error *error) {
   if (ok) v->cvode = CVodeCreate(s->integrator == PSDM_INTEGRATOR_BDF ? CV_BDF : CV_ADAMS, v->context);
   ok = ok && v->cvode;
   if (ok) set_tolerances(s, NV_DATA_S(v->absolute));
-  ok = ok && CVodeSetErrHandlerFn(v->cvode, quiet, NULL) == CV_SUCCESS && CVodeInit(v->cvode, rates, s->t, v->y) == CV_SUCCESS &&
+  ok = ok && CVodeSetErrHandlerFn(v->cvode, quiet, NULL) == CV_SUCCESS && init(s, v) &&
        CVodeSVtolerances(v->cvode, tolerance(s), v->absolute) == CV_SUCCESS && CVodeSetUserData(v->cvode, s) == CV_SUCCESS &&
        CVodeSetMaxNumSteps(v->cvode, PATIENCE) == CV_SUCCESS && CVodeSetMaxErrTestFails(v->cvode, 100) == CV_SUCCESS && CVodeSetMaxConvFails(v->cvode, 100) == CV_SUCCESS && attach_solver(s, v);
   if (ok && psdmp_sim_has_events(s)) ok = CVodeRootInit(v->cvode, 3 * s->n, events) == CV_SUCCESS;

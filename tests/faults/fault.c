@@ -1,5 +1,5 @@
 /* fault.c: loaded before the C library (LD_PRELOAD), it lets the k-th call of one kind fail.
- * By hand: FAULT=memory:17:once psdm ...; kinds and manners are below. As a server (FAULT_SERVER=1) it stops before main, reads lines
+ * By hand: FAULT=memory:17:once psdm ...; kinds and manners are below; FAULT_TRAP=1 stops there in a debugger. As a server (FAULT_SERVER=1) it stops before main, reads lines
  * "KIND K MANNER SECONDS" from descriptor 3, runs main in a fork for each, with ./out and ./err as its streams, and answers
  * "STATUS CALLS" on descriptor 4: what waitpid says (-1: it ran out of time) and how many calls of the kind there were. So a run costs no loading. */
 #define _GNU_SOURCE
@@ -29,6 +29,7 @@ static const int errors[KINDS] = {ENOMEM, ENOMEM, EMFILE, EIO, ENOSPC, EIO, EIO,
 
 static int kind = -1;
 static long at;
+static bool trap;          /* a debugger is to see it */
 static bool for_good;      /* the k-th call and all after it, not it alone */
 static atomic_long *calls; /* of the kind, where the server sees it */
 
@@ -37,6 +38,7 @@ static bool fails(int which) {
   if (which != kind) return false;
   long number = atomic_fetch_add(calls, 1) + 1;
   if (number != at && !(for_good && number > at)) return false;
+  if (trap) raise(SIGTRAP);
   errno = errors[which];
   return true;
 }
@@ -236,6 +238,7 @@ static int serve(int argc, char **argv, char **envp) {
 static int begin(int argc, char **argv, char **envp) {
   calls = mmap(NULL, sizeof *calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const char *server = getenv("FAULT_SERVER"), *fault = getenv("FAULT"), *locale = getenv("FAULT_LOCALE");
+  trap = getenv("FAULT_TRAP") != NULL;
   unsetenv("LD_PRELOAD"); /* not for the programs that this one starts */
   if (locale && !setlocale(LC_ALL, locale)) return 97;
   if (server) return serve(argc, argv, envp);

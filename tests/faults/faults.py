@@ -74,6 +74,15 @@ TABLE = [
 ]
 # what they write may be another answer that is whole: made without the compiler, or the best of a search so far
 OTHERS = ("simulate-code", "excite")
+# what is known not to hold, with the reason: counted apart
+KNOWN = {
+    ("plan-time", "memory"): "IPOPT (C++) and MUMPS (Fortran) end the program where an allocation fails",
+    ("report", "start"): "where gnuplot cannot be started, the page has no plots and a warning says so",
+    ("derive-mat", "memory"): "matio hides failures",
+    ("derive-mat", "write"): "matio hides failures to write",
+    ("derive-mat", "close"): "matio hides failures to write",
+    ("derive-mat", "ulimit -f"): "matio hides failures to write",
+}
 # made once, for the commands above to read
 INPUTS = [
     "convert arm.yaml --to urdf --lossy --out arm.urdf",
@@ -126,6 +135,7 @@ class Hall:
         self.environment = {**os.environ, "PSDM_CACHE": self.cache, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "2", "LC_ALL": "C"}
         self.counts = {}
         self.bad = []
+        self.known = 0
         self.odd = {}
         self.make_inputs()
         self.inputs = set(os.listdir(self.work))
@@ -234,7 +244,9 @@ class Hall:
         key = (case.name, what)
         done, bad = self.counts.get(key, (0, 0))
         self.counts[key] = (done + 1, bad + bool(wrong))
-        if wrong:
+        if wrong and key in KNOWN:
+            self.known += 1
+        elif wrong:
             self.bad.append((case.name, what, wrong, again))
             print(f"WRONG: {case.name}, {what}: {wrong}\n  {again}\n  stderr: {self.text('err')[-300:].strip()}", flush=True)
 
@@ -461,7 +473,7 @@ def summary(hall, options):
         for (name, words), again in sorted(hall.odd.items()):
             print(f"memory failed, but {name} says: {words}\n  {again}")
     done = sum(d for d, _ in hall.counts.values())
-    print(f"{done} runs of {len({n for n, _ in hall.counts})} command lines with a failure injected, {len(hall.bad)} wrong")
+    print(f"{done} runs of {len({n for n, _ in hall.counts})} command lines with a failure injected, {len(hall.bad)} wrong, {hall.known} known")
 
 
 main()
