@@ -149,7 +149,7 @@ run inspect evil.yaml --json
 python3 -c 'import json; d = json.load(open("out")); assert d["joints"][0]["name"] == "\"; system(\"id\"); //" and "\x1b" in d["joints"][0]["link"]' 2> err || wrong "hostile names break JSON"
 
 # ---- links without <inertial>, joints without inertia, links that stand still ----
-link() { echo "<link name='$1'>$2</link>"; }
+link() { echo "<link name='$1'>${2:-}</link>"; }
 joint() { echo "<joint name='$1' type='$2'><parent link='$3'/><child link='$4'/><axis xyz='0 1 0'/></joint>"; }
 body="<inertial><origin xyz='0.1 0 0'/><mass value='2'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"
 echo "<robot name='r'>$(link b)$(link up "$body")$(link low)$(link stand)$(joint j1 revolute b up)$(joint j2 revolute up low)$(joint f fixed b stand)</robot>" > hollow.urdf
