@@ -200,7 +200,8 @@ static psdm_status read_inertial(reader *r, const xmlNode *inertial, link_node *
   link->half = about[0] != 0 && !has_moments(inertia);
   link->known = !link->half;
   psdmp_standard_move(&pose, about, link->pi);
-  return !link->half && psdmp_spec_check_link(r->spec, r->arena, link->name, link->pi) ? no_memory(r) : PSDM_OK;
+  if (link->half && about[0] > 0) return PSDM_OK; /* there are no moments to look at */
+  return psdmp_spec_check_link(r->spec, r->arena, link->name, link->pi) ? no_memory(r) : PSDM_OK;
 }
 
 static psdm_status read_link(reader *r, const xmlNode *node, link_node *link) {

@@ -72,7 +72,7 @@ static void open_subject(subject *x, const char *name, rng *g) {
   assert_int_equal(psdm_work_new(x->robot, NULL, &x->work), PSDM_OK);
   set_parameters(x, g);
   physical_body(g, x->payload);
-  x->wrench.joint = psdm_robot_joints(x->robot) - 1;
+  x->wrench.joint = psdm_robot_default_link(x->robot, NULL);
   for (int i = 0; i < 3; i++) x->wrench.force[i] = rng_uniform(g, -20, 20), x->wrench.moment[i] = rng_uniform(g, -20, 20);
 }
 
@@ -328,6 +328,7 @@ static psdm_code_options random_code_options(rng *g, const psdm_robot *robot) {
   o.method = rng_int(g, 0, 2) ? PSDM_CODE_RECURSIVE : coin(g) ? PSDM_CODE_AUTO : PSDM_CODE_EXPANDED;
   o.sincos = coin(g) ? PSDM_SINCOS_CALLER : PSDM_SINCOS_LIBM;
   o.link = rng_int(g, 0, psdm_robot_joints(robot));
+  if (o.link && !psdm_robot_moves(robot, o.link - 1)) o.link = 0; /* has no Jacobian */
   if (o.method == PSDM_CODE_EXPANDED) return o;
   o.gravity_argument = coin(g);
   o.payload_argument = coin(g);

@@ -1,5 +1,4 @@
 /* test_singular.c: robots whose mass matrix cannot be inverted: who is named, what is left out of their code, what is refused. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -131,7 +131,7 @@ static void test_wrench(void **unused) {
   double worst = 0, balance = 0;
   for (int trial = 0; trial < 10; trial++) {
     psdm_robot *robot = random_robot(&g, 1, 5, true);
-    int n = psdm_robot_n(robot), joint = trial % 2 ? rng_int(&g, 1, psdm_robot_joints(robot)) : 0, named = joint ? joint - 1 : psdm_robot_joints(robot) - 1;
+    int n = psdm_robot_n(robot), joint = trial % 2 ? rng_int(&g, 1, psdm_robot_joints(robot)) : 0, named = joint ? joint - 1 : psdm_robot_default_link(robot, NULL);
     psdm_work *work;
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
     double t[3] = {0, 0.4, 1}, w[18], q[MOST], qd[MOST], J[6 * MOST], tau[MOST], qdd[MOST], at[6];

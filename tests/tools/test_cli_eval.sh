@@ -147,4 +147,43 @@ expect_code 0 "hostile names"
 grep -q "$(printf '\033')" out err && wrong "an escape sequence reached the terminal"
 run inspect evil.yaml --json
 python3 -c 'import json; d = json.load(open("out")); assert d["joints"][0]["name"] == "\"; system(\"id\"); //" and "\x1b" in d["joints"][0]["link"]' 2> err || wrong "hostile names break JSON"
+
+# ---- links without <inertial>, joints without inertia, links that stand still ----
+link() { echo "<link name='$1'>${2:-}</link>"; }
+joint() { echo "<joint name='$1' type='$2'><parent link='$3'/><child link='$4'/><axis xyz='0 1 0'/></joint>"; }
+body="<inertial><origin xyz='0.1 0 0'/><mass value='2'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"
+echo "<robot name='r'>$(link b)$(link up "$body")$(link low)$(link stand)$(joint j1 revolute b up)$(joint j2 revolute up low)$(joint f fixed b stand)</robot>" > hollow.urdf
+printf 'q1,q2,qd1,qd2,qdd1,qdd2\n0,0,0,0,0,0\n' > m.csv
+run eval hollow.urdf inverse --in m.csv
+expect_code 3 "a moving link without <inertial>"
+expect_in err "psdm: warning: 1 moving link has no <inertial>, which leaves the inertia unknown (--missing-inertia zero takes it as zero): 'low'"
+expect_in err "psdm: error: hollow.urdf:1: link 'low' has no <inertial> with mass and inertia"
+run inspect hollow.urdf
+expect_in out "inertia of 1 of 2 moving links is missing"
+run params hollow.urdf
+expect_code 0 "params need no numbers"
+run eval hollow.urdf inverse --in m.csv --missing-inertia zero
+expect_code 0 "--missing-inertia zero"
+expect_in err "psdm: note: 1 link has an inertia that the file does not give and --missing-inertia zero takes as zero: 'low'"
+run eval hollow.urdf regressor --in m.csv --missing-inertia none
+expect_code 2 "--missing-inertia none"
+printf 'q1,q2,qd1,qd2,tau1,tau2\n0,0,0,0,0,0\n' > f.csv
+run eval hollow.urdf forward --in f.csv --missing-inertia zero
+expect_code 3 "no accelerations"
+expect_in err "joint 'j2' moves nothing that has inertia"
+run eval hollow.urdf pose --in q.csv
+expect_code 0 "pose of the tip"
+expect_in err "psdm: note: link 'low', the tip of the longest moving chain"
+run eval hollow.urdf pose --in q.csv --link stand
+expect_code 0 "pose of what stands still"
+run eval hollow.urdf jacobian --in q.csv --link stand
+expect_code 2 "Jacobian of what stands still"
+expect_in err "link 'stand' is fixed to the base and does not move"
+run codegen hollow.urdf --missing-inertia zero --out c --functions forward
+expect_code 3 "code of accelerations that do not exist"
+expect_absent c
+run codegen hollow.urdf --missing-inertia zero --out c --effort 0
+expect_code 0 "the rest of the code"
+expect_in err "left out: forward; joint 'j2' moves nothing that has inertia"
+grep -Eq '= .*(nan|inf)[^a-z]' c/r.c && wrong "nan in generated code"
 finish
