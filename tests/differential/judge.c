@@ -133,7 +133,7 @@ bool stated(const char *text) {
       "code is generated for at most",
       "other base parameters for other gravity",
       "differs from the recursion",                   /* checked before it is handed over, and found wrong */
-      "differ from the recursion",
+      "reproduce the torques of the recursion only to",
       "gives no finite numbers",
       "less accurate than",
       "it has a pose but no Jacobian",                /* bolted to the base */
