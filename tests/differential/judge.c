@@ -122,6 +122,27 @@ void refuse(verdict *v, psdm_status status, const char *text, bool excused) {
   snprintf(v->text, sizeof v->text, "%s", text && text[0] ? text : psdm_status_text(status));
 }
 
+bool stated(const char *text) {
+  static const char *const reasons[] = {
+      "closed form",                                  /* in sines and cosines: none for factors that are not whole, sliders that follow turns */
+      "the dense method is for",                      /* few independent joints */
+      "too nearly dependent for an echelon form",
+      "too large to sample",
+      "sampled functions is singular",
+      "cannot be factorised",
+      "code is generated for at most",
+      "other base parameters for other gravity",
+      "differs from the recursion",                   /* checked before it is handed over, and found wrong */
+      "reproduce the torques of the recursion only to",
+      "gives no finite numbers",
+      "less accurate than",
+      "it has a pose but no Jacobian",                /* bolted to the base */
+      NULL};
+  for (int i = 0; reasons[i]; i++)
+    if (strstr(text, reasons[i])) return true;
+  return false;
+}
+
 void agree(const subject *s, verdict *v, const char *what, int count, const double *got, const ld *want, const double *scale) {
   double unit = v->loss * ROUNDING * (s->o.bodies + 4) * s->angles * v->eps, least = v->eps > 1e-10 ? (double)FLT_MIN * 1e3 : DBL_MIN * 1e3;
   ld most = 0, worst = 0;

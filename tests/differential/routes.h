@@ -99,6 +99,9 @@ void judge(subject *s, verdict *v, int k, psdm_code_function f, const double *co
 /* Records a refusal; excused when the status is one that the route may answer with for this robot. */
 void refuse(verdict *v, psdm_status status, const char *text, bool excused);
 
+/* Refusals that are right whatever the robot: sentences about what does not exist, or is not handed over because it would be wrong. */
+bool stated(const char *text);
+
 /* Whether forward dynamics may be refused at state k: M is singular to working precision. */
 bool singular(subject *s, int k);
 

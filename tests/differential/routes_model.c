@@ -8,15 +8,7 @@
 #include "psdm/params.h"
 #include "routes.h"
 
-/* Refusals that are right, whatever the robot: the sentence says what does not exist. */
-static bool stated(const psdm_error *error) {
-  static const char *const reasons[] = {"closed form", "the dense method is for", "too nearly dependent for an echelon form", "too large to sample", "sampled functions is singular", NULL};
-  for (int i = 0; reasons[i]; i++)
-    if (strstr(error->text, reasons[i])) return true;
-  return false;
-}
-
-static void refused(verdict *v, psdm_status status, const psdm_error *error) { refuse(v, status, error->text, stated(error)); }
+static void refused(verdict *v, psdm_status status, const psdm_error *error) { refuse(v, status, error->text, stated(error->text)); }
 
 /* every function of a model */
 static void judge_model(subject *s, verdict *v, const psdm_model *model, bool all) {
