@@ -1,0 +1,119 @@
+/* Friction columns one by one against their formulas, with memory and load, and the dictionary that a drive chooses from. */
+#include <math.h>
+#include <string.h>
+
+#include "calib/calib_priv.h"
+#include "support.h"
+
+static double value_of(psdm_column_kind kind, double width, int load, double x, double v, double f) {
+  const psdmp_column column = {kind, width, load};
+  psdmp_column_state state = {0};
+  double value;
+  psdmp_columns_at(&column, 1, x, v, f, &state, &value);
+  return value;
+}
+
+static void test_formulas(void **unused) {
+  (void)unused;
+  rng g = rng_start("columns");
+  for (int k = 0; k < 200; k++) {
+    double x = rng_uniform(&g, -3, 3), v = rng_uniform(&g, -2, 2), w = rng_uniform(&g, 0.01, 2), sign = v > 0 ? 1 : -1;
+    assert_true(value_of(PSDM_COLUMN_VISCOUS, w, 0, x, v, 0) == v);
+    assert_true(value_of(PSDM_COLUMN_OFFSET, w, 0, x, v, 0) == 1);
+    assert_true(value_of(PSDM_COLUMN_SIGN, w, 0, x, v, 0) == sign);
+    assert_true(value_of(PSDM_COLUMN_ABSOLUTE, w, 0, x, v, 0) == v * sign);
+    assert_true(value_of(PSDM_COLUMN_LINEAR, w, 0, x, v, 0) == x);
+    assert_true(fabs(value_of(PSDM_COLUMN_TANH, w, 0, x, v, 0) - (1 - 2 / (exp(2 * v / w) + 1))) < 1e-14);
+    assert_true(fabs(value_of(PSDM_COLUMN_STRIBECK, w, 0, x, v, 0) - (1 - 2 / (exp(6 * v / w) + 1)) * exp(-v * v / (w * w))) < 1e-14);
+    assert_true(fabs(value_of(PSDM_COLUMN_POWER, w, 0, x, v, 0) - sign * exp(w * log(fabs(v)))) < 1e-14);
+    assert_true(fabs(value_of(PSDM_COLUMN_SINE, w, 0, x, v, 0) - sin(w * x)) < 1e-15 && fabs(value_of(PSDM_COLUMN_COSINE, w, 0, x, v, 0) - cos(w * x)) < 1e-15);
+    double f = rng_uniform(&g, 0, 50); /* times |f|, times f^2 */
+    assert_true(value_of(PSDM_COLUMN_VISCOUS, w, 1, x, v, f) == v * f);
+    assert_true(value_of(PSDM_COLUMN_VISCOUS, w, 2, x, v, f) == v * (f * f));
+  }
+  assert_true(value_of(PSDM_COLUMN_SIGN, 0, 0, 1, 0, 0) == 0);
+  assert_true(value_of(PSDM_COLUMN_KINDS, 0, 0, 1, 1, 0) == 0);
+}
+
+/* z <- clip(z + dx / w, -1, 1): nothing at the first row, slip at one, memory of the way back */
+static void test_stop_remembers(void **unused) {
+  (void)unused;
+  const psdmp_column column = {PSDM_COLUMN_STOP, 0.5, 0};
+  psdmp_column_state state = {0};
+  static const double x[] = {7, 7.25, 8, 7.75, 7.5, 7, 3, 3}, z[] = {0, 0.5, 1, 0.5, 0, -1, -1, -1};
+  for (int k = 0; k < 8; k++) {
+    double value;
+    psdmp_columns_at(&column, 1, x[k], 0, 0, &state, &value);
+    assert_true(value == z[k]);
+  }
+}
+
+/* ---- the dictionary ---- */
+
+typedef struct counts {
+  int of[PSDM_COLUMN_KINDS], all, loaded[3];
+} counts;
+
+static counts fill(bool springs, bool plain, double span, bool prismatic, bool basic, bool loads, psdmp_dictionary *d, int *always) {
+  psdm_robot *robot = parse_robot(prismatic ? "convention: dh\njoints: [{type: prismatic}]\n" : "convention: dh\njoints: [{}]\n");
+  psdm_calibrate_options options = {.springs = springs, .plain_friction = plain};
+  double speed = 2;
+  psdmp_run run = {.robot = robot, .options = &options, .speed = &speed, .span = &span};
+  counts c = {{0}, 0, {0}};
+  psdmp_dictionary_fill(&run, 0, basic, loads, d);
+  *always = psdmp_columns_always(&run, 0);
+  for (int k = 0; k < d->count; k++, c.all++) c.of[d->column[k].kind]++, c.loaded[d->column[k].load]++;
+  psdm_robot_free(robot);
+  return c;
+}
+
+static void test_dictionary(void **unused) {
+  (void)unused;
+  psdmp_dictionary d;
+  int always;
+  for (int springs = 0; springs < 2; springs++)
+    for (int slides = 0; slides < 2; slides++) {
+      /* plain: v, sign v, 1, and the springs */
+      counts c = fill(springs, true, 3, slides, false, true, &d, &always);
+      assert_int_equal(c.all, !springs ? 3 : slides ? 4 : 6);
+      assert_int_equal(always, c.all);
+      assert_true(c.of[PSDM_COLUMN_VISCOUS] == 1 && c.of[PSDM_COLUMN_SIGN] == 1 && c.of[PSDM_COLUMN_OFFSET] == 1 && c.of[PSDM_COLUMN_LINEAR] == springs);
+      /* basic: ten Coulomb and ten Maxwell elements */
+      c = fill(springs, false, 3, slides, true, true, &d, &always);
+      assert_true(c.of[PSDM_COLUMN_TANH] == 10 && c.of[PSDM_COLUMN_STOP] == 10 && c.of[PSDM_COLUMN_POWER] == 0 && c.loaded[1] == 0);
+      assert_int_equal(always, !springs ? 3 : slides ? 4 : 6);
+      /* all: two loads of both, three Stribeck curves, five powers, |v|; two waves where the joint turns far */
+      c = fill(springs, false, 3, slides, false, true, &d, &always);
+      assert_true(c.of[PSDM_COLUMN_TANH] == 30 && c.of[PSDM_COLUMN_STOP] == 30 && c.of[PSDM_COLUMN_STRIBECK] == 3 && c.of[PSDM_COLUMN_POWER] == 5 && c.of[PSDM_COLUMN_ABSOLUTE] == 1);
+      assert_true(c.loaded[1] == 20 && c.loaded[2] == 20);
+      assert_int_equal(c.of[PSDM_COLUMN_SINE], slides ? 0 : 2);
+      assert_int_equal(c.of[PSDM_COLUMN_COSINE], slides ? 0 : 2);
+      assert_int_equal(c.of[PSDM_COLUMN_LINEAR], slides ? springs : 1);
+      /* no load known; and a joint that hardly turns shows no waves but those of its springs */
+      c = fill(springs, false, 2, slides, false, false, &d, &always);
+      assert_true(c.loaded[1] == 0 && c.loaded[2] == 0 && c.of[PSDM_COLUMN_TANH] == 10);
+      assert_int_equal(c.of[PSDM_COLUMN_SINE], springs && !slides);
+    }
+}
+
+/* no column twice, and every width a positive share of the speed or the span */
+static void test_dictionary_has_no_twins(void **unused) {
+  (void)unused;
+  psdmp_dictionary d;
+  int always;
+  for (int springs = 0; springs < 2; springs++) {
+    fill(springs, false, 3, false, false, true, &d, &always);
+    for (int k = 0; k < d.count; k++) {
+      const psdmp_column *a = &d.column[k];
+      bool wide = a->kind == PSDM_COLUMN_TANH || a->kind == PSDM_COLUMN_STOP || a->kind == PSDM_COLUMN_STRIBECK;
+      if (wide) assert_true(a->width > 0 && a->width <= (a->kind == PSDM_COLUMN_STOP ? 0.1 * 3 : 2) * (1 + 1e-15));
+      for (int j = 0; j < k; j++)
+        if (d.column[j].kind == a->kind && d.column[j].load == a->load && fabs(d.column[j].width - a->width) <= 1e-9 * a->width) fail_msg("columns %d and %d are the same", j, k);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_stop_remembers), cmocka_unit_test(test_dictionary), cmocka_unit_test(test_dictionary_has_no_twins)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,89 @@
+/* The comparison of a model with the recursions: it finds the right model right and the wrong one wrong, with and without inertias, stops when it is told to, and
+ * says why it could not be made. */
+#include <stdio.h>
+#include <string.h>
+
+#include "support.h"
+
+static const char arm[] = "name: arm\nconvention: dh\ngravity: [0, -9.81, 0]\njoints: [{name: s, a: LENGTH, drive_inertia: 0.2}, {name: e, a: 0.7}]\n";
+static const char links[] = "links: [{mass: 1, com: [-0.5, 0.1, 0], inertia: {zz: 0.1, xx: 0.05, yy: 0.1}}, {mass: 2, com: [-0.3, 0, 0], inertia: {zz: 0.1, xx: 0.05, yy: 0.1}}]\n";
+
+static psdm_robot *make(const char *length, bool inertias) {
+  char text[1024];
+  const char *at = strstr(arm, "LENGTH");
+  snprintf(text, sizeof text, "%.*s%s%s%s", (int)(at - arm), arm, length, at + 6, inertias ? links : "");
+  return parse_robot(text);
+}
+
+static psdm_model *derive(const psdm_robot *robot) {
+  psdm_model *model;
+  assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+  return model;
+}
+
+static void test_right_and_wrong(void **unused) {
+  (void)unused;
+  for (int inertias = 0; inertias < 2; inertias++) {
+    psdm_robot *robot = make("1", inertias), *longer = make("1.01", inertias);
+    psdm_model *model = derive(robot);
+    double residual;
+    assert_int_equal(psdm_model_check(robot, model, NULL, 100, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+    assert_true(residual < 1e-13); /* a few dozen roundings of the largest torque */
+    assert_int_equal(psdm_model_check(longer, model, NULL, 100, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+    assert_true(residual > 1e-3 && residual < 1); /* a hundredth of a length is worth about that much torque */
+    psdm_model_free(model);
+    psdm_robot_free(robot);
+    psdm_robot_free(longer);
+  }
+}
+
+static bool three_times(void *user, int done) {
+  int *calls = user;
+  assert_int_equal(done, ++*calls);
+  return done < 3;
+}
+
+static void test_stops_when_told(void **unused) {
+  (void)unused;
+  psdm_robot *robot = make("1", true);
+  psdm_model *model = derive(robot);
+  int calls = 0;
+  double residual;
+  assert_int_equal(psdm_model_check(robot, model, NULL, 100, three_times, &calls, NULL, &residual, NULL), PSDM_OK);
+  assert_int_equal(calls, 3);
+  assert_true(residual < 1e-13);
+  assert_int_equal(psdm_model_check(robot, model, NULL, 0, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+  assert_true(residual == 0);
+  psdm_model_free(model);
+  psdm_robot_free(robot);
+}
+
+/* each allocation fails once: the status comes with its sentence, and nothing is kept */
+static void test_memory(void **unused) {
+  (void)unused;
+  for (int inertias = 0; inertias < 2; inertias++) {
+    psdm_robot *robot = make("1", inertias);
+    psdm_model *model = derive(robot);
+    psdm_status status = PSDM_E_MEMORY;
+    long call = 1;
+    for (; status; call++) {
+      counting c;
+      psdm_error error = {0};
+      double residual;
+      counting_init(&c, call);
+      status = psdm_model_check(robot, model, NULL, 5, NULL, NULL, &c.allocator, &residual, &error);
+      assert_true(!status || status == PSDM_E_MEMORY);
+      assert_int_equal(error.status, status);
+      if (status) assert_true(error.text[0] != '\0');
+      assert_int_equal(c.live, 0);
+    }
+    assert_true(call > 2);
+    psdm_model_free(model);
+    psdm_robot_free(robot);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_and_wrong), cmocka_unit_test(test_stops_when_told), cmocka_unit_test(test_memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
