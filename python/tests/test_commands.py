@@ -36,6 +36,7 @@ def test_simulate(two_link, run):
 def test_calibrate(two_link, run, tmp_path):
     found = two_link.calibrate(run.log, holdout=0.3, plain_friction=True, estimator="wls")
     assert found.names == two_link.params().names and found.heldout["global_rel"] < 0.02
+    assert found.good and found.verdict in ("good", "usable") and found["verdict"]["error"] == pytest.approx(found.heldout["global_rel"])
     assert found.covariance.shape[0] >= found.theta.size
     np.testing.assert_allclose(np.sqrt(np.diag(found.covariance))[: found.theta.size], found.sd, rtol=1e-9)
     assert np.all(np.abs(found.theta - two_link.base_model.theta) < np.maximum(6 * found.sd, 0.05 * np.max(np.abs(found.theta))))
@@ -53,6 +54,14 @@ def test_calibrate(two_link, run, tmp_path):
     load = robot.payload(run.log)
     assert abs(load.load["mass"]) < 0.2 and load.standard.shape == (10,)
     assert robot.calibrated(load).ready
+
+
+def test_calibrate_verdict(two_link, run):
+    """Torques that have nothing to do with the motion."""
+    noise = np.random.default_rng(1).normal(size=run.log["tau"].shape)
+    found = two_link.calibrate({**run.log, "tau": noise}, plain_friction=True, estimator="wls", predict=False)
+    assert not found.good and found.verdict == "useless" and found.findings[0].startswith("useless: ")
+    assert two_link.calibrate({**run.log, "tau": noise}, plain_friction=True, estimator="wls", predict=False, accept="useless").good
 
 
 def test_calibrate_refuses(two_link, run):
