@@ -86,7 +86,8 @@ typedef struct collector {
   int drives;
   double kept;        /* smallest coefficient kept, relative */
   const int *column;  /* (standard) output column of each parameter, -1: left out */
-  const double *unit; /* (10) what a coefficient of each parameter is measured in, inverse */
+  double reach;       /* the unit of lengths in the terms */
+  double power[7];    /* reach^-4 to reach^2 */
 } collector;
 
 static void set_drives(collector *c, int class_index) {
@@ -121,42 +122,62 @@ static void count_entries(collector *c, const sorted_term *first, const sorted_t
 typedef struct placing {
   unsigned keep;          /* kept parameters of the body */
   unsigned short column[PSDMP_STANDARD], torque;
-  double scale, smallest; /* smallest is relative to the unit */
-  const double *unit;
+  double scale[PSDMP_STANDARD], smallest; /* from units of the reach to metres; smallest stays in those */
 } placing;
 
-/* the kept entries of one record to the place where its function stands; returns the place behind them */
-static inline long place_record(placing *p, const uint64_t *record, psdmp_entry *P, long at) {
+/* the kept entries of one record to the place where its function stands; returns the place behind them. slides: what its monomial's slides divide by */
+static inline long place_record(placing *p, const uint64_t *record, double slides, psdmp_entry *P, long at) {
   unsigned mask = psdmp_record_mask(record);
   const double *value = psdmp_record_values(record);
   double smallest = p->smallest;
   if (mask == 0x3FF) { /* a full row: no need to find out which */
     for (unsigned left = p->keep; left; left &= left - 1) {
       int i = __builtin_ctz(left);
-      double x = value[i] * p->scale, size = fabs(x) * p->unit[i];
+      double size = fabs(value[i]);
       smallest = size < smallest ? size : smallest;
-      P[at++] = (psdmp_entry){x, p->torque, p->column[i]};
+      P[at++] = (psdmp_entry){value[i] * p->scale[i] * slides, p->torque, p->column[i]};
     }
   } else {
     for (unsigned left = mask; left; left &= left - 1, value++) {
       int i = __builtin_ctz(left);
       if (!(p->keep >> i & 1)) continue;
-      double x = *value * p->scale, size = fabs(x) * p->unit[i];
+      double size = fabs(*value);
       smallest = size < smallest ? size : smallest;
-      P[at++] = (psdmp_entry){x, p->torque, p->column[i]};
+      P[at++] = (psdmp_entry){*value * p->scale[i] * slides, p->torque, p->column[i]};
     }
   }
   p->smallest = smallest;
   return at;
 }
 
+static int sliding(const psdm_model *m, int joint) { return joint >= 0 && m->prismatic[joint]; }
+
+/* 1 / reach^exponents of the slides in a monomial */
+static double slides_of(const collector *c, uint64_t code) {
+  const psdm_model *m = c->m;
+  int power = 0;
+  for (int j = 0; j < m->n; j++)
+    if (m->prismatic[j]) power += (int)(code / m->weight[j] % (uint64_t)m->radix[j]);
+  return power ? pow(c->reach, -power) : 1;
+}
+
 static void place_term(collector *c, const sorted_term *t, long *next) {
-  placing p = {.keep = kept_mask(c, t), .torque = (unsigned short)t->torque, .scale = t->term->scale, .smallest = c->kept, .unit = c->unit};
-  for (int i = 0; i < PSDMP_STANDARD; i++) p.column[i] = (unsigned short)c->column[PSDMP_STANDARD * t->body + i];
-  psdmp_entry *P = c->m->P;
+  static const int degree[PSDMP_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
+  const psdm_model *m = c->m;
+  placing p = {.keep = kept_mask(c, t), .torque = (unsigned short)t->torque, .smallest = c->kept};
+  /* a torque is mass times reach squared per acceleration, times reach where it is gravity's, and a slide has a length less */
+  int first, second, power = t->class_index ? 2 : 1;
+  psdm_model_class_rates(m, t->class_index, &first, &second);
+  power -= sliding(m, t->torque) + sliding(m, first) + sliding(m, second);
+  for (int i = 0; i < PSDMP_STANDARD; i++) {
+    p.column[i] = (unsigned short)c->column[PSDMP_STANDARD * t->body + i];
+    p.scale[i] = t->term->scale * c->power[4 + power - degree[i]];
+  }
+  bool slides = false;
+  for (int j = 0; j < m->n; j++) slides |= m->prismatic[j];
   PSDMP_EACH(&t->term->rows, segment, record) {
     long *at = &next[rank_of(&c->set, record[0])];
-    *at = place_record(&p, record, P, *at);
+    *at = place_record(&p, record, slides ? slides_of(c, record[0]) : 1, m->P, *at);
   }
   c->kept = p.smallest;
 }
@@ -218,9 +239,8 @@ static bool make_room(const psdm_robot *r, const psdmp_expansion *e, psdm_model 
 
 psdm_status psdmp_collect(const psdm_robot *r, const psdmp_expansion *e, const int *q, const int *column, psdm_model *m, double *kept, psdm_error *error) {
   psdmp_arena scratch = {.allocator = m->arena.allocator};
-  double unit[PSDMP_STANDARD];
-  for (int i = 0; i < PSDMP_STANDARD; i++) unit[i] = 1e-13 / e->tolerance[i];
-  collector c = {.m = m, .robot = r, .kept = INFINITY, .column = column, .unit = unit};
+  collector c = {.m = m, .robot = r, .kept = INFINITY, .column = column, .reach = e->reach};
+  for (int i = 0; i < 7; i++) c.power[i] = pow(e->reach, i - 4);
   sorted_term *sorted = NEW(&scratch, e->terms, sorted_term);
   uint64_t codes = m->weight[0] * (uint64_t)m->radix[0], words = codes / 64 + 1;
   c.drive = NEW(&scratch, r->drives * r->n, constant);

@@ -77,12 +77,11 @@ static inline void append(builder *b, uint64_t code, const double row[10], unsig
   for (unsigned left = candidates; left; left &= left - 1) {
     int i = __builtin_ctz(left);
     double size = fabs(row[i]);
-    if (size > b->e->tolerance[i]) {
+    if (size > PSDMP_ROUNDING) {
       mask |= 1u << i;
       value[count++] = row[i];
-    } else if (size > 0) {
-      double relative = size / b->e->tolerance[i];
-      if (relative > b->e->largest_dropped) b->e->largest_dropped = relative;
+    } else if (size > b->e->largest_dropped) {
+      b->e->largest_dropped = size;
     }
   }
   if (!count) return;
@@ -408,6 +407,12 @@ static void emit_level(walk *w, const level *k) {
   }
 }
 
+double psdmp_unit_length(double length) {
+  int exponent;
+  if (!(length > 1e-100) || !isfinite(length)) return 1;
+  return frexp(length, &exponent) < 0.70710678118654752 ? ldexp(1, exponent - 1) : ldexp(1, exponent);
+}
+
 /* longest way from the base to any link frame or joint: the length that coefficients are measured with */
 double psdmp_reach(const psdm_robot *r, psdmp_arena *arena) {
   double *to = psdmp_arena_alloc(arena, (size_t)r->bodies * sizeof *to), longest = 0;
@@ -419,7 +424,7 @@ double psdmp_reach(const psdm_robot *r, psdmp_arena *arena) {
     to[b] = r->body[b].parent < 0 ? 0 : to[r->body[b].parent] + step;
     longest = fmax(longest, to[b] + beyond);
   }
-  return longest > 1e-6 ? longest : 1;
+  return psdmp_unit_length(longest);
 }
 
 /* the potential of a unit gravity before any joint: -g over the base's first moments */
@@ -438,9 +443,6 @@ psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_
   level *levels = psdmp_arena_alloc(&e->arena, (size_t)r->bodies * sizeof *levels);
   psdmp_joint_maps *maps = psdmp_arena_alloc(&e->arena, sizeof *maps);
   e->reach = psdmp_reach(r, &e->arena);
-  /* A coefficient of a parameter of degree d is a sum of products of lengths to the power 2 - d. Rounding of a dozen joints'
-   * products stays below 1e-14 of them, and what is not rounding was seen at 7e-9 and above (seven joints, nothing aligned). */
-  for (int i = 0; i < PSDMP_STANDARD; i++) e->tolerance[i] = 1e-13 * pow(fmax(e->reach, 0.1), i == 0 ? 2 : i < 4 ? 1 : 0);
   psdmp_rows base = start_potential(e, r->gravity);
   bool ok = levels && maps;
   for (int b = 0; b < r->bodies && ok && !e->pool.failed; b++) {
@@ -452,7 +454,6 @@ psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_
     emit_level(&w, &levels[b]);
     if (o && o->going_on && !o->going_on(o->going_on_user, (double)(b + 1) / r->bodies)) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while deriving");
   }
-  e->largest_dropped *= 1e-13;
   return ok && !e->pool.failed ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
 }
 

@@ -37,8 +37,8 @@ static psdm_status find(const psdm_robot *r, const psdm_derive_options *options,
   psdm_status status = psdmp_restriction_set(r, options, &m->arena, &assumed, error);
   if (status) return status;
   m->combined = psdmp_restriction_combines(&assumed, m->standard);
-  status = assumed.B || r->coupled || !r->plain_drives ? psdmp_base_sampled(r, &assumed, m, info, error)
-                                                       : psdmp_base_recursion(r, psdmp_reach(r, &m->arena), m, info, error);
+  status = assumed.B || r->coupled || !r->plain_drives ? psdmp_base_sampled(r, &assumed, 0, m, info, error)
+                                                       : psdmp_base_recursion(r, psdmp_reach(r, &m->arena), 0, m, info, error);
   if (!status) psdmp_set_fates(m);
   return status;
 }

@@ -154,6 +154,24 @@ static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_arena *scra
   return false;
 }
 
+/* as the structure chooses, link by link: it prefers the same columns, unless shares grew without bounds. False: out of memory. */
+static bool choose_by_links(const psdm_robot *r, const psdmp_samples *samples, int rank, bool *keep, bool *found, psdmp_arena *scratch) {
+  int rows = samples->rows, columns = samples->columns;
+  double reach = psdmp_reach(r, scratch), size = 0, *A = NEW(scratch, (long)rows * columns, double);
+  psdmp_link_choice choice;
+  if (!A) return false;
+  for (int k = 0; k < columns; k++)
+    for (int i = 0; i < rows; i++) {
+      A[(long)k * rows + i] = samples->W[(long)k * rows + i] * pow(reach, psdmp_length_degree(r, samples->column[k]));
+      size = fmax(size, fabs(A[(long)k * rows + i]));
+    }
+  const psdmp_link_columns of = {rows, columns, samples->column, A, 1e-13 * size};
+  if (!psdmp_choose_by_link(r, &of, scratch, &choice)) return false;
+  *found = choice.rank == rank;
+  for (int k = 0; k < rank && *found; k++) keep[choice.kept[k]] = true;
+  return true;
+}
+
 /* ---- W2 = W1 beta ---- */
 
 /* QR of [W1 W2]: beta = R1^-1 R2, eq. (17) */
@@ -237,17 +255,19 @@ static bool make_room(holder *h, int c) {
   return p->T && p->R && p->sigma && p->V2N && p->V1 && p->kept && p->dropped && p->beta && h->fate;
 }
 
-static bool solve(holder *h, const psdm_params_options *o, const psdmp_samples *samples, psdmp_arena *scratch) {
+static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, const psdmp_samples *samples, psdmp_arena *scratch) {
   psdm_params *p = &h->params;
+  bool found = false;
   matrix m = {.r = samples->rows, .c = samples->columns, .W = samples->W};
   bool *keep = NEW(scratch, m.c, bool);
   if (!keep || !make_room(h, m.c)) return false;
   if (m.c) {
     if (!factorise(h, &m, scratch)) return false;
     p->rank = p->ranks[o->solver == PSDM_SOLVER_SVD ? 2 : 0];
-    if (o->solver == PSDM_SOLVER_QR)
+    if (!choose_by_links(r, samples, p->rank, keep, &found, scratch)) return false;
+    if (!found && o->solver == PSDM_SOLVER_QR)
       choose_by_R(h, m.c, p->rank, keep);
-    else if (!choose_by_V(&m, p->rank, keep, scratch))
+    else if (!found && !choose_by_V(&m, p->rank, keep, scratch))
       return false;
     split(h, keep, m.c);
     if (p->rank < m.c && !(o->solver == PSDM_SOLVER_SVD ? beta_by_V : beta_by_R)(h, &m, scratch)) return false;
@@ -279,7 +299,7 @@ psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *op
     if (column) memcpy(column, samples.column, sizeof *column * (size_t)samples.columns);
     *p = (psdm_params){.standard = psdm_robot_parameter_count(r), .rows = samples.rows, .columns = samples.columns, .column = column,
                        .spread_random = samples.spread_random, .spread = samples.spread};
-    if (!column || !solve(h, o, &samples, &scratch)) status = no_memory(r, error);
+    if (!column || !solve(r, h, o, &samples, &scratch)) status = no_memory(r, error);
   }
   psdmp_arena_free(&scratch);
   if (status)
