@@ -41,6 +41,7 @@ void psdmp_free(const psdm_allocator *allocator, void *memory);
 typedef struct psdmp_arena {
   const psdm_allocator *allocator;
   struct psdmp_arena_chunk *chunks;
+  bool failed; /* some request was not met: tells memory from other failures */
 } psdmp_arena;
 
 void *psdmp_arena_alloc(psdmp_arena *arena, size_t bytes); /* zeroed, max_align_t aligned; NULL on failure */

@@ -90,9 +90,11 @@ static void choose_link(chooser *c, int width, const int *column) {
   }
 }
 
-/* U beta = shares for every column that is not kept */
+/* U beta = shares for every column that is not kept; a share that is rounding becomes zero here, so that those after it make up for it */
 static void set_beta(chooser *c) {
   int rows = c->of->rows, columns = c->of->columns, rank = c->out->rank;
+  double size = 0;
+  for (long i = 0; i < (long)rows * columns; i++) size = fmax(size, fabs(c->of->A[i]));
   double *u = c->E; /* no longer needed */
   for (int k = 0; k < rank; k++) {
     const double *x = c->of->A + (long)c->out->kept[k] * rows;
@@ -105,7 +107,7 @@ static void set_beta(chooser *c) {
     for (int k = rank - 1; k >= 0 && !kept; k--) {
       double value = dot(rows, c->of->A + (long)col * rows, c->Q + (long)k * rows);
       for (int e = k + 1; e < rank; e++) value -= c->U[(long)e * columns + k] * u[e];
-      u[k] = value / c->U[(long)k * columns + k];
+      u[k] = fabs(value) > 3e-13 * size ? value / c->U[(long)k * columns + k] : 0;
       c->out->beta[(long)k * columns + col] = u[k];
     }
   }

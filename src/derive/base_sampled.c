@@ -292,7 +292,7 @@ psdm_status psdmp_base_sampled(const psdm_robot *r, const psdmp_restriction *res
   double *A = NEW(&scratch, rows * S, double), *Y = NEW(&scratch, r->n * S, double), *B = res->B ? NEW(&scratch, rows * S, double) : A;
   double *state = NEW(&scratch, 5 * r->n, double);
   psdm_work *work = NULL;
-  psdm_status status = A && Y && B && state ? psdm_work_new(r, m->arena.allocator, &work) : PSDM_E_MEMORY;
+  psdm_status status = A && Y && B && state && !scratch.failed ? psdm_work_new(r, m->arena.allocator, &work) : PSDM_E_MEMORY;
   if (!status) status = sample_regressor(r, reach, work, samples, rows, state, Y, A);
   if (!status && res->B) restrict_columns(r, reach, res, rows, S, A, B);
   if (status)

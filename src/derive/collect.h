@@ -89,6 +89,25 @@ void psdmp_base_columns(const psdm_model *model, int *column);
 /* P from Psi (in P's place): the kept columns, counted as base parameters. */
 void psdmp_keep_columns(psdm_model *model, const int *column);
 
+/* Base parameters that are compared with the recursions before they are handed over. */
+typedef struct psdmp_checked {
+  const psdm_model *model;             /* NULL, or without functions: the columns of the regressor are what is compared */
+  const void *answer;
+  int l, states;
+  void (*theta)(const void *answer, const double *pi, double *theta);
+  int (*parameter)(const void *answer, int j); /* the standard parameter that base parameter j is named after */
+  const psdmp_restriction *restriction; /* may be NULL */
+  const psdm_derive_options *options;   /* may be NULL */
+  const char *what;                     /* for the sentence, plural */
+} psdmp_checked;
+
+/* *residual: max |difference| / max |torque| over random states, forces times the reach. PSDM_E_ACCURACY above PSDM_MODEL_ACCURACY. */
+psdm_status psdmp_check_answer(const psdm_robot *robot, const psdmp_checked *of, const psdm_allocator *allocator, double *residual, psdm_error *error);
+
+/* The same for a model. Passes over what is not meant to be exact. */
+psdm_status psdmp_check_model(const psdm_robot *robot, const psdm_model *model, const psdmp_restriction *restriction, const psdm_derive_options *options,
+                              psdm_derive_info *info, psdm_error *error);
+
 /* Changes P and the base parameters to the echelon basis; tolerance: the relative accuracy of P. */
 psdm_status psdmp_echelon(psdm_model *model, double tolerance, psdm_error *error);
 

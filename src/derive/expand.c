@@ -444,7 +444,7 @@ psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_
   psdmp_joint_maps *maps = psdmp_arena_alloc(&e->arena, sizeof *maps);
   e->reach = psdmp_reach(r, &e->arena);
   psdmp_rows base = start_potential(e, r->gravity);
-  bool ok = levels && maps;
+  bool ok = levels && maps && !e->arena.failed;
   for (int b = 0; b < r->bodies && ok && !e->pool.failed; b++) {
     const level *parent = r->body[b].parent < 0 ? NULL : &levels[r->body[b].parent];
     ok = new_level(&w, parent, b, &levels[b]);
