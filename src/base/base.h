@@ -51,7 +51,10 @@ void psdmp_arena_free(psdmp_arena *arena);
 
 /* ---- time and chance ---- */
 
-double psdmp_clock(void); /* s, of a clock that never goes back */
+double psdmp_clock(void);
+
+/* Bytes of the machine, or of the address space that this process may have; SIZE_MAX when unknown. */
+size_t psdmp_machine_memory(void); /* s, of a clock that never goes back */
 
 /* splitmix64 (Steele, Lea, Flood 2014): the same numbers on every machine. */
 static inline uint64_t psdmp_random_bits(uint64_t *state) {

@@ -7,8 +7,8 @@
 
 /* Fills the model's functions and P from the terms; q[b] is the joint that a term's number b means, column (standard) the output column
  * of each standard parameter, -1 to leave it out. With every parameter its own column P is Psi. */
-psdm_status psdmp_collect(const psdm_robot *robot, const psdmp_expansion *e, const int *q, const int *column, psdm_model *model, double *kept,
-                          psdm_error *error);
+psdm_status psdmp_collect(const psdm_robot *robot, const psdmp_expansion *e, const int *q, const int *column, const psdm_derive_options *options,
+                          psdm_model *model, double *kept, psdm_error *error);
 
 /* A kept parameter is exchanged for another one where the share of a regrouped one in it would be larger, in units of the reach: exact right
  * angles give shares of one or two, 15 degrees up to 15, and axes that are nearly aligned the inverse square of the angle. */

@@ -98,10 +98,10 @@ static psdm_status derive_exact(const psdm_robot *r, const psdm_derive_options *
     /* the kept columns are known beforehand, so P is written at once */
     status = psdmp_base_recursion(r, e.reach, options ? options->rank_tolerance : 0, m, info, error);
     if (!status) psdmp_base_columns(m, column);
-    if (!status) status = psdmp_collect(r, &e, q, column, m, &info->kept, error);
+    if (!status) status = psdmp_collect(r, &e, q, column, options, m, &info->kept, error);
   } else if (!status) {
     for (int k = 0; k < m->standard; k++) column[k] = k;
-    status = psdmp_collect(r, &e, q, column, m, &info->kept, error);
+    status = psdmp_collect(r, &e, q, column, options, m, &info->kept, error);
     if (!status) status = psdmp_restrict_psi(&assumed, m, error);
     if (!status) status = psdmp_base_sampled(r, &assumed, options ? options->rank_tolerance : 0, m, info, error);
     if (!status) psdmp_base_columns(m, column);

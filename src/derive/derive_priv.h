@@ -36,10 +36,18 @@ typedef struct psdmp_pool {
   struct psdmp_pool_chunk *chunks;
   uint64_t *at, *end; /* free part of the newest chunk */
   size_t bytes;       /* taken from the allocator so far */
-  bool failed;        /* out of memory: everything after is empty */
+  size_t limit;       /* and at most */
+  bool failed;        /* out of memory or beyond the limit: everything after is empty */
+  bool beyond;
 } psdmp_pool;
 
 void psdmp_pool_free(psdmp_pool *pool);
+
+/* What a derivation may take. */
+size_t psdmp_memory_limit(const psdm_derive_options *options);
+
+/* PSDM_E_LIMIT: about `need` bytes are needed. */
+psdm_status psdmp_beyond_memory(const psdm_robot *robot, double need, size_t limit, psdm_error *error);
 
 static inline unsigned psdmp_record_mask(const uint64_t *record) { return (unsigned)(record[1] & 0xFFFF); }
 static inline int psdmp_record_count(const uint64_t *record) { return (int)(record[1] >> 16); }

@@ -21,7 +21,17 @@ typedef struct psdmp_pool_chunk {
 
 enum { CHUNK_WORDS = 32 * 1024, RECORD_WORDS = 2 + PSDMP_STANDARD };
 
+size_t psdmp_memory_limit(const psdm_derive_options *o) { return o && o->memory ? o->memory : psdmp_machine_memory() / 2; }
+
+psdm_status psdmp_beyond_memory(const psdm_robot *r, double need, size_t limit, psdm_error *error) {
+  return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
+                    "the closed form of these %d joints needs about %.2g GB, more than the %.2g GB that it may take (--memory); recursions and base parameters need no closed form",
+                    r->bodies, 1e-9 * need, 1e-9 * (double)limit);
+}
+
 static void *raw(psdmp_pool *pool, size_t bytes) {
+  pool->beyond |= !pool->failed && bytes > pool->limit - pool->bytes;
+  pool->failed |= pool->beyond;
   void *memory = pool->failed ? NULL : psdmp_alloc_raw(pool->allocator, bytes);
   pool->failed |= !memory;
   pool->bytes += memory ? bytes : 0;
@@ -438,7 +448,8 @@ static psdmp_rows start_potential(psdmp_expansion *e, const double g[3]) {
 
 psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_derive_options *o, const psdm_allocator *allocator, psdmp_expansion *e,
                          psdm_error *error) {
-  *e = (psdmp_expansion){.pool = {.allocator = allocator}, .arena = {.allocator = allocator}};
+  *e = (psdmp_expansion){.pool = {.allocator = allocator, .limit = psdmp_memory_limit(o)}, .arena = {.allocator = allocator}};
+  size_t before = 1, last = 0; /* bytes after the level before the last, and after the last */
   walk w = {.robot = r, .e = e, .digit = digit};
   level *levels = psdmp_arena_alloc(&e->arena, (size_t)r->bodies * sizeof *levels);
   psdmp_joint_maps *maps = psdmp_arena_alloc(&e->arena, sizeof *maps);
@@ -452,6 +463,9 @@ psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_
     psdmp_joint_maps_set(r, b, e->reach, maps);
     fill_level(&w, parent, &base, &levels[b], maps);
     emit_level(&w, &levels[b]);
+    if (e->pool.beyond) /* every further joint multiplies by what the last one did */
+      return psdmp_beyond_memory(r, 2 * (double)e->pool.limit * pow(fmax(2, (double)last / (double)before), r->bodies - 1 - b), e->pool.limit, error);
+    before = last ? last : 1, last = e->pool.bytes;
     if (o && o->going_on && !o->going_on(o->going_on_user, (double)(b + 1) / r->bodies)) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while deriving");
   }
   return ok && !e->pool.failed ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
