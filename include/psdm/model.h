@@ -37,14 +37,22 @@ typedef struct psdm_derive_options {
                                    q1.. qd1.. qdd1.. m1 mx1 .. from standard input and prints a CSV tau1.., one row for each row */
   bool (*going_on)(void *user, double share); /* now and then with the share done, 0 to 1; false stops with PSDM_E_ARGUMENT */
   void *going_on_user;
+  double rank_tolerance; /* directions of the parameters that give less torque than this, relative, are regrouped too; 0: only those that give none.
+                            For identification: what nearly aligned axes add cannot be told from noise. Such a model is not checked. */
+  bool unchecked;        /* hand the answer over without comparing it with the recursions */
+  size_t memory;         /* bytes that a derivation may take; 0: half of the machine's */
 } psdm_derive_options;
+
+/* A model whose torques differ from the recursions' by more than this, relative, is not handed over: PSDM_E_ACCURACY. */
+#define PSDM_MODEL_ACCURACY 1e-9
 
 /* How good the answer is. */
 typedef struct psdm_derive_info {
-  double seconds;                       /* for the derivation itself */
+  double seconds;                       /* for the derivation itself, without the check */
+  double residual;                      /* of the torques of a few random states and parameters, as psdm_model_check has it; NAN: not checked */
   double dropped, kept;                 /* largest coefficient taken for zero, smallest that was not; relative to reach^degree */
-  double rank_dropped, rank_kept;       /* the same for the rank decisions of the base parameters, relative */
-  size_t bytes;                         /* memory taken while deriving */
+  double rank_dropped, rank_kept;       /* the same for the rank decisions of the base parameters: torques of a unit direction, in units of the reach */
+  size_t bytes;                         /* memory taken for the terms while deriving */
   long searched;                        /* dense: functions in all systems that were solved, after the pre-filters */
 } psdm_derive_info;
 

@@ -64,7 +64,7 @@ typedef struct psdm_params {
   /* the answer: theta = X1 + beta X2 */
   const int *kept;      /* (b) columns, ascending */
   const int *dropped;   /* (c - b) columns, ascending */
-  const double *beta;   /* row-major (b x (c - b)); what is below 1e-9 of its column is zero */
+  const double *beta;   /* row-major (b x (c - b)); what is below 1e-11 of its column is zero */
 } psdm_params;
 
 /* Allocates; free with psdm_params_free. options may be NULL. */

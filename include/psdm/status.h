@@ -37,7 +37,8 @@ extern "C" {
   X(PSDM_E_LIMIT, "the input is larger or deeper than is accepted")      \
   X(PSDM_E_SINGULAR, "the mass matrix is not positive definite")         \
   X(PSDM_E_LOOP, "a closed loop cannot be closed at this state")         \
-  X(PSDM_E_COMPILER, "no C compiler could be run, or what it made does not load")
+  X(PSDM_E_COMPILER, "no C compiler could be run, or what it made does not load") \
+  X(PSDM_E_ACCURACY, "the answer is less accurate than it must be")
 
 typedef enum psdm_status {
 #define PSDM_STATUS_ENUM(name, text) name,

@@ -51,6 +51,7 @@ void psdmp_free(const psdm_allocator *allocator, void *memory);
 typedef struct psdmp_arena {
   const psdm_allocator *allocator;
   struct psdmp_arena_chunk *chunks;
+  bool failed; /* some request was not met: tells memory from other failures */
 } psdmp_arena;
 
 void *psdmp_arena_alloc(psdmp_arena *arena, size_t bytes); /* zeroed, max_align_t aligned; NULL on failure */
@@ -60,7 +61,10 @@ void psdmp_arena_free(psdmp_arena *arena);
 
 /* ---- time and chance ---- */
 
-double psdmp_clock(void); /* s, of a clock that never goes back */
+double psdmp_clock(void);
+
+/* Bytes of the machine, or of the address space that this process may have; SIZE_MAX when unknown. */
+size_t psdmp_machine_memory(void); /* s, of a clock that never goes back */
 
 /* splitmix64 (Steele, Lea, Flood 2014): the same numbers on every machine. */
 static inline uint64_t psdmp_random_bits(uint64_t *state) {

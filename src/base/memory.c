@@ -32,15 +32,20 @@ void psdmp_free(const psdm_allocator *allocator, void *memory) {
     free(memory);
 }
 
+static void *out_of_memory(psdmp_arena *arena) {
+  arena->failed = true;
+  return NULL;
+}
+
 static void *arena_take(psdmp_arena *arena, size_t bytes, bool zeroed) {
   size_t head = ROUND_UP(sizeof(psdmp_arena_chunk));
-  if (bytes > SIZE_MAX / 2) return NULL;
+  if (bytes > SIZE_MAX / 2) return out_of_memory(arena);
   bytes = ROUND_UP(bytes ? bytes : 1);
   psdmp_arena_chunk *chunk = arena->chunks;
   if (!chunk || chunk->size - chunk->used < bytes) {
     size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
     chunk = zeroed || size == CHUNK_BYTES ? psdmp_alloc(arena->allocator, head + size) : psdmp_alloc_raw(arena->allocator, head + size);
-    if (!chunk) return NULL;
+    if (!chunk) return out_of_memory(arena);
     *chunk = (psdmp_arena_chunk){.next = arena->chunks, .size = size};
     arena->chunks = chunk;
   }

@@ -176,11 +176,19 @@ typedef struct psdmp_factors {
   double *count;      /* the same index */
 } psdmp_factors;
 
+/* Directions of the parameters that give less torque than this, relative, are regrouped where parameters are identified: what axes add that are
+ * off by a few mrad drowns in the noise of any log, and makes everything else uncertain. Real ones were seen at 0.04 and above. */
+#define PSDMP_PHYSICAL_RANK 5e-3
+
+/* The base parameters of a robot without its file's assumptions, as they are identified. */
+psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_derive_info *info, psdm_error *error);
+
 typedef struct psdmp_run {
   const psdm_robot *robot;
   const psdm_calibrate_options *options;
   const psdm_allocator *allocator;
   psdmp_arena arena;          /* what lives as long as the answer */
+  bool singular;              /* a matrix could not be factorised: no lack of memory */
   psdmp_feed *feed;
   psdmp_checkpoint *checkpoint; /* NULL: none */
   long parts_of_others[3];    /* of other ranks: found, saved, damaged */

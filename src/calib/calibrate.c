@@ -42,6 +42,12 @@ static const double longest_delay = 0.25; /* s; torques that are later belong to
 static const double cutoffs[] = {3, 4, 5, 7, 10, 14, 20, 28, 40, 60, 100};
 enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs }; /* Hz that are tried */
 
+/* what a step could not do */
+static psdm_status not_done(const psdmp_run *r, psdm_error *error) {
+  if (!r->singular) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  return psdmp_fail(error, PSDM_E_ACCURACY, r->robot->file, 0, 0, "the base parameters cannot be told apart in double precision: the prior's weights are singular");
+}
+
 static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 static void because(psdmp_run *r, const char *format, ...) {
@@ -89,11 +95,12 @@ static psdm_status set_reach(psdmp_run *r, psdm_error *error) {
 /* the base parameters of the robot without the assumptions of its file: a log that contradicts them must be able to say so, and where they make a link
  * massless no physically possible answer would be left */
 static psdm_status set_model(psdmp_run *r, psdm_error *error) {
-  psdm_robot bare = *r->robot;
-  bare.assumptions = 0;
-  psdm_status status = psdm_params_derive(&bare, NULL, r->allocator, &r->model, NULL, error);
+  psdm_derive_info info;
+  psdm_status status = psdmp_parameters_model(r->robot, r->allocator, &r->model, &info, error);
   if (status) return status;
   if (r->robot->assumptions) because(r, "the %d assumptions of the robot's file are not made: the log decides", r->robot->assumptions);
+  if (info.rank_dropped > 1e-12)
+    because(r, "what gives less than %.2g of the torque is regrouped (at most %.2g here): axes that are nearly aligned cannot be told from aligned ones", PSDMP_PHYSICAL_RANK, info.rank_dropped);
   r->links = psdm_robot_links(r->robot);
   r->drives = psdm_robot_drives(r->robot);
   if (!psdmp_run_formulas(r, &r->arena)) return no_memory(error);
@@ -186,7 +193,7 @@ static double score_of(psdmp_run *r, const psdmp_band *band, bool basic, psdm_st
   ok = ok && psdmp_score(r, &f, &score, NULL);
   if (!basic) memcpy(r->choice, kept, (size_t)r->n * sizeof *kept);
   psdmp_factors_free(r, &f);
-  if (!ok && !*status) *status = no_memory(error);
+  if (!ok && !*status) *status = not_done(r, error);
   return score;
 }
 
@@ -314,13 +321,13 @@ static psdm_status choose_friction(psdmp_run *r, psdm_error *error) {
     if (status || r->stopped) return status;
     bool ok = psdmp_reweight(r, &f) && psdmp_choose(r, &f, most, false) && psdmp_reweight(r, &f);
     if (ok && pass > 0) ok = psdmp_choose(r, &f, most, false) && psdmp_reweight(r, &f);
-    if (!ok) status = no_memory(error);
+    if (!ok) status = not_done(r, error);
     if (!status && pass == 0) {
       double *theta = psdmp_arena_alloc(&r->arena, (size_t)r->l * sizeof *theta);
       status = theta ? fit_theta(r, &f, theta, error) : no_memory(error);
       if (!status) r->theta_load = theta;
     }
-    if (!status && (pass > 0 || r->options->plain_friction) && !choose_rest(r, &f)) status = no_memory(error);
+    if (!status && (pass > 0 || r->options->plain_friction) && !choose_rest(r, &f)) status = not_done(r, error);
     psdmp_factors_free(r, &f);
     if (r->options->plain_friction) break;
   }

@@ -36,7 +36,7 @@ static bool set_prior(chooser *c) {
     double H[100], H_inverse[100], scale[10];
     psdmp_pull_hessian(r->prior + 10L * k, H);
     for (int a = 0; a < 100; a++) H[a] *= r->lambda;
-    if (!psdmp_invert_scaled(10, H, H_inverse, scale)) return false;
+    if (!psdmp_invert_scaled(10, H, H_inverse, scale)) return !(r->singular = true);
     for (int a = 0; a < 10; a++)
       for (int j = 0; j < l; j++) {
         double sum = 0;
@@ -52,7 +52,7 @@ static bool set_prior(chooser *c) {
       for (int k = 0; k < S; k++) sum += r->K[(long)i * S + k] * HK[(long)k * l + j];
       G[(long)i * l + j] = sum;
     }
-  if (!psdmp_invert_scaled(l, G, inverse, scales) || !psdmp_cholesky(l, inverse)) return false;
+  if (!psdmp_invert_scaled(l, G, inverse, scales) || !psdmp_cholesky(l, inverse)) return !(r->singular = true);
   memset(c->prior, 0, (size_t)w * (size_t)w * sizeof *c->prior);
   for (int i = 0; i < l; i++) {
     double theta0 = 0;

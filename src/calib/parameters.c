@@ -18,10 +18,15 @@ int psdmp_standard_find(const psdm_robot *robot, const char *name) {
   return -1;
 }
 
-psdm_status psdm_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_error *error) {
+psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_derive_info *info, psdm_error *error) {
+  static const psdm_derive_options physical = {.rank_tolerance = PSDMP_PHYSICAL_RANK};
   psdm_robot bare = *robot;
   bare.assumptions = 0;
-  return psdm_params_derive(&bare, NULL, allocator, model, NULL, error);
+  return psdm_params_derive(&bare, &physical, allocator, model, info, error);
+}
+
+psdm_status psdm_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_error *error) {
+  return psdmp_parameters_model(robot, allocator, model, NULL, error);
 }
 
 /* ---- from a calibration ---- */

@@ -1,85 +1,85 @@
 /* base_recursion.c: base parameters without forming Psi (the idea of Gautier and Khalil 1990 in linear algebra).
  *
- * V_k is the span of all functionals on body k's parameters, T_k the part of it that appears with functions that the parent's
+ * V_k are the functionals on body k's parameters, T_k the part of them that appears with functions that the parent's
  * parameters do not share:
- *   T_k = span{ V_parent Lambda_b (b > 0), the rows of D_ik for i up to k },   V_k = V_parent Lambda_0 + T_k.
+ *   T_k = { V_parent Lambda_b (b > 0), the rows of D_ik for i up to k },   V_k = { V_parent Lambda_0, T_k }.
  * A direction u that T_k does not see can be moved to the parent: body k gets -u, the parent Lambda_0 u, and no torque changes.
  * So the number of base parameters is the sum of the ranks of T_k, and each decision is made in eleven dimensions (the ten
- * parameters and the drive inertia, which only D_kk sees). */
+ * parameters and the drive inertia, which only D_kk sees).
+ *
+ * Rows keep their size: sums of squares over V_k and T_k are means over all angles, so that what is left of a row is the torque
+ * that a unit of the direction gives at unit accelerations, in units of the reach. An axis that is off by 1e-7 so gives
+ * directions of 1e-7, and one is taken for zero only where it changes no torque. */
 #include <math.h>
 #include <string.h>
 
 #include "derive/collect.h"
+#include "linalg/linalg.h"
 
-enum { WIDE = PSDMP_STANDARD + 1, DRIVE = PSDMP_STANDARD };
-
-static const int length_degree[WIDE] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2};
+enum { WIDE = PSDMP_STANDARD + 1, DRIVE = PSDMP_STANDARD, TWIST = 6 };
+enum { MOST_ROWS = 4 * PSDMP_STANDARD + 3 * TWIST + 1 };
 
 /* within a link: XX XY XZ YY YZ ZZ mx my mz m Ia; what comes last is dropped first, and then formulas are polynomials in lengths */
 static const int keep_order[WIDE] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0, DRIVE};
 
-/* rows below this, of unit rows, are rounding: a dozen joints give 1e-14, what is real was seen at 8e-3 and above */
-static const double RANK_TOLERANCE = 1e-9;
+/* rows below this are rounding: a dozen joints give 1e-15 */
+static const double RANK_TOLERANCE = 1e-13;
 
-/* an orthonormal set of rows, and how clear the decisions were */
+/* rows by their triangle, which has the same sums of squares */
 typedef struct span {
-  int rank, width;
+  int rows;
   double row[WIDE][WIDE];
 } span;
 
+/* rows that are gathered for one */
+typedef struct heap {
+  int rows, width;
+  double column[WIDE][MOST_ROWS];
+} heap;
+
 typedef struct body_base {
-  span V, T, twists;      /* twists: span of the joints' twists at this body (6 wide) */
+  span V, T, twists;      /* twists: those of the joints at this body (6 wide) */
   int kept, dropped;
   int keep[WIDE], drop[WIDE];
-  double R[WIDE][WIDE];   /* column drop[d] = sum over j of R[j][d] column keep[j], in true units */
-  double L0[100];         /* Lambda_0, true units */
+  double R[WIDE][WIDE];   /* column drop[d] = sum over j of R[j][d] column keep[j] */
+  double L0[100];         /* Lambda_0 */
 } body_base;
 
 typedef struct judge {
-  double dropped, kept; /* largest residual taken for zero, smallest that was not */
+  double tolerance, dropped, kept; /* largest remainder taken for zero, smallest that was not */
 } judge;
 
-static double norm(int width, const double *x) {
-  double sum = 0;
-  for (int i = 0; i < width; i++) sum += x[i] * x[i];
-  return sqrt(sum);
+static void add_row(heap *h, double weight, const double *row) {
+  bool any = false;
+  for (int i = 0; i < h->width; i++) any |= row[i] != 0;
+  if (!any) return;
+  for (int i = 0; i < h->width; i++) h->column[i][h->rows] = weight * row[i];
+  h->rows++;
 }
 
-/* adds a row unless the span has it (Gram-Schmidt, twice) */
-static void add_row(span *s, const double *row, judge *j) {
-  double x[WIDE], size = norm(s->width, row);
-  if (s->rank == s->width) return;
-  if (size < RANK_TOLERANCE) { /* rows are made of unit rows and scaled geometry: one this small is rounding, not a direction */
-    j->dropped = fmax(j->dropped, size);
-    return;
-  }
-  for (int i = 0; i < s->width; i++) x[i] = row[i] / size;
-  for (int pass = 0; pass < 2; pass++)
-    for (int r = 0; r < s->rank; r++) {
-      double dot = 0;
-      for (int i = 0; i < s->width; i++) dot += x[i] * s->row[r][i];
-      for (int i = 0; i < s->width; i++) x[i] -= dot * s->row[r][i];
+/* Householder's reflections; rows that end up empty are left out */
+static void compress(heap *h, span *out) {
+  *out = (span){.rows = 0};
+  for (int c = 0; c < h->width && c < h->rows; c++) {
+    double *x = h->column[c], sum = 0;
+    for (int i = c; i < h->rows; i++) sum += x[i] * x[i];
+    if (sum == 0) continue;
+    double size = x[c] > 0 ? -sqrt(sum) : sqrt(sum), square = sum - x[c] * size;
+    x[c] -= size;
+    for (int k = c + 1; k < h->width; k++) {
+      double *y = h->column[k], part = 0;
+      for (int i = c; i < h->rows; i++) part += x[i] * y[i];
+      part /= square;
+      for (int i = c; part != 0 && i < h->rows; i++) y[i] -= part * x[i];
     }
-  double left = norm(s->width, x);
-  if (left < RANK_TOLERANCE) {
-    j->dropped = fmax(j->dropped, left);
-    return;
+    x[c] = size;
+    for (int i = c + 1; i < h->rows; i++) x[i] = 0;
   }
-  j->kept = fmin(j->kept, left);
-  for (int i = 0; i < s->width; i++) s->row[s->rank][i] = x[i] / left;
-  s->rank++;
-}
-
-/* the joint's matrices with parameters in units of reach^degree and twists in units of reach */
-static void scale_maps(psdmp_joint_maps *maps, double reach) {
-  const double power[5] = {1 / (reach * reach), 1 / reach, 1, reach, reach * reach};
-  for (int b = 0; b < maps->count; b++)
-    for (int i = 0; i < PSDMP_STANDARD; i++)
-      for (int j = 0; j < PSDMP_STANDARD; j++) maps->L[b][10 * i + j] *= power[2 + length_degree[j] - length_degree[i]];
-  for (int b = 0; b < 3; b++)
-    for (int i = 0; i < 6; i++)
-      for (int j = 0; j < 6; j++) maps->Ad[b][6 * i + j] *= power[2 + (j >= 3) - (i >= 3)];
-  for (int i = 3; i < 6; i++) maps->twist[i] /= reach;
+  for (int i = 0; i < h->width && i < h->rows; i++) {
+    bool any = false;
+    for (int k = 0; k < h->width; k++) any |= (out->row[out->rows][k] = h->column[k][i]) != 0;
+    out->rows += any;
+  }
 }
 
 /* y = x M */
@@ -90,23 +90,32 @@ static void times(const double x[WIDE], const double M[100], double y[WIDE]) {
 }
 
 /* y = M x for a twist */
-static void turn(const double M[36], const double *x, double y[6]) {
-  for (int i = 0; i < 6; i++) {
+static void turn(const double M[36], const double *x, double y[TWIST]) {
+  for (int i = 0; i < TWIST; i++) {
     y[i] = 0;
-    for (int c = 0; c < 6; c++) y[i] += M[6 * i + c] * x[c];
+    for (int c = 0; c < TWIST; c++) y[i] += M[6 * i + c] * x[c];
   }
 }
 
+/* mean squares of 1, s, c and of sin 2q, cos 2q, whose halves are sc and cc - 1/2; a slide in units of the reach */
+static double weight_of(int b, bool turns) { return b == 0 || !turns ? 1 : b < 3 ? sqrt(0.5) : sqrt(0.125); }
+
+/* Lambda's mean over the angle: cc is 1/2 there */
+static void mean_of(const psdmp_joint_maps *maps, double M[100]) {
+  for (int i = 0; i < 100; i++) M[i] = maps->L[0][i] + (maps->count == PSDMP_BASIS ? maps->L[4][i] / 2 : 0);
+}
+
 /* twists of all joints on the path, seen at this body */
-static void set_twists(body_base *k, const body_base *parent, const psdmp_joint_maps *maps, judge *j) {
-  k->twists = (span){.width = 6};
-  for (int r = 0; parent && r < parent->twists.rank; r++)
+static void set_twists(body_base *k, const body_base *parent, const psdmp_joint_maps *maps) {
+  heap h = {.width = TWIST};
+  for (int r = 0; parent && r < parent->twists.rows; r++)
     for (int b = 0; b < 3; b++) {
       double y[WIDE] = {0};
       turn(maps->Ad[b], parent->twists.row[r], y);
-      add_row(&k->twists, y, j);
+      add_row(&h, weight_of(b, maps->count == PSDMP_BASIS), y);
     }
-  add_row(&k->twists, maps->twist, j);
+  add_row(&h, 1, maps->twist);
+  compress(&h, &k->twists);
 }
 
 /* the row of D between two twists in scaled units */
@@ -115,75 +124,62 @@ static void mass_row(const double *a, const double *b, double row[WIDE]) {
   row[DRIVE] = 0;
 }
 
-static void set_spans(body_base *k, const body_base *parent, const span *base, const psdmp_joint_maps *maps, judge *j) {
+static void set_spans(body_base *k, const body_base *parent, const span *base, const psdmp_joint_maps *maps, bool has_drive) {
   const span *V = parent ? &parent->V : base;
   const double *own = maps->twist;
-  double y[WIDE];
-  k->T = (span){.width = WIDE};
-  for (int r = 0; r < V->rank; r++)
+  bool turns = maps->count == PSDMP_BASIS;
+  double y[WIDE], mean[100];
+  heap h = {.width = WIDE};
+  for (int r = 0; r < V->rows; r++)
     for (int b = 1; b < maps->count; b++) {
       times(V->row[r], maps->L[b], y);
-      add_row(&k->T, y, j);
+      add_row(&h, weight_of(b, turns), y);
     }
-  for (int r = 0; parent && r < parent->twists.rank; r++)
+  for (int r = 0; parent && r < parent->twists.rows; r++)
     for (int b = 0; b < 3; b++) { /* joints before this one: their twists here */
-      double w[6];
+      double w[TWIST];
       turn(maps->Ad[b], parent->twists.row[r], w);
       mass_row(w, own, y);
-      add_row(&k->T, y, j);
+      add_row(&h, weight_of(b, turns), y);
     }
   mass_row(own, own, y);
-  y[DRIVE] = 1; /* the drive turns with its own joint alone */
-  add_row(&k->T, y, j);
+  y[DRIVE] = has_drive; /* the drive turns with its own joint alone */
+  add_row(&h, 1, y);
+  compress(&h, &k->T);
 
   /* V lives in the ten parameters */
-  k->V = (span){.width = PSDMP_STANDARD};
-  for (int r = 0; r < k->T.rank; r++) add_row(&k->V, k->T.row[r], j);
-  for (int r = 0; r < V->rank; r++) {
-    times(V->row[r], maps->L[0], y);
-    add_row(&k->V, y, j);
+  h = (heap){.width = PSDMP_STANDARD};
+  for (int r = 0; r < k->T.rows; r++) add_row(&h, 1, k->T.row[r]);
+  mean_of(maps, mean);
+  for (int r = 0; r < V->rows; r++) {
+    times(V->row[r], mean, y);
+    add_row(&h, 1, y);
   }
+  compress(&h, &k->V);
 }
 
-/* which columns of T to keep, greedily in keep_order, and the others in terms of them */
-static void choose_columns(body_base *k, bool has_drive, double reach, judge *j) {
-  double Q[WIDE][WIDE], U[WIDE][WIDE] = {{0}}; /* kept columns = Q U, Q orthonormal, U upper triangular */
-  int r = k->T.rank;
-  for (int o = 0; o < WIDE; o++) {
-    int column = keep_order[o];
-    double x[WIDE], dot[WIDE] = {0};
-    if (column == DRIVE && !has_drive) continue;
-    for (int i = 0; i < r; i++) x[i] = k->T.row[i][column];
-    double size = norm(r, x);
-    for (int pass = 0; pass < 2; pass++)
-      for (int c = 0; c < k->kept; c++) {
-        double d = 0;
-        for (int i = 0; i < r; i++) d += Q[c][i] * x[i];
-        for (int i = 0; i < r; i++) x[i] -= d * Q[c][i];
-        dot[c] += d;
-      }
-    double left = norm(r, x);
-    if (left > RANK_TOLERANCE * fmax(size, 1e-3)) {
-      j->kept = fmin(j->kept, left);
-      for (int i = 0; i < r; i++) Q[k->kept][i] = x[i] / left;
-      for (int c = 0; c < k->kept; c++) U[c][k->kept] = dot[c];
-      U[k->kept][k->kept] = left;
-      k->keep[k->kept++] = column;
-      continue;
+/* which columns of T to keep, in keep_order unless shares would grow, and the others in terms of them */
+static void choose_columns(body_base *k, bool has_drive, judge *j) {
+  double A[WIDE * WIDE], T[WIDE * WIDE], beta[WIDE * WIDE], scratch[WIDE * (2 * WIDE + 1)], kept, dropped, size = 0;
+  for (int r = 0; r < k->T.rows; r++)
+    for (int i = 0; i < WIDE; i++) {
+      A[r * WIDE + i] = k->T.row[r][i];
+      size = fmax(size, fabs(k->T.row[r][i]));
     }
-    j->dropped = fmax(j->dropped, left);
-    /* back substitution: U R = dot */
-    for (int c = k->kept - 1; c >= 0; c--) {
-      double value = dot[c];
-      for (int e = c + 1; e < k->kept; e++) value -= U[c][e] * k->R[e][k->dropped];
-      k->R[c][k->dropped] = value / U[c][c];
-    }
+  k->kept = psdmp_row_space(k->T.rows, WIDE, A, j->tolerance * size, T, &kept, &dropped);
+  j->kept = fmin(j->kept, kept / size);
+  j->dropped = fmax(j->dropped, dropped / size);
+  int columns = has_drive ? WIDE : WIDE - 1;
+  psdmp_pick_columns(k->kept, WIDE, T, columns, keep_order, PSDMP_MOST_SHARE, k->keep, beta, scratch);
+  for (int o = 0; o < columns; o++) {
+    bool keep = false;
+    for (int c = 0; c < k->kept; c++) keep |= k->keep[c] == keep_order[o];
+    if (keep) continue;
     for (int c = 0; c < k->kept; c++) {
-      double *entry = &k->R[c][k->dropped];
-      if (fabs(*entry) < 1e-12) *entry = 0;
-      *entry *= pow(reach, length_degree[k->keep[c]] - length_degree[column]);
+      double share = beta[c * WIDE + keep_order[o]];
+      k->R[c][k->dropped] = fabs(share) < RANK_TOLERANCE ? 0 : share;
     }
-    k->drop[k->dropped++] = column;
+    k->drop[k->dropped++] = keep_order[o];
   }
 }
 
@@ -219,17 +215,24 @@ static void move_to_parent(const formulas *f, const body_base *k, int b, int par
   }
 }
 
-/* formula of one kept parameter, the parameter itself first */
-bool psdmp_store_formula(psdm_model *m, psdmp_base *base, const double *theta) {
+int psdmp_length_degree(const psdm_robot *r, int k) {
+  static const int degree[PSDMP_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
+  if (k < PSDMP_STANDARD * r->bodies) return degree[k % PSDMP_STANDARD];
+  return r->joint[r->drive[k - PSDMP_STANDARD * r->bodies].index].type == PSDM_PRISMATIC ? 0 : 2; /* a slide's drive is a mass */
+}
+
+/* formula of one kept parameter, the parameter itself first; theta in units of the reach */
+bool psdmp_store_formula(const psdm_robot *r, double reach, psdm_model *m, psdmp_base *base, const double *theta) {
   double largest = 0;
-  int terms = 1;
+  int terms = 1, own = psdmp_length_degree(r, base->parameter);
   for (int i = 0; i < m->standard; i++) largest = fmax(largest, fabs(theta[i]));
-  for (int i = 0; i < m->standard; i++) terms += i != base->parameter && fabs(theta[i]) > 1e-12 * largest;
+  for (int i = 0; i < m->standard; i++) terms += i != base->parameter && fabs(theta[i]) > RANK_TOLERANCE * largest;
   base->term = psdmp_arena_alloc(&m->arena, (size_t)terms * sizeof *base->term);
   if (!base->term) return false;
   base->term[base->terms++] = (psdmp_base_term){base->parameter, theta[base->parameter]};
   for (int i = 0; i < m->standard; i++)
-    if (i != base->parameter && fabs(theta[i]) > 1e-12 * largest) base->term[base->terms++] = (psdmp_base_term){i, theta[i]};
+    if (i != base->parameter && fabs(theta[i]) > RANK_TOLERANCE * largest)
+      base->term[base->terms++] = (psdmp_base_term){i, theta[i] * pow(reach, own - psdmp_length_degree(r, i))};
   return true;
 }
 
@@ -248,7 +251,7 @@ static int standard_index(const psdm_robot *r, int body, int column) {
   return PSDMP_STANDARD * r->bodies + r->joint[r->body[body].index].drive;
 }
 
-static bool write_formulas(const psdm_robot *r, const body_base *k, psdm_model *m, psdmp_arena *scratch) {
+static bool write_formulas(const psdm_robot *r, double reach, const body_base *k, psdm_model *m, psdmp_arena *scratch) {
   formulas f = {.standard = m->standard};
   f.row = psdmp_arena_alloc(scratch, (size_t)r->bodies * WIDE * (size_t)m->standard * sizeof(double));
   f.theta = psdmp_arena_alloc(scratch, (size_t)m->standard * sizeof(double));
@@ -270,32 +273,32 @@ static bool write_formulas(const psdm_robot *r, const body_base *k, psdm_model *
       memcpy(f.theta, effective(&f, b, k[b].keep[c]), (size_t)m->standard * sizeof *f.theta);
       for (int d = 0; d < k[b].dropped; d++) accumulate(m->standard, f.theta, k[b].R[c][d], effective(&f, b, k[b].drop[d]));
       m->base[j].parameter = standard_index(r, b, k[b].keep[c]);
-      if (!psdmp_store_formula(m, &m->base[j], f.theta)) return false;
+      if (!psdmp_store_formula(r, reach, m, &m->base[j], f.theta)) return false;
     }
   }
   return true;
 }
 
-psdm_status psdmp_base_recursion(const psdm_robot *r, double reach, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+psdm_status psdmp_base_recursion(const psdm_robot *r, double reach, double tolerance, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
   psdmp_arena scratch = {.allocator = m->arena.allocator};
   body_base *k = psdmp_arena_alloc(&scratch, (size_t)r->bodies * sizeof *k);
   psdmp_joint_maps *maps = psdmp_arena_alloc(&scratch, sizeof *maps);
-  judge j = {0, INFINITY};
+  judge j = {fmax(tolerance, RANK_TOLERANCE), 0, INFINITY};
   bool ok = k && maps;
   /* before any joint only gravity has a functional: -g over the first moments */
-  span base = {.width = PSDMP_STANDARD};
-  double g[WIDE] = {0, r->gravity[0], r->gravity[1], r->gravity[2]};
-  add_row(&base, g, &j);
+  const double *g = r->gravity, size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+  span base = {.rows = size > 0};
+  for (int i = 0; i < 3 && size > 0; i++) base.row[0][1 + i] = fabs(g[i]) > 1e-15 * size ? g[i] / size : 0;
   for (int b = 0; ok && b < r->bodies; b++) {
     const body_base *parent = r->body[b].parent < 0 ? NULL : &k[r->body[b].parent];
+    bool has_drive = r->joint[r->body[b].index].drive >= 0;
     psdmp_joint_maps_set(r, b, reach, maps);
     memcpy(k[b].L0, maps->L[0], sizeof k[b].L0);
-    scale_maps(maps, reach);
-    set_twists(&k[b], parent, maps, &j);
-    set_spans(&k[b], parent, &base, maps, &j);
-    choose_columns(&k[b], r->joint[r->body[b].index].drive >= 0, reach, &j);
+    set_twists(&k[b], parent, maps);
+    set_spans(&k[b], parent, &base, maps, has_drive);
+    choose_columns(&k[b], has_drive, &j);
   }
-  ok = ok && write_formulas(r, k, m, &scratch);
+  ok = ok && write_formulas(r, reach, k, m, &scratch);
   info->rank_dropped = j.dropped;
   info->rank_kept = j.kept;
   psdmp_arena_free(&scratch);

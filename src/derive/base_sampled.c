@@ -5,9 +5,13 @@
 
 #include "derive/collect.h"
 #include "linalg/linalg.h"
+#include "linalg/solve.h"
 #include "psdm/rigid.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+/* remainders of sampled columns below this are rounding: recursions of a dozen joints are good to 1e-15, and a few hundred samples add up */
+static const double SAMPLE_ROUNDING = 3e-13;
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
   return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
@@ -135,8 +139,8 @@ static int compare_entries(const void *a, const void *b) {
   return (x->parameter > y->parameter) - (x->parameter < y->parameter);
 }
 
-/* one function's entries times B^T, equal ones merged; returns how many are left in out */
-static long restrict_function(const psdmp_restriction *res, int S, const psdmp_entry *in, long count, double tolerance, psdmp_entry *out) {
+/* one function's entries times B^T, equal ones merged, what cancels left out; returns how many are left in out */
+static long restrict_function(const psdmp_restriction *res, int S, const psdmp_entry *in, long count, psdmp_entry *out) {
   long made = 0, left = 0;
   for (long e = 0; e < count; e++)
     for (int k = 0; k < res->count; k++) {
@@ -144,16 +148,14 @@ static long restrict_function(const psdmp_restriction *res, int S, const psdmp_e
       if (share != 0) out[made++] = (psdmp_entry){in[e].value * share, in[e].joint, (unsigned short)res->param[k]};
     }
   qsort(out, (size_t)made, sizeof *out, compare_entries);
-  for (long e = 0; e < made; e++) {
-    if (left && compare_entries(&out[left - 1], &out[e]) == 0)
-      out[left - 1].value += out[e].value;
-    else
-      out[left++] = out[e];
+  for (long e = 0; e < made;) {
+    psdmp_entry sum = out[e];
+    double size = 0;
+    sum.value = 0;
+    for (; e < made && compare_entries(&sum, &out[e]) == 0; e++) sum.value += out[e].value, size += fabs(out[e].value);
+    if (fabs(sum.value) > PSDMP_ROUNDING * size) out[left++] = sum;
   }
-  made = 0;
-  for (long e = 0; e < left; e++)
-    if (fabs(out[e].value) > tolerance) out[made++] = out[e];
-  return made;
+  return left;
 }
 
 bool psdmp_restriction_combines(const psdmp_restriction *res, int standard) {
@@ -163,7 +165,7 @@ bool psdmp_restriction_combines(const psdmp_restriction *res, int standard) {
   return false;
 }
 
-psdm_status psdmp_restrict_psi(const psdmp_restriction *res, double tolerance, psdm_model *m, psdm_error *error) {
+psdm_status psdmp_restrict_psi(const psdmp_restriction *res, psdm_model *m, psdm_error *error) {
   if (!res->B) return PSDM_OK;
   m->combined = psdmp_restriction_combines(res, m->standard);
   long most = 0, at = 0, p = 0;
@@ -181,7 +183,7 @@ psdm_status psdmp_restrict_psi(const psdmp_restriction *res, double tolerance, p
     long f = m->class_start[k], end = m->class_start[k + 1];
     m->class_start[k] = p;
     for (; f < end; f++) {
-      long count = restrict_function(res, m->standard, m->P + m->P_start[f], m->P_start[f + 1] - m->P_start[f], tolerance, part);
+      long count = restrict_function(res, m->standard, m->P + m->P_start[f], m->P_start[f + 1] - m->P_start[f], part);
       if (!count) continue;
       memcpy(psi + at, part, (size_t)count * sizeof *psi);
       m->code[p] = m->code[f];
@@ -196,70 +198,108 @@ psdm_status psdmp_restrict_psi(const psdmp_restriction *res, double tolerance, p
   return PSDM_OK;
 }
 
-/* ---- base parameters ---- */
+/* ---- base parameters of a matrix ---- */
 
-/* regressor samples at rest as columns: A[param][sample and joint] */
-static psdm_status sample_regressor(const psdm_robot *r, psdm_work *work, int samples, double *Y, double *A) {
-  int S = psdm_robot_parameter_count(r), rows = samples * r->n;
-  double q[PSDM_MAX_JOINTS], still[PSDM_MAX_JOINTS] = {0}, qdd[PSDM_MAX_JOINTS];
-  uint64_t seed = 7;
-  for (int s = 0; s < samples; s++) {
-    for (int i = 0; i < r->n; i++) q[i] = 3.14159 * psdmp_sample(&seed), qdd[i] = 5 * psdmp_sample(&seed);
-    psdm_status status = psdm_regressor_standard(r, work, q, still, qdd, Y);
-    if (status) return status;
-    for (int i = 0; i < r->n; i++)
-      for (int k = 0; k < S; k++) A[(long)k * rows + s * r->n + i] = Y[(long)i * S + k];
-  }
-  return PSDM_OK;
-}
-
-/* columns of the parameters that are left: A B^T, in place of A's first columns */
-static void restrict_columns(const psdmp_restriction *res, int rows, int S, const double *A, double *out) {
-  memset(out, 0, sizeof *out * (size_t)rows * (size_t)S);
-  for (int k = 0; k < res->count; k++)
-    for (int c = 0; c < S; c++) {
-      double share = res->B[(long)k * S + c];
-      for (int i = 0; share != 0 && i < rows; i++) out[(long)res->param[k] * rows + i] += share * A[(long)c * rows + i];
-    }
-}
-
-static bool write_base(psdm_model *m, const psdmp_columns *columns, psdmp_arena *scratch) {
+/* kept columns and the others' shares as formulas, in units of the reach; order: which parameter a column is */
+static bool write_base(const psdm_robot *r, double reach, const int *order, const psdmp_link_choice *c, psdm_model *m, psdmp_arena *scratch) {
   int S = m->standard;
   double *theta = NEW(scratch, S, double);
-  m->l = columns->rank;
+  m->l = c->rank;
   m->base = NEW(&m->arena, m->l, psdmp_base);
   if (!theta || !m->base) return false;
   for (int j = 0; j < m->l; j++) {
-    m->base[j].parameter = columns->kept[j];
-    for (int c = 0; c < S; c++) {
-      double share = columns->beta[(long)j * S + c], largest = 1;
-      for (int k = 0; k < m->l; k++) largest = fmax(largest, fabs(columns->beta[(long)k * S + c]));
-      theta[c] = fabs(share) < 1e-10 * largest ? 0 : share;
+    int own = m->base[j].parameter = order[c->kept[j]];
+    for (int k = 0; k < S; k++) {
+      double share = c->beta[(long)j * S + k];
+      theta[order[k]] = fabs(share) < 1e-11 ? 0 : share; /* samples are good to 1e-13, and shares add up a few dozen of them */
     }
-    theta[columns->kept[j]] = 1;
-    if (!psdmp_store_formula(m, &m->base[j], theta)) return false;
+    theta[own] = 1;
+    if (!psdmp_store_formula(r, reach, m, &m->base[j], theta)) return false;
   }
   return true;
 }
 
-psdm_status psdmp_base_sampled(const psdm_robot *r, const psdmp_restriction *res, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+psdm_status psdmp_base_of_rows(const psdm_robot *r, double reach, double tolerance, int rows, double *A, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+  psdmp_arena scratch = {.allocator = m->arena.allocator};
+  int S = m->standard, *order = NEW(&scratch, S, int);
+  long words = psdmp_least_squares_work(rows, S, 1);
+  double *R = NEW(&scratch, (long)S * S, double), *T = NEW(&scratch, (long)S * S, double), *tau = NEW(&scratch, S, double), *work = NEW(&scratch, words, double), size = 0;
+  bool ok = R && T && tau && work && order, solved = ok && psdmp_triangle(rows, S, A, T, tau, work, words);
+  if (solved) {
+    psdmp_link_choice chosen;
+    psdmp_keep_order(r, order);
+    for (int k = 0; k < S; k++)
+      for (int i = 0; i < S; i++) {
+        R[(long)k * S + i] = T[(long)order[k] * S + i];
+        size = fmax(size, fabs(R[(long)k * S + i]));
+      }
+    const psdmp_link_columns columns = {S, S, order, R, tolerance * size};
+    ok = psdmp_choose_by_link(r, &columns, &scratch, &chosen) && write_base(r, reach, order, &chosen, m, &scratch);
+    info->rank_dropped = size > 0 ? chosen.dropped / size : 0;
+    info->rank_kept = size > 0 ? chosen.smallest / size : INFINITY;
+  }
+  psdmp_arena_free(&scratch);
+  if (!ok) return no_memory(r, error);
+  return solved ? PSDM_OK : psdmp_fail(error, PSDM_E_SINGULAR, r->file, 0, 0, "the samples of the regressor cannot be factorised");
+}
+
+/* ---- samples ---- */
+
+void psdmp_random_state(const psdm_robot *r, double reach, uint64_t *seed, double *q, double *qd, double *qdd) {
+  const double *g = r->gravity;
+  double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), rate = size > 0 ? sqrt(size / reach) : 1;
+  for (int j = 0; j < r->joints; j++) {
+    int i = r->joint[j].q;
+    double unit = r->joint[j].type == PSDM_PRISMATIC ? reach : 1;
+    if (i < 0) continue;
+    q[i] = psdmp_sample(seed) * (unit == 1 ? 3.14159 : unit);
+    qd[i] = psdmp_sample(seed) * rate * unit;
+    qdd[i] = psdmp_sample(seed) * rate * rate * unit;
+  }
+}
+
+/* regressor samples at rest as columns, A[param][sample and joint], in units of the reach. state: (5 n) zeros */
+static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work *work, int samples, int rows, double *state, double *Y, double *A) {
+  int S = psdm_robot_parameter_count(r);
+  double *q = state, *qd = q + r->n, *qdd = qd + r->n, *still = qdd + r->n, *unit = still + r->n;
+  uint64_t seed = 7;
+  for (int j = 0; j < r->joints; j++)
+    if (r->joint[j].q >= 0) unit[r->joint[j].q] = r->joint[j].type == PSDM_PRISMATIC ? reach : 1;
+  for (int s = 0; s < samples; s++) {
+    psdmp_random_state(r, reach, &seed, q, qd, qdd);
+    psdm_status status = psdm_regressor_standard(r, work, q, still, qdd, Y);
+    if (status) return status;
+    for (int i = 0; i < r->n; i++)
+      for (int k = 0; k < S; k++) A[(long)k * rows + s * r->n + i] = Y[(long)i * S + k] * unit[i] * pow(reach, psdmp_length_degree(r, k) - 2);
+  }
+  return PSDM_OK;
+}
+
+/* columns of the parameters that are left: A B^T, in place of A's; B in units of the reach */
+static void restrict_columns(const psdm_robot *r, double reach, const psdmp_restriction *res, int rows, int S, const double *A, double *out) {
+  memset(out, 0, sizeof *out * (size_t)rows * (size_t)S);
+  for (int k = 0; k < res->count; k++)
+    for (int c = 0; c < S; c++) {
+      double share = res->B[(long)k * S + c] * pow(reach, psdmp_length_degree(r, res->param[k]) - psdmp_length_degree(r, c));
+      for (int i = 0; share != 0 && i < rows; i++) out[(long)res->param[k] * rows + i] += share * A[(long)c * rows + i];
+    }
+}
+
+psdm_status psdmp_base_sampled(const psdm_robot *r, const psdmp_restriction *res, double tolerance, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
   psdmp_arena scratch = {.allocator = m->arena.allocator};
   int S = m->standard, samples = 2 * S / r->n + 10, rows = samples * r->n;
-  double *A = NEW(&scratch, rows * S, double), *Y = NEW(&scratch, r->n * S, double), *B = res->B ? NEW(&scratch, rows * S, double) : A, *R;
-  int *order = NEW(&scratch, S, int);
+  double reach = psdmp_reach(r, &scratch);
+  double *A = NEW(&scratch, rows * S, double), *Y = NEW(&scratch, r->n * S, double), *B = res->B ? NEW(&scratch, rows * S, double) : A;
+  double *state = NEW(&scratch, 5 * r->n, double);
   psdm_work *work = NULL;
-  psdmp_columns columns;
-  bool ok = A && Y && B && order && new_columns(&scratch, S, &columns, &R) && !psdm_work_new(r, m->arena.allocator, &work);
-  if (ok) {
-    sample_regressor(r, work, samples, Y, A);
-    if (res->B) restrict_columns(res, rows, S, A, B);
-    psdmp_keep_order(r, order);
-    psdmp_columns_choose(rows, S, B, order, 1e-9, R, &columns);
-    ok = write_base(m, &columns, &scratch);
-    info->rank_dropped = columns.dropped;
-    info->rank_kept = columns.smallest;
-  }
+  psdm_status status = A && Y && B && state && !scratch.failed ? psdm_work_new(r, m->arena.allocator, &work) : PSDM_E_MEMORY;
+  if (!status) status = sample_regressor(r, reach, work, samples, rows, state, Y, A);
+  if (!status && res->B) restrict_columns(r, reach, res, rows, S, A, B);
+  if (status)
+    status = status == PSDM_E_MEMORY ? no_memory(r, error) : psdmp_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
+  else
+    status = psdmp_base_of_rows(r, reach, fmax(tolerance, SAMPLE_ROUNDING), rows, B, m, info, error);
   psdm_work_free(work, m->arena.allocator);
   psdmp_arena_free(&scratch);
-  return ok ? PSDM_OK : no_memory(r, error);
+  return status;
 }

@@ -1,11 +1,16 @@
-/* check.c: the model against the recursions at random states. */
+/* check.c: models and base parameters against the recursions at random states. */
 #include <math.h>
 #include <string.h>
 
 #include "derive/collect.h"
+#include "psdm/params.h"
 #include "psdm/rigid.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+
+static psdm_status failed(const psdm_robot *r, psdm_status status, psdm_error *error) {
+  return psdmp_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
+}
 
 /* torques of the standard parameters by the recursive regressor: it needs no inertias in the robot */
 static psdm_status recursive_torque(const psdm_robot *r, psdm_work *work, const double *state, const double *pi, double *Y, double *tau) {
@@ -48,5 +53,132 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
   *residual = largest > 0 ? worst / largest : worst;
   psdm_work_free(work, allocator);
   psdmp_arena_free(&arena);
-  return status && error && status != PSDM_E_PARSE ? psdmp_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status)) : status;
+  return status && error && status != PSDM_E_PARSE ? failed(r, status, error) : status;
+}
+
+/* ---- what is made is compared before it is handed over ---- */
+
+/* two sets of parameters: random ones that satisfy the assumptions, and the robot's own where it has them and nothing is assumed */
+typedef struct comparison {
+  const psdm_robot *robot;
+  const psdmp_checked *of;
+  double reach, worst[2], largest[2];
+  int sets;
+  double *pi, *theta;           /* (2 x standard), (2 x l) */
+  double *q, *qd, *qdd;         /* (n) each */
+  double *Y, *y, *tau, *unit;   /* (n x standard), (p), (n), (n): forces times the reach */
+} comparison;
+
+static psdm_status set_parameters(comparison *c, psdmp_arena *arena, psdm_error *error) {
+  const psdm_robot *r = c->robot;
+  const psdm_derive_options *o = c->of->options;
+  int S = psdm_robot_parameter_count(r);
+  bool assumed = r->assumptions || (o && o->assume_count);
+  psdm_status status = psdmp_sample_assumed(r, o, 5, arena, c->pi, error);
+  for (int k = 0; k < S && !assumed; k++) c->pi[k] *= pow(c->reach, psdmp_length_degree(r, k)); /* ties may compare different units */
+  c->sets = assumed || psdm_robot_ready(r, NULL) ? 1 : 2;
+  if (c->sets == 2) psdm_robot_parameters(r, c->pi + S);
+  for (int set = 0; set < c->sets && !status; set++) c->of->theta(c->of->answer, c->pi + (long)set * S, c->theta + (long)set * c->of->l);
+  return status;
+}
+
+/* torques of the base parameters: by the functions, or by the columns of the regressor */
+static void base_torque(const comparison *c, const double *theta) {
+  const psdmp_checked *of = c->of;
+  int n = c->robot->n, S = psdm_robot_parameter_count(c->robot);
+  if (of->model && of->model->p) {
+    psdm_model_torque(of->model, PSDM_PART_ALL, c->y, theta, c->tau);
+    return;
+  }
+  for (int i = 0; i < n; i++) {
+    c->tau[i] = 0;
+    for (int j = 0; j < of->l; j++) {
+      double column = 0;
+      if (!of->restriction || !of->restriction->B) {
+        column = c->Y[(long)i * S + of->parameter(of->answer, j)];
+      } else { /* what assumptions tie to the kept parameter moves with it */
+        for (int e = 0; e < of->restriction->count; e++)
+          for (int k = 0; k < S && of->restriction->param[e] == of->parameter(of->answer, j); k++)
+            column += of->restriction->B[(long)e * S + k] * c->Y[(long)i * S + k];
+      }
+      c->tau[i] += column * theta[j];
+    }
+  }
+}
+
+static psdm_status compare_at(comparison *c, psdm_work *work, uint64_t *seed) {
+  const psdm_robot *r = c->robot;
+  int n = r->n, S = psdm_robot_parameter_count(r);
+  psdm_status status = PSDM_E_LOOP;
+  for (int t = 0; t < 500 && status == PSDM_E_LOOP; t++) { /* a closed loop may need a few tries */
+    psdmp_random_state(r, c->reach, seed, c->q, c->qd, c->qdd);
+    status = psdm_regressor_standard(r, work, c->q, c->qd, c->qdd, c->Y);
+  }
+  if (status) return status;
+  if (c->of->model && c->of->model->p) psdm_model_y(c->of->model, c->q, c->qd, c->qdd, c->y);
+  for (int set = 0; set < c->sets; set++) {
+    base_torque(c, c->theta + (long)set * c->of->l);
+    for (int i = 0; i < n; i++) {
+      double tau = 0;
+      for (int k = 0; k < S; k++) tau += c->Y[(long)i * S + k] * c->pi[(long)set * S + k];
+      double off = fabs(tau - c->tau[i]) * c->unit[i];
+      c->largest[set] = fmax(c->largest[set], fabs(tau) * c->unit[i]);
+      if (!(off <= c->worst[set])) c->worst[set] = off; /* NAN stays */
+    }
+  }
+  return PSDM_OK;
+}
+
+static bool new_comparison(comparison *c, psdmp_arena *arena) {
+  size_t n = (size_t)c->robot->n, S = (size_t)psdm_robot_parameter_count(c->robot);
+  c->pi = psdmp_arena_alloc(arena, 2 * S * sizeof(double));
+  c->theta = psdmp_arena_alloc(arena, (2 * (size_t)c->of->l + 1) * sizeof(double));
+  c->q = psdmp_arena_alloc(arena, 5 * n * sizeof(double));
+  c->Y = psdmp_arena_alloc(arena, n * S * sizeof(double));
+  c->y = NEW(arena, c->of->model ? c->of->model->p : 0, double);
+  if (!c->pi || !c->theta || !c->q || !c->Y || !c->y) return false;
+  c->qd = c->q + n, c->qdd = c->qd + n, c->tau = c->qdd + n, c->unit = c->tau + n;
+  for (int j = 0; j < c->robot->joints; j++)
+    if (c->robot->joint[j].q >= 0) c->unit[c->robot->joint[j].q] = c->robot->joint[j].type == PSDM_PRISMATIC ? c->reach : 1;
+  return true;
+}
+
+psdm_status psdmp_check_answer(const psdm_robot *r, const psdmp_checked *of, const psdm_allocator *allocator, double *residual, psdm_error *error) {
+  psdmp_arena arena = {.allocator = allocator};
+  comparison c = {.robot = r, .of = of, .reach = psdmp_reach(r, &arena)};
+  psdm_work *work = NULL;
+  uint64_t seed = 13;
+  psdm_status status = new_comparison(&c, &arena) && !arena.failed ? psdm_work_new(r, allocator, &work) : PSDM_E_MEMORY;
+  if (status)
+    failed(r, status, error);
+  else
+    status = set_parameters(&c, &arena, error);
+  for (int s = 0; s < of->states && !status; s++)
+    if ((status = compare_at(&c, work, &seed))) failed(r, status, error);
+  double worst = 0;
+  for (int set = 0; set < c.sets; set++) {
+    double relative = c.largest[set] > 0 ? c.worst[set] / c.largest[set] : c.worst[set];
+    if (!(relative <= worst)) worst = relative;
+  }
+  *residual = worst;
+  psdm_work_free(work, allocator);
+  psdmp_arena_free(&arena);
+  if (!status && !(worst <= PSDM_MODEL_ACCURACY))
+    return psdmp_fail(error, PSDM_E_ACCURACY, r->file, 0, 0,
+                      "%s reproduce the torques of the recursion only to %.2g of the largest (at most %g is accepted): the robot's lengths or angles are too "
+                      "far apart in size for a closed form", of->what, worst, PSDM_MODEL_ACCURACY);
+  return status;
+}
+
+static void theta_of_model(const void *answer, const double *pi, double *theta) { psdm_model_theta(answer, pi, theta); }
+static int parameter_of_model(const void *answer, int j) { return ((const psdm_model *)answer)->base[j].parameter; }
+
+psdm_status psdmp_check_model(const psdm_robot *r, const psdm_model *m, const psdmp_restriction *restriction, const psdm_derive_options *options, psdm_derive_info *info,
+                              psdm_error *error) {
+  info->residual = NAN;
+  if (options && (options->unchecked || options->rank_tolerance > 0 || options->method == PSDM_METHOD_DENSE)) return PSDM_OK;
+  /* a few states: what is wrong is wrong everywhere. Two of a large model take as long as its derivation. */
+  const psdmp_checked of = {.model = m, .answer = m, .l = m->l, .theta = theta_of_model, .parameter = parameter_of_model, .restriction = restriction, .options = options,
+                            .states = m->p > 100000 ? 1 : 3, .what = m->p ? "the derived functions" : "the base parameters"};
+  return psdmp_check_answer(r, &of, m->arena.allocator, &info->residual, error);
 }

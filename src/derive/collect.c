@@ -1,5 +1,5 @@
-/* collect.c: numbers the functions and lays their coefficients out by function. The terms of one class are marked in a bit set of codes; the rank of
- * a code in it is the function's place in the class. */
+/* collect.c: numbers the functions and lays their coefficients out by function. The terms of one class are marked in a bit set of codes, or listed
+ * and sorted where that would be mostly empty; the rank of a code in it is the function's place in the class. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,15 @@
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
 
-/* codes present in one class, with the count of those before each word */
+/* codes present in one class, with the count of those before each word; where codes are far apart, the sorted codes themselves */
 typedef struct code_set {
   uint64_t *bits;
   uint32_t *before;
   uint64_t low, words; /* word index of the first bit in use, number of words in use */
+  uint64_t room;       /* words that there are */
+  uint64_t *code;      /* (count) ascending */
+  long count;
+  bool sparse;
 } code_set;
 
 /* set bits of a word; not every processor that we build for has an instruction for it */
@@ -40,9 +44,39 @@ static int compare_terms(const void *a, const void *b) {
   return (x->body > y->body) - (x->body < y->body);
 }
 
+static long search(const code_set *s, uint64_t code) {
+  long low = 0, high = s->count - 1;
+  while (low < high) {
+    long middle = (low + high) / 2;
+    if (s->code[middle] < code)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 static inline long rank_of(const code_set *s, uint64_t code) {
+  if (s->sparse) return search(s, code);
   uint64_t word = code / 64 - s->low;
   return (long)s->before[word] + count_bits(s->bits[word] & ((UINT64_C(1) << (code % 64)) - 1));
+}
+
+static int compare_codes(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* the codes themselves, each once; room for all of them is at s->code */
+static long list_all(code_set *s, const sorted_term *first, const sorted_term *end, uint64_t extra, bool has_extra) {
+  long count = 0, left = 0;
+  for (const sorted_term *t = first; t < end; t++)
+    PSDMP_EACH(&t->term->rows, segment, record) s->code[count++] = record[0];
+  if (has_extra) s->code[count++] = extra;
+  qsort(s->code, (size_t)count, sizeof *s->code, compare_codes);
+  for (long i = 0; i < count; i++)
+    if (!left || s->code[i] != s->code[left - 1]) s->code[left++] = s->code[i];
+  return s->count = left;
 }
 
 /* marks every code of a class's terms; returns how many there are */
@@ -54,6 +88,8 @@ static long mark(code_set *s, const sorted_term *first, const sorted_term *end, 
   }
   s->low = low / 64;
   s->words = high / 64 - s->low + 1;
+  s->sparse = s->words > s->room;
+  if (s->sparse) return list_all(s, first, end, extra, has_extra);
   memset(s->bits, 0, s->words * sizeof *s->bits);
   for (const sorted_term *t = first; t < end; t++)
     PSDMP_EACH(&t->term->rows, segment, record) s->bits[record[0] / 64 - s->low] |= UINT64_C(1) << (record[0] % 64);
@@ -66,8 +102,12 @@ static long mark(code_set *s, const sorted_term *first, const sorted_term *end, 
   return (long)count;
 }
 
-/* the codes themselves, ascending */
+/* the codes, ascending */
 static void list_codes(const code_set *s, uint64_t *code) {
+  if (s->sparse) {
+    memmove(code, s->code, (size_t)s->count * sizeof *code);
+    return;
+  }
   for (uint64_t w = 0; w < s->words; w++)
     for (uint64_t left = s->bits[w]; left; left &= left - 1) *code++ = (s->low + w) * 64 + (uint64_t)__builtin_ctzll(left);
 }
@@ -86,7 +126,8 @@ typedef struct collector {
   int drives;
   double kept;        /* smallest coefficient kept, relative */
   const int *column;  /* (standard) output column of each parameter, -1: left out */
-  const double *unit; /* (10) what a coefficient of each parameter is measured in, inverse */
+  double reach;       /* the unit of lengths in the terms */
+  double power[7];    /* reach^-4 to reach^2 */
 } collector;
 
 static void set_drives(collector *c, int class_index) {
@@ -121,42 +162,62 @@ static void count_entries(collector *c, const sorted_term *first, const sorted_t
 typedef struct placing {
   unsigned keep;          /* kept parameters of the body */
   unsigned short column[PSDMP_STANDARD], torque;
-  double scale, smallest; /* smallest is relative to the unit */
-  const double *unit;
+  double scale[PSDMP_STANDARD], smallest; /* from units of the reach to metres; smallest stays in those */
 } placing;
 
-/* the kept entries of one record to the place where its function stands; returns the place behind them */
-static inline long place_record(placing *p, const uint64_t *record, psdmp_entry *P, long at) {
+/* the kept entries of one record to the place where its function stands; returns the place behind them. slides: what its monomial's slides divide by */
+static inline long place_record(placing *p, const uint64_t *record, double slides, psdmp_entry *P, long at) {
   unsigned mask = psdmp_record_mask(record);
   const double *value = psdmp_record_values(record);
   double smallest = p->smallest;
   if (mask == 0x3FF) { /* a full row: no need to find out which */
     for (unsigned left = p->keep; left; left &= left - 1) {
       int i = __builtin_ctz(left);
-      double x = value[i] * p->scale, size = fabs(x) * p->unit[i];
+      double size = fabs(value[i]);
       smallest = size < smallest ? size : smallest;
-      P[at++] = (psdmp_entry){x, p->torque, p->column[i]};
+      P[at++] = (psdmp_entry){value[i] * p->scale[i] * slides, p->torque, p->column[i]};
     }
   } else {
     for (unsigned left = mask; left; left &= left - 1, value++) {
       int i = __builtin_ctz(left);
       if (!(p->keep >> i & 1)) continue;
-      double x = *value * p->scale, size = fabs(x) * p->unit[i];
+      double size = fabs(*value);
       smallest = size < smallest ? size : smallest;
-      P[at++] = (psdmp_entry){x, p->torque, p->column[i]};
+      P[at++] = (psdmp_entry){*value * p->scale[i] * slides, p->torque, p->column[i]};
     }
   }
   p->smallest = smallest;
   return at;
 }
 
+static int sliding(const psdm_model *m, int joint) { return joint >= 0 && m->prismatic[joint]; }
+
+/* 1 / reach^exponents of the slides in a monomial */
+static double slides_of(const collector *c, uint64_t code) {
+  const psdm_model *m = c->m;
+  int power = 0;
+  for (int j = 0; j < m->n; j++)
+    if (m->prismatic[j]) power += (int)(code / m->weight[j] % (uint64_t)m->radix[j]);
+  return power ? pow(c->reach, -power) : 1;
+}
+
 static void place_term(collector *c, const sorted_term *t, long *next) {
-  placing p = {.keep = kept_mask(c, t), .torque = (unsigned short)t->torque, .scale = t->term->scale, .smallest = c->kept, .unit = c->unit};
-  for (int i = 0; i < PSDMP_STANDARD; i++) p.column[i] = (unsigned short)c->column[PSDMP_STANDARD * t->body + i];
-  psdmp_entry *P = c->m->P;
+  static const int degree[PSDMP_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
+  const psdm_model *m = c->m;
+  placing p = {.keep = kept_mask(c, t), .torque = (unsigned short)t->torque, .smallest = c->kept};
+  /* a torque is mass times reach squared per acceleration, times reach where it is gravity's, and a slide has a length less */
+  int first, second, power = t->class_index ? 2 : 1;
+  psdm_model_class_rates(m, t->class_index, &first, &second);
+  power -= sliding(m, t->torque) + sliding(m, first) + sliding(m, second);
+  for (int i = 0; i < PSDMP_STANDARD; i++) {
+    p.column[i] = (unsigned short)c->column[PSDMP_STANDARD * t->body + i];
+    p.scale[i] = t->term->scale * c->power[4 + power - degree[i]];
+  }
+  bool slides = false;
+  for (int j = 0; j < m->n; j++) slides |= m->prismatic[j];
   PSDMP_EACH(&t->term->rows, segment, record) {
     long *at = &next[rank_of(&c->set, record[0])];
-    *at = place_record(&p, record, P, *at);
+    *at = place_record(&p, record, slides ? slides_of(c, record[0]) : 1, m->P, *at);
   }
   c->kept = p.smallest;
 }
@@ -175,6 +236,7 @@ static void place_entries(collector *c, const sorted_term *first, const sorted_t
 /* one class: its functions, then where their entries begin, then the entries */
 static void add_class(collector *c, const sorted_term *first, const sorted_term *end) {
   psdm_model *m = c->m;
+  c->set.code = m->code + m->p; /* the list is made where it belongs */
   long count = mark(&c->set, first, end, 0, c->drives > 0), *start = m->P_start + m->p;
   list_codes(&c->set, m->code + m->p);
   memset(start + 1, 0, (size_t)count * sizeof *start);
@@ -216,13 +278,20 @@ static bool make_room(const psdm_robot *r, const psdmp_expansion *e, psdm_model 
   return true;
 }
 
-psdm_status psdmp_collect(const psdm_robot *r, const psdmp_expansion *e, const int *q, const int *column, psdm_model *m, double *kept, psdm_error *error) {
+psdm_status psdmp_collect(const psdm_robot *r, const psdmp_expansion *e, const int *q, const int *column, const psdm_derive_options *options, psdm_model *m, double *kept,
+                          psdm_error *error) {
   psdmp_arena scratch = {.allocator = m->arena.allocator};
-  double unit[PSDMP_STANDARD];
-  for (int i = 0; i < PSDMP_STANDARD; i++) unit[i] = 1e-13 / e->tolerance[i];
-  collector c = {.m = m, .robot = r, .kept = INFINITY, .column = column, .unit = unit};
+  collector c = {.m = m, .robot = r, .kept = INFINITY, .column = column, .reach = e->reach};
+  for (int i = 0; i < 7; i++) c.power[i] = pow(e->reach, i - 4);
   sorted_term *sorted = NEW(&scratch, e->terms, sorted_term);
-  uint64_t codes = m->weight[0] * (uint64_t)m->radix[0], words = codes / 64 + 1;
+  /* a bit for every code that there can be, unless most would be empty: three joints more than the rows fill */
+  long rows = 0, entries = 0;
+  for (int t = 0; t < e->terms; t++) rows += e->term[t].rows.count, entries += e->term[t].rows.entries;
+  uint64_t codes = m->weight[0] * (uint64_t)m->radix[0], words = codes / 64 + 1, most = (uint64_t)rows + (1u << 16);
+  c.set.room = words = words < most ? words : most;
+  size_t limit = psdmp_memory_limit(options);
+  double need = (double)e->pool.bytes + 16.0 * (double)rows + 16.0 * (double)entries + 12.0 * (double)words;
+  if (need > (double)limit) return psdmp_beyond_memory(r, need, limit, error);
   c.drive = NEW(&scratch, r->drives * r->n, constant);
   c.set.bits = psdmp_arena_alloc_raw(&scratch, words * sizeof *c.set.bits);
   c.set.before = psdmp_arena_alloc_raw(&scratch, words * sizeof *c.set.before);

@@ -326,14 +326,20 @@ static bool fill_model(dense *d) {
   return true;
 }
 
-/* base parameters from all rows of coefficients */
+/* base parameters from all rows of coefficients, in units of the reach */
 static psdm_status reduce(dense *d) {
-  long functions = 0;
-  double *unit = NEW(&d->arena, d->m->standard, double);
-  if (!unit) return no_memory(d);
+  int n = d->m->n, S = d->m->standard;
+  long functions = 0, row = 0;
   for (int k = 0; k < d->m->classes; k++) functions += d->found[k];
-  for (int k = 0; k < d->m->standard; k++) unit[k] = parameter_unit(d, k);
-  return psdmp_dense_reduce(d->robot, d->psi, functions * d->m->n, unit, d->m, d->info, d->error);
+  double *psi = NEW(&d->arena, functions * n * S, double);
+  if (!psi) return no_memory(d);
+  for (int k = 0; k < d->m->classes; k++)
+    for (long f = 0; f < d->found[k]; f++)
+      for (int i = 0; i < n; i++, row++) {
+        double unit = class_unit(d, k, i) * code_unit(d, d->code[k][f]);
+        for (int e = 0; e < S; e++) psi[row * S + e] = d->psi[row * S + e] * unit * parameter_unit(d, e);
+      }
+  return psdmp_dense_reduce(d->robot, d->source.reach, psi, functions * n, d->m, d->info, d->error);
 }
 
 /* ---- the whole ---- */

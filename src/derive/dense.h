@@ -71,10 +71,9 @@ psdm_status psdmp_command_torques(const psdm_robot *robot, const char *command, 
 
 /* ---- reduce ---- */
 
-/* Base parameters of coefficient rows, psi (rows x standard): fills base and l. unit (standard): what a coefficient of each parameter
- * is multiplied by to compare it with the others'. */
-psdm_status psdmp_dense_reduce(const psdm_robot *robot, const double *psi, long rows, const double *unit, psdm_model *model,
-                               psdm_derive_info *info, psdm_error *error);
+/* Base parameters of coefficient rows in units of the reach, psi (rows x standard): fills base and l. */
+psdm_status psdmp_dense_reduce(const psdm_robot *robot, double reach, const double *psi, long rows, psdm_model *model, psdm_derive_info *info,
+                               psdm_error *error);
 
 /* ---- the whole ---- */
 

@@ -16,7 +16,7 @@ void psdmp_source_set(const psdm_robot *r, const psdm_derive_options *options, c
   *s = (psdmp_source){.robot = r, .options = options, .allocator = allocator};
   for (int b = 0; b < r->bodies; b++)
     s->reach += (r->body[b].parent < 0 ? 0 : length(r->body[b].joint.p)) + length(r->link[r->body[b].index].frame.p);
-  if (s->reach < 1e-6) s->reach = 1;
+  s->reach = psdmp_unit_length(s->reach);
   double gravity = length(r->gravity);
   s->rate = gravity > 0 ? sqrt(gravity / s->reach) : 1;
 }

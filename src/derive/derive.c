@@ -97,14 +97,14 @@ static psdm_status derive_exact(const psdm_robot *r, const psdm_derive_options *
   if (!status) status = psdmp_restriction_set(r, options, &m->arena, &assumed, error);
   if (!status && !assumed.B && !r->coupled && r->plain_drives) {
     /* the kept columns are known beforehand, so P is written at once */
-    status = psdmp_base_recursion(r, e.reach, m, info, error);
+    status = psdmp_base_recursion(r, e.reach, options ? options->rank_tolerance : 0, m, info, error);
     if (!status) psdmp_base_columns(m, column);
-    if (!status) status = psdmp_collect(r, &e, q, column, m, &info->kept, error);
+    if (!status) status = psdmp_collect(r, &e, q, column, options, m, &info->kept, error);
   } else if (!status) {
     for (int k = 0; k < m->standard; k++) column[k] = k;
-    status = psdmp_collect(r, &e, q, column, m, &info->kept, error);
-    if (!status) status = psdmp_restrict_psi(&assumed, e.tolerance[4], m, error);
-    if (!status) status = psdmp_base_sampled(r, &assumed, m, info, error);
+    status = psdmp_collect(r, &e, q, column, options, m, &info->kept, error);
+    if (!status) status = psdmp_restrict_psi(&assumed, m, error);
+    if (!status) status = psdmp_base_sampled(r, &assumed, options ? options->rank_tolerance : 0, m, info, error);
     if (!status) psdmp_base_columns(m, column);
     if (!status) psdmp_keep_columns(m, column);
   }
@@ -143,6 +143,7 @@ psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *op
   m->arena.allocator = allocator;
   psdm_status status = shape(r, m) ? derive(r, options, m, &info, error) : no_memory(r, error);
   info.seconds = now() - start;
+  if (!status) status = psdmp_check_model(r, m, NULL, options, &info, error);
   if (out) *out = info;
   if (status) {
     psdm_model_free(m);

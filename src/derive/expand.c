@@ -21,7 +21,17 @@ typedef struct psdmp_pool_chunk {
 
 enum { CHUNK_WORDS = 32 * 1024, RECORD_WORDS = 2 + PSDMP_STANDARD };
 
+size_t psdmp_memory_limit(const psdm_derive_options *o) { return o && o->memory ? o->memory : psdmp_machine_memory() / 2; }
+
+psdm_status psdmp_beyond_memory(const psdm_robot *r, double need, size_t limit, psdm_error *error) {
+  return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
+                    "the closed form of these %d joints needs about %.2g GB, more than the %.2g GB that it may take (--memory); recursions and base parameters need no closed form",
+                    r->bodies, 1e-9 * need, 1e-9 * (double)limit);
+}
+
 static void *raw(psdmp_pool *pool, size_t bytes) {
+  pool->beyond |= !pool->failed && bytes > pool->limit - pool->bytes;
+  pool->failed |= pool->beyond;
   void *memory = pool->failed ? NULL : psdmp_alloc_raw(pool->allocator, bytes);
   pool->failed |= !memory;
   pool->bytes += memory ? bytes : 0;
@@ -77,12 +87,11 @@ static inline void append(builder *b, uint64_t code, const double row[10], unsig
   for (unsigned left = candidates; left; left &= left - 1) {
     int i = __builtin_ctz(left);
     double size = fabs(row[i]);
-    if (size > b->e->tolerance[i]) {
+    if (size > PSDMP_ROUNDING) {
       mask |= 1u << i;
       value[count++] = row[i];
-    } else if (size > 0) {
-      double relative = size / b->e->tolerance[i];
-      if (relative > b->e->largest_dropped) b->e->largest_dropped = relative;
+    } else if (size > b->e->largest_dropped) {
+      b->e->largest_dropped = size;
     }
   }
   if (!count) return;
@@ -408,6 +417,12 @@ static void emit_level(walk *w, const level *k) {
   }
 }
 
+double psdmp_unit_length(double length) {
+  int exponent;
+  if (!(length > 1e-100) || !isfinite(length)) return 1;
+  return frexp(length, &exponent) < 0.70710678118654752 ? ldexp(1, exponent - 1) : ldexp(1, exponent);
+}
+
 /* longest way from the base to any link frame or joint: the length that coefficients are measured with */
 double psdmp_reach(const psdm_robot *r, psdmp_arena *arena) {
   double *to = psdmp_arena_alloc(arena, (size_t)r->bodies * sizeof *to), longest = 0;
@@ -419,7 +434,7 @@ double psdmp_reach(const psdm_robot *r, psdmp_arena *arena) {
     to[b] = r->body[b].parent < 0 ? 0 : to[r->body[b].parent] + step;
     longest = fmax(longest, to[b] + beyond);
   }
-  return longest > 1e-6 ? longest : 1;
+  return psdmp_unit_length(longest);
 }
 
 /* the potential of a unit gravity before any joint: -g over the base's first moments */
@@ -433,16 +448,14 @@ static psdmp_rows start_potential(psdmp_expansion *e, const double g[3]) {
 
 psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_derive_options *o, const psdm_allocator *allocator, psdmp_expansion *e,
                          psdm_error *error) {
-  *e = (psdmp_expansion){.pool = {.allocator = allocator}, .arena = {.allocator = allocator}};
+  *e = (psdmp_expansion){.pool = {.allocator = allocator, .limit = psdmp_memory_limit(o)}, .arena = {.allocator = allocator}};
+  size_t before = 1, last = 0; /* bytes after the level before the last, and after the last */
   walk w = {.robot = r, .e = e, .digit = digit};
   level *levels = psdmp_arena_alloc(&e->arena, (size_t)r->bodies * sizeof *levels);
   psdmp_joint_maps *maps = psdmp_arena_alloc(&e->arena, sizeof *maps);
   e->reach = psdmp_reach(r, &e->arena);
-  /* A coefficient of a parameter of degree d is a sum of products of lengths to the power 2 - d. Rounding of a dozen joints'
-   * products stays below 1e-14 of them, and what is not rounding was seen at 7e-9 and above (seven joints, nothing aligned). */
-  for (int i = 0; i < PSDMP_STANDARD; i++) e->tolerance[i] = 1e-13 * pow(fmax(e->reach, 0.1), i == 0 ? 2 : i < 4 ? 1 : 0);
   psdmp_rows base = start_potential(e, r->gravity);
-  bool ok = levels && maps;
+  bool ok = levels && maps && !e->arena.failed;
   for (int b = 0; b < r->bodies && ok && !e->pool.failed; b++) {
     const level *parent = r->body[b].parent < 0 ? NULL : &levels[r->body[b].parent];
     ok = new_level(&w, parent, b, &levels[b]);
@@ -450,9 +463,11 @@ psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_
     psdmp_joint_maps_set(r, b, e->reach, maps);
     fill_level(&w, parent, &base, &levels[b], maps);
     emit_level(&w, &levels[b]);
+    if (e->pool.beyond) /* every further joint multiplies by what the last one did */
+      return psdmp_beyond_memory(r, 2 * (double)e->pool.limit * pow(fmax(2, (double)last / (double)before), r->bodies - 1 - b), e->pool.limit, error);
+    before = last ? last : 1, last = e->pool.bytes;
     if (o && o->going_on && !o->going_on(o->going_on_user, (double)(b + 1) / r->bodies)) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while deriving");
   }
-  e->largest_dropped *= 1e-13;
   return ok && !e->pool.failed ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
 }
 

@@ -4,8 +4,6 @@
 
 #include "derive/derive_priv.h"
 
-static const int degree[10] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2}; /* of each standard parameter in length */
-
 /* the 10 x 10 matrix of a change of frame, column by column */
 static void parameter_matrix(const psdmp_pose *frame, double M[100]) {
   for (int j = 0; j < 10; j++) {
@@ -49,11 +47,15 @@ static void slide_matrices(double Z[PSDMP_BASIS][100]) {
 #undef SET
 }
 
-/* entries that are only rounding of products of exact geometry become exact zeros: 1e-15 of reach^degree */
-static void clean(double M[100], double reach) {
-  for (int i = 0; i < 10; i++)
-    for (int j = 0; j < 10; j++)
-      if (fabs(M[10 * i + j]) < 1e-15 * pow(reach, degree[i] - degree[j])) M[10 * i + j] = 0;
+/* entries that are only rounding of products of exact geometry become exact zeros */
+static void clean(int count, double *M) {
+  for (int i = 0; i < count; i++)
+    if (fabs(M[i]) < 1e-15) M[i] = 0;
+}
+
+static psdmp_pose in_units(psdmp_pose pose, double length) {
+  for (int i = 0; i < 3; i++) pose.p[i] /= length;
+  return pose;
 }
 
 /* twists into a frame that stands at `frame` in the old one: w' = R^T w, v' = R^T (v + w x p) */
@@ -103,7 +105,7 @@ static void differentiate(bool prismatic, double L[PSDMP_BASIS][100], double dL[
 
 void psdmp_joint_maps_set(const psdm_robot *r, int b, double reach, psdmp_joint_maps *maps) {
   const psdmp_body *body = &r->body[b];
-  const psdmp_pose *link = &r->link[body->index].frame;
+  const psdmp_pose scaled = in_units(r->link[body->index].frame, reach), *link = &scaled;
   memset(maps, 0, sizeof *maps);
   maps->count = body->prismatic ? 3 : 5;
 
@@ -113,6 +115,7 @@ void psdmp_joint_maps_set(const psdm_robot *r, int b, double reach, psdmp_joint_
     psdmp_pose home = psdmp_pose_inverse(&r->link[r->body[body->parent].index].frame);
     before = psdmp_pose_product(&home, &body->joint);
   }
+  before = in_units(before, reach);
   double A[100], B[100], AZ[100], Z[PSDMP_BASIS][100] = {{0}};
   parameter_matrix(&before, A);
   parameter_matrix(link, B);
@@ -123,7 +126,7 @@ void psdmp_joint_maps_set(const psdm_robot *r, int b, double reach, psdmp_joint_
   for (int i = 0; i < maps->count; i++) {
     product(10, A, Z[i], AZ);
     product(10, AZ, B, maps->L[i]);
-    clean(maps->L[i], reach);
+    clean(100, maps->L[i]);
   }
   differentiate(body->prismatic, maps->L, maps->dL);
 
@@ -134,13 +137,11 @@ void psdmp_joint_maps_set(const psdm_robot *r, int b, double reach, psdmp_joint_
   for (int i = 0; i < 3; i++) {
     product(6, T[i], P, PZ);
     product(6, Q, PZ, maps->Ad[i]);
-    for (int k = 0; k < 36; k++)
-      if (fabs(maps->Ad[i][k]) < 1e-15 * (k / 6 >= 3 && k % 6 < 3 ? reach : 1)) maps->Ad[i][k] = 0;
+    clean(36, maps->Ad[i]);
   }
   const int axis = body->prismatic ? 5 : 2;
   for (int i = 0; i < 6; i++) maps->twist[i] = Q[6 * i + axis];
-  for (int i = 0; i < 6; i++)
-    if (fabs(maps->twist[i]) < 1e-15 * (i >= 3 ? reach : 1)) maps->twist[i] = 0;
+  clean(6, maps->twist);
 }
 
 /* w_a.I w_b + m v_a.v_b + h.(v_a x w_b + v_b x w_a) */

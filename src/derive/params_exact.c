@@ -37,10 +37,14 @@ static psdm_status find(const psdm_robot *r, const psdm_derive_options *options,
   if (!shape(r, m)) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
   psdm_status status = psdmp_restriction_set(r, options, &m->arena, &assumed, error);
   if (status) return status;
+  double tolerance = options ? options->rank_tolerance : 0;
+  double reach = psdmp_reach(r, &m->arena);
+  if (m->arena.failed) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
   m->combined = psdmp_restriction_combines(&assumed, m->standard);
-  status = assumed.B || r->coupled || !r->plain_drives ? psdmp_base_sampled(r, &assumed, m, info, error)
-                                                       : psdmp_base_recursion(r, psdmp_reach(r, &m->arena), m, info, error);
+  status = assumed.B || r->coupled || !r->plain_drives ? psdmp_base_sampled(r, &assumed, tolerance, m, info, error)
+                                                       : psdmp_base_recursion(r, reach, tolerance, m, info, error);
   if (!status) psdmp_set_fates(m);
+  if (!status) status = psdmp_check_model(r, m, &assumed, options, info, error);
   return status;
 }
 

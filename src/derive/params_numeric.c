@@ -155,6 +155,24 @@ static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_arena *scra
   return false;
 }
 
+/* as the structure chooses, link by link: it prefers the same columns, unless shares grew without bounds. False: out of memory. */
+static bool choose_by_links(const psdm_robot *r, const psdmp_samples *samples, int rank, bool *keep, bool *found, psdmp_arena *scratch) {
+  int rows = samples->rows, columns = samples->columns;
+  double reach = psdmp_reach(r, scratch), size = 0, *A = NEW(scratch, (long)rows * columns, double);
+  psdmp_link_choice choice;
+  if (!A || scratch->failed) return false;
+  for (int k = 0; k < columns; k++)
+    for (int i = 0; i < rows; i++) {
+      A[(long)k * rows + i] = samples->W[(long)k * rows + i] * pow(reach, psdmp_length_degree(r, samples->column[k]));
+      size = fmax(size, fabs(A[(long)k * rows + i]));
+    }
+  const psdmp_link_columns of = {rows, columns, samples->column, A, 1e-13 * size};
+  if (!psdmp_choose_by_link(r, &of, scratch, &choice)) return false;
+  *found = choice.rank == rank;
+  for (int k = 0; k < rank && *found; k++) keep[choice.kept[k]] = true;
+  return true;
+}
+
 /* ---- W2 = W1 beta ---- */
 
 /* QR of [W1 W2]: beta = R1^-1 R2, eq. (17) */
@@ -199,14 +217,20 @@ static void show_V(holder *h, const matrix *m) {
   memcpy(h->V1, m->V, sizeof *h->V1 * (size_t)b * (size_t)c);
 }
 
-/* entries that are nothing beside the largest of their column: nearly parallel axes make large ones, and noise with them */
-static void clean_beta(holder *h) {
+/* entries that are nothing beside the largest of their column, all in units of the reach */
+static void clean_beta(holder *h, const psdm_robot *r, double reach) {
   int b = h->params.rank, e = h->params.columns - b;
+  const int *column = h->params.column;
   for (int k = 0; k < e; k++) {
-    double largest = 1;
-    for (int i = 0; i < b; i++) largest = fmax(largest, fabs(h->beta[(long)i * e + k]));
-    for (int i = 0; i < b; i++)
-      if (fabs(h->beta[(long)i * e + k]) < 1e-9 * largest) h->beta[(long)i * e + k] = 0;
+    double largest = 1, unit = pow(reach, psdmp_length_degree(r, column[h->dropped[k]]));
+    for (int turn = 0; turn < 2; turn++)
+      for (int i = 0; i < b; i++) {
+        double *share = &h->beta[(long)i * e + k], size = fabs(*share) * unit / pow(reach, psdmp_length_degree(r, column[h->kept[i]]));
+        if (turn == 0)
+          largest = fmax(largest, size);
+        else if (size < 1e-11 * largest)
+          *share = 0;
+      }
   }
 }
 
@@ -238,25 +262,46 @@ static bool make_room(holder *h, int c) {
   return p->T && p->R && p->sigma && p->V2N && p->V1 && p->kept && p->dropped && p->beta && h->fate;
 }
 
-static bool solve(holder *h, const psdm_params_options *o, const psdmp_samples *samples, psdmp_arena *scratch) {
+static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, const psdmp_samples *samples, psdmp_arena *scratch) {
   psdm_params *p = &h->params;
+  bool found = false;
   matrix m = {.r = samples->rows, .c = samples->columns, .W = samples->W};
   bool *keep = NEW(scratch, m.c, bool);
   if (!keep || !make_room(h, m.c)) return false;
   if (m.c) {
     if (!factorise(h, &m, scratch)) return false;
     p->rank = p->ranks[o->solver == PSDM_SOLVER_SVD ? 2 : 0];
-    if (o->solver == PSDM_SOLVER_QR)
+    if (!choose_by_links(r, samples, p->rank, keep, &found, scratch)) return false;
+    if (!found && o->solver == PSDM_SOLVER_QR)
       choose_by_R(h, m.c, p->rank, keep);
-    else if (!choose_by_V(&m, p->rank, keep, scratch))
+    else if (!found && !choose_by_V(&m, p->rank, keep, scratch))
       return false;
     split(h, keep, m.c);
     if (p->rank < m.c && !(o->solver == PSDM_SOLVER_SVD ? beta_by_V : beta_by_R)(h, &m, scratch)) return false;
     show_V(h, &m);
   }
-  clean_beta(h);
+  double reach = psdmp_reach(r, scratch);
+  if (scratch->failed) return false;
+  clean_beta(h, r, reach);
   set_fates(h);
   return true;
+}
+
+static void theta_of(const void *answer, const double *pi, double *theta) { psdm_params_theta(answer, pi, theta); }
+static int parameter_of(const void *answer, int j) {
+  const psdm_params *p = answer;
+  return p->column[p->kept[j]];
+}
+
+/* the regressor's kept columns times theta, against the whole of it */
+static psdm_status check(const psdm_robot *r, const psdm_params_options *o, holder *h, psdmp_arena *scratch, psdm_error *error) {
+  const psdm_derive_options assume = {.assume_count = o->assume_count, .assume = o->assume};
+  psdmp_restriction assumed;
+  double residual;
+  psdm_status status = psdmp_restriction_set(r, &assume, scratch, &assumed, error);
+  const psdmp_checked of = {.answer = &h->params, .l = h->params.rank, .states = 3, .theta = theta_of, .parameter = parameter_of, .restriction = &assumed, .options = &assume,
+                            .what = "the sampled base parameters"};
+  return status ? status : psdmp_check_answer(r, &of, h->arena.allocator, &residual, error);
 }
 
 psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *options, const psdm_allocator *allocator, psdm_params **out,
@@ -281,8 +326,10 @@ psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *op
     if (column) memcpy(column, samples.column, sizeof *column * (size_t)samples.columns);
     *p = (psdm_params){.standard = psdm_robot_parameter_count(r), .rows = samples.rows, .columns = samples.columns, .column = column,
                        .spread_random = samples.spread_random, .spread = samples.spread};
-    if (!column || !solve(h, o, &samples, &scratch)) status = no_memory(r, error);
+    if (!column || !solve(r, h, o, &samples, &scratch))
+      status = h->arena.failed || scratch.failed ? no_memory(r, error) : psdmp_fail(error, PSDM_E_ACCURACY, r->file, 0, 0, "the samples cannot be factorised in double precision");
   }
+  if (!status) status = check(r, o, h, &scratch, error);
   psdmp_arena_free(&scratch);
   if (status)
     psdm_params_free(p);

@@ -126,7 +126,7 @@ static psdm_status set_slide(substitution *s, int b, psdm_error *error) {
   const psdm_robot *r = s->robot;
   poly *x = &s->digit[5 * b + 1];
   x->count = 0;
-  add_monomial(x, 0, r->c[b], &s->overflow);
+  add_monomial(x, 0, r->c[b] / s->e->reach, &s->overflow);
   for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++) {
     int j = r->g_col[g];
     if (!s->m->prismatic[j])

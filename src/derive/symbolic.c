@@ -72,8 +72,8 @@ static psdm_status derive_at(study *s, const double *x, psdm_model *m, psdm_erro
   }
   psdmp_robot_set_lengths(&s->copy, s->all);
   *m = (psdm_model){.arena = {.allocator = s->arena.allocator}, .standard = s->S};
-  return s->sampled ? psdmp_base_sampled(&s->copy, &s->assumed, m, &info, error)
-                    : psdmp_base_recursion(&s->copy, reach > 0 ? reach : 1, m, &info, error);
+  return s->sampled ? psdmp_base_sampled(&s->copy, &s->assumed, 0, m, &info, error)
+                    : psdmp_base_recursion(&s->copy, psdmp_unit_length(reach), 0, m, &info, error);
 }
 
 /* the coefficients as a vector over the pairs; what is no pair spoils its base parameter */
@@ -97,13 +97,6 @@ static psdm_status coefficients_at(study *s, const double *x, double *f, psdm_er
   return status;
 }
 
-/* power of the metre in a standard parameter */
-static int degree_of(const psdm_robot *r, int k) {
-  static const int degree[PSDMP_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
-  if (k < PSDMP_STANDARD * r->bodies) return degree[k % PSDMP_STANDARD];
-  return r->joint[r->drive[k - PSDMP_STANDARD * r->bodies].index].type == PSDM_PRISMATIC ? 0 : 2;
-}
-
 /* which coefficients there are at random lengths */
 static psdm_status find_pairs(study *s, psdm_error *error) {
   psdm_model m;
@@ -124,7 +117,7 @@ static psdm_status find_pairs(study *s, psdm_error *error) {
     for (int t = 0; t < m.base[j].terms; t++, p++) {
       int k = m.base[j].term[t].parameter;
       s->find[(long)j * s->S + k] = p;
-      s->pair[p] = (pair){.base = j, .parameter = k, .degree = degree_of(s->robot, s->kept[j]) - degree_of(s->robot, k)};
+      s->pair[p] = (pair){.base = j, .parameter = k, .degree = psdmp_length_degree(s->robot, s->kept[j]) - psdmp_length_degree(s->robot, k)};
     }
   }
   psdmp_arena_free(&m.arena);

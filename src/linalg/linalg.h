@@ -31,6 +31,16 @@ typedef struct psdmp_columns {
 /* kept, beta: caller's memory, (columns) and (columns x columns). R: scratch (columns x columns). */
 void psdmp_columns_choose(int rows, int columns, double *A, const int *order, double tolerance, double *R, psdmp_columns *out);
 
+/* Orthonormal rows T (rank x columns) that span the rows of A (rows x columns, spoilt) up to remainders of length tolerance, longest remainder
+ * first. Returns the rank. kept, dropped: the shortest remainder that became a row of T, the longest that did not. */
+int psdmp_row_space(int rows, int columns, double *A, double tolerance, double *T, double *kept, double *dropped);
+
+/* rank columns of T (rank x columns, orthonormal rows) that make up the others: column c = sum over k of beta[k * columns + c] column kept[k].
+ * Those that come first in order (count, a choice of the columns) are preferred, unless a share would be larger than most (above 1). kept is
+ * in that order. beta: (rank x columns), zero for kept columns and for those that order leaves out. scratch: 2 rank^2 + rank. Returns the
+ * largest share. */
+double psdmp_pick_columns(int rank, int columns, const double *T, int count, const int *order, double most, int *kept, double *beta, double *scratch);
+
 /* ---- threads of BLAS ---- */
 
 /* Between the two calls, which may be nested and made by several threads, BLAS has one thread: the same bits on any machine of a kind. */

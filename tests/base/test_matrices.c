@@ -14,7 +14,7 @@ static void test_round_trip(void **unused) {
   const double A[6] = {1, 2, 3, 4, 5, 6.5}, pages[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   const psdm_matrix list[2] = {{"A", 2, 3, 1, A}, {"B", 2, 2, 3, pages}};
   const char *const names[] = {"A", NULL};
-  psdmp_arena arena = {NULL, NULL};
+  psdmp_arena arena = {.allocator = NULL};
   psdmp_matrix read;
   char path[64];
   snprintf(path, sizeof path, "test_matrices-%ld.mat", (long)getpid());

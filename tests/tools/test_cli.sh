@@ -48,10 +48,10 @@ expect_in err "psdm: note: line 7: joint 'A1': alpha -1.5708 snapped to -90 deg 
 run inspect snap.yaml --no-snap
 grep -q snapped err && wrong "--no-snap snaps"
 
-# zero and non-zero within three decades of each other: the answer comes, and exit 1 says what it is worth
+# zero and non-zero within three decades of each other: the counts are the file's rounding, the torques are right
 sed 's/alpha: pi\/2}/alpha: 1.57079632679509}/' "$robots/kuka_kr6.yaml" > near.yaml
 run derive near.yaml --no-snap
-expect_code 1 "unclear gap"
+expect_code 0 "unclear gap"
 expect_in err "within three decades"
 run derive "$robots/kuka_kr6.yaml" --json
 expect_code 0 derive

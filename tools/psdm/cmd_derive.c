@@ -10,6 +10,7 @@
   X(text, method, "exact", "exact|dense", "by one walk over the tree, or from samples and dense systems") \
   X(text, basis, "standard", "standard|echelon", "base parameters: kept standard ones, or theta1, theta2") \
   X(text, sampler, "", "COMMAND", "dense: sample this program's torques, not the recursion's")            \
+  X(text, memory, "", "BYTES", "memory that the derivation may take, as 4G; half of the machine's if not given")  \
   X(text, export, "", "FILE.json|.mat", "write the whole model: functions, P, base parameters")          \
   X(flag, json, "", "", "write one JSON object")                                                         \
   ROBOT_SETTINGS(X)
@@ -26,7 +27,7 @@ static const char *const positional[] = {"ROBOT", NULL};
 static const char help[] =
     "Derives the dynamics in closed, regressor form, tau = Y(q, qd, qdd) theta: p functions (monomials in sin, cos, and for sliding\n"
     "joints q, times gravity, an acceleration or a product of two velocities) and l base parameters. The model is then compared with\n"
-    "the Newton-Euler recursion at 1000 random states. Exit 1 when zero and non-zero coefficients lie within three decades.\n\n"
+    "the Newton-Euler recursion at 1000 random states. Exit 1 when a torque differs by more than 1e-9 of the largest.\n\n"
     "The dense method (Lloyd, Irani, Ahmadi 2021) knows nothing of the robot but sampled torques, takes seconds where the exact one\n"
     "takes a millisecond, and serves up to six independent joints: as a check, or to turn any inverse dynamics program into a model.\n"
     "A sampler is a shell command. It is run once per class of functions and step, reads a CSV with the columns q1.., qd1.., qdd1.. and\n"
@@ -170,8 +171,11 @@ static int report(const derive_settings *set, const psdm_robot *robot, const res
   } else if (!set->export || !tool_quiet()) {
     print_text(robot, r);
   }
-  if (code == EXIT_OK && !clear(&r->info)) {
-    tool_warn("zero and non-zero coefficients lie within three decades of each other; the counts may be wrong");
+  if (code == EXIT_OK && !clear(&r->info))
+    tool_warn("zero and non-zero coefficients lie within three decades of each other; how many functions and parameters there are depends on the file's rounding, their torques do not");
+  if (code == EXIT_OK && !(r->residual <= PSDM_MODEL_ACCURACY)) {
+    tool_warn(set->assume ? "the torques differ by %.2g of the largest: the robot's parameters do not satisfy the assumptions"
+                          : "the torques differ by %.2g of the largest; at most 1e-9 is good", r->residual);
     code = EXIT_QUALITY;
   }
   return code;
@@ -186,6 +190,7 @@ int cmd_derive(int argc, char **argv) {
   psdm_error error;
   int code = settings_parse(&derive_line, argc, argv, &set, &path);
   if (code < 0) code = choose(&set, &options);
+  if (code < 0) code = tool_memory("derive", set.memory, &options.memory);
   if (code < 0) code = tool_assume("derive", set.assume, &options);
   if (code < 0) code = tool_load("derive", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = derive(robot, &options, &r);

@@ -116,6 +116,21 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
   return load(command, dh_path, true, x_path, set, robot);
 }
 
+int tool_memory(const char *command, const char *text, size_t *bytes) {
+  static const char letters[] = "kMGT";
+  if (!text) return -1;
+  char *end;
+  double value = strtod(text, &end);
+  const char *letter = *end ? strchr(letters, *end == 'K' ? 'k' : *end) : NULL;
+  bool binary = letter && end[1] == 'i';
+  if (letter) value *= pow(binary ? 1024 : 1000, (double)(letter - letters) + 1);
+  end += letter ? 1 + binary : 0;
+  if (*end == 'B') end++;
+  if (end == text || *end || !(value >= 1e6) || value > 1e18) return tool_usage(command, "--memory '%s': a number of bytes from 1M was expected, as 800M or 4G", tool_safe(text));
+  *bytes = (size_t)value;
+  return -1;
+}
+
 int tool_assume(const char *command, const char *text, psdm_derive_options *options) {
   static char copy[4096];
   static const char *piece[256];

@@ -116,6 +116,9 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
 /* "A = 0,B = C" of --assume, cut into pieces in a static buffer. Returns -1 to go on, else an exit code. */
 int tool_assume(const char *command, const char *text, psdm_derive_options *options);
 
+/* Bytes from "500000000", "800M", "4G" (powers of 1000; "4Gi" of 1024); NULL leaves 0. */
+int tool_memory(const char *command, const char *text, size_t *bytes);
+
 /* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options; optional are those that no word names alone. Returns -1 to go on, else an exit code. */
 int tool_functions(const char *command, const char *list, unsigned *functions, unsigned *optional);
 

@@ -175,6 +175,7 @@ int tool_fail(const psdm_error *error) {
   snprintf(text + strlen(text), sizeof text - strlen(text), "%s", taught);
   say("error", "1;31", text);
   bool system = error->status == PSDM_E_IO || error->status == PSDM_E_MEMORY || error->status == PSDM_E_ARGUMENT || error->status == PSDM_E_COMPILER;
+  if (error->status == PSDM_E_ACCURACY) return EXIT_QUALITY;
   return system ? EXIT_USAGE : EXIT_INPUT;
 }
 
