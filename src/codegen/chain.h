@@ -82,6 +82,7 @@ typedef struct psdmp_inertia {
   int *zero;             /* (nulls) entry that each makes zero */
   double growth;         /* largest entry, over the largest of its kind before: digits are lost with it */
   double pivoted;        /* largest entry of the null vectors on the way: the same */
+  double ratio;          /* the reach in units of the chain */
 } psdmp_inertia;
 
 /* Axes whose angle has a smaller sine are parallel: a hundred times what rounding leaves, a fiftieth of the error that generated code may have. */

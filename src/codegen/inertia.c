@@ -295,6 +295,12 @@ static int wish(const psdmp_chain *chain, const psdmp_choice *choice, int size, 
   return count;
 }
 
+/* how large an entry of a null vector is beside the one that is 1, with lengths in units of the reach */
+static double size_beside(const psdmp_inertia *in, double x, int entry, int one) {
+  static const int power[10] = {2, 1, 1, 1};
+  return fabs(x) * pow(in->ratio, power[entry % 10] - power[one % 10]);
+}
+
 /* makes entry e zero with the null vector that sees it most, among those that have no task yet */
 static bool take(psdmp_inertia *in, int done, int e, double least) {
   int best = -1;
@@ -307,7 +313,7 @@ static bool take(psdmp_inertia *in, int done, int e, double least) {
     double x = other[i] / pivot;
     other[i] = row[i];
     row[i] = fabs(x) < 1e-14 ? 0 : x;
-    in->pivoted = fmax(in->pivoted, fabs(x));
+    if (x != 0) in->pivoted = fmax(in->pivoted, size_beside(in, x, i, e));
   }
   row[e] = 1;
   for (int v = 0; v < in->nulls; v++) {
@@ -318,7 +324,6 @@ static bool take(psdmp_inertia *in, int done, int e, double least) {
       double was = fabs(to[i]) + fabs(factor * row[i]);
       to[i] -= factor * row[i];
       if (fabs(to[i]) < 1e-13 * was) to[i] = 0; /* cancelled */
-      in->pivoted = fmax(in->pivoted, fabs(to[i]));
     }
     to[e] = 0;
   }
@@ -401,6 +406,7 @@ static void turn_entries(double *v, double angle, int wanted) {
 void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *f, const psdmp_choice *choice, psdmp_inertia *in) {
   in->nulls = f->nulls;
   in->pivoted = 1;
+  in->ratio = chain->reach > 0 ? chain->reach / chain->unit : 1;
   fill(chain, f, choice, in);
   double before[3], after[3];
   find_largest(in, before);
