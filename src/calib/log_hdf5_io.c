@@ -122,6 +122,14 @@ static bool measure(hid_t id, data_set *set, size_t size[2]) {
 /* MATLAB marks empty matrices, and text that it keeps as numbers */
 static bool is_text_or_empty(hid_t id) { return H5Aexists(id, "MATLAB_empty") > 0 || H5Aexists(id, "MATLAB_int_decode") > 0; }
 
+/* whether the data set's own bytes can hold what it claims; what lies in other files (virtual, external) is not for this file to tell */
+static bool credible(hid_t id, const size_t size[2]) {
+  hid_t plan = H5Dget_create_plist(id);
+  bool elsewhere = plan >= 0 && (H5Pget_layout(plan) == H5D_VIRTUAL || H5Pget_external_count(plan) > 0);
+  if (plan >= 0) H5Pclose(plan);
+  return elsewhere || psdmp_matrix_fits(size[0], size[1], 1, H5Dget_storage_size(id));
+}
+
 static herr_t visit(hid_t root, const char *path, const H5O_info_t *info, void *user) {
   listing *l = user;
   (void)root;
@@ -132,7 +140,7 @@ static herr_t visit(hid_t root, const char *path, const H5O_info_t *info, void *
   size_t size[2];
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   bool wanted = measure(id, &found, size) && !is_text_or_empty(id) && (size[0] > 1 || size[1] > 1 || l->n == 1);
-  if (wanted && !psdmp_matrix_fits(size[0], size[1], 1, H5Dget_storage_size(id))) { /* hours of fill values */
+  if (wanted && !credible(id, size)) { /* hours of fill values */
     memcpy(l->claimed, size, sizeof size);
     H5Dclose(id);
     return 1;
