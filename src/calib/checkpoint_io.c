@@ -22,7 +22,7 @@
 enum { DIGEST = PSDMP_SHA256_BYTES, NAME = 128, HOST = 64 };
 
 /* counted up whenever parts come to mean something else within a version */
-static const int meaning = 2;
+static const int meaning = 3;
 
 struct psdmp_checkpoint {
   const psdm_allocator *allocator;

@@ -229,6 +229,19 @@ run calibrate bare.yaml --log log.csv --out - --plain-friction
 expect_code 0 "--out -"
 expect_in out "format: psdm-parameters-1"
 
+# ---- verdicts without any option ----
+refuse 2 "--accept 'fine': one of good, usable, poor, useless was expected" bare.yaml --log log.csv --accept fine
+awk -F, 'BEGIN { OFS = ","; srand(1) } NR > 1 { $4 = rand() - 0.5; $5 = rand() - 0.5 } { print }' log.csv > noise.csv
+run calibrate bare.yaml --log noise.csv --plain-friction --estimator wls --out n.yaml
+expect_code 1 "torques that are noise"
+expect_in out "verdict: useless; error of"
+expect_in n.yaml "# verdict: useless"
+run calibrate bare.yaml --log noise.csv --plain-friction --estimator wls --json --accept useless
+expect_code 0 "--accept useless"
+ask out 'j["verdict"]["word"] == "useless" and j["verdict"]["good"] and j["verdict"]["error"] > 0.9 and j["verdict"]["findings"][0]["rule"] == "error"'
+run eval bare.yaml gravity --params n.yaml --in at.csv --ignore-extra
+expect_code 0 "a parameter file with a verdict"
+
 # ---- other shapes of a log ----
 awk -F, 'NR > 1 { printf "%s,%.12g,%.12g,%s,%s\n", $1, -$2 * 180 / 3.14159265358979, ($3 - 0.1) * 180 / 3.14159265358979, -$4, $5 }' log.csv > odd.csv
 run calibrate bare.yaml --log odd.csv --columns t=1,q=2:3,tau=4:5 --degrees --sign=-1,1 --offset 0,0.1 --holdout 0.3 --json
