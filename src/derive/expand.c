@@ -449,7 +449,7 @@ static psdmp_rows start_potential(psdmp_expansion *e, const double g[3]) {
 psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_derive_options *o, const psdm_allocator *allocator, psdmp_expansion *e,
                          psdm_error *error) {
   *e = (psdmp_expansion){.pool = {.allocator = allocator, .limit = psdmp_memory_limit(o)}, .arena = {.allocator = allocator}};
-  size_t before = 1, last = 0; /* bytes after the level before the last, and after the last */
+  size_t last = 0; /* bytes after the last level */
   walk w = {.robot = r, .e = e, .digit = digit};
   level *levels = psdmp_arena_alloc(&e->arena, (size_t)r->bodies * sizeof *levels);
   psdmp_joint_maps *maps = psdmp_arena_alloc(&e->arena, sizeof *maps);
@@ -463,9 +463,12 @@ psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_
     psdmp_joint_maps_set(r, b, e->reach, maps);
     fill_level(&w, parent, &base, &levels[b], maps);
     emit_level(&w, &levels[b]);
-    if (e->pool.beyond) /* every further joint multiplies by what the last one did */
-      return psdmp_beyond_memory(r, 2 * (double)e->pool.limit * pow(fmax(2, (double)last / (double)before), r->bodies - 1 - b), e->pool.limit, error);
-    before = last ? last : 1, last = e->pool.bytes;
+    /* every further joint multiplies by about what the last one did; long before the limit, doubling alone must pass it by far */
+    double growth = fmax(1, last ? (double)e->pool.bytes / (double)last : 1), left = r->bodies - 1 - b;
+    bool hopeless = b >= 6 && (double)e->pool.bytes * pow(fmin(growth, 2), left) > 8 * (double)e->pool.limit;
+    if (e->pool.beyond || hopeless)
+      return psdmp_beyond_memory(r, 2 * (double)(e->pool.beyond ? e->pool.limit : e->pool.bytes) * pow(e->pool.beyond ? 2 : growth, left), e->pool.limit, error);
+    last = e->pool.bytes;
     if (o && o->going_on && !o->going_on(o->going_on_user, (double)(b + 1) / r->bodies)) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while deriving");
   }
   return ok && !e->pool.failed ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
