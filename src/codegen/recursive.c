@@ -18,7 +18,7 @@ enum { ROUNDS = 3, PATIENCE = 50, BUDGET = 30000000 }; /* rounds: times the pati
 static const double GROWTH = 10;
 
 /* the same for the null vectors on their way to their zeros, which costs its square */
-static const double PIVOTED = 32;
+static const double PIVOTED = 1e3;
 
 static uint32_t random_below(uint64_t *seed, uint32_t n) {
   *seed ^= *seed << 13;
