@@ -80,6 +80,7 @@ static const struct known {
 } known[] = {
     {"*", "derive,echelon,dense,saved,params,numeric"},                                                /* rank decisions where axes are almost parallel, lengths far from 1 m */
     {"*", "code,code-theta,code-searched,code-float,expanded,auto,compiled,simulate-code"},            /* frames on far common normals; inverses that do not exist */
+    {"wild", "yaml"},                                                                                  /* lengths below 1e-15 m are written as zero */
     {"mixed", "linearize-forward"},                                                                    /* inertias about one point of reference, solved */
 };
 
