@@ -38,11 +38,9 @@ uint64_t psdm_robot_fingerprint(const psdm_robot *r) {
 /* eight digits: what rounding or another machine's sine changes does not count */
 uint64_t psdmp_robot_inertia(const psdm_robot *r) {
   uint64_t hash = 0xCBF29CE484222325u;
-  double pi[11 * PSDM_MAX_JOINTS];
   char text[32];
-  psdm_robot_parameters(r, pi);
   for (int k = 0; k < psdm_robot_parameter_count(r); k++) {
-    psdmp_print(text, sizeof text, "%.8g,", pi[k] + 0.0);
+    psdmp_print(text, sizeof text, "%.8g,", psdmp_robot_parameter(r, k) + 0.0);
     for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001B3u;
   }
   return hash;
