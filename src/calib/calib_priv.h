@@ -176,9 +176,9 @@ typedef struct psdmp_factors {
   double *count;      /* the same index */
 } psdmp_factors;
 
-/* Directions of the parameters that give less torque than this, relative, are regrouped where parameters are identified: what axes add that are
- * off by a few mrad drowns in the noise of any log, and makes everything else uncertain. Real ones were seen at 0.04 and above. */
-#define PSDMP_PHYSICAL_RANK 5e-3
+/* Directions of the parameters that give less torque than this, relative, are regrouped where parameters are identified: no log can tell
+ * them, and what they change is as small as what a model may be off. */
+#define PSDMP_PHYSICAL_RANK 1e-9
 
 /* The base parameters of a robot without its file's assumptions, as they are identified. */
 psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_derive_info *info, psdm_error *error);
