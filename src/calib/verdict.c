@@ -63,9 +63,9 @@ static void say_whole(const judged *sum, int which, const char *of, psdm_verdict
   double rel = 100 * share(sum->error, sum->square), mean = 100 * share(sum->error, sum->constant);
   *f = (psdm_finding){.verdict = verdict, .rule = which ? "no-model" : "error"};
   if (which)
-    snprintf(f->text, sizeof f->text, "%s: the error is %.3g %% of what a constant torque per joint would leave; at most %.0f %% was expected", of, mean, 100 * of_constant.usable);
+    psdmp_print(f->text, sizeof f->text, "%s: the error is %.3g %% of what a constant torque per joint would leave; at most %.0f %% was expected", of, mean, 100 * of_constant.usable);
   else
-    snprintf(f->text, sizeof f->text, "%s: error of %.3g %% of the torque; at most %.0f %% was expected (a constant torque per joint would leave %.0f %%)", of, rel, 100 * of_error.usable,
+    psdmp_print(f->text, sizeof f->text, "%s: error of %.3g %% of the torque; at most %.0f %% was expected (a constant torque per joint would leave %.0f %%)", of, rel, 100 * of_error.usable,
              100 * share(sum->constant, sum->square));
 }
 
@@ -95,7 +95,7 @@ PSDM_PRINTF(4, 5) static void find(judge *j, psdm_verdict verdict, const char *r
   psdm_finding *f = &a->finding[a->findings++];
   *f = (psdm_finding){.verdict = verdict, .rule = rule};
   va_start(args, format);
-  vsnprintf(f->text, sizeof f->text, format, args);
+  psdmp_vprint(f->text, sizeof f->text, format, args);
   va_end(args);
 }
 

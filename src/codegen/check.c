@@ -204,8 +204,9 @@ static psdm_status set_measure(measure *m) {
     for (int i = 0; i < n; i++) m->torque = fmax(m->torque, m->unit[i] * fabs(m->tau[s * n + i]));
     if (!psdmp_inverts(m->p->function)) continue;
     if (!status) status = psdmp_trial_evaluate(t, m->p, PSDM_F_MASS, s, M);
+    if (m->p->function == PSDM_CODE_FORWARD) continue; /* judged by its torques */
     if (!status) status = psdmp_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
-    if (m->p->function != PSDM_CODE_FORWARD) m->condition = fmax(m->condition, condition(m, M, Minv));
+    m->condition = fmax(m->condition, condition(m, M, Minv));
   }
   return status;
 }

@@ -387,8 +387,14 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
       status = psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
       break;
     }
-    status = build(code, (psdm_code_function)f, &t, &code->program[code->programs], error);
+    psdm_error why = {0};
+    status = build(code, (psdm_code_function)f, &t, &code->program[code->programs], &why);
     code->programs += !status;
+    if (status == PSDM_E_SINGULAR && code->options.optional >> f & 1) { /* what rounding alone keeps from being singular */
+      code->omitted |= 1u << f;
+      status = add_note(code, "left out: %s; %s", shapes[f].name, why.text) ? no_memory(r, &why) : PSDM_OK;
+    }
+    if (status && error) *error = why;
   }
   psdmp_trial_free(&t);
   psdmp_arena_free(&scratch);

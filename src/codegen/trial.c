@@ -8,6 +8,7 @@
 #include "derive/collect.h"
 #include "linalg/linalg.h"
 #include "model/model_priv.h"
+#include "psdm/rigid.h"
 
 enum { STATES = PSDMP_STATES };
 
@@ -61,14 +62,22 @@ static psdm_status random_parameters(trial *t, psdm_error *error) {
   return PSDM_OK;
 }
 
+/* parameters that are arguments may be others than the robot's own, with which M cannot be inverted */
+static bool own_are_singular(const trial *t) {
+  const psdm_code_options *o = &t->code->options;
+  bool any = false;
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) any |= (o->functions >> f & 1) && psdmp_inverts((psdm_code_function)f);
+  return any && o->theta_argument && psdm_mass_condition(t->code->robot, t->arena->allocator, NULL, NULL) == PSDM_E_SINGULAR;
+}
+
 /* the robot's own; or, where only base parameters are known, those with everything regrouped at zero, which move alike; or random ones */
 static psdm_status set_parameters(trial *t, psdm_error *error) {
   const psdm_code *code = t->code;
   const psdm_model *m = code->model;
   psdm_status status = PSDM_OK;
-  if (psdm_robot_ready(code->robot, NULL) == PSDM_OK) {
+  if (psdm_robot_ready(code->robot, NULL) == PSDM_OK && !own_are_singular(t)) {
     psdm_robot_parameters(code->robot, t->pi);
-  } else if (code->theta) {
+  } else if (code->theta && psdm_robot_ready(code->robot, NULL)) {
     for (int j = 0; j < m->l; j++) t->pi[m->base[j].parameter] = code->theta[j];
   } else {
     status = random_parameters(t, error);

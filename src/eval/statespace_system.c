@@ -111,19 +111,29 @@ static psdm_mode mode_of(double re, double im, double dt) {
 
 static double rate(const psdm_mode *m) { return isfinite(m->frequency) ? -m->damping * m->frequency : -INFINITY; }
 
+/* rates below this are rounding, where zeros are not exact */
+static double slack_of(int count, const psdm_mode *modes, bool certain) {
+  double fastest = 0;
+  for (int k = 0; k < count && !certain; k++)
+    if (isfinite(modes[k].frequency)) fastest = fmax(fastest, modes[k].frequency);
+  return 1e-7 * fastest;
+}
+
+static double rate_beyond(const psdm_mode *m, double slack) { return fabs(rate(m)) <= slack ? 0 : rate(m); }
+
 /* whether x stands behind y: it dies out sooner, or is faster, or is the conjugate */
-static bool behind(const psdm_mode *x, const psdm_mode *y) {
-  double first = rate(x), second = rate(y);
+static bool behind(const psdm_mode *x, const psdm_mode *y, double slack) {
+  double first = rate_beyond(x, slack), second = rate_beyond(y, slack);
   if (first != second) return first < second;
   return fabs(x->im) != fabs(y->im) ? fabs(x->im) > fabs(y->im) : x->im < y->im;
 }
 
 /* by insertion: qsort may allocate */
-static void sort(int count, psdm_mode *modes) {
+static void sort(int count, psdm_mode *modes, double slack) {
   for (int k = 1; k < count; k++) {
     psdm_mode m = modes[k];
     int at = k;
-    for (; at > 0 && behind(&modes[at - 1], &m); at--) modes[at] = modes[at - 1];
+    for (; at > 0 && behind(&modes[at - 1], &m, slack); at--) modes[at] = modes[at - 1];
     modes[at] = m;
   }
 }
@@ -134,18 +144,16 @@ static bool find_modes(int states, const double *A, double dt, double *scratch, 
   *certain = dt == 0 && at_rest(states, A) && modes_at_rest(states, A, re, im, rest);
   if (!*certain && !psdmp_eigenvalues(states, A, re, im, rest)) return false;
   for (int k = 0; k < states; k++) modes[k] = mode_of(re[k], im[k], dt);
-  sort(states, modes);
+  sort(states, modes, slack_of(states, modes, *certain));
   return true;
 }
 
 /* left, on or right of the boundary of stability, and on it whether at rest */
 static void count_modes(int states, const psdm_mode *modes, bool certain, psdm_system_facts *f) {
-  double fastest = 0, slack;
-  for (int k = 0; k < states; k++)
-    if (isfinite(modes[k].frequency)) fastest = fmax(fastest, modes[k].frequency);
-  slack = certain ? 0 : 1e-7 * fastest;
+  double slack = slack_of(states, modes, certain);
   f->growth = rate(&modes[0]);
   for (int k = 0; k < states; k++) {
+    f->growth = fmax(f->growth, rate(&modes[k]));
     double s = rate(&modes[k]);
     if (s > slack)
       f->unstable++;

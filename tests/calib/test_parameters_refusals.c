@@ -186,7 +186,7 @@ static void test_another_robot(void **unused) {
   const edit other = {"\"KEY\"", "\"0123456789abcdef\"", NULL, 2};
   assert_int_equal(parse(oneshot, &other, robot, &error), PSDM_E_ROBOT);
   assert_int_equal(error.line, 2);
-  assert_non_null(strstr(error.text, "whose kinematics are not those of 'arm'"));
+  assert_non_null(strstr(error.text, "whose kinematics (0123456789abcdef) are not those of 'arm'"));
   psdm_robot_free(robot);
 }
 
