@@ -15,7 +15,7 @@ enum {
   MOST_NODES = 10000,
   PARTS = 64,         /* cubic pieces of the answer for each of the program's */
   ROWS_ELASTIC = 640, /* quintic ones in all: fewer are too coarse for the fourth derivative, more lose it to rounding */
-  FINE = 40,          /* parts of a piece where the answer is checked: ten for each that limits are kept in */
+  FINE = 2 * PARTS,   /* parts of a piece where the answer is checked: the ends of its cubic pieces, where accelerations are largest, and between them */
   GUESS_POINTS = 40,
   ITERATIONS = 1000,
   STILL = 8,
