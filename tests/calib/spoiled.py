@@ -410,43 +410,11 @@ def met(expected, word, got):
     return right and word in got["text"]
 
 
+# log and words for each real arm; its file is tests/support/NAME.yaml
 REAL = {
-    "UR10": ("ur10/ur10_exciting.csv", """name: ur10
-gravity: [0, 0, -9.81]
-convention: dh
-joints:
-  - {name: j1, d: 0.1273, alpha: pi/2, drive_inertia: unknown}
-  - {name: j2, a: -0.612, drive_inertia: unknown}
-  - {name: j3, a: -0.5723, drive_inertia: unknown}
-  - {name: j4, d: 0.163941, alpha: pi/2, drive_inertia: unknown}
-  - {name: j5, d: 0.1157, alpha: -pi/2, drive_inertia: unknown}
-  - {name: j6, d: 0.0922, drive_inertia: unknown}
-""", ["--holdout", "0.3"]),
-    "Panda": ("panda/panda_exciting.csv", """name: panda
-gravity: [0, 0, -9.81]
-convention: modified-dh
-joints:
-  - {name: j1, d: 0.333}
-  - {name: j2, alpha: -pi/2}
-  - {name: j3, d: 0.316, alpha: pi/2}
-  - {name: j4, a: 0.0825, alpha: pi/2}
-  - {name: j5, a: -0.0825, d: 0.384, alpha: -pi/2}
-  - {name: j6, alpha: pi/2}
-  - {name: j7, a: 0.088, alpha: pi/2}
-  - {name: flange, type: fixed, d: 0.107}
-""", ["--holdout", "0.3"]),
-    "TX40": ("tx40/tx40_motor_5khz.csv", """name: tx40
-gravity: [0, 0, -9.81]
-convention: modified-dh
-joints:
-  - {name: j1, d: 0.320, gear: 32, drive_inertia: unknown}
-  - {name: j2, theta: -pi/2, alpha: -pi/2, gear: 32, drive_inertia: unknown}
-  - {name: j3, theta: pi/2, a: 0.225, d: 0.035, gear: 45, drive_inertia: unknown}
-  - {name: j4, alpha: pi/2, d: 0.225, gear: -48, drive_inertia: unknown}
-  - {name: j5, alpha: -pi/2, gear: 45, drive_inertia: unknown}
-  - {name: j6, alpha: pi/2, gear: 32, drive_inertia: unknown}
-transmission: [[1,0,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,-1,1]]
-""", ["--holdout", "blocks:0.5/4"]),
+    "ur10": ("ur10/ur10_exciting.csv", ["--holdout", "0.3"]),
+    "panda": ("panda/panda_exciting.csv", ["--holdout", "0.3"]),
+    "tx40": ("tx40/tx40_motor_5khz.csv", ["--holdout", "blocks:0.5/4"]),
 }
 
 
@@ -470,10 +438,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(os.path.abspath(options.tool), folder)
         done = [bench.spoil(v) for v in table]
-        for name, (path, text, words) in REAL.items() if options.data else ():
+        for name, (path, words) in REAL.items() if options.data else ():
             if os.path.exists(os.path.join(options.data, path)):
-                bench.write("real.yaml", text)
-                done.append((f"{name}, as measured", "pass", "", bench.judge("real.yaml", [os.path.abspath(os.path.join(options.data, path))], *words)))
+                robot = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", f"{name}.yaml")
+                done.append((f"{name}, as measured", "pass", "", bench.judge(robot, [os.path.abspath(os.path.join(options.data, path))], *words)))
     for name, expected, word, got in done:
         good = met(expected, word, got)
         wrong += not good

@@ -271,44 +271,7 @@ expect_in half.yaml "format: psdm-parameters-1"
 # ---- real logs, one set of defaults for all ----
 data=$SOURCE/../shared/data
 if [ -e "$data/ur10/ur10_exciting.csv" ]; then
-  cat > ur10.yaml <<'YAML'
-name: ur10
-gravity: [0, 0, -9.81]
-convention: dh
-joints:
-  - {name: j1, d: 0.1273, alpha: pi/2, drive_inertia: unknown}
-  - {name: j2, a: -0.612, drive_inertia: unknown}
-  - {name: j3, a: -0.5723, drive_inertia: unknown}
-  - {name: j4, d: 0.163941, alpha: pi/2, drive_inertia: unknown}
-  - {name: j5, d: 0.1157, alpha: -pi/2, drive_inertia: unknown}
-  - {name: j6, d: 0.0922, drive_inertia: unknown}
-YAML
-  cat > panda.yaml <<'YAML'
-name: panda
-gravity: [0, 0, -9.81]
-convention: modified-dh
-joints:
-  - {name: j1, d: 0.333}
-  - {name: j2, alpha: -pi/2}
-  - {name: j3, alpha: pi/2, d: 0.316}
-  - {name: j4, a: 0.0825, alpha: pi/2}
-  - {name: j5, a: -0.0825, alpha: -pi/2, d: 0.384}
-  - {name: j6, alpha: pi/2}
-  - {name: j7, a: 0.088, alpha: pi/2}
-YAML
-  cat > tx40.yaml <<'YAML'
-name: tx40
-gravity: [0, 0, -9.81]
-convention: modified-dh
-joints:
-  - {name: j1, d: 0.320, gear: 32, drive_inertia: unknown}
-  - {name: j2, theta: -pi/2, alpha: -pi/2, gear: 32, drive_inertia: unknown}
-  - {name: j3, theta: pi/2, a: 0.225, d: 0.035, gear: 45, drive_inertia: unknown}
-  - {name: j4, alpha: pi/2, d: 0.225, gear: -48, drive_inertia: unknown}
-  - {name: j5, alpha: -pi/2, gear: 45, drive_inertia: unknown}
-  - {name: j6, alpha: pi/2, gear: 32, drive_inertia: unknown}
-transmission: [[1,0,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,-1,1]]
-YAML
+  cp "$SOURCE"/tests/support/{ur10,panda,tx40}.yaml .
   # what the recipe's prototype reached, with all choices made by the tool
   real() { # ROBOT LOG HOLDOUT BOUND
     run calibrate "$1.yaml" --log "$data/$2" --holdout "$3" --out "$1_p.yaml" --json
