@@ -1,4 +1,5 @@
 /* psdm: the command. Data goes to stdout, words to stderr. Exit 0 ok, 1 below the asked quality, 2 usage or system, 3 bad input, 130 or 143 interrupted. */
+#include <locale.h>
 #include <string.h>
 
 #include "ranks.h"
@@ -48,6 +49,7 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  setlocale(LC_NUMERIC, "C"); /* a preloaded library may have set another */
   streams_open();
   tool_guard();
   tool_begin();
