@@ -39,6 +39,8 @@ bool psdm_kinematics_find(const char *name, psdm_kinematics *kinematics) {
 /* ---- small things ---- */
 
 static const double longest_delay = 0.25; /* s; torques that are later belong to another log */
+/* of the score, a logarithm: errors grow with the delay that is left, so 20 ms of at most 250 gain log(250/230) = 0.08, and noise hides some; the whole gains far more */
+static const double long_begins = 0.05, long_pays = 0.3;
 static const double cutoffs[] = {3, 4, 5, 7, 10, 14, 20, 28, 40, 60, 100};
 enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs }; /* Hz that are tried */
 
@@ -244,7 +246,7 @@ static psdm_status choose_band(psdmp_run *r, bool basic, psdm_error *error) {
 }
 
 /* a delay at the end of the list may be a longer one: on from there while that helps */
-static psdm_status extend_delay(psdmp_run *r, bool basic, psdmp_band *best, double least, psdm_error *error) {
+static psdm_status extend_delay(psdmp_run *r, bool basic, psdmp_band *best, double *least, psdm_error *error) {
   psdm_status status = PSDM_OK;
   double step = best->delay < 0 ? -0.01 : 0.01;
   r->delay_end = false;
@@ -253,8 +255,8 @@ static psdm_status extend_delay(psdmp_run *r, bool basic, psdmp_band *best, doub
     b.delay += step;
     if (fabs(b.delay) > longest_delay) break;
     double score = score_of(r, &b, basic, &status, error);
-    if (!(score < least)) break;
-    least = score, *best = b;
+    if (!(score < *least)) break;
+    *least = score, *best = b;
     r->delay_end = fabs(b.delay) > longest_delay - fabs(step) / 2;
   }
   return status;
@@ -274,7 +276,12 @@ static psdm_status choose_delay(psdmp_run *r, bool basic, psdm_error *error) {
     if (k == 0) zero = least = score;
     if (score < least && score < zero - 0.01) least = score, best = b;
   }
-  if (!status && fabs(best.delay) == 0.02) status = extend_delay(r, basic, &best, least, error);
+  if (!status && fabs(best.delay) == 0.02 && zero - least > long_begins) {
+    psdmp_band longer = best;
+    status = extend_delay(r, basic, &longer, &least, error);
+    if (zero - least > long_pays) best = longer;
+    r->delay_end &= best.delay == longer.delay;
+  }
   r->band = best;
   return status;
 }

@@ -351,15 +351,14 @@ static void judge_mass(judge *j) {
   if (r->prior_scale < 0)
     find(j, behind ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "the torques would ask for a negative mass%s: the sign of all torques, or gravity, may be the opposite",
          behind ? ", or for centres of mass behind their joints" : "");
-  if (r->prior_kinematics) {
-    mass = r->prior_mass;
-  } else {
-    for (int k = 0; k < r->links; k++) mass += r->prior[10 * k] * r->prior_scale;
-    if (!r->options->prior && r->prior_scale > 0 && (r->prior_scale > 3 || r->prior_scale < 1.0 / 3))
-      find(j, r->prior_scale > 10 || r->prior_scale < 0.1 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "the torques are those of a robot %.3g times as heavy as the file's (%.4g kg): %s", r->prior_scale, mass / r->prior_scale,
-           unit_of(r->prior_scale));
-  }
-  if (!(reach > 0) || !(mass > 0) || r->prior_scale < 0 || !r->prior_kinematics) return; /* a file with masses knows better */
+  bool known = psdm_robot_ready(r->robot, NULL) == PSDM_OK; /* the file's inertias may be none of bodies and no prior; its masses count all the same */
+  double own = 0, times = r->prior_scale;
+  for (int k = 0; k < r->links; k++) own += known && r->prior_kinematics ? psdmp_robot_parameter(r->robot, 10 * k) : r->prior[10 * k];
+  mass = r->prior_kinematics ? r->prior_mass : own * times;
+  if (r->prior_kinematics) times = known && own > 0 ? mass / own : 1;
+  if (!r->options->prior && times > 0 && (times > 3 || times < 1.0 / 3))
+    find(j, times > 10 || times < 0.1 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "the torques are those of a robot %.3g times as heavy as the file's (%.4g kg): %s", times, own, unit_of(times));
+  if (!(reach > 0) || !(mass > 0) || r->prior_scale < 0 || !r->prior_kinematics || (known && own > 0)) return; /* a file with masses knows better */
   if (mass > heaviest * cube) find(j, PSDM_VERDICT_POOR, "mass", "the torques ask for a robot of %.4g kg with a reach of %.3g m; at most %.3g kg were expected: torques in mNm?", mass, reach, heaviest * cube);
   if (mass < lightest * cube)
     find(j, mass < 0.1 * lightest * cube ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "the torques ask for a robot of %.3g kg with a reach of %.3g m; at least %.3g kg were expected: torques in kNm, or currents?", mass, reach, lightest * cube);
