@@ -38,7 +38,7 @@ typedef struct psdm_derive_options {
   bool (*going_on)(void *user, double share); /* now and then with the share done, 0 to 1; false stops with PSDM_E_ARGUMENT */
   void *going_on_user;
   double rank_tolerance; /* directions of the parameters that give less torque than this, relative, are regrouped too; 0: only those that give none.
-                            For identification: what nearly aligned axes add cannot be told from noise. Such a model is not checked. */
+                            For identification: what nearly aligned axes add cannot be told from noise. The check allows as much for each. */
   bool unchecked;        /* hand the answer over without comparing it with the recursions */
   size_t memory;         /* bytes that a derivation may take; 0: half of the machine's */
 } psdm_derive_options;

@@ -163,10 +163,11 @@ psdm_status psdmp_check_answer(const psdm_robot *r, const psdmp_checked *of, con
   *residual = worst;
   psdm_work_free(work, allocator);
   psdmp_arena_free(&arena);
-  if (!status && !(worst <= PSDM_MODEL_ACCURACY))
+  double most = PSDM_MODEL_ACCURACY + of->regrouped;
+  if (!status && !(worst <= most))
     return psdmp_fail(error, PSDM_E_ACCURACY, r->file, 0, 0,
                       "%s reproduce the torques of the recursion only to %.2g of the largest (at most %g is accepted): the robot's lengths or angles are too "
-                      "far apart in size for a closed form", of->what, worst, PSDM_MODEL_ACCURACY);
+                      "far apart in size for a closed form", of->what, worst, most);
   return status;
 }
 
@@ -176,9 +177,10 @@ static int parameter_of_model(const void *answer, int j) { return ((const psdm_m
 psdm_status psdmp_check_model(const psdm_robot *r, const psdm_model *m, const psdmp_restriction *restriction, const psdm_derive_options *options, psdm_derive_info *info,
                               psdm_error *error) {
   info->residual = NAN;
-  if (options && (options->unchecked || options->rank_tolerance > 0 || options->method == PSDM_METHOD_DENSE)) return PSDM_OK;
+  bool foreign = options && options->method == PSDM_METHOD_DENSE && (options->sampler || options->sampler_command); /* another's torques */
+  if (foreign || (options && options->unchecked)) return PSDM_OK;
   /* a few states: what is wrong is wrong everywhere. Two of a large model take as long as its derivation. */
   const psdmp_checked of = {.model = m, .answer = m, .l = m->l, .theta = theta_of_model, .parameter = parameter_of_model, .restriction = restriction, .options = options,
-                            .states = m->p > 100000 ? 1 : 3, .what = m->p ? "the derived functions" : "the base parameters"};
+                            .states = m->p > 100000 ? 1 : 3, .regrouped = options ? options->rank_tolerance * (m->standard - m->l) : 0, .what = m->p ? "the derived functions" : "the base parameters"};
   return psdmp_check_answer(r, &of, m->arena.allocator, &info->residual, error);
 }

@@ -98,13 +98,14 @@ typedef struct psdmp_checked {
   int (*parameter)(const void *answer, int j); /* the standard parameter that base parameter j is named after */
   const psdmp_restriction *restriction; /* may be NULL */
   const psdm_derive_options *options;   /* may be NULL */
+  double regrouped;                     /* torque that may be lost on purpose, relative: rank_tolerance for every direction that was regrouped */
   const char *what;                     /* for the sentence, plural */
 } psdmp_checked;
 
-/* *residual: max |difference| / max |torque| over random states, forces times the reach. PSDM_E_ACCURACY above PSDM_MODEL_ACCURACY. */
+/* *residual: max |difference| / max |torque| over random states, forces times the reach. PSDM_E_ACCURACY above PSDM_MODEL_ACCURACY + regrouped. */
 psdm_status psdmp_check_answer(const psdm_robot *robot, const psdmp_checked *of, const psdm_allocator *allocator, double *residual, psdm_error *error);
 
-/* The same for a model. Passes over what is not meant to be exact. */
+/* The same for a model. Passes over models of another's torques (samplers). */
 psdm_status psdmp_check_model(const psdm_robot *robot, const psdm_model *model, const psdmp_restriction *restriction, const psdm_derive_options *options,
                               psdm_derive_info *info, psdm_error *error);
 

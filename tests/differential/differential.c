@@ -78,10 +78,12 @@ static const char *route_name(int r) { return r == ROUTES ? "read" : routes[r].n
 static const struct known {
   const char *kinds, *routes; /* "*": all */
 } known[] = {
-    {"*", "derive,echelon,dense,saved,params,numeric"},                                                /* rank decisions where axes are almost parallel, lengths far from 1 m */
-    {"*", "code,code-theta,code-searched,code-float,expanded,auto,compiled,simulate-code"},            /* frames on far common normals; inverses that do not exist */
-    {"wild", "yaml"},                                                                                  /* lengths below 1e-15 m are written as zero */
-    {"mixed", "linearize-forward"},                                                                    /* inertias about one point of reference, solved */
+    /* off by less than the 1e-9 that is accepted, but by more than rounding: it is divided by the smallest tilt, or by small lengths over large ones */
+    {"misaligned,exported,rounded,snapped,scaled,wild", "derive,echelon,dense,saved,params,numeric"},
+    {"coupled", "params"},             /* sampled: sliders coupled with turning joints, 8.7e-11 of the largest torque seen */
+    {"wild", "yaml"},                  /* lengths below 1e-15 m are written as zero: 1.4e-16 of the largest torque */
+    {"mixed", "linearize-forward"},    /* inertias about one point of reference, solved */
+    {"massless,wild", "code-theta"},   /* a singular M, theta an argument: the inverse does not exist, and NAN says so */
 };
 
 static bool listed(const char *list, const char *name) {
