@@ -47,6 +47,7 @@ typedef struct psdm_robot_options {
   int lock_count;
   const psdm_lock *locks;
   psdm_missing_inertia missing_inertia;
+  double snap_axes;      /* axes within this angle (rad, at most 0.1) of parallel or perpendicular to the moving joint's before them are made so; 0: none */
 } psdm_robot_options;
 
 /* Reads a robot file, YAML or URDF, told apart by their first character ("-" is standard input). Allocates; free with psdm_robot_free. options may be NULL. */

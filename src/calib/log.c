@@ -421,6 +421,17 @@ psdm_status psdmp_log_go_to(psdm_log *log, const psdmp_log_bookmark *b, psdm_err
 
 /* ---- opening ---- */
 
+static const double SLOWEST_RATE = 1e-3, FASTEST_RATE = 1e6; /* Hz */
+
+/* a rate that was given beside a clock must be the clock's: the median interval of the first rows */
+static psdm_status check_rate(const psdm_log *log, psdm_error *error) {
+  char given[32], own[32];
+  if (!log->map.clock || !(log->rate > 0) || !(log->interval > 0) || fabs(log->rate * log->interval - 1) <= 0.1) return PSDM_OK;
+  psdmp_format_short(log->rate, given);
+  psdmp_format_short(1 / log->interval, own);
+  return psdmp_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a rate of %s Hz was given, but the log's own clock has %s Hz; a rate is for logs without t", given, own);
+}
+
 static psdm_status check_options(const psdm_log_options *o, int n, const char *file, psdm_error *error) {
   char number[32];
   for (int j = 0; o->sign && j < n; j++)
@@ -430,6 +441,10 @@ static psdm_status check_options(const psdm_log_options *o, int n, const char *f
     }
   for (int j = 0; o->offset && j < n; j++)
     if (!isfinite(o->offset[j])) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the offset of joint %d is not a finite number", j + 1);
+  if (o->rate > 0 && isfinite(o->rate) && (o->rate < SLOWEST_RATE || o->rate > FASTEST_RATE)) {
+    psdmp_format_short(o->rate, number);
+    return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a rate of %s Hz; logs of robots have 0.001 to 1e6", number);
+  }
   if (!(o->rate >= 0) || !isfinite(o->rate)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the rate must be a finite number of Hz above 0");
   if (o->jump != 0 && (!(o->jump > 1) || !isfinite(o->jump)))
     return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a gap must be longer than one interval");
@@ -546,7 +561,7 @@ psdm_status psdmp_log_begin(psdm_log *log, psdm_error *error) {
   if (!status && log->end && !log->store.used && !psdm_log_faults(log, PSDM_FAULT_GARBAGE) && !psdm_log_faults(log, PSDM_FAULT_SHORT) &&
       !psdm_log_faults(log, PSDM_FAULT_NAN))
     status = psdmp_fail(error, PSDM_E_PARSE, log->file, log->source.header_line, 0, "no row behind the header; at least one was expected");
-  return status;
+  return status ? status : check_rate(log, error);
 }
 
 /* takes a topic off the file's name; false: out of memory */

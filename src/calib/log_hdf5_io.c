@@ -96,9 +96,11 @@ static const psdmp_log_format format = {load, forget, close_file};
 
 typedef struct listing {
   hid_t file;
+  const char *name;
   psdmp_log_table *table;
   int n;
-  bool failed; /* out of memory */
+  psdm_status status; /* of the table */
+  psdm_error *error;
   size_t claimed[2]; /* rows and columns of a data set that its bytes cannot hold; 0: none is so */
 } listing;
 
@@ -147,19 +149,19 @@ static herr_t visit(hid_t root, const char *path, const H5O_info_t *info, void *
   }
   data_set *kept = wanted ? psdmp_arena_alloc(psdmp_log_table_arena(l->table), sizeof *kept) : NULL;
   if (kept) *kept = found;
-  if (kept && psdmp_log_table_add(l->table, name, size[0], size[1], kept)) return 0;
+  if (wanted) l->status = kept ? psdmp_log_table_add(l->table, name, size[0], size[1], kept, l->error) : psdmp_fail(l->error, PSDM_E_MEMORY, l->name, 0, 0, "out of memory");
+  if (wanted && !l->status) return 0;
   H5Dclose(id);
-  l->failed = wanted;
   return wanted; /* anything but 0 ends the visit */
 }
 
 static psdm_status list(hdf5_file *file, const psdmp_log_request *request, psdmp_log_table *table, psdm_error *error) {
-  listing l = {.file = file->id, .table = table, .n = request->n};
+  listing l = {.file = file->id, .name = request->file, .table = table, .n = request->n, .error = error};
   silence s;
   be_silent(&s);
   herr_t answer = H5Ovisit(file->id, H5_INDEX_NAME, H5_ITER_NATIVE, visit, &l);
   speak_again(&s);
-  if (l.failed) return psdmp_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
+  if (l.status) return l.status;
   if (l.claimed[0])
     return psdmp_fail(error, PSDM_E_PARSE, request->file, 0, 0, "a data set claims to be %zu by %zu, more than the file holds", l.claimed[0], l.claimed[1]);
   return answer < 0 ? psdmp_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as an HDF5 file") : PSDM_OK;

@@ -66,9 +66,11 @@ static psdm_status list(mat_t *file, const psdmp_log_request *request, psdmp_log
       size_t rows = var->dims[0], columns = var->dims[1];
       Mat_VarFree(var);
       return psdmp_fail(error, PSDM_E_PARSE, request->file, 0, 0, "a variable claims to be %zu by %zu, more than the file can hold", rows, columns);
-    } else if (!psdmp_log_table_add(table, var->name, var->dims[0], var->dims[1], var)) {
+    } else {
+      psdm_status status = psdmp_log_table_add(table, var->name, var->dims[0], var->dims[1], var, error);
+      if (!status) continue;
       Mat_VarFree(var);
-      return psdmp_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
+      return status;
     }
   }
   return PSDM_OK;

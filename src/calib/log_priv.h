@@ -123,7 +123,7 @@ typedef struct psdmp_log_format {
 /* Takes over file, also when it fails (then it is closed). */
 psdm_status psdmp_log_table_new(const psdmp_log_request *request, void *file, const psdmp_log_format *format, psdmp_log_table **table, psdm_error *error);
 psdmp_arena *psdmp_log_table_arena(psdmp_log_table *table);
-bool psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t rows, size_t columns, void *handle); /* false: out of memory */
+psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t rows, size_t columns, void *handle, psdm_error *error); /* PSDM_E_LIMIT, PSDM_E_MEMORY */
 /* Names its columns and makes it a source. Closes the table when it fails. */
 psdm_status psdmp_log_table_source(psdmp_log_table *table, psdmp_log_source *source, psdm_error *error);
 void psdmp_log_table_close(psdmp_log_table *table);

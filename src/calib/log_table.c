@@ -57,19 +57,20 @@ void psdmp_log_table_close(psdmp_log_table *table) {
   psdmp_free(table->allocator, table);
 }
 
-bool psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t rows, size_t columns, void *handle) {
+psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t rows, size_t columns, void *handle, psdm_error *error) {
+  if (table->variables == MOST_VARIABLES) return psdmp_fail(error, PSDM_E_LIMIT, table->file, 0, 0, "more than %d numeric variables; a log has a few for each joint", MOST_VARIABLES);
   if (table->variables == table->room) { /* twice as many; the old list stays in the arena */
     int room = table->room ? 2 * table->room : 32;
-    psdmp_log_variable *more = room > MOST_VARIABLES ? NULL : psdmp_arena_alloc(&table->arena, sizeof *more * (size_t)room);
-    if (!more) return false;
+    psdmp_log_variable *more = psdmp_arena_alloc(&table->arena, sizeof *more * (size_t)room);
+    if (!more) return no_memory(table, error);
     if (table->variables) memcpy(more, table->variable, sizeof *more * (size_t)table->variables);
     table->variable = more;
     table->room = room;
   }
   char *copy = psdmp_arena_text(&table->arena, name, strlen(name));
-  if (!copy) return false;
+  if (!copy) return no_memory(table, error);
   table->variable[table->variables++] = (psdmp_log_variable){.name = copy, .rows = rows, .columns = columns, .handle = handle};
-  return true;
+  return PSDM_OK;
 }
 
 /* ---- columns ---- */

@@ -134,7 +134,8 @@ static psdm_status set_root(psdmp_payload *p, int wide, psdm_error *error) {
   }
   for (int a = 0; a < m && ok; a++)
     for (int b = 0; b < m; b++) V[(long)a * m + b] = a == b ? 1 : sd[a] > 0 && sd[b] > 0 ? doubt_of(e, wide, a, b) / (sd[a] * sd[b]) : 0;
-  if (ok) ok = LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', m, V, m, value) == 0; /* rows of V: components, columns: vectors */
+  int code = ok ? LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', m, V, m, value) : LAPACK_WORK_MEMORY_ERROR; /* rows of V: components, columns: vectors */
+  ok = code == 0;
   for (int k = 0; k < m && ok; k++) {
     if (!(value[k] > 1e-12)) continue; /* correlations are of size one */
     for (int a = 0; a < m; a++) p->S[(long)a * m + p->axes] = factor * sd[a] * V[(long)a * m + k] * sqrt(value[k]);
@@ -142,7 +143,8 @@ static psdm_status set_root(psdmp_payload *p, int wide, psdm_error *error) {
   }
   for (int a = 0; a < m && ok; a++) memmove(p->S + (long)a * p->axes, p->S + (long)a * m, (size_t)p->axes * sizeof *p->S);
   psdmp_free(p->run.allocator, V);
-  return ok ? PSDM_OK : no_memory(error);
+  if (ok || code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR) return ok ? PSDM_OK : no_memory(error);
+  return psdmp_fail(error, PSDM_E_ACCURACY, "", 0, 0, "the covariance of the empty robot's parameters has no eigenvalues: it is not finite");
 }
 
 /* Coulomb friction drifts in the shape that it was found in */

@@ -199,9 +199,10 @@ static bool set_singular(fitting *g, psdmp_calibration *a, psdm_calibration *out
     for (long p = 0; p < rows; p++) length += A[p * W + j] * A[p * W + j];
     for (long p = 0; p < rows && length > 0; p++) A[p * W + j] /= sqrt(length);
   }
-  bool ok = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (int)rows, W, A, W, a->singular, NULL, (int)rows, V, W, super) == 0;
-  out->condition = ok && a->singular[W - 1] > 0 ? a->singular[0] / a->singular[W - 1] : INFINITY;
-  for (int k = W - 1; k >= 0 && ok && a->blinds < 64; k--) {
+  int code = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (int)rows, W, A, W, a->singular, NULL, (int)rows, V, W, super);
+  bool found = code == 0, ok = code != LAPACK_WORK_MEMORY_ERROR && code != LAPACK_TRANSPOSE_MEMORY_ERROR; /* singular values that do not converge: no condition */
+  out->condition = found && a->singular[W - 1] > 0 ? a->singular[0] / a->singular[W - 1] : INFINITY;
+  for (int k = W - 1; k >= 0 && found && ok && a->blinds < 64; k--) {
     if (a->singular[k] > 1e-3 * a->singular[0]) break;
     char text[512];
     int length = psdmp_print(text, sizeof text, "singular value %.1e: ", a->singular[k] / a->singular[0]), terms = 0;

@@ -20,9 +20,16 @@ static int decompose(int rows, int columns, double *A, double *s, double *U, dou
   for (int k = 0; k < columns && !rows; k++) VT[(long)k * (columns + 1)] = 1;
   if (!super) return -1;
   if (!rows) return 0;
-  if (LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'S', 'A', rows, columns, A, columns, s, U, least, VT, columns, super)) return -1;
+  int code = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'S', 'A', rows, columns, A, columns, s, U, least, VT, columns, super);
+  if (code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR) arena->failed = true;
+  if (code) return -1;
   while (rank < least && s[rank] > tied * s[0]) rank++;
   return rank;
+}
+
+/* memory ran out, or singular values do not converge */
+static psdm_status not_decomposed(bool memory, psdm_error *error) {
+  return memory ? psdmp_steps_no_memory(error) : psdmp_fail(error, PSDM_E_ACCURACY, "", 0, 0, "the singular values of the base parameters' formulas cannot be found");
 }
 
 psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error) {
@@ -42,8 +49,9 @@ psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error) {
   s->spans = ok ? decompose(l, r, M, sigma, U, VT, &arena) : -1;
   for (int j = 0; j < l && s->spans >= 0; j++)
     for (int k = 0; k < s->spans; k++) s->span[(long)j * s->spans + k] = U[(long)j * least + k];
+  bool memory = !ok || arena.failed;
   psdmp_arena_free(&arena);
-  if (s->spans < 0) return psdmp_steps_no_memory(error);
+  if (s->spans < 0) return not_decomposed(memory, error);
   psdmp_steps_remark(s, "the %d assumptions of the robot's file are made: %d of %d base parameters are independent", psdm_robot_assumptions(s->run.robot),
                      s->spans, l);
   return PSDM_OK;
@@ -105,7 +113,7 @@ psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_are
   int l = s->l;
   if (!make_split(s, arena, out)) return psdmp_steps_no_memory(error);
   if (!s->span) return split_plainly(s, known, true, out), PSDM_OK;
-  if (!decompose_part(s, known, arena, &p)) return psdmp_steps_no_memory(error);
+  if (!decompose_part(s, known, arena, &p)) return not_decomposed(arena->failed, error);
   out->r = s->spans - p.rank;
   for (int j = 0; j < l; j++) {
     if (known[j]) {
@@ -123,7 +131,7 @@ psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psd
   part p = {0};
   if (!make_split(s, arena, out)) return psdmp_steps_no_memory(error);
   if (!s->span) return split_plainly(s, first, false, out), PSDM_OK;
-  if (!decompose_part(s, first, arena, &p)) return psdmp_steps_no_memory(error);
+  if (!decompose_part(s, first, arena, &p)) return not_decomposed(arena->failed, error);
   out->r = s->spans;
   out->own = p.rank;
   for (int j = 0; j < s->l; j++)

@@ -352,7 +352,7 @@ static psdm_status spreads(bounder *b, psdm_error *error) {
   if (!status) status = spread_of(b, CORIOLIS, PSDMP_CORIOLIS, NULL, b->norms.net_factor);
   if (!status) status = spread_of(b, GRAVITY, PSDMP_GRAVITY, NULL, 1);
   if (status == PSDM_E_LIMIT) return psdmp_fail(error, status, "", 0, 0, "%d joints have too many functions for bounds", b->n);
-  return status ? psdmp_fail(error, status, "", 0, 0, "out of memory") : PSDM_OK;
+  return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
 static psdm_status prepare(bounder *b, psdm_error *error) {
@@ -405,7 +405,7 @@ static psdm_status complete(bounder *b, psdm_bounds *out, psdm_error *error) {
   if (b->solid) out->mass_least.bound = fmax(out->mass_least.bound, fmin(least_of_drives(b), out->mass_least.found));
   psdm_status status = least_diagonal(b, &out->mass_small.bound);
   out->mass_small.bound = fmin(out->mass_small.bound, out->mass_small.found);
-  return status ? psdmp_fail(error, status, "", 0, 0, "out of memory") : PSDM_OK;
+  return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
 static void set_constants(const bounder *b, psdm_bounds *out) {

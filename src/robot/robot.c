@@ -32,6 +32,7 @@ static bool looks_like_xml(const char *text, size_t length) {
 static psdm_status finish(psdmp_spec *spec, const psdm_robot_options *options, psdm_robot *robot, psdm_error *error) {
   psdm_status status = options ? psdmp_spec_restrict(spec, options, &robot->arena, error) : PSDM_OK;
   if (!status) status = psdmp_spec_missing(spec, options ? options->missing_inertia : PSDM_MISSING_AUTO, &robot->arena, error);
+  if (!status) status = psdmp_spec_snap_axes(spec, options ? options->snap_axes : 0, &robot->arena, error);
   if (status) return status;
   if (!spec->name || !spec->name[0]) spec->name = stem(&robot->arena, spec->file);
   if (!spec->name) return psdmp_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");

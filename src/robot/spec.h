@@ -96,6 +96,9 @@ psdm_status psdmp_spec_restrict(psdmp_spec *spec, const psdm_robot_options *opti
 /* Decides which links without numbers are frames, which are unknown and which the rule takes as massless, and tells. */
 psdm_status psdmp_spec_missing(psdmp_spec *spec, psdm_missing_inertia rule, psdmp_arena *arena, psdm_error *error);
 
+/* Turns axes that are within `most` rad of parallel or perpendicular to the moving joint's before them, and notes how many; 0: none. PSDM_E_ARGUMENT above 0.1. */
+psdm_status psdmp_spec_snap_axes(psdmp_spec *spec, double most, psdmp_arena *arena, psdm_error *error);
+
 /* Says that a length moves the joint's transforms: value * column `axis` of R, before or after the motion. */
 void psdmp_spec_add_length(psdmp_spec_joint *joint, char kind, double value, const double R[9], int axis, bool after);
 

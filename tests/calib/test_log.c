@@ -299,6 +299,10 @@ static void refusals(void **state) {
        "log.csv: columns: 't=99999999999999999999' is not of the form name=first or name=first:last"},
       {"0,1,2,3,4\n", "t=1,q=2:3", 0, PSDM_E_PARSE, "log.csv: columns tau1.., taum1.. or i1.. were expected"},
       {"t,q1\n", NULL, -1, PSDM_E_ARGUMENT, "log.csv: the rate must be a finite number of Hz above 0"},
+      {"q1,q2,tau1,tau2\n1,2,3,4\n", NULL, 1e300, PSDM_E_ARGUMENT, "log.csv: a rate of 1e+300 Hz; logs of robots have 0.001 to 1e6"},
+      {"q1,q2,tau1,tau2\n1,2,3,4\n", NULL, 1e-4, PSDM_E_ARGUMENT, "log.csv: a rate of 0.0001 Hz; logs of robots have 0.001 to 1e6"},
+      {"t,q1,q2,tau1,tau2\n0,1,2,3,4\n0.5,1,2,3,4\n1,1,2,3,4\n", NULL, 1000, PSDM_E_ARGUMENT,
+       "log.csv: a rate of 1000 Hz was given, but the log's own clock has 2 Hz; a rate is for logs without t"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     psdm_log_options options = {.columns = cases[i].columns, .rate = cases[i].rate};

@@ -198,4 +198,15 @@ expect_in err "psdm: error: nowhere/motion.csv: cannot be written"
 run excite "$robots/five_bar.yaml" --out loop.csv
 expect_code 3 "closed loops"
 expect_absent loop.csv
+# ---- parameters that only a misalignment shows ----
+sed 's/alpha: pi\/2/alpha: 1.5710/; s/alpha: -pi\/2/alpha: -1.5705/' "$robots/puma560.yaml" > off.yaml
+brief="--velocity 2 --acceleration 5 --lower -2 --upper 2 --seconds 6 --starts 1 --evaluations 20 --wall 5"
+run excite off.yaml $brief
+expect_code 0 "an arm that is not quite aligned"
+expect_in err "some parameters show up only because axes are not quite parallel or perpendicular to the one before: 'theta2' (0.0003 rad), "
+expect_in err "; --snap-axes 0.0006 takes them as aligned"
+run excite off.yaml $brief --snap-axes 1e-3
+expect_code 0 "the same arm, aligned"
+checks=$((checks + 1)); grep -q "not quite" err && wrong "a warning where axes are aligned"
+
 finish

@@ -113,4 +113,18 @@ expect_code 3 "a name that is taken"
 expect_in err "psdm: error: name 'a3=mz3': this is the name of a standard parameter"
 run params "$puma" --model d --assume 'Ixx9 = 0'
 expect_code 3 "an assumption about nobody"
+# ---- axes that are nearly aligned ----
+sed 's/alpha: -pi\/2}/alpha: -1.5706}/' "$robots/kuka_kr6.yaml" > off.yaml
+run params off.yaml --snap-axes 1e-3
+expect_code 0 "params --snap-axes"
+expect_in out "kuka_kr6: 36 base parameters"
+expect_in err "2 axes were turned to be parallel or perpendicular to the one before, by 0.000196 rad at most (joint 'A"
+run params off.yaml --snap-axes "0.1 deg"
+expect_in err "2 axes were turned"
+for angle in 0 -1 0.2 "9 deg" deg x; do
+  run params off.yaml --snap-axes "$angle"
+  expect_code 2 "--snap-axes $angle"
+  expect_in err "--snap-axes '$angle': an angle above 0 and up to 0.1 rad was expected, as 1e-3 or 0.1 deg"
+done
+
 finish

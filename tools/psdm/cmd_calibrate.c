@@ -94,6 +94,7 @@ static int run(calibrate_job *j) {
   if (ranks_helper()) return EXIT_OK;
   tell_checkpoint(j);
   if (j->result->stopped) tool_warn("interrupted while choosing: this is the best so far, with what was chosen until then");
+  tool_weak_axes(j->robot, j->result->condition);
   tool_deaf();
   tool_detail("fitted to %ld of %ld rows in %d segments", j->result->used, j->result->rows, j->result->segments);
   if (psdm_parameters_from(j->result, j->set.covariance, NULL, &j->parameters, &error)) return tool_fail(&error);

@@ -110,6 +110,7 @@ static int plan(excite_job *j) {
   j->interrupted = tool_interrupted();
   tool_detail("%ld evaluations in %.3g s", j->result->evaluations, j->result->wall);
   if (j->interrupted) tool_warn("interrupted: this is the best so far");
+  if (j->result->step == PSDM_STEP_INERTIA) tool_weak_axes(j->robot, j->result->condition);
   tool_deaf();
   return -1;
 }

@@ -44,6 +44,7 @@ typedef struct setting {
 #define ROBOT_SETTINGS(X)                                                                      \
   X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, in place of the file's (m/s^2)") \
   X(flag, no_snap, "", "", "keep angles that are nearly multiples of 15 degrees as they are") \
+  X(text, snap_axes, "", "ANGLE", "make successive axes exactly parallel or perpendicular where they are within this angle of it (1e-3, 0.1 deg)") \
   X(text, root, "", "LINK", "take this link for the base, leave out what does not hang on it") \
   X(text, tip, "", "LINK", "keep only the joints that move this link")                         \
   X(text, lock, "", "JOINT=VALUE,...", "hold joints at positions (rad, m)")                         \

@@ -54,6 +54,21 @@ static int parse_locks(const char *command, char *text, psdm_lock *locks, int *c
   return -1;
 }
 
+/* a number in rad, or one with its unit: "0.1 deg" */
+static bool parse_angle(const char *text, double *value) {
+  char number[64];
+  size_t length = strlen(text);
+  const char *unit = length > 3 ? text + length - 3 : "";
+  bool degrees = strcmp(unit, "deg") == 0;
+  if (degrees || strcmp(unit, "rad") == 0) length -= 3;
+  while (length && text[length - 1] == ' ') length--;
+  if (length >= sizeof number) return false;
+  snprintf(number, sizeof number, "%.*s", (int)length, text);
+  if (!tool_parse_number(number, value)) return false;
+  if (degrees) *value *= 3.14159265358979323846 / 180;
+  return true;
+}
+
 void tool_unsigned(const char *path, const psdm_parameters *p) {
   if (!p->kinematics) tool_note("%s does not say for which kinematics its parameters were found; they are taken as this robot's", tool_safe(path));
 }
@@ -82,6 +97,35 @@ static int take_parameters(const char *path, psdm_robot *robot) {
   return status ? tool_fail(&error) : -1;
 }
 
+/* how far the axis of a moving link is from parallel or perpendicular to the one before, whichever is nearer; 0 where it has none */
+static double off_axis(const psdm_robot *robot, int body, const char **name) {
+  psdm_body b;
+  if (!psdm_robot_body(robot, body, &b) || b.parent < 0) return 0;
+  double along = fabs(b.R[8]), across = hypot(b.R[2], b.R[5]);
+  for (int k = 0; k < psdm_robot_joints(robot); k++)
+    if (psdm_robot_joint(robot, k)->link == b.link) *name = psdm_robot_joint(robot, k)->name;
+  return fmin(atan2(across, along), atan2(along, across));
+}
+
+void tool_weak_axes(const psdm_robot *robot, double condition) {
+  const double least = 1e-10, most = 0.02; /* rad: above rounding, below what a designer means */
+  char names[400] = "";
+  size_t used = 0;
+  int count = 0;
+  double largest = 0;
+  for (int body = 0; body < psdm_robot_links(robot); body++) {
+    const char *name = "";
+    double off = off_axis(robot, body, &name);
+    if (!(off > least && off < most)) continue;
+    if (used + 1 < sizeof names) used += (size_t)snprintf(names + used, sizeof names - used, "%s'%.60s' (%.2g rad)", count ? ", " : "", tool_safe(name), off);
+    if (used >= sizeof names) used = sizeof names - 1;
+    largest = fmax(largest, off);
+    count++;
+  }
+  if (!count || !(condition > 1e3)) return;
+  tool_warn("condition number %.3g: some parameters show up only because axes are not quite parallel or perpendicular to the one before: %s; --snap-axes %.1g takes them as aligned", condition, names, 2 * largest);
+}
+
 /* reads a robot file, or tables when dh is set, and tells what was noticed */
 static int load(const char *command, const char *path, bool tables, const char *x_path, const robot_settings *set, psdm_robot **robot) {
   psdm_error error;
@@ -90,6 +134,8 @@ static int load(const char *command, const char *path, bool tables, const char *
   psdm_robot_options options = {.no_snap = set->no_snap, .gravity = set->gravity.given ? set->gravity.value : NULL, .root = set->root, .tip = set->tip, .locks = locks};
   const char *missing = set->missing_inertia;
   options.missing_inertia = strcmp(missing, "zero") == 0 ? PSDM_MISSING_ZERO : strcmp(missing, "unknown") == 0 ? PSDM_MISSING_UNKNOWN : PSDM_MISSING_AUTO;
+  if (set->snap_axes && (!parse_angle(set->snap_axes, &options.snap_axes) || !(options.snap_axes > 0 && options.snap_axes <= 0.1)))
+    return tool_usage(command, "--snap-axes '%s': an angle above 0 and up to 0.1 rad was expected, as 1e-3 or 0.1 deg", tool_safe(set->snap_axes));
   if (set->lock) {
     if (strlen(set->lock) >= sizeof text) return tool_usage(command, "--lock is too long");
     snprintf(text, sizeof text, "%s", set->lock);

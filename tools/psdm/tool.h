@@ -102,10 +102,13 @@ typedef struct robot_settings {
 } robot_settings;
 
 #define ROBOT_SETTINGS_OF(set) \
-  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock, .missing_inertia = (set)->missing_inertia, .params = (set)->params})
+  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .snap_axes = (set)->snap_axes, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock, .missing_inertia = (set)->missing_inertia, .params = (set)->params})
 
 /* Loads a robot, with calibrated parameters where --params asks for them; notes and warnings go to stderr. Returns -1 to go on, else an exit code. */
 int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot);
+
+/* Warns where a condition number is large and axes are nearly, but not quite, parallel or perpendicular to the one before: names them. */
+void tool_weak_axes(const psdm_robot *robot, double condition);
 
 /* Says when a parameter file has no fingerprint: nobody can tell whose it is. */
 void tool_unsigned(const char *path, const psdm_parameters *parameters);
