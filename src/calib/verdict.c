@@ -7,6 +7,7 @@
 
 #include "calib/evaluate.h"
 #include "calib/log_priv.h"
+#include "robot/robot_priv.h"
 
 #define NAME(id, name, help) name,
 static const char *const names[] = {PSDM_VERDICT_LIST(NAME)};
