@@ -127,8 +127,8 @@ static psdm_status merge_means(psdmp_calibration *a, psdmp_evaluated *e, psdmp_e
 /* right's rows come behind left's */
 static void merge_places(const psdmp_run *r, psdmp_evaluated *e, const psdmp_evaluated *f) {
   for (int b = 0; b < PSDMP_BLOCKS; b++) {
-    psdmp_place *p = &e->place[b];
-    const psdmp_place *q = &f->place[b];
+    psdmp_error_place *p = &e->place[b];
+    const psdmp_error_place *q = &f->place[b];
     if (!q->rows) continue;
     if (!p->rows) p->file = q->file, p->from = q->from;
     if (p->file == q->file) p->to = q->to;

@@ -14,10 +14,10 @@ typedef struct psdmp_folds {
 } psdmp_folds;
 
 /* A twentieth of all rows: where it lies, and squares of errors and torques over sigma^2 of its rows in motion. */
-typedef struct psdmp_place {
+typedef struct psdmp_error_place {
   double rows, file, from, to; /* file of its first row; times */
   double error, square;
-} psdmp_place;
+} psdmp_error_place;
 
 /* The row whose torque as logged is met worst. */
 typedef struct psdmp_worst {
@@ -40,7 +40,7 @@ struct psdmp_calibration {
   const char *blind[64];
   int blinds;
   psdmp_folds *cross;             /* (n) errors on rows that were left out, by the answers without each fold */
-  psdmp_place *place;             /* (PSDMP_BLOCKS) of all rows, in their order */
+  psdmp_error_place *place;             /* (PSDMP_BLOCKS) of all rows, in their order */
   double *file;                   /* (2 files) squared errors and torques over sigma^2 of each log's moving rows */
   psdmp_worst *worst;             /* (n) */
   psdm_finding finding[64];
@@ -59,7 +59,7 @@ typedef struct psdmp_evaluated {
   psdmp_open open;            /* where rows are decimated: means that wait for others, */
   double *residual;           /* (residuals x (n + 1)) their segment, and errors, NAN where a drive's row is bad: those that tell the autocorrelation, in their order */
   long residuals, residual_room;
-  psdmp_place *place;         /* (PSDMP_BLOCKS), */
+  psdmp_error_place *place;         /* (PSDMP_BLOCKS), */
   double *file;               /* (2 files) */
   psdmp_worst *worst;         /* (n) as the answer keeps them */
   bool failed;                /* out of memory */

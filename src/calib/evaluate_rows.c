@@ -133,7 +133,7 @@ static void keep_residual(psdmp_evaluation *e, const double *error) {
 static void add_place(psdmp_evaluation *e, double t, int i, bool rest, double tau, double error, double raw) {
   const psdmp_run *r = e->run;
   long block = r->rows > 0 ? e->index * PSDMP_BLOCKS / r->rows : 0;
-  psdmp_place *p = &e->to->place[block < 0 ? 0 : block >= PSDMP_BLOCKS ? PSDMP_BLOCKS - 1 : block];
+  psdmp_error_place *p = &e->to->place[block < 0 ? 0 : block >= PSDMP_BLOCKS ? PSDMP_BLOCKS - 1 : block];
   psdmp_worst *w = &e->to->worst[i];
   if (!p->rows) p->file = e->log, p->from = t;
   if (p->file == e->log) p->to = t;

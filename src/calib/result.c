@@ -241,7 +241,7 @@ static psdm_calibration *new_answer(psdmp_run *r) {
   a->covariance = NEW(r, (size_t)W * (size_t)W, double), a->singular = NEW(r, W, double), a->share = NEW(r, W, double), a->load = NEW(r, r->n, double);
   a->classical = NEW(r, (size_t)W * (size_t)W, double), a->folds = NEW(r, PSDMP_FOLDS * W, double), a->fold_rmse = NEW(r, PSDMP_FOLDS * r->n, double), a->essential = NEW(r, r->l, bool);
   a->column = NEW(r, r->n, psdm_column *), a->columns = NEW(r, r->n, int), a->fits = NEW(r, 2 * PSDM_FIT_PARTS * r->n, psdm_joint_fit);
-  a->cross = NEW(r, r->n, psdmp_folds), a->place = NEW(r, PSDMP_BLOCKS, psdmp_place), a->file = NEW(r, 2 * r->options->files, double), a->worst = NEW(r, r->n, psdmp_worst);
+  a->cross = NEW(r, r->n, psdmp_folds), a->place = NEW(r, PSDMP_BLOCKS, psdmp_error_place), a->file = NEW(r, 2 * r->options->files, double), a->worst = NEW(r, r->n, psdmp_worst);
   if (!a->cross || !a->place || !a->file || !a->worst) return NULL;
   if (!a->theta || !a->gain || !a->estimate || !a->pi || !a->covariance || !a->singular || !a->share || !a->load || !a->classical || !a->folds || !a->fold_rmse || !a->essential || !a->column || !a->columns || !a->fits) return NULL;
   for (int i = 0; i < r->n; i++)

@@ -138,10 +138,10 @@ static void set_judged(judge *j) {
 
 /* where most of the error is, when it is not everywhere */
 static void find_place(judge *j) {
-  const psdmp_place *worst = NULL;
+  const psdmp_error_place *worst = NULL;
   double error = 0, square = 0;
   for (int b = 0; b < PSDMP_BLOCKS; b++) {
-    const psdmp_place *p = &j->a->place[b];
+    const psdmp_error_place *p = &j->a->place[b];
     error += p->error, square += p->square;
     if (p->square > 0 && (!worst || p->error / p->square > worst->error / worst->square)) worst = p;
   }
