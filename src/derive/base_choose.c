@@ -26,15 +26,14 @@ static double dot(int n, const double *a, const double *b) {
   return sum;
 }
 
-/* takes out of x what Q from `from` on has of it, twice; share (rank) gets it */
-static void project(const chooser *c, int from, double *x, double *share) {
+/* takes out of x what Q has of it, twice */
+static void project(const chooser *c, double *x) {
   int rows = c->of->rows;
   for (int pass = 0; pass < 2; pass++)
-    for (int k = from; k < c->out->rank; k++) {
+    for (int k = 0; k < c->out->rank; k++) {
       const double *q = c->Q + (long)k * rows;
       double part = dot(rows, x, q);
       for (int i = 0; i < rows; i++) x[i] -= part * q[i];
-      if (share) share[k] += part;
     }
 }
 
@@ -74,18 +73,20 @@ static void choose_link(chooser *c, int width, const int *column) {
   int order[WIDE], keep[WIDE], rows = c->of->rows;
   for (int k = 0; k < width; k++) {
     order[k] = k;
-    project(c, 0, c->E + (long)column[k] * rows, NULL);
+    project(c, c->E + (long)column[k] * rows);
   }
   int found = shrink(c, width, column, R), rank = psdmp_row_space(found, width, R, c->of->tolerance, T, &kept, &dropped);
   c->out->smallest = fmin(c->out->smallest, kept);
   c->out->dropped = fmax(c->out->dropped, dropped);
   psdmp_pick_columns(rank, width, T, width, order, PSDMP_MOST_SHARE, keep, beta, scratch);
-  for (int k = 0, before = c->out->rank; k < rank; k++) {
+  for (int k = 0; k < rank; k++) {
     double *x = c->Q + (long)c->out->rank * rows;
     memcpy(x, c->E + (long)column[keep[k]] * rows, sizeof *x * (size_t)rows);
-    project(c, before, x, NULL);
-    double left = sqrt(dot(rows, x, x));
-    for (int i = 0; i < rows; i++) x[i] /= left;
+    for (int pass = 0; pass < 2; pass++) { /* what is left may be tiny: only after its length is 1 does taking out the rest of the others help */
+      project(c, x);
+      double left = sqrt(dot(rows, x, x));
+      for (int i = 0; i < rows; i++) x[i] /= left;
+    }
     c->out->kept[c->out->rank++] = column[keep[k]];
   }
 }

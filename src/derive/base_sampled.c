@@ -245,32 +245,53 @@ psdm_status psdmp_base_of_rows(const psdm_robot *r, double reach, double toleran
 
 /* ---- samples ---- */
 
-void psdmp_random_state(const psdm_robot *r, double reach, uint64_t *seed, double *q, double *qd, double *qdd) {
+/* how far coordinate i turns and slides what it drives, per unit: the most, and the least that is not zero */
+static void drives_most_and_least(const psdm_robot *r, double reach, int i, double *most, double *least) {
+  *most = 0, *least = INFINITY;
+  for (int b = 0; b < r->bodies; b++)
+    for (int e = r->g_row[b]; e < r->g_row[b + 1]; e++) {
+      double rate = r->g_col[e] == i ? fabs(r->g_val[e]) / (r->body[b].prismatic ? reach : 1) : 0;
+      if (rate > 0) *most = fmax(*most, rate), *least = fmin(*least, rate);
+    }
+  if (*most == 0) *most = *least = 1; /* it drives nothing */
+}
+
+void psdmp_motion_units(const psdm_robot *r, double reach, double *unit, double *far) {
+  for (int i = 0; i < r->n; i++) {
+    double most, least;
+    drives_most_and_least(r, reach, i, &most, &least);
+    unit[i] = 1 / most, far[i] = most / least;
+  }
+}
+
+void psdmp_random_state(const psdm_robot *r, double reach, const double *unit, const double *far, uint64_t *seed, double *q, double *qd, double *qdd) {
   const double *g = r->gravity;
   double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), rate = size > 0 ? sqrt(size / reach) : 1;
   for (int j = 0; j < r->joints; j++) {
     int i = r->joint[j].q;
-    double unit = r->joint[j].type == PSDM_PRISMATIC ? reach : 1;
     if (i < 0) continue;
-    q[i] = psdmp_sample(seed) * (unit == 1 ? 3.14159 : unit);
-    qd[i] = psdmp_sample(seed) * rate * unit;
-    qdd[i] = psdmp_sample(seed) * rate * rate * unit;
+    q[i] = psdmp_sample(seed) * unit[i] * (r->joint[j].type == PSDM_PRISMATIC && far[i] == 1 ? 1 : 3.14159);
+    qd[i] = psdmp_sample(seed) * rate * unit[i];
+    qdd[i] = psdmp_sample(seed) * rate * rate * unit[i];
+    if (far[i] > 1 && psdmp_sample(seed) > 0) q[i] *= far[i];
   }
 }
 
-/* regressor samples at rest as columns, A[param][sample and joint], in units of the reach. state: (5 n) zeros */
+/* regressor samples at rest as columns, A[param][sample and joint], in units of the reach, each row's largest entry 1. state: (6 n) zeros */
 static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work *work, int samples, int rows, double *state, double *Y, double *A) {
   int S = psdm_robot_parameter_count(r);
-  double *q = state, *qd = q + r->n, *qdd = qd + r->n, *still = qdd + r->n, *unit = still + r->n;
+  double *q = state, *qd = q + r->n, *qdd = qd + r->n, *still = qdd + r->n, *unit = still + r->n, *far = unit + r->n;
   uint64_t seed = 7;
-  for (int j = 0; j < r->joints; j++)
-    if (r->joint[j].q >= 0) unit[r->joint[j].q] = r->joint[j].type == PSDM_PRISMATIC ? reach : 1;
+  psdmp_motion_units(r, reach, unit, far);
   for (int s = 0; s < samples; s++) {
-    psdmp_random_state(r, reach, &seed, q, qd, qdd);
+    psdmp_random_state(r, reach, unit, far, &seed, q, qd, qdd);
     psdm_status status = psdm_regressor_standard(r, work, q, still, qdd, Y);
     if (status) return status;
-    for (int i = 0; i < r->n; i++)
-      for (int k = 0; k < S; k++) A[(long)k * rows + s * r->n + i] = Y[(long)i * S + k] * unit[i] * pow(reach, psdmp_length_degree(r, k) - 2);
+    for (int i = 0; i < r->n; i++) {
+      double most = 0;
+      for (int k = 0; k < S; k++) most = fmax(most, fabs(Y[(long)i * S + k] *= pow(reach, psdmp_length_degree(r, k) - 2)));
+      for (int k = 0; k < S; k++) A[(long)k * rows + s * r->n + i] = most > 0 ? Y[(long)i * S + k] / most : 0;
+    }
   }
   return PSDM_OK;
 }
@@ -290,7 +311,7 @@ psdm_status psdmp_base_sampled(const psdm_robot *r, const psdmp_restriction *res
   int S = m->standard, samples = 2 * S / r->n + 10, rows = samples * r->n;
   double reach = psdmp_reach(r, &scratch);
   double *A = NEW(&scratch, rows * S, double), *Y = NEW(&scratch, r->n * S, double), *B = res->B ? NEW(&scratch, rows * S, double) : A;
-  double *state = NEW(&scratch, 5 * r->n, double);
+  double *state = NEW(&scratch, 6 * r->n, double);
   psdm_work *work = NULL;
   psdm_status status = A && Y && B && state && !scratch.failed ? psdm_work_new(r, m->arena.allocator, &work) : PSDM_E_MEMORY;
   if (!status) status = sample_regressor(r, reach, work, samples, rows, state, Y, A);

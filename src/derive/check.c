@@ -62,11 +62,12 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
 typedef struct comparison {
   const psdm_robot *robot;
   const psdmp_checked *of;
-  double reach, worst[2], largest[2];
+  double reach, worst[2]; /* largest difference over the largest torque of its state, per set */
   int sets;
   double *pi, *theta;           /* (2 x standard), (2 x l) */
   double *q, *qd, *qdd;         /* (n) each */
-  double *Y, *y, *tau, *unit;   /* (n x standard), (p), (n), (n): forces times the reach */
+  double *Y, *y, *tau;          /* (n x standard), (p), (n) */
+  double *unit, *far;           /* (n) of psdmp_motion_units: torques are compared times these */
 } comparison;
 
 static psdm_status set_parameters(comparison *c, psdmp_arena *arena, psdm_error *error) {
@@ -111,20 +112,23 @@ static psdm_status compare_at(comparison *c, psdm_work *work, uint64_t *seed) {
   int n = r->n, S = psdm_robot_parameter_count(r);
   psdm_status status = PSDM_E_LOOP;
   for (int t = 0; t < 500 && status == PSDM_E_LOOP; t++) { /* a closed loop may need a few tries */
-    psdmp_random_state(r, c->reach, seed, c->q, c->qd, c->qdd);
+    psdmp_random_state(r, c->reach, c->unit, c->far, seed, c->q, c->qd, c->qdd);
     status = psdm_regressor_standard(r, work, c->q, c->qd, c->qdd, c->Y);
   }
   if (status) return status;
   if (c->of->model && c->of->model->p) psdm_model_y(c->of->model, c->q, c->qd, c->qdd, c->y);
   for (int set = 0; set < c->sets; set++) {
+    double off = 0, largest = 0;
     base_torque(c, c->theta + (long)set * c->of->l);
     for (int i = 0; i < n; i++) {
       double tau = 0;
       for (int k = 0; k < S; k++) tau += c->Y[(long)i * S + k] * c->pi[(long)set * S + k];
-      double off = fabs(tau - c->tau[i]) * c->unit[i];
-      c->largest[set] = fmax(c->largest[set], fabs(tau) * c->unit[i]);
-      if (!(off <= c->worst[set])) c->worst[set] = off; /* NAN stays */
+      double difference = fabs(tau - c->tau[i]) * c->unit[i];
+      largest = fmax(largest, fabs(tau) * c->unit[i]);
+      if (!(difference <= off)) off = difference; /* NAN stays */
     }
+    if (largest > 0) off /= largest;
+    if (!(off <= c->worst[set])) c->worst[set] = off;
   }
   return PSDM_OK;
 }
@@ -133,13 +137,12 @@ static bool new_comparison(comparison *c, psdmp_arena *arena) {
   size_t n = (size_t)c->robot->n, S = (size_t)psdm_robot_parameter_count(c->robot);
   c->pi = psdmp_arena_alloc(arena, 2 * S * sizeof(double));
   c->theta = psdmp_arena_alloc(arena, (2 * (size_t)c->of->l + 1) * sizeof(double));
-  c->q = psdmp_arena_alloc(arena, 5 * n * sizeof(double));
+  c->q = psdmp_arena_alloc(arena, 6 * n * sizeof(double));
   c->Y = psdmp_arena_alloc(arena, n * S * sizeof(double));
   c->y = NEW(arena, c->of->model ? c->of->model->p : 0, double);
   if (!c->pi || !c->theta || !c->q || !c->Y || !c->y) return false;
-  c->qd = c->q + n, c->qdd = c->qd + n, c->tau = c->qdd + n, c->unit = c->tau + n;
-  for (int j = 0; j < c->robot->joints; j++)
-    if (c->robot->joint[j].q >= 0) c->unit[c->robot->joint[j].q] = c->robot->joint[j].type == PSDM_PRISMATIC ? c->reach : 1;
+  c->qd = c->q + n, c->qdd = c->qd + n, c->tau = c->qdd + n, c->unit = c->tau + n, c->far = c->unit + n;
+  psdmp_motion_units(c->robot, c->reach, c->unit, c->far);
   return true;
 }
 
@@ -156,10 +159,8 @@ psdm_status psdmp_check_answer(const psdm_robot *r, const psdmp_checked *of, con
   for (int s = 0; s < of->states && !status; s++)
     if ((status = compare_at(&c, work, &seed))) failed(r, status, error);
   double worst = 0;
-  for (int set = 0; set < c.sets; set++) {
-    double relative = c.largest[set] > 0 ? c.worst[set] / c.largest[set] : c.worst[set];
-    if (!(relative <= worst)) worst = relative;
-  }
+  for (int set = 0; set < c.sets; set++)
+    if (!(c.worst[set] <= worst)) worst = c.worst[set];
   *residual = worst;
   psdm_work_free(work, allocator);
   psdmp_arena_free(&arena);
@@ -181,6 +182,6 @@ psdm_status psdmp_check_model(const psdm_robot *r, const psdm_model *m, const ps
   if (foreign || (options && options->unchecked)) return PSDM_OK;
   /* a few states: what is wrong is wrong everywhere. Two of a large model take as long as its derivation. */
   const psdmp_checked of = {.model = m, .answer = m, .l = m->l, .theta = theta_of_model, .parameter = parameter_of_model, .restriction = restriction, .options = options,
-                            .states = m->p > 100000 ? 1 : 3, .regrouped = options ? options->rank_tolerance * (m->standard - m->l) : 0, .what = m->p ? "the derived functions" : "the base parameters"};
+                            .states = m->p > 100000 ? 1 : m->p > 10000 ? 3 : 8, .regrouped = options ? options->rank_tolerance * (m->standard - m->l) : 0, .what = m->p ? "the derived functions" : "the base parameters"};
   return psdmp_check_answer(r, &of, m->arena.allocator, &info->residual, error);
 }
