@@ -108,7 +108,7 @@ static void set_beta(chooser *c) {
     for (int k = rank - 1; k >= 0 && !kept; k--) {
       double value = dot(rows, c->of->A + (long)col * rows, c->Q + (long)k * rows);
       for (int e = k + 1; e < rank; e++) value -= c->U[(long)e * columns + k] * u[e];
-      u[k] = fabs(value) > 1e-12 * size ? value / c->U[(long)k * columns + k] : 0;
+      u[k] = fabs(value) > 3e-14 * size ? value / c->U[(long)k * columns + k] : 0;
       c->out->beta[(long)k * columns + col] = u[k];
     }
   }

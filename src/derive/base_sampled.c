@@ -211,7 +211,7 @@ static bool write_base(const psdm_robot *r, double reach, const int *order, cons
     int own = m->base[j].parameter = order[c->kept[j]];
     for (int k = 0; k < S; k++) {
       double share = c->beta[(long)j * S + k];
-      theta[order[k]] = fabs(share) < 1e-11 ? 0 : share; /* samples are good to 1e-13, and shares add up a few dozen of them */
+      theta[order[k]] = fabs(share) < 1e-13 ? 0 : share;
     }
     theta[own] = 1;
     if (!psdmp_store_formula(r, reach, m, &m->base[j], theta)) return false;

@@ -423,18 +423,39 @@ double psdmp_unit_length(double length) {
   return frexp(length, &exponent) < 0.70710678118654752 ? ldexp(1, exponent - 1) : ldexp(1, exponent);
 }
 
-/* longest way from the base to any link frame or joint: the length that coefficients are measured with */
+static double length(const double x[3]) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
+
+/* how far a joint that follows turning ones slides, at rest and by a radian of each */
+static double slides(const psdm_robot *r, int b) {
+  double sum = r->body[b].prismatic && r->coupled ? fabs(r->c[b]) : 0;
+  for (int j = 0; j < r->joints && r->coupled && r->body[b].prismatic; j++)
+    for (int e = r->g_row[b]; e < r->g_row[b + 1]; e++)
+      if (r->joint[j].q == r->g_col[e] && r->joint[j].type != PSDM_PRISMATIC) sum += fabs(r->g_val[e]);
+  return sum;
+}
+
+/* largest radius of gyration about a joint, of the bodies that are known */
+static double gyration(const psdm_robot *r) {
+  double most = 0;
+  for (int b = 0; b < r->bodies; b++) {
+    const double *pi = r->body[b].pi, square = 0.5 * (pi[4] + pi[7] + pi[9]) / pi[0]; /* m, first moments, XX XY XZ YY YZ ZZ */
+    if (pi[0] > 0 && square > 0 && isfinite(square)) most = fmax(most, sqrt(square));
+  }
+  return most;
+}
+
+/* Longest way from the base to any link frame or joint: the length that coefficients are measured with. Offsets that are nothing beside the bodies,
+ * or beside anything (1e-12 m in a wrist whose axes meet), are no measure. */
 double psdmp_reach(const psdm_robot *r, psdmp_arena *arena) {
-  double *to = psdmp_arena_alloc(arena, (size_t)r->bodies * sizeof *to), longest = 0;
+  double *to = psdmp_arena_alloc(arena, (size_t)r->bodies * sizeof *to), longest = 0, size = gyration(r);
   for (int b = 0; to && b < r->bodies; b++) {
     const psdmp_pose *joint = &r->body[b].joint, *link = &r->link[r->body[b].index].frame;
-    double step = sqrt(joint->p[0] * joint->p[0] + joint->p[1] * joint->p[1] + joint->p[2] * joint->p[2]);
-    double beyond = sqrt(link->p[0] * link->p[0] + link->p[1] * link->p[1] + link->p[2] * link->p[2]);
     /* the base's own place moves nothing */
-    to[b] = r->body[b].parent < 0 ? 0 : to[r->body[b].parent] + step;
-    longest = fmax(longest, to[b] + beyond);
+    to[b] = (r->body[b].parent < 0 ? 0 : to[r->body[b].parent] + length(joint->p)) + slides(r, b);
+    longest = fmax(longest, to[b] + length(link->p));
   }
-  return psdmp_unit_length(longest);
+  if (longest < 1e-6 * size) longest = size;
+  return longest > 1e-9 ? psdmp_unit_length(longest) : 1;
 }
 
 /* the potential of a unit gravity before any joint: -g over the base's first moments */
