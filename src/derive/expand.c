@@ -444,8 +444,8 @@ static double gyration(const psdm_robot *r) {
   return most;
 }
 
-/* Longest way from the base to any link frame or joint: the length that coefficients are measured with. Offsets that are nothing beside the bodies,
- * or beside anything (1e-12 m in a wrist whose axes meet), are no measure. */
+/* Longest way from the base to any link frame or joint: the length that coefficients are measured with. Offsets that are small beside the bodies,
+ * or nothing beside anything (1e-12 m in a wrist whose axes meet), are no measure. */
 double psdmp_reach(const psdm_robot *r, psdmp_arena *arena) {
   double *to = psdmp_arena_alloc(arena, (size_t)r->bodies * sizeof *to), longest = 0, size = gyration(r);
   for (int b = 0; to && b < r->bodies; b++) {
@@ -454,7 +454,7 @@ double psdmp_reach(const psdm_robot *r, psdmp_arena *arena) {
     to[b] = (r->body[b].parent < 0 ? 0 : to[r->body[b].parent] + length(joint->p)) + slides(r, b);
     longest = fmax(longest, to[b] + length(link->p));
   }
-  if (longest < 1e-6 * size) longest = size;
+  if (longest < 0.1 * size) longest = size;
   return longest > 1e-9 ? psdmp_unit_length(longest) : 1;
 }
 

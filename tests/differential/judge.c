@@ -30,13 +30,16 @@ static void draw_state(subject *s, int k) {
   x->has_mass = x->has_linear = false;
   oracle_inverse(&s->o, WITH_ALL, x->lq, x->lqd, x->lqdd, x->ltau);
   scale_inverse(&s->o, WITH_ALL, x->q, x->qd, x->qdd, x->size);
-  for (int i = 0; i < s->n; i++) x->tau[i] = (double)x->ltau[i];
+  for (int i = 0; i < s->n; i++) {
+    x->tau[i] = (double)x->ltau[i];
+    s->torque = fmax(s->torque, fabs(x->tau[i]));
+  }
 }
 
 static bool open_states(subject *s) {
   s->n = s->o.n;
   if (psdm_work_new(s->robot, NULL, &s->work) || psdm_linear_new(s->robot, NULL, &s->linear)) return false;
-  s->angles = 1;
+  s->angles = 1, s->torque = 0;
   for (int k = 0; k < STATES; k++) {
     draw_state(s, k);
     s->angles = fmax(s->angles, scale_angles(&s->o, s->at[k].q));
@@ -143,13 +146,22 @@ bool stated(const char *text) {
   return false;
 }
 
+/* whether a result is in the unit of torques, or a sum of such */
+static bool is_torque(const char *what) {
+  static const char *const names[] = {"tau", "other", "bias", "gravity", "qdd", NULL};
+  for (int i = 0; names[i]; i++)
+    if (strcmp(what, names[i]) == 0) return true;
+  return false;
+}
+
 void agree(const subject *s, verdict *v, const char *what, int count, const double *got, const ld *want, const double *scale) {
   double unit = v->loss * ROUNDING * (s->o.bodies + 4) * s->angles * v->eps, least = v->eps > 1e-10 ? (double)FLT_MIN * 1e3 : DBL_MIN * 1e3;
   ld most = 0, worst = 0;
+  for (int i = 0; i < count; i++) most = fmaxl(most, fabsl(want[i]));
+  least += v->promise * (is_torque(what) ? fmax((double)most, s->torque) : (double)most);
   for (int i = 0; i < count; i++) {
     ld error = fabsl(got[i] - want[i]);
     double ratio = isfinite(got[i]) ? (double)(error / (unit * scale[i] + least)) : HUGE_VAL;
-    most = fmaxl(most, fabsl(want[i]));
     if (!(error <= worst)) worst = isfinite(got[i]) ? error : HUGE_VALL;
     if (ratio <= v->ratio) continue;
     v->ratio = ratio;

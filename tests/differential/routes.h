@@ -50,6 +50,7 @@ typedef struct subject {
   psdm_linear *linear;
   int n;
   double angles;    /* scale_angles of the states */
+  double torque;    /* the largest of all states */
   rng g;            /* for what a route chooses */
   const char *folder; /* for files that come and go */
   state at[STATES];
@@ -64,7 +65,8 @@ typedef struct verdict {
   double ratio;         /* largest error / tolerance; infinite for NAN */
   double relative;      /* largest error / largest value, torques only */
   char worst[48];       /* which function */
-  double loss, eps;     /* tolerance: loss * ROUNDING * (joints + 4) * angles * eps * scale */
+  double loss, eps;     /* tolerance: loss * ROUNDING * (joints + 4) * angles * eps * scale, */
+  double promise;       /* and this much of the largest value, or of the largest torque of all states */
 } verdict;
 
 typedef struct route {
