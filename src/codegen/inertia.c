@@ -358,12 +358,25 @@ static void find_largest(const psdmp_inertia *in, double largest[3]) {
   for (long k = 0; k < (long)in->size * in->columns; k++) largest[kind_of(in, k)] = fmax(largest[kind_of(in, k)], fabs(in->value[k]));
 }
 
-/* what is rounding beside the other entries of its kind is zero */
-static void clean(psdmp_inertia *in) {
-  double largest[3];
-  find_largest(in, largest);
-  for (long k = 0; k < (long)in->size * in->columns; k++)
-    if (fabs(in->value[k]) < 1e-16 * largest[kind_of(in, k)]) in->value[k] = 0;
+/* whether body b got parameters from another: from what hangs on it */
+static bool gave(const psdmp_chain *chain, int b, int other) {
+  while (other > b) other = chain->body[other].parent;
+  return other == b;
+}
+
+/* largest entry of each kind of a body and of what hangs on it */
+static void find_largest_on(const psdmp_chain *chain, const psdmp_inertia *in, int b, double largest[3]) {
+  long C = in->columns;
+  largest[0] = largest[1] = largest[2] = 0;
+  for (int other = b; other < chain->bodies; other++)
+    for (long k = 10 * other * C; k < 10 * (other + 1) * C && gave(chain, b, other); k++) largest[kind_of(in, k)] = fmax(largest[kind_of(in, k)], fabs(in->value[k]));
+}
+
+/* what is rounding beside the entries that parameters came from is zero: a light body keeps what it has beside a heavy one, and beside what was moved to it */
+static void clean(const psdmp_chain *chain, double largest[][3], psdmp_inertia *in) {
+  for (int b = 0; b < chain->bodies; b++)
+    for (long k = 10L * b * in->columns; k < 10L * (b + 1) * in->columns; k++)
+      if (fabs(in->value[k]) < 1e-16 * largest[b][kind_of(in, k)]) in->value[k] = 0;
 }
 
 static void choose_zeros(const psdmp_chain *chain, const psdmp_choice *choice, psdmp_inertia *in) {
@@ -408,11 +421,12 @@ void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *f, const psdmp_c
   in->pivoted = 1;
   in->ratio = chain->reach > 0 ? chain->reach / chain->unit : 1;
   fill(chain, f, choice, in);
-  double before[3], after[3];
+  double before[3], after[3], largest[2 * PSDMP_CODE_JOINTS][3];
   find_largest(in, before);
+  for (int b = 0; b < chain->bodies; b++) find_largest_on(chain, in, b, largest[b]);
   choose_zeros(chain, choice, in);
   subtract(in);
-  clean(in);
+  clean(chain, largest, in);
   find_largest(in, after);
   in->growth = 0;
   for (int k = 0; k < 3; k++)

@@ -15,16 +15,18 @@ static inline void set_product(const psdmp_body *body, const psdmp_motion *m, do
   A->cv[1] = -(body->prismatic ? m->w[0] : m->v[0]) * qd;
 }
 
-/* the body's own inertia, and the wrench that its velocity asks for: the rate of its momentum (L, P) by the turning frame */
+/* the body's own inertia, and the wrench that its velocity asks for: the rate of its momentum (L, P) by the turning frame. Of v x P only the part by
+ * w x h is taken: m v x v is zero, and its rounding would be much beside the torques of small, fast bodies. */
 static inline void start_body(const double pi[10], const psdmp_motion *m, psdmp_articulated *restrict A) {
   const double *h = pi + 1, *w = m->w, *v = m->v;
-  double P[3] = {pi[0] * v[0], pi[0] * v[1], pi[0] * v[2]}, L[3];
-  psdmp_cross_add(w, h, P);
+  double turned[3], P[3], L[3];
+  psdmp_cross(w, h, turned);
+  for (int i = 0; i < 3; i++) P[i] = pi[0] * v[i] + turned[i];
   psdmp_symmetric(pi + 4, w, L);
   psdmp_cross_add(h, v, L);
   psdmp_cross(w, P, A->f);
   psdmp_cross(w, L, A->n);
-  psdmp_cross_add(v, P, A->n);
+  psdmp_cross_add(v, turned, A->n);
   for (int i = 0; i < 6; i++) A->J[i] = pi[4 + i];
   A->H[0] = 0, A->H[1] = -h[2], A->H[2] = h[1];
   A->H[3] = h[2], A->H[4] = 0, A->H[5] = -h[0];

@@ -211,7 +211,7 @@ static void judge_forward(subject *s, verdict *v, int k, const double *qdd) {
   agree(s, v, "qdd", s->n, back, tau, scale);
 }
 
-/* M X + B, which should vanish; B NULL: minus the unit matrix */
+/* M X + B, which should vanish; B NULL: minus the unit matrix. An entry of M^-1 that is zero is no larger than its diagonals allow. */
 static void judge_solved(subject *s, verdict *v, int k, const char *what, const double *X, const ld *B, const double *B_size) {
   const state *x = with_mass(s, k);
   int n = s->n;
@@ -228,7 +228,7 @@ static void judge_solved(subject *s, verdict *v, int k, const char *what, const 
     for (int j = 0; j < n; j++) {
       ld sum = B ? B[i * n + j] : -(i == j);
       error[i * n + j] = B ? B_size[i * n + j] : 0;
-      for (int m = 0; m < n; m++) sum += x->M[i * n + m] * X[m * n + j], error[i * n + j] += x->M_size[i * n + m] * (fabs(X[m * n + j]) + (B ? 0 : fabs((double)x->Minv[m * n + j])));
+      for (int m = 0; m < n; m++) sum += x->M[i * n + m] * X[m * n + j], error[i * n + j] += x->M_size[i * n + m] * (fabs(X[m * n + j]) + (B ? 0 : (double)sqrtl(x->Minv[m * n + m] * x->Minv[j * n + j])));
       left[i * n + j] = (double)sum;
     }
   /* the accelerations at which B is taken have an error of their own: B is linear in them and of their torques' size */
