@@ -125,8 +125,9 @@ typedef struct psdmp_freedom {
   double *value;         /* (standard x columns) */
 } psdmp_freedom;
 
-/* argument: forms in theta. any_gravity: nothing may be dropped that only another direction of gravity would show. */
-psdm_status psdmp_freedom_set(const psdm_robot *robot, const psdm_model *base, const double *theta, bool argument, bool any_gravity,
+/* argument: forms in theta. any_gravity: nothing may be dropped that only another direction of gravity would show. plain: no null vectors but those of
+ * single joints. */
+psdm_status psdmp_freedom_set(const psdm_robot *robot, const psdm_model *base, const double *theta, bool argument, bool any_gravity, bool plain,
                               psdmp_arena *arena, psdmp_freedom *freedom, psdm_error *error);
 bool psdmp_inertia_new(const psdmp_chain *chain, const psdmp_freedom *freedom, psdmp_arena *arena, psdmp_inertia *inertia);
 void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *freedom, const psdmp_choice *choice, psdmp_inertia *inertia);

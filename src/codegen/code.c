@@ -177,6 +177,28 @@ static psdm_status refuse(const psdm_code *code, const psdmp_program *p, psdm_er
                     p->error, way);
 }
 
+/* beyond this, moving inertias by the base parameters' formulas has cost digits that need not be lost */
+static const double PRECISE = 1e-13;
+
+static void swap(psdmp_program *a, psdmp_program *b) {
+  psdmp_program keep = *a;
+  *a = *b;
+  *b = keep;
+}
+
+/* traced, not yet factored; twice where the first is not precise, and the better one stays */
+psdm_status psdmp_build_precise(psdm_code *code, psdm_code_function f, psdmp_trial *t, psdmp_arena *arena, psdmp_program *best, psdm_error *error) {
+  psdmp_program other = {0};
+  psdm_status status = psdmp_build_recursive(code->robot, code->model, code->theta, &code->options, f, false, arena, best, error);
+  if (!status) status = check(code, t, best, error);
+  if (status || !best->graph || best->error <= PRECISE) return status;
+  status = psdmp_build_recursive(code->robot, code->model, code->theta, &code->options, f, true, arena, &other, error);
+  if (!status) status = check(code, t, &other, error);
+  if (!status && other.graph && !(other.error >= best->error / 4)) swap(&other, best);
+  drop(&other);
+  return status;
+}
+
 /* which of two programs: fewer operations, unless that costs digits */
 static bool is_better(const psdmp_program *other, const psdmp_program *best) {
   if (!best->graph) return true;
@@ -192,7 +214,7 @@ static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_trial *t, 
   if (expanded && o->method == PSDM_CODE_AUTO && code->model->combined && (o->theta_argument || f == PSDM_CODE_REGRESSOR))
     recursive = false; /* columns that are no standard parameters' */
   psdm_status status = PSDM_OK;
-  if (recursive) status = psdmp_build_recursive(code->robot, code->model, code->theta, o, f, &code->arena, best, error);
+  if (recursive) status = psdmp_build_precise(code, f, t, &code->arena, best, error);
   if (!status) status = finish(code->robot, o, best, error);
   if (!status) status = check(code, t, best, error);
   if (!status && expanded) {
@@ -201,9 +223,7 @@ static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_trial *t, 
     if (!status) status = check(code, t, &other, error);
   }
   if (!status && other.graph && is_better(&other, best)) {
-    psdmp_program swap = *best;
-    *best = other;
-    other = swap;
+    swap(&other, best);
   } else if (!status && other.graph && operations(&other.cost) < operations(&best->cost)) {
     if (add_note(code, "'%s': the closed form of this robot is off by %.2g of the largest number; the recursive method is used", best->name, other.error)) status = no_memory(code->robot, error);
   }

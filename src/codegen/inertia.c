@@ -157,31 +157,39 @@ static psdm_status check_nulls(const psdm_robot *r, const psdmp_freedom *f, psdm
   return status;
 }
 
-psdm_status psdmp_freedom_set(const psdm_robot *r, const psdm_model *base, const double *theta, bool argument, bool any_gravity, psdmp_arena *arena,
-                              psdmp_freedom *f, psdm_error *error) {
+/* what the base parameters' formulas leave free, where they are accurate enough, else what each joint alone does */
+static psdm_status find_nulls(const psdm_robot *r, bool any_gravity, psdmp_arena *arena, psdmp_freedom *f, psdm_error *error) {
   psdm_robot free = any_gravity ? psdmp_any_gravity(r) : *r;
   psdm_model *all = NULL;
-  int S = psdm_robot_parameter_count(r);
+  psdmp_arena scratch = {.allocator = arena->allocator};
   free.assumptions = 0; /* its numbers need not hold them */
+  psdm_status status = psdm_params_derive(&free, NULL, arena->allocator, &all, NULL, error);
+  if (status && status != PSDM_E_ACCURACY) return status;
+  /* one direction of gravity does not show all that coupled joints can tell apart */
+  bool good = all && !(any_gravity && r->coupled);
+  if (good) set_nulls(all, f);
+  psdm_model_free(all);
+  status = good ? check_nulls(&free, f, &scratch, &good) : PSDM_OK;
+  psdmp_arena_free(&scratch);
+  if (!good) build_nulls(r, f);
+  return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while generating code", psdm_status_text(status)) : PSDM_OK;
+}
+
+psdm_status psdmp_freedom_set(const psdm_robot *r, const psdm_model *base, const double *theta, bool argument, bool any_gravity, bool plain, psdmp_arena *arena,
+                              psdmp_freedom *f, psdm_error *error) {
+  int S = psdm_robot_parameter_count(r);
+  psdm_status status = PSDM_OK;
   *f = (psdmp_freedom){.argument = argument, .standard = S, .drives = r->drives, .columns = argument ? base->l : 1};
   f->null = NEW(arena, S * S, double);
   f->value = NEW(arena, S * f->columns, double);
   if (!f->null || !f->value) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   if (argument && base->combined)
     return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "under these assumptions base parameters are no standard ones: theta as an argument needs --method expanded");
-  psdm_status status = psdm_params_derive(&free, NULL, arena->allocator, &all, NULL, error);
+  if (plain)
+    build_nulls(r, f);
+  else
+    status = find_nulls(r, any_gravity, arena, f, error);
   if (status) return status;
-  /* one direction of gravity does not show all that coupled joints can tell apart */
-  bool good = !(any_gravity && r->coupled);
-  set_nulls(all, f);
-  psdm_model_free(all);
-  if (good) {
-    psdmp_arena scratch = {.allocator = arena->allocator};
-    status = check_nulls(&free, f, &scratch, &good);
-    psdmp_arena_free(&scratch);
-  }
-  if (status) return psdmp_fail(error, status, r->file, 0, 0, "%s while generating code", psdm_status_text(status));
-  if (!good) build_nulls(r, f);
   /* the robot's own numbers, or the base parameters in the place of the ones they are named after */
   if (!argument && psdm_robot_ready(r, NULL) == PSDM_OK) {
     psdm_robot_parameters(r, f->value);

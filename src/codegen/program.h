@@ -57,9 +57,10 @@ typedef struct psdmp_program {
 /* ---- the two ways to build a function's graph: both fill every field of program but cost, from a clean program ---- */
 
 /* base: the base parameters (psdm_params_derive is enough); its theta is what theta means as an argument. theta (l): values to bake, may be
- * NULL when they are an argument or the function has none. */
-psdm_status psdmp_build_recursive(const psdm_robot *robot, const psdm_model *base, const double *theta,
-                                  const psdm_code_options *options, psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error);
+ * NULL when they are an argument or the function has none. plain: inertias move only along what each joint alone leaves free, which is exact, and not by
+ * the base parameters' formulas, which may have lost digits. */
+psdm_status psdmp_build_recursive(const psdm_robot *robot, const psdm_model *base, const double *theta, const psdm_code_options *options,
+                                  psdm_code_function function, bool plain, psdmp_arena *arena, psdmp_program *program, psdm_error *error);
 
 /* model: the derived functions. limit (operations, 0: none): gives up with program->graph NULL once it is exceeded. */
 psdm_status psdmp_build_expanded(const psdm_robot *robot, const psdm_model *model, const double *theta,
@@ -91,6 +92,9 @@ psdm_status psdmp_trial_error(struct psdmp_trial *t, const psdmp_program *p, psd
 
 /* The same for a program's graph, in every form that is written of it, into p->error; PSDM_E_SINGULAR where the function does not exist. */
 psdm_status psdmp_program_check(struct psdmp_trial *t, psdmp_program *p);
+
+/* psdmp_build_recursive and its check; plainly, too, where that is more exact. */
+psdm_status psdmp_build_precise(psdm_code *code, psdm_code_function function, struct psdmp_trial *t, psdmp_arena *arena, psdmp_program *best, psdm_error *error);
 
 /* Beyond it a program is refused: of double, of float. */
 double psdmp_tolerance(const psdm_code *code);

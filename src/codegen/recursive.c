@@ -378,7 +378,7 @@ static bool all_revolute(const psdm_robot *r) {
 
 /* everything that a choice needs to be tried */
 static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
-                           psdm_code_function function, psdmp_arena *arena, psdmp_program *program, search **out, psdm_error *error) {
+                           psdm_code_function function, bool plain, psdmp_arena *arena, psdmp_program *program, search **out, psdm_error *error) {
   search *s = *out = NEW(arena, 1, search);
   psdm_status status = psdmp_program_shape(r, psdm_model_l(base), options, function, arena, program, error);
   if (status) return status;
@@ -394,7 +394,7 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
   s->composite = is_linearization(function) && !options->payload_argument && all_revolute(r);
   status = psdmp_chain_new(r, !has_inertia(function), arena, &s->chain, error);
   s->robot = s->chain.robot;
-  if (!status) status = psdmp_freedom_set(r, base, theta, program->length[PSDMP_IN_THETA] > 0, options->gravity_argument, arena, &s->freedom, error);
+  if (!status) status = psdmp_freedom_set(r, base, theta, program->length[PSDMP_IN_THETA] > 0, options->gravity_argument, plain, arena, &s->freedom, error);
   if (status) return status;
   r = s->robot;
   s->tree = NEW(arena, r->bodies, psdm_ref);
@@ -425,9 +425,9 @@ static psdm_status build_stages(search *s, psdmp_arena *arena) {
 }
 
 psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
-                                  psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
+                                  psdm_code_function function, bool plain, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
   search *s;
-  psdm_status status = prepare(r, base, theta, options, function, arena, program, &s, error);
+  psdm_status status = prepare(r, base, theta, options, function, plain, arena, program, &s, error);
   if (status) return status;
   bool short_search = function == PSDM_CODE_POSE || function == PSDM_CODE_JACOBIAN || options->effort < 0;
   status = run_search(s, short_search ? 0 : options->effort ? options->effort : PATIENCE);

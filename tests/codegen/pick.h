@@ -50,9 +50,9 @@ static void spoil_program(psdmp_program *p) {
 }
 
 psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
-                                  psdm_code_function function, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
+                                  psdm_code_function function, bool plain, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
   search *s;
-  psdm_status status = prepare(r, base, theta, options, function, arena, program, &s, error);
+  psdm_status status = prepare(r, base, theta, options, function, plain, arena, program, &s, error);
   if (!status) status = pick(s);
   if (!status) spoil_program(program);
   return status;

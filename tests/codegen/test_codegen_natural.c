@@ -183,8 +183,7 @@ static psdm_status check_traced(const psdm_robot *robot, const psdm_code_options
   for (int f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
     psdmp_program p = {0};
     if (!(o->functions >> f & 1)) continue;
-    status = psdmp_build_recursive(robot, code->model, code->theta, &code->options, (psdm_code_function)f, &arena, &p, error);
-    if (!status) status = psdmp_program_check(&t, &p);
+    status = psdmp_build_precise(code, (psdm_code_function)f, &t, &arena, &p, error);
     if (!status) *above |= note_error(k, number, (psdm_code_function)f, p.error);
     psdm_graph_free(p.graph);
   }
