@@ -14,11 +14,29 @@ typedef struct placement {
   psdmp_pose before, after; /* parent's link frame -> joint frame -> link frame */
 } placement;
 
+/* longest coordinate of any joint or link frame */
+static double size_of(const psdm_robot *r) {
+  double size = 0;
+  for (int b = 0; b < r->bodies; b++)
+    for (int i = 0; i < 3; i++) size = fmax(size, fabs(r->body[b].joint.p[i]));
+  for (int j = 0; j < r->joints; j++)
+    for (int i = 0; i < 3; i++) size = fmax(size, fabs(r->link[j].frame.p[i]));
+  return size;
+}
+
+/* lengths that are rounding beside the robot's longest become zero */
+static psdmp_pose tidy(const psdm_robot *r, psdmp_pose t) {
+  double size = size_of(r);
+  for (int i = 0; i < 3; i++)
+    if (fabs(t.p[i]) < 1e-16 * size) t.p[i] = 0;
+  return t;
+}
+
 static placement place(const psdm_robot *r, int j) {
   const psdm_joint *joint = &r->joint[j];
   psdmp_pose parent = joint->parent < 0 ? psdmp_pose_identity() : psdmp_pose_inverse(&r->link[joint->parent].frame);
-  if (joint->type == PSDM_FIXED) return (placement){psdmp_pose_product(&parent, &r->link[j].frame), psdmp_pose_identity()};
-  return (placement){psdmp_pose_product(&parent, &r->body[r->link[j].body].joint), r->link[j].frame};
+  if (joint->type == PSDM_FIXED) return (placement){tidy(r, psdmp_pose_product(&parent, &r->link[j].frame)), psdmp_pose_identity()};
+  return (placement){tidy(r, psdmp_pose_product(&parent, &r->body[r->link[j].body].joint)), tidy(r, r->link[j].frame)};
 }
 
 /* roll, pitch, yaw of R = Rz(yaw) Ry(pitch) Rx(roll). Roll is read off after yaw is undone, so that near pitch = 90 degrees, where
@@ -34,7 +52,7 @@ static bool is_identity(const psdmp_pose *t) {
   const psdmp_pose one = psdmp_pose_identity();
   for (int i = 0; i < 9; i++)
     if (!zero(t->R[i] - one.R[i])) return false;
-  return zero(t->p[0]) && zero(t->p[1]) && zero(t->p[2]);
+  return t->p[0] == 0 && t->p[1] == 0 && t->p[2] == 0;
 }
 
 /* mass, centre of mass and inertia about it */
@@ -127,12 +145,12 @@ static bool row_of(const psdmp_pose *t, dh_row *row) {
   row->d = t->p[2];
   row->a = c * t->p[0] + s * t->p[1];
   row->alpha = atan2(t->R[7], t->R[8]);
-  return zero(c * t->p[1] - s * t->p[0]);
+  return fabs(c * t->p[1] - s * t->p[0]) <= 1e-15 * fabs(row->a);
 }
 
 /* a transform that only turns about and slides along z belongs into the row; the cosine of a tilt would hide it up to 4e-8 rad */
 static bool absorb(const psdmp_pose *before, dh_row *row) {
-  if (before->R[8] < 0 || !zero(before->R[2]) || !zero(before->R[5]) || !zero(before->p[0]) || !zero(before->p[1])) return false;
+  if (before->R[8] < 0 || !zero(before->R[2]) || !zero(before->R[5]) || before->p[0] != 0 || before->p[1] != 0) return false;
   row->theta += atan2(before->R[3], before->R[0]);
   row->d += before->p[2];
   return true;
@@ -414,8 +432,8 @@ static bool limited(const psdm_limits *l) { return isfinite(l->lower) && isfinit
 
 /* URDF's link frame stands on the joint axis; one that does not needs a second, fixed joint */
 static bool urdf_needs_frame(const psdm_robot *r, int j) {
-  const psdmp_pose *after = &r->link[j].frame;
-  return r->joint[j].type == PSDM_REVOLUTE && !(zero(after->p[0]) && zero(after->p[1]));
+  const psdmp_pose after = tidy(r, r->link[j].frame);
+  return r->joint[j].type == PSDM_REVOLUTE && !(after.p[0] == 0 && after.p[1] == 0);
 }
 
 static void urdf_ends(psdm_output *out, const psdmp_pose *origin, const char *parent, const char *child) {

@@ -116,7 +116,13 @@ const state *with_linear(subject *s, int k) {
   return x;
 }
 
-bool singular(subject *s, int k) { return !(with_mass(s, k)->condition * ROUNDING * (s->o.bodies + 4) * s->angles * (ld)DBL_EPSILON < 1); }
+bool singular(subject *s, int k) {
+  const state *x = with_mass(s, k);
+  double rounding = ROUNDING * (s->o.bodies + 4) * s->angles * DBL_EPSILON;
+  for (int i = 0; i < s->n; i++)
+    if (!(x->M[i * s->n + i] > rounding * x->M_size[i * s->n + i])) return true; /* what is left where masses meet their axis */
+  return !(x->condition * rounding < 1);
+}
 
 /* ---- verdicts ---- */
 
