@@ -114,6 +114,6 @@ psdm_status psdmp_check_model(const psdm_robot *robot, const psdm_model *model, 
                               psdm_derive_info *info, psdm_error *error);
 
 /* Changes P and the base parameters to the echelon basis; tolerance: the relative accuracy of P. */
-psdm_status psdmp_echelon(psdm_model *model, double tolerance, psdm_error *error);
+psdm_status psdmp_echelon(const psdm_robot *robot, psdm_model *model, double tolerance, psdm_error *error);
 
 #endif

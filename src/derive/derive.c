@@ -125,7 +125,7 @@ static psdm_status derive(const psdm_robot *r, const psdm_derive_options *option
     psdmp_keep_columns(m, column);
   }
   if (!status) psdmp_set_fates(m);
-  if (!status && options && options->basis == PSDM_BASIS_ECHELON) status = psdmp_echelon(m, dense ? 1e-11 : 1e-13, error);
+  if (!status && options && options->basis == PSDM_BASIS_ECHELON) status = psdmp_echelon(r, m, dense ? 1e-11 : 1e-13, error);
   return status;
 }
 

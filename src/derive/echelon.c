@@ -1,7 +1,7 @@
 /* echelon.c: base parameters as the first independent coefficients (Lloyd, Irani, Ahmadi 2021, equation 37).
  *
  * The rows of P, joint by joint and function by function, are searched for l independent ones, W. Then theta' = W theta, and
- * P' = P W^-1 has a one and else zeros in those rows. */
+ * P' = P W^-1 has a one and else zeros in those rows. Rows are compared in units of the reach. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +15,7 @@ typedef struct echelon {
   psdm_model *m;
   int l, pivots;
   double tolerance; /* what a sum of products is good to */
+  double *unit;     /* (l) of each base parameter, then (standard) of each standard one: the reach to its length degree */
   long *function;   /* (l) of each pivot row */
   int *joint;       /* (l) */
   double *W;        /* (l x l) pivot rows, scaled to length one */
@@ -24,12 +25,13 @@ typedef struct echelon {
   double *row, *x;  /* (l) */
 } echelon;
 
-/* one row of P; false when it is empty */
-static bool take_row(const psdm_model *m, long f, int joint, double *row) {
+/* one row of P into e->row, in units; false when it is empty */
+static bool take_row(echelon *e, long f, int joint) {
+  const psdm_model *m = e->m;
   bool any = false;
-  memset(row, 0, sizeof *row * (size_t)m->l);
-  for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++)
-    if (m->P[e].joint == joint) row[m->P[e].parameter] = m->P[e].value, any = true;
+  memset(e->row, 0, sizeof *e->row * (size_t)m->l);
+  for (long k = m->P_start[f]; k < m->P_start[f + 1]; k++)
+    if (m->P[k].joint == joint) e->row[m->P[k].parameter] = m->P[k].value * e->unit[m->P[k].parameter], any = true;
   return any;
 }
 
@@ -56,7 +58,7 @@ static void add_pivots(echelon *e, double tolerance) {
   int l = e->l;
   for (int joint = 0; joint < e->m->n; joint++)
     for (long f = 0; f < e->m->p && e->pivots < l; f++) {
-      if (!take_row(e->m, f, joint, e->row)) continue;
+      if (!take_row(e, f, joint)) continue;
       double size = norm(l, e->row);
       for (int i = 0; i < l; i++) e->row[i] /= size;
       memcpy(e->x, e->row, sizeof *e->x * (size_t)l);
@@ -114,7 +116,7 @@ static long change_P(echelon *e, psdmp_entry *P, long *start) {
   for (long f = 0; f < m->p; f++) {
     if (P) start[f] = at;
     for (int joint = 0; joint < m->n; joint++) {
-      if (!take_row(m, f, joint, e->row)) continue;
+      if (!take_row(e, f, joint)) continue;
       change_row(e, f, joint);
       for (int j = 0; j < e->l; j++) {
         if (e->x[j] == 0) continue;
@@ -131,15 +133,15 @@ static long change_P(echelon *e, psdmp_entry *P, long *start) {
 static bool store_formula(echelon *e, const double *formula, int k, psdmp_base *base) {
   psdm_model *m = e->m;
   char name[24];
-  double largest = 0;
+  double largest = 0, *unit = e->unit + e->l;
   int terms = 0;
-  for (int i = 0; i < m->standard; i++) largest = fmax(largest, fabs(formula[i]));
-  for (int i = 0; i < m->standard; i++) terms += fabs(formula[i]) > e->tolerance * largest;
+  for (int i = 0; i < m->standard; i++) largest = fmax(largest, fabs(formula[i]) * unit[i]);
+  for (int i = 0; i < m->standard; i++) terms += fabs(formula[i]) * unit[i] > e->tolerance * largest;
   base->name = psdmp_arena_text(&m->arena, name, (size_t)snprintf(name, sizeof name, "theta%d", k + 1));
   base->term = NEW(&m->arena, terms, psdmp_base_term);
   if (!base->name || !base->term) return false;
   for (int i = 0; i < m->standard; i++)
-    if (fabs(formula[i]) > e->tolerance * largest) base->term[base->terms++] = (psdmp_base_term){i, formula[i]};
+    if (fabs(formula[i]) * unit[i] > e->tolerance * largest) base->term[base->terms++] = (psdmp_base_term){i, formula[i]};
   base->parameter = base->term[0].parameter;
   return true;
 }
@@ -151,13 +153,23 @@ static bool change_formulas(echelon *e, psdmp_base *base, double *formula) {
     memset(formula, 0, sizeof *formula * (size_t)m->standard);
     for (int j = 0; j < e->l; j++)
       for (int t = 0; t < m->base[j].terms; t++)
-        formula[m->base[j].term[t].parameter] += e->length[k] * e->W[(long)k * e->l + j] * m->base[j].term[t].coefficient;
+        formula[m->base[j].term[t].parameter] += e->length[k] * e->W[(long)k * e->l + j] / e->unit[j] * m->base[j].term[t].coefficient;
     if (!store_formula(e, formula, k, &base[k])) return false;
   }
   return true;
 }
 
-static bool new_echelon(psdm_model *m, psdmp_arena *scratch, echelon *e) {
+static bool set_units(const psdm_robot *r, psdmp_arena *scratch, echelon *e) {
+  int l = e->l;
+  double reach = psdmp_reach(r, scratch);
+  e->unit = NEW(scratch, l + e->m->standard, double);
+  if (!e->unit || scratch->failed) return false;
+  for (int k = 0; k < e->m->standard; k++) e->unit[l + k] = pow(reach, psdmp_length_degree(r, k));
+  for (int j = 0; j < l; j++) e->unit[j] = e->unit[l + e->m->base[j].parameter];
+  return true;
+}
+
+static bool new_echelon(const psdm_robot *r, psdm_model *m, psdmp_arena *scratch, echelon *e) {
   int l = m->l;
   *e = (echelon){.m = m, .l = l};
   e->function = NEW(scratch, l, long);
@@ -168,7 +180,7 @@ static bool new_echelon(psdm_model *m, psdmp_arena *scratch, echelon *e) {
   e->basis = NEW(scratch, l * l, double);
   e->row = NEW(scratch, l, double);
   e->x = NEW(scratch, l, double);
-  return e->function && e->joint && e->W && e->length && e->inverse && e->basis && e->row && e->x;
+  return e->function && e->joint && e->W && e->length && e->inverse && e->basis && e->row && e->x && set_units(r, scratch, e);
 }
 
 /* l independent rows, the first ones that are clearly so: what leaves little waits for a later pass; false when there are fewer */
@@ -185,13 +197,13 @@ static bool find_pivots(echelon *e) {
   return true;
 }
 
-psdm_status psdmp_echelon(psdm_model *m, double tolerance, psdm_error *error) {
+psdm_status psdmp_echelon(const psdm_robot *r, psdm_model *m, double tolerance, psdm_error *error) {
   psdmp_arena scratch = {.allocator = m->arena.allocator};
   echelon e;
   psdmp_base *base = NEW(&m->arena, m->l, psdmp_base);
   psdmp_entry *P = NULL;
   long *start = NULL;
-  bool ok = base && new_echelon(m, &scratch, &e), independent = ok && find_pivots(&e);
+  bool ok = base && new_echelon(r, m, &scratch, &e), independent = ok && find_pivots(&e);
   if (independent) {
     e.tolerance = tolerance;
     P = NEW(&m->arena, change_P(&e, NULL, NULL), psdmp_entry);
