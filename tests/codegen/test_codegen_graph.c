@@ -342,9 +342,9 @@ static void test_random(void **unused) {
   rng g = rng_start("random robots");
   static char text[64 * 1024];
 #if defined(__SANITIZE_ADDRESS__) /* which looks for other things than numbers, and takes its time */
-  enum { ROBOTS = 100 };
+  enum { ROBOTS = 50 };
 #else
-  enum { ROBOTS = 300 };
+  enum { ROBOTS = 200 };
 #endif
   for (int k = 0; k < ROBOTS; k++) {
     int most = k % 10 == 9 ? 8 : k % 3 + 2;

@@ -164,9 +164,9 @@ static void test_shipped(void **unused) {
 
 /* robots that are tried: sanitizers take ten times as long, and look for other things than numbers */
 #if defined(__SANITIZE_ADDRESS__)
-enum { RANDOM_ROBOTS = 20, ROUNDED_ROBOTS = 4 };
+enum { RANDOM_ROBOTS = 10, ROUNDED_ROBOTS = 2 };
 #else
-enum { RANDOM_ROBOTS = 60, ROUNDED_ROBOTS = 14 };
+enum { RANDOM_ROBOTS = 40, ROUNDED_ROBOTS = 10 };
 #endif
 
 static void test_random_robots(void **unused) {

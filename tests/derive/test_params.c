@@ -563,7 +563,12 @@ static void random_robots(void **state) {
   (void)state;
   static char text[40000];
   rng g = rng_start("random_robots");
-  for (int i = 0; i < 100; i++) {
+#if defined(__SANITIZE_ADDRESS__) /* which looks for other things than numbers, and takes its time */
+  enum { ROBOTS = 30 };
+#else
+  enum { ROBOTS = 100 };
+#endif
+  for (int i = 0; i < ROBOTS; i++) {
     const random_options o = {.n_min = 1, .n_max = 6, .coupled = i % 3 == 0, .trees = i % 2, .prismatic = i % 4 != 0, .drives = true};
     psdm_robot *r = parse_robot(random_robot_text(&g, &o, text, sizeof text));
     psdm_model *m = derive(r);

@@ -8,7 +8,10 @@ mkdir "$work/bin"
 ln -s "$PSDM" "$work/bin/psdm"
 export PATH="$work/bin:$PATH"
 blocks=0 failures=0
-for file in "$SOURCE"/README.md "$SOURCE"/docs/*.md; do
+# the commands' own tests run under sanitizers, too, which take three times as long: of the pages the README is enough there
+set -- "$SOURCE"/README.md
+[ -n "${SANITIZE:-}" ] || set -- "$@" "$SOURCE"/docs/*.md
+for file in "$@"; do
   folder=$work/$(basename "$file" .md)
   mkdir "$folder"
   ln -s "$SOURCE/robots" "$folder/robots"

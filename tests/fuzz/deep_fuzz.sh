@@ -2,4 +2,4 @@
 set -eu
 command -v clang > /dev/null || { echo "skipped: clang is not installed"; exit 77; }
 cd "$SOURCE"
-bash tests/fuzz/run.sh "${FUZZ_SECONDS:-12}"
+bash tests/fuzz/run.sh "${FUZZ_SECONDS:-8}"
