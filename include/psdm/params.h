@@ -59,7 +59,7 @@ typedef struct psdm_params {
   const double *R;      /* (c) diagonal of QR without pivoting: what each column has beyond those kept before it */
   const double *sigma;  /* (c) singular values */
   const double *V2N;    /* (c) V2 times a random vector: zero for a parameter that nothing is regrouped with */
-  const double *V1;     /* (b x c) row k: the k-th right singular vector */
+  const double *V1;     /* (b x c) row k: the k-th right singular vector; of W in units of the reach, as all above */
 
   /* the answer: theta = X1 + beta X2 */
   const int *kept;      /* (b) columns, ascending */
@@ -77,7 +77,8 @@ PSDM_API psdm_parameter_fate psdm_params_fate(const psdm_params *params, int sta
 /* theta (b) from the standard parameters pi (standard): eq. (28). */
 PSDM_API void psdm_params_theta(const psdm_params *params, const double *pi, double *theta);
 
-/* XM = V1 V1^T X, the standard parameters (standard) of the least two-norm with the same torques: eq. (25). Zero where there is no effect. */
+/* XM = V1 V1^T X, the standard parameters (standard) of the least two-norm with the same torques: eq. (25), lengths in units of the reach. Zero where there is
+ * no effect. */
 PSDM_API void psdm_params_minimal(const psdm_params *params, const double *pi, double *XM);
 
 /* ---- by symbols: the coefficients of a model's base parameters as polynomials of degree <= 2 in the lengths,

@@ -16,6 +16,7 @@ typedef struct holder {
   psdmp_arena arena;
   int *kept, *dropped; /* the same arrays, to write */
   double *T, *R, *sigma, *V2N, *V1, *beta;
+  double *unit;        /* (columns) of psdmp_samples */
   unsigned char *fate; /* (standard) */
 } holder;
 
@@ -158,15 +159,10 @@ static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_arena *scra
 /* as the structure chooses, link by link: it prefers the same columns, unless shares grew without bounds. False: out of memory. */
 static bool choose_by_links(const psdm_robot *r, const psdmp_samples *samples, int rank, bool *keep, bool *found, psdmp_arena *scratch) {
   int rows = samples->rows, columns = samples->columns;
-  double reach = psdmp_reach(r, scratch), size = 0, *A = NEW(scratch, (long)rows * columns, double);
+  double size = 0;
   psdmp_link_choice choice;
-  if (!A || scratch->failed) return false;
-  for (int k = 0; k < columns; k++)
-    for (int i = 0; i < rows; i++) {
-      A[(long)k * rows + i] = samples->W[(long)k * rows + i] * pow(reach, psdmp_length_degree(r, samples->column[k]));
-      size = fmax(size, fabs(A[(long)k * rows + i]));
-    }
-  const psdmp_link_columns of = {rows, columns, samples->column, A, 1e-13 * size};
+  for (long i = 0; i < (long)rows * columns; i++) size = fmax(size, fabs(samples->W[i]));
+  const psdmp_link_columns of = {rows, columns, samples->column, samples->W, 1e-13 * size};
   if (!psdmp_choose_by_link(r, &of, scratch, &choice)) return false;
   *found = choice.rank == rank;
   for (int k = 0; k < rank && *found; k++) keep[choice.kept[k]] = true;
@@ -217,20 +213,16 @@ static void show_V(holder *h, const matrix *m) {
   memcpy(h->V1, m->V, sizeof *h->V1 * (size_t)b * (size_t)c);
 }
 
-/* entries that are nothing beside the largest of their column, all in units of the reach */
-static void clean_beta(holder *h, const psdm_robot *r, double reach) {
+/* entries that are nothing beside the largest of their column become zero; then from units of the reach to the robot's */
+static void clean_beta(holder *h) {
   int b = h->params.rank, e = h->params.columns - b;
-  const int *column = h->params.column;
   for (int k = 0; k < e; k++) {
-    double largest = 1, unit = pow(reach, psdmp_length_degree(r, column[h->dropped[k]]));
-    for (int turn = 0; turn < 2; turn++)
-      for (int i = 0; i < b; i++) {
-        double *share = &h->beta[(long)i * e + k], size = fabs(*share) * unit / pow(reach, psdmp_length_degree(r, column[h->kept[i]]));
-        if (turn == 0)
-          largest = fmax(largest, size);
-        else if (size < 1e-11 * largest)
-          *share = 0;
-      }
+    double largest = 1;
+    for (int i = 0; i < b; i++) largest = fmax(largest, fabs(h->beta[(long)i * e + k]));
+    for (int i = 0; i < b; i++) {
+      double *share = &h->beta[(long)i * e + k];
+      *share = fabs(*share) < 1e-11 * largest ? 0 : *share * h->unit[h->kept[i]] / h->unit[h->dropped[k]];
+    }
   }
 }
 
@@ -258,8 +250,9 @@ static bool make_room(holder *h, int c) {
   p->kept = h->kept = NEW(arena, c, int);
   p->dropped = h->dropped = NEW(arena, c, int);
   p->beta = h->beta = NEW(arena, (long)c * c, double);
+  h->unit = NEW(arena, c, double);
   h->fate = NEW(arena, p->standard, unsigned char);
-  return p->T && p->R && p->sigma && p->V2N && p->V1 && p->kept && p->dropped && p->beta && h->fate;
+  return h->unit && p->T && p->R && p->sigma && p->V2N && p->V1 && p->kept && p->dropped && p->beta && h->fate;
 }
 
 static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, const psdmp_samples *samples, psdmp_arena *scratch) {
@@ -268,6 +261,7 @@ static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, 
   matrix m = {.r = samples->rows, .c = samples->columns, .W = samples->W};
   bool *keep = NEW(scratch, m.c, bool);
   if (!keep || !make_room(h, m.c)) return false;
+  memcpy(h->unit, samples->unit, sizeof *h->unit * (size_t)m.c);
   if (m.c) {
     if (!factorise(h, &m, scratch)) return false;
     p->rank = p->ranks[o->solver == PSDM_SOLVER_SVD ? 2 : 0];
@@ -280,9 +274,7 @@ static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, 
     if (p->rank < m.c && !(o->solver == PSDM_SOLVER_SVD ? beta_by_V : beta_by_R)(h, &m, scratch)) return false;
     show_V(h, &m);
   }
-  double reach = psdmp_reach(r, scratch);
-  if (scratch->failed) return false;
-  clean_beta(h, r, reach);
+  clean_beta(h);
   set_fates(h);
   return true;
 }
@@ -299,7 +291,7 @@ static psdm_status check(const psdm_robot *r, const psdm_params_options *o, hold
   psdmp_restriction assumed;
   double residual;
   psdm_status status = psdmp_restriction_set(r, &assume, scratch, &assumed, error);
-  const psdmp_checked of = {.answer = &h->params, .l = h->params.rank, .states = 3, .theta = theta_of, .parameter = parameter_of, .restriction = &assumed, .options = &assume,
+  const psdmp_checked of = {.answer = &h->params, .l = h->params.rank, .states = 8, .theta = theta_of, .parameter = parameter_of, .restriction = &assumed, .options = &assume,
                             .what = "the sampled base parameters"};
   return status ? status : psdmp_check_answer(r, &of, h->arena.allocator, &residual, error);
 }
@@ -361,11 +353,12 @@ void psdm_params_theta(const psdm_params *p, const double *pi, double *theta) {
 }
 
 void psdm_params_minimal(const psdm_params *p, const double *pi, double *XM) {
+  const double *unit = ((const holder *)(const void *)p)->unit; /* V1 is in units of the reach */
   memset(XM, 0, sizeof *XM * (size_t)p->standard);
   for (int b = 0; b < p->rank; b++) {
     const double *v = p->V1 + (long)b * p->columns;
     double share = 0;
-    for (int i = 0; i < p->columns; i++) share += v[i] * pi[p->column[i]];
-    for (int i = 0; i < p->columns; i++) XM[p->column[i]] += share * v[i];
+    for (int i = 0; i < p->columns; i++) share += v[i] * pi[p->column[i]] / unit[i];
+    for (int i = 0; i < p->columns; i++) XM[p->column[i]] += share * v[i] * unit[i];
   }
 }

@@ -11,7 +11,8 @@
 typedef struct psdmp_samples {
   int rows, columns;
   int *column;   /* (columns) standard parameters, in keep order */
-  double *W;     /* column-major (rows x columns) */
+  double *W;     /* column-major (rows x columns), in units of the reach */
+  double *unit;  /* (columns) the reach to the length degree of each: W over these is what a standard parameter does */
   double spread_random, spread;
 } psdmp_samples;
 

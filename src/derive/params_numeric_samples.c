@@ -1,7 +1,8 @@
 /* params_numeric_samples.c: the matrix W of samples (Gautier 1991, eq. (6), (9), (12)), and samples that scale it well.
  *
  * The error of an entry of W is proportional to its size, so a good W has entries of one size: the paper searches for samples that
- * reduce S = max|W_ij| / min|W_ij|, row by row, and so does this, by accepting random steps that help. */
+ * reduce S = max|W_ij| / min|W_ij|, row by row, and so does this, by accepting random steps that help. Lengths are measured with the robot's reach, so
+ * that a robot in millimetres has the same W as in metres. */
 #include <math.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ typedef struct sampler {
   int S, n, height;     /* standard parameters, joints, rows of one sample */
   int variables;        /* numbers in [-1, 1] that make a sample */
   double *scale;        /* (4 n) what they are multiplied by, as q, qd, qdd or two states */
+  double *unit, *force; /* (S) the reach to the length degree of each column; (n) what a row is multiplied by */
   double *state, *zero; /* (4 n), (n) */
   double *raw, *other;  /* (height x S) before assumptions; energies of the other state */
   double *J, *Y;        /* (6 x n), (n x S) */
@@ -84,29 +86,33 @@ static psdm_status evaluate(const sampler *s, const double *x, double *rows) {
     bool still = s->kind == PSDM_SAMPLE_D0;
     status = psdm_regressor_standard(s->robot, s->work, q, still ? s->zero : second, still ? second : third, to);
   }
-  if (status || !s->assumed->B) return status;
-  memset(rows, 0, sizeof *rows * (size_t)s->height * (size_t)s->S);
+  if (status) return status;
+  if (s->assumed->B) memset(rows, 0, sizeof *rows * (size_t)s->height * (size_t)s->S);
   for (int i = 0; i < s->height; i++)
-    for (int k = 0; k < s->assumed->count; k++)
+    for (int k = 0; k < s->assumed->count && s->assumed->B; k++)
       for (int c = 0; c < s->S; c++) rows[(long)i * s->S + s->assumed->param[k]] += s->assumed->B[(long)k * s->S + c] * s->raw[(long)i * s->S + c];
+  for (int i = 0; i < s->height; i++)
+    for (int k = 0; k < s->S; k++) rows[(long)i * s->S + k] *= s->force[i] * s->unit[k];
   return PSDM_OK;
 }
 
-/* angles over a whole turn, rates of a few rad/s; lengths in units of the robot's own */
-static void set_scales(sampler *s) {
+/* angles over a whole turn, lengths in units of the robot's own, rates of a few rad/s for a robot of a metre: gravity is as large in each of its units */
+static void set_scales(sampler *s, double reach) {
   const psdm_robot *r = s->robot;
-  double reach = 0;
-  for (int k = 0; k < r->lengths; k++) reach += fabs(r->length[k].value);
-  if (reach == 0) reach = 1;
   static const double size[3][MAX_STATE] = {
       [PSDM_SAMPLE_D] = {3.14159, 3, 5}, [PSDM_SAMPLE_D0] = {3.14159, 5}, [PSDM_SAMPLE_H] = {3.14159, 3, 3.14159, 3}};
+  static const int power[3][MAX_STATE] = {[PSDM_SAMPLE_D] = {0, 1, 2}, [PSDM_SAMPLE_D0] = {0, 2}, [PSDM_SAMPLE_H] = {0, 1, 0, 1}}; /* of the rate */
   static const int vectors[3] = {[PSDM_SAMPLE_D] = 3, [PSDM_SAMPLE_D0] = 2, [PSDM_SAMPLE_H] = 4};
   s->variables = vectors[s->kind] * s->n;
   for (int j = 0; j < r->joints; j++)
     for (int v = 0; v < vectors[s->kind] && r->joint[j].q >= 0; v++) {
-      double unit = r->joint[j].type == PSDM_PRISMATIC ? reach * (size[s->kind][v] > 3.1 ? 1 / 3.14159 : 1) : 1;
-      s->scale[v * s->n + r->joint[j].q] = size[s->kind][v] * unit;
+      double unit = r->joint[j].type == PSDM_PRISMATIC ? reach * (power[s->kind][v] == 0 ? 1 / 3.14159 : 1) : 1;
+      s->scale[v * s->n + r->joint[j].q] = size[s->kind][v] * unit * pow(reach, -0.5 * power[s->kind][v]);
     }
+  for (int k = 0; k < s->S; k++) s->unit[k] = pow(reach, psdmp_length_degree(r, k));
+  for (int i = 0; i < s->n; i++) s->force[i] = 1 / reach;
+  for (int j = 0; j < r->joints && s->kind != PSDM_SAMPLE_H; j++)
+    if (r->joint[j].q >= 0 && r->joint[j].type == PSDM_PRISMATIC) s->force[r->joint[j].q] = 1;
 }
 
 static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_options *o, const psdmp_restriction *assumed, psdmp_arena *arena, psdm_error *error) {
@@ -119,8 +125,11 @@ static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_opti
   s->other = NEW(arena, s->S, double);
   s->J = NEW(arena, 6 * r->n, double);
   s->Y = NEW(arena, (long)r->n * s->S, double);
-  if (!s->scale || !s->state || !s->zero || !s->raw || !s->other || !s->J || !s->Y) return no_memory(r, error);
-  set_scales(s);
+  s->unit = NEW(arena, s->S, double);
+  s->force = NEW(arena, r->n, double);
+  double reach = psdmp_reach(r, arena);
+  if (arena->failed || !s->unit || !s->force || !s->scale || !s->state || !s->zero || !s->raw || !s->other || !s->J || !s->Y) return no_memory(r, error);
+  set_scales(s, reach);
   return psdm_work_new(r, arena->allocator, &s->work) ? no_memory(r, error) : PSDM_OK;
 }
 
@@ -214,12 +223,15 @@ static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_ar
   int *order = NEW(arena, s->S, int);
   out->rows = d->samples * s->height;
   out->column = NEW(arena, s->S, int);
-  if (!order || !out->column) return false;
+  out->unit = NEW(arena, s->S, double);
+  if (!order || !out->column || !out->unit) return false;
   psdmp_keep_order(s->robot, order);
   for (int o = 0; o < s->S; o++) {
     bool there = false;
     for (int i = 0; i < s->height; i++) there |= p->there[(long)i * s->S + order[o]];
-    if (there) out->column[out->columns++] = order[o];
+    if (!there) continue;
+    out->unit[out->columns] = s->unit[order[o]];
+    out->column[out->columns++] = order[o];
   }
   out->W = NEW(arena, (long)out->rows * out->columns, double);
   if (!out->W) return false;
