@@ -250,9 +250,10 @@ void psdmp_random_state(const psdm_robot *r, double reach, uint64_t *seed, doubl
   double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), rate = size > 0 ? sqrt(size / reach) : 1;
   for (int j = 0; j < r->joints; j++) {
     int i = r->joint[j].q;
-    double unit = r->joint[j].type == PSDM_PRISMATIC ? reach : 1;
+    bool slides = r->joint[j].type == PSDM_PRISMATIC;
+    double unit = slides ? reach : 1;
     if (i < 0) continue;
-    q[i] = psdmp_sample(seed) * (unit == 1 ? 3.14159 : unit);
+    q[i] = psdmp_sample(seed) * (slides ? reach : 3.14159);
     qd[i] = psdmp_sample(seed) * rate * unit;
     qdd[i] = psdmp_sample(seed) * rate * rate * unit;
   }
