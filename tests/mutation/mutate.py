@@ -414,6 +414,8 @@ def main():
             results.append(result)
             if result["outcome"] == "survived":
                 print("{file}:{line}: {what}\n    {before}\n    {after}".format(**result), flush=True)
+            if len(results) % 20 == 0:
+                print(f"    ({len(results)} of {len(sample)}, {time.time() - began:.0f} s)", flush=True)
     report(results, work)
     shutil.rmtree(folder, ignore_errors=True)
     found, all_of_them = sum(r["outcome"] == "killed" for r in results), sum(r["outcome"] in ("killed", "survived") for r in results)
