@@ -200,7 +200,7 @@ class Builder:
 
 
 class Tests:
-    """What each test takes and which lines it reaches, measured once on the unchanged library and kept in BUILD/mutation/tests.json."""
+    """What each test takes and, unless that is long, which lines it reaches: measured once on the unchanged library and kept in BUILD/mutation/tests.json."""
 
     def __init__(self, builder, files):
         self.builder, self.lock, self.objects, self.coverage = builder, threading.Lock(), {}, os.path.join(builder.work, "coverage")
@@ -228,7 +228,7 @@ class Tests:
                 failed, seconds = self.builder.run(test, [], folder)
                 if failed:
                     print(f"{test} fails on the unchanged library: left out", flush=True)
-                self.known[test] = {"key": self.key(test), "seconds": 0 if failed else max(seconds, 0.01), **(self.reached(test, folder) if not failed else {})}
+                self.known[test] = {"key": self.key(test), "seconds": 0 if failed else max(seconds, 0.01), **(self.reached(test, folder) if not failed and seconds < 2 else {})}
                 with open(self.store, "w") as file:
                     json.dump(self.known, file)
             return self.known[test]
