@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support.h"
+#include "fenced.h"
 
 static const char plain[] = "convention: dh\njoints: [{a: 0.5, drive_inertia: 0.2}, {type: prismatic, a: 0.3, alpha: 0.4, drive_inertia: unknown}]\n";
 static const char coupled[] = "convention: dh\njoints: [{name: s, a: 0.5, alpha: pi/2, drive_inertia: 0.2}, {name: e, a: 0.3, couple: {s: -1}}]\n";

@@ -228,7 +228,7 @@ class Tests:
                 failed, seconds = self.builder.run(test, [], folder)
                 if failed:
                     print(f"{test} fails on the unchanged library: left out", flush=True)
-                self.known[test] = {"key": self.key(test), "seconds": 0 if failed else max(seconds, 0.01), **(self.reached(test, folder) if not failed and seconds < 2 else {})}
+                self.known[test] = {"key": self.key(test), "seconds": 0 if failed else max(seconds, 0.01), **(self.reached(test, folder) if not failed and seconds < 0.5 else {})}
                 with open(self.store, "w") as file:
                     json.dump(self.known, file)
             return self.known[test]
@@ -346,7 +346,7 @@ def judge(builder, tests, path, text, point, original, names, listed):
     last = result["line"] + text.count("\n", start, end)
     reaching = [test for test in names if tests.reaches(test, path, result["line"], last)]
     for test in tests.order(reaching, path):
-        killer, _ = builder.run(test, [mutant], folder, 5 + 8 * tests.of(test)["seconds"])
+        killer, _ = builder.run(test, [mutant], folder, 3 + 5 * tests.of(test)["seconds"])
         tests.count(test, path, killer)
         if killer:
             return dict(result, outcome="killed", by=killer)

@@ -42,35 +42,6 @@ static void count_release(void *user, void *memory) {
 
 void counting_init(counting *c, long fail_at) { *c = (counting){{count_allocate, count_release, c}, 0, 0, fail_at}; }
 
-/* the size in front, a fence behind */
-enum { FENCE = 16, PATTERN = 0xA5 };
-
-static void *fence_allocate(void *user, size_t bytes) {
-  unsigned char *piece = count_allocate(user, bytes + 2 * FENCE);
-  if (!piece) return NULL;
-  memcpy(piece, &bytes, sizeof bytes);
-  memset(piece + FENCE, PATTERN, bytes + FENCE);
-  return piece + FENCE;
-}
-
-static void fence_release(void *user, void *memory) {
-  if (!memory) return;
-  unsigned char *piece = (unsigned char *)memory - FENCE;
-  size_t bytes;
-  memcpy(&bytes, piece, sizeof bytes);
-  for (int i = 0; i < FENCE; i++)
-    if (piece[FENCE + bytes + i] != PATTERN) fail_msg("a piece of %zu bytes was written to behind its end", bytes);
-  count_release(user, piece);
-}
-
-void counting_fenced_init(counting *c, long fail_at) {
-#ifdef __SANITIZE_ADDRESS__
-  counting_init(c, fail_at); /* which sees reads too */
-#else
-  *c = (counting){{fence_allocate, fence_release, c}, 0, 0, fail_at};
-#endif
-}
-
 void text_put(text_writer *w, const char *format, ...) {
   va_list args;
   va_start(args, format);

@@ -33,7 +33,6 @@ typedef struct counting {
 } counting;
 
 void counting_init(counting *c, long fail_at);
-void counting_fenced_init(counting *c, long fail_at); /* memory is no zeros, and writing behind its end fails the test when it is released */
 
 /* ---- text in a buffer ---- */
 
