@@ -88,7 +88,7 @@ PSDM_API void psdm_model_exponents(const psdm_model *model, long f, unsigned cha
 /* The function as text, such as "s2 c3 qd1 qd2" or "g c2". Returns buf. */
 PSDM_API char *psdm_model_function_text(const psdm_model *model, long f, char *buf, size_t size);
 
-/* One non-zero of P, ordered by function, joint, parameter; all counted from 0. */
+/* One non-zero of P, ordered by function, joint, and as the standard parameters that base parameters are named after are (echelon: by parameter); all counted from 0. */
 PSDM_API void psdm_model_entry(const psdm_model *model, long entry, long *function, int *joint, int *parameter, double *value);
 
 /* ---- base parameters: theta_j = its own standard parameter + sum of coefficient * other standard parameters ---- */

@@ -307,6 +307,7 @@ psdm_status psdmp_substitute(const psdm_robot *r, psdm_model *m, psdmp_expansion
     ok = replace_terms(e, &t);
   }
   psdmp_arena_free(&scratch);
+  if (!status && e->pool.beyond) return psdmp_beyond_memory(r, 2 * (double)e->pool.limit, e->pool.limit, error);
   if (!status && !ok) status = psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
   return status;
 }

@@ -304,6 +304,7 @@ static void test_command(void **unused) {
     psdm_status status;
   } bad[] = {{"exit 7", "ended with exit code 7", PSDM_E_IO},
              {"echo tau1,tau2,tau3,tau4; kill -9 $$", "fewer rows", PSDM_E_PARSE},
+             {"exec 1>&-; sleep 0.2; exit 7", "ended with exit code 7", PSDM_E_IO}, /* it is waited for */
              {"no-such-program-anywhere 2>/dev/null", "ended with exit code 127", PSDM_E_IO},
              {"cat > /dev/null", "header", PSDM_E_PARSE},
              {"cat > /dev/null; echo tau1,tau2,tau3", "no column 'tau4'", PSDM_E_PARSE},
@@ -311,6 +312,8 @@ static void test_command(void **unused) {
              {"echo tau1,tau2,tau3,tau4; yes 1,2,3,4 | head -n 2000", "more rows", PSDM_E_PARSE},
              {"echo tau1,tau2,tau3,tau4; echo 1,2,x,4", "x", PSDM_E_PARSE}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_failure(robot, (psdm_derive_options){.sampler_command = bad[i].command}, bad[i].status, bad[i].words);
+  strcat(command, "; kill -9 $$"); /* a whole answer, but no good end */
+  expect_failure(robot, (psdm_derive_options){.sampler_command = command}, PSDM_E_IO, "was ended by signal 9");
   psdm_robot_free(robot);
 }
 

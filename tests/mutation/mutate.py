@@ -10,12 +10,16 @@ Survivors are printed with their lines and written to BUILD/mutation/survivors.t
 """
 import argparse
 import concurrent.futures
+import glob
+import hashlib
 import json
 import os
 import random
 import re
+import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -139,12 +143,12 @@ class Builder:
         for entry in commands:
             if "psdm_objects.dir" in entry["command"]:
                 self.command[os.path.relpath(entry["file"], ROOT)] = entry
-        self.baseline, self.lock = {}, threading.Lock()
+        self.fast = next((["-fuse-ld=" + name] for name in ("mold", "lld") if shutil.which("ld." + name)), [])  # a fifth of the time
 
-    def compile(self, path, text, folder):
+    def compile(self, path, text, folder, target, more=()):
         """The object of a changed file, or None; it keeps the file's name, so that equal code is equal bytes."""
         entry = self.command[path]
-        source, target = os.path.join(folder, os.path.basename(path)), os.path.join(folder, "mutant.o")
+        source = os.path.join(folder, os.path.basename(path))
         with open(source, "w") as file:
             file.write(text)
         words = [w for w in shlex.split(entry["command"]) if w not in ("-g", "-Werror")]
@@ -152,52 +156,134 @@ class Builder:
             words = words[1:]
         words[words.index("-o") + 1] = target
         words[words.index("-c") + 1] = os.path.basename(path)
-        words += ["-w", "-I", os.path.join(ROOT, os.path.dirname(path))]
+        words += ["-w", "-I", os.path.join(ROOT, os.path.dirname(path)), *more]
         words = [os.path.join(entry["directory"], w) if os.path.exists(os.path.join(entry["directory"], w)) and not os.path.isabs(w) and w.startswith("-") is False and "/" in w else w for w in words]
         done = subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return target if done.returncode == 0 else None
 
-    def link(self, test, objects, program):
-        """The test's own link line with the mutant in front of the library."""
-        line = open(os.path.join(self.build, "tests/CMakeFiles", test + ".dir", "link.txt")).read()
+    def link(self, test, objects, program, more=()):
+        """The test's own link line (the tool's, for a script) with the mutant in front of the library."""
+        where = self.build if test.endswith(".sh") else os.path.join(self.build, "tests")
+        line = open(os.path.join(where, "CMakeFiles", ("psdm_tool" if test.endswith(".sh") else test) + ".dir", "link.txt")).read()
         words = shlex.split(line)
         if os.path.basename(words[0]) == "ccache":
             words = words[1:]
         words[words.index("-o") + 1] = program
         first = next(k for k, w in enumerate(words) if w.endswith(".a"))
         words[first:first] = objects
-        if shutil.which("ld.lld"):
-            words.append("-fuse-ld=lld")  # a fifth of the time
-        subprocess.run(words, cwd=os.path.join(self.build, "tests"), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(words + self.fast + list(more), cwd=where, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def passes_unchanged(self, test, folder):
-        """A test counts when it passes on the unchanged library; its time then sets the limit."""
-        if test not in self.baseline:
-            failed, seconds = self.run(test, [], folder)
-            self.baseline[test] = 0 if failed else seconds
-            if failed:
-                print(f"{test} fails on the unchanged library: left out", flush=True)
-        return self.baseline[test] > 0
-
-    def run(self, test, objects, folder):
-        """(None when the test passes, else how it failed; seconds)."""
-        program = os.path.join(folder, test)
-        self.link(test, objects, program)
+    def run(self, test, objects, folder, limit=600, more=()):
+        """(None when the test passes, else how it failed; seconds of CPU). It stops at its first failed assertion."""
+        program = os.path.join(folder, "psdm" if test.endswith(".sh") else test)
+        self.link(test, objects, program, more)
         # one kernel of OpenBLAS, so that a machine's rounding kills no mutant
-        environment = dict(os.environ, OPENBLAS_CORETYPE="Haswell", SOURCE=ROOT, BUILD=self.build, PSDM=os.path.join(self.build, "psdm"), OPENBLAS_NUM_THREADS="1", PSDM_CACHE=os.path.join(self.build, "cache"),
-                           CMOCKA_MESSAGE_OUTPUT="STDOUT")
-        limit = 10 + 8 * self.baseline.get(test, 60)
-        began = time.time()
-        child = subprocess.Popen([program], cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        try:
-            code = child.wait(limit)
-            answer = None if code == 0 else test
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, 9)  # the child is the leader of its own group
-            child.wait()
-            answer = test + " (timeout)"
+        environment = dict(os.environ, OPENBLAS_CORETYPE="Haswell", SOURCE=ROOT, BUILD=self.build, PSDM=program if test.endswith(".sh") else os.path.join(self.build, "psdm"),
+                           OPENBLAS_NUM_THREADS="1", PSDM_CACHE=os.path.join(self.work, "cache"), CMOCKA_MESSAGE_OUTPUT="STDOUT", CMOCKA_TEST_ABORT="1", CC="cc")
+        words = ["bash", glob.glob(os.path.join(ROOT, "tests/*", test))[0]] if test.endswith(".sh") else [program]
+
+        def limits():  # seconds of CPU, so that a busy machine kills no mutant
+            resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, int(limit) + 2))
+            resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+        child = subprocess.Popen(words, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=limits)
+        timer = threading.Timer(60 + 10 * limit, os.killpg, (child.pid, signal.SIGKILL))  # the child is the leader of its own group
+        timer.start()
+        _, status, used = os.wait4(child.pid, 0)
+        timer.cancel()
+        child.returncode = status
         os.unlink(program)
-        return answer, time.time() - began
+        late = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
+        return (None if status == 0 else test + (" (timeout)" if late else "")), used.ru_utime + used.ru_stime
+
+
+class Tests:
+    """What each test takes and, unless that is long, which lines it reaches: measured once on the unchanged library and kept in BUILD/mutation/tests.json."""
+
+    def __init__(self, builder, files):
+        self.builder, self.lock, self.objects, self.coverage = builder, threading.Lock(), {}, os.path.join(builder.work, "coverage")
+        self.store, self.tried, self.code = os.path.join(builder.work, "tests.json"), {}, {}
+        self.known = json.load(open(self.store)) if os.path.exists(self.store) else {}
+        os.makedirs(self.coverage, exist_ok=True)
+        self.sources = hashlib.sha256()
+        for path in sorted(files):
+            self.sources.update(open(os.path.join(ROOT, path), "rb").read())
+        self.files = sorted(files)
+
+    def key(self, test):
+        """Changes with the sources and the test."""
+        of = self.sources.copy()
+        own = glob.glob(os.path.join(ROOT, "tests/*", test)) if test.endswith(".sh") else glob.glob(os.path.join(self.builder.build, "tests/CMakeFiles", test + ".dir/**/*.o"), recursive=True)
+        for path in own + [os.path.join(self.builder.build, "tests/libtest_support.a")]:
+            of.update(open(path, "rb").read())
+        return of.hexdigest()
+
+    def of(self, test):
+        """{"seconds": 0 when it fails unchanged, "lines": {file: lines that it runs}}"""
+        with self.lock:
+            if self.known.get(test, {}).get("key") != self.key(test):
+                folder = os.path.join(self.builder.work, "unchanged")
+                failed, seconds = self.builder.run(test, [], folder)
+                if failed:
+                    print(f"{test} fails on the unchanged library: left out", flush=True)
+                self.known[test] = {"key": self.key(test), "seconds": 0 if failed else max(seconds, 0.01), **(self.reached(test, folder) if not failed and seconds < 0.5 else {})}
+                with open(self.store, "w") as file:
+                    json.dump(self.known, file)
+            return self.known[test]
+
+    def instrument(self):
+        """Objects that count, and the lines of each file that have code."""
+        if not self.objects:
+            for path in self.files:
+                target = os.path.join(self.coverage, path.replace("/", "-")[:-2] + ".o")
+                self.objects[path] = self.builder.compile(path, open(os.path.join(ROOT, path)).read(), self.coverage, target, ("-O1", "--coverage"))
+        for name in glob.glob(os.path.join(self.coverage, "*.gcda")):
+            os.unlink(name)
+
+    def counted(self, path, suffix):
+        """[(line, count)] of a file's notes or counts."""
+        data = self.objects[path][:-2] + suffix
+        if not os.path.exists(data):
+            return []
+        text = subprocess.run(["gcov", "--json-format", "--stdout", data], cwd=self.coverage, check=True, capture_output=True, text=True).stdout
+        return [(line["line_number"], line["count"]) for file in json.loads(text)["files"] if os.path.basename(file["file"]) == os.path.basename(path) for line in file["lines"]]
+
+    def reached(self, test, folder):
+        """The lines that a test runs; nothing where that cannot be told."""
+        self.instrument()
+        failed, _ = self.builder.run(test, list(self.objects.values()), folder, 1800, ("--coverage",))
+        if failed:
+            print(f"{test} fails with coverage: run for every mutant", flush=True)
+            return {}
+        return {"lines": {path: sorted({line for line, count in self.counted(path, ".gcda") if count}) for path in self.files}}
+
+    def code_lines(self, path):
+        with self.lock:
+            if path not in self.code:
+                self.instrument()
+                self.code[path] = sorted({line for line, _ in self.counted(path, ".gcno")})
+            return self.code[path]
+
+    def reaches(self, test, path, first, last):
+        """Whether a test runs one of these lines; those without code of their own belong to the line with code before them."""
+        known, code = self.of(test), self.code_lines(path)
+        if "lines" not in known:
+            return known["seconds"] > 0
+        own = [line for line in code if first <= line <= last] or [max((line for line in code if line < first), default=0)]
+        return any(line in known["lines"].get(path, []) for line in own)
+
+    def order(self, tests, path):
+        """What finds most per second comes first."""
+        def price(test):
+            killed, tried = self.tried.get((path, test), (0, 0))
+            return self.of(test)["seconds"] * (tried + 2) / (killed + 1)
+        return sorted(tests, key=price)
+
+    def count(self, test, path, killed):
+        before = self.tried.get((path, test), (0, 0))
+        self.tried[path, test] = (before[0] + bool(killed), before[1] + 1)
 
 
 def test_table():
@@ -244,7 +330,7 @@ def lines_of(text, start, end, new):
     return squeezed(text[first:last]), squeezed(text[first:start] + new + text[end:last])
 
 
-def judge(builder, path, text, point, original, order, listed, lock):
+def judge(builder, tests, path, text, point, original, names, listed):
     start, end, new, what = point
     before, after = lines_of(text, start, end, new)
     result = {"file": path, "line": text.count("\n", 0, start) + 1, "what": what, "before": before, "after": after}
@@ -252,23 +338,19 @@ def judge(builder, path, text, point, original, order, listed, lock):
         return dict(result, outcome="listed")
     folder = os.path.join(builder.work, f"{os.getpid()}-{threading.get_ident()}")
     os.makedirs(folder, exist_ok=True)
-    mutant = builder.compile(path, text[:start] + new + text[end:], folder)
+    mutant = builder.compile(path, text[:start] + new + text[end:], folder, os.path.join(folder, "mutant.o"))
     if not mutant:
         return dict(result, outcome="invalid")
     if open(mutant, "rb").read() == original:
         return dict(result, outcome="same code")
-    with lock:
-        tests = list(order)
-    for test in tests:
-        with builder.lock:
-            counts = builder.passes_unchanged(test, folder)
-        killer = builder.run(test, [mutant], folder)[0] if counts else None
+    last = result["line"] + text.count("\n", start, end)
+    reaching = [test for test in names if tests.reaches(test, path, result["line"], last)]
+    for test in tests.order(reaching, path):
+        killer, _ = builder.run(test, [mutant], folder, 3 + 5 * tests.of(test)["seconds"])
+        tests.count(test, path, killer)
         if killer:
-            with lock:  # what found the last one is asked first
-                order.remove(test)
-                order.insert(0, test)
             return dict(result, outcome="killed", by=killer)
-    return dict(result, outcome="survived")
+    return dict(result, outcome="survived", what=what if reaching else what + ", not reached by any test")
 
 
 def main():
@@ -308,23 +390,22 @@ def main():
         print(f"{room}: {len(drawn)} of {total} mutants", flush=True)
         sample += drawn
 
-    originals, orders, lock = {}, {}, threading.Lock()
+    originals = {}
     folder = os.path.join(work, "unchanged")
     os.makedirs(folder, exist_ok=True)
     for path in sorted({p for p, _ in sample}):
-        target = builder.compile(path, texts[path], folder)
+        target = builder.compile(path, texts[path], folder, os.path.join(folder, "mutant.o"))
         if not target:
             sys.exit(f"mutate: {path} does not compile unchanged")
         originals[path] = open(target, "rb").read()
-        orders[path] = list(tests_of(path, table))
-    results, began = [], time.time()
+    tests, results, began = Tests(builder, texts), [], time.time()
     sample.sort(key=lambda item: random.Random(f"{args.seed} {item[0]} {item[1][0]}").random())  # rooms and files mixed, so that a stop in between is a fair sample
 
     def task(item):
         path, point = item
         if time.time() - began > 60 * args.minutes:
             return None
-        return judge(builder, path, texts[path], point, originals[path], orders[path], listed, lock)
+        return judge(builder, tests, path, texts[path], point, originals[path], tests_of(path, table), listed)
 
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for result in pool.map(task, sample):
@@ -333,6 +414,8 @@ def main():
             results.append(result)
             if result["outcome"] == "survived":
                 print("{file}:{line}: {what}\n    {before}\n    {after}".format(**result), flush=True)
+            if len(results) % 20 == 0:
+                print(f"    ({len(results)} of {len(sample)}, {time.time() - began:.0f} s)", flush=True)
     report(results, work)
     shutil.rmtree(folder, ignore_errors=True)
     found, all_of_them = sum(r["outcome"] == "killed" for r in results), sum(r["outcome"] in ("killed", "survived") for r in results)

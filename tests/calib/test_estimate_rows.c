@@ -1,0 +1,284 @@
+/* test_estimate_rows.c: what a row becomes in each estimator, number by number; the doubt over blocks of time, and without each of them, against plain formulas. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calib/estimate.h"
+#include "fenced.h"
+
+enum { N = 2, L = 3, OWN0 = 2, OWN1 = 1, W = L + OWN0 + OWN1, HUBER = 1, TUKEY = 2, BINS = 4096 };
+
+static psdmp_choice choice[N] = {{.count = OWN0}, {.count = OWN1}};
+
+typedef struct scene {
+  psdmp_run run;
+  psdmp_pass pass;
+  psdmp_pass_rows to;
+  bool fitted[N];
+  double Y[N * L], F[16 * N], tau[N], Ya[N * L], Fa[16 * N], x[W], scale[N];
+  psdmp_walk_row row;
+} scene;
+
+static void make(scene *s, psdmp_pass_kind kind, rng *g) {
+  memset(s, 0, sizeof *s);
+  s->run = (psdmp_run){.n = N, .l = L, .S = L, .choice = choice};
+  s->pass = (psdmp_pass){.kind = kind, .run = &s->run, .x = s->x, .scale = s->scale};
+  psdmp_pass_shape(&s->pass);
+  s->to = (psdmp_pass_rows){.pass = &s->pass, .run = &s->run, .numbers = calloc((size_t)s->pass.numbers + 1, sizeof(double))};
+  assert_true(psdmp_blocks_new(NULL, s->pass.equations, s->pass.width, &s->to.blocks));
+  for (int i = 0; i < N * L; i++) s->Y[i] = rng_uniform(g, -1, 1), s->Ya[i] = rng_uniform(g, -1, 1);
+  for (int i = 0; i < 16 * N; i++) s->F[i] = rng_uniform(g, -1, 1), s->Fa[i] = rng_uniform(g, -1, 1);
+  for (int i = 0; i < W; i++) s->x[i] = rng_uniform(g, -1, 1);
+  for (int i = 0; i < N; i++) s->tau[i] = rng_uniform(g, -1, 1), s->scale[i] = rng_uniform(g, 0.5, 2), s->fitted[i] = true;
+  s->row = (psdmp_walk_row){.block = 7, .fitted = s->fitted, .Y = s->Y, .F = s->F, .tau = s->tau, .Y_auxiliary = s->Ya, .F_auxiliary = s->Fa};
+}
+
+static void drop(scene *s) {
+  psdmp_blocks_free(&s->to.blocks);
+  free(s->to.numbers);
+}
+
+/* a drive's only row that waits, or none */
+static const double *waiting(const scene *s, int drive, bool any) {
+  assert_int_equal(s->to.blocks.waiting[drive], any);
+  assert_true(!any || s->to.blocks.block[drive] == 7);
+  return s->to.blocks.chunk[drive];
+}
+
+static void same(const double *is, const double *should, int count) {
+  for (int k = 0; k < count; k++) assert_true(is[k] == should[k]);
+}
+
+/* ---- rows ---- */
+
+static void auxiliary_rows(void **state) {
+  (void)state;
+  rng g = rng_start("auxiliary rows");
+  for (int left = -1; left < N; left++) { /* a drive whose row does not count */
+    scene s;
+    make(&s, PSDMP_PASS_DIDIM, &g);
+    assert_true(s.pass.equations == N && s.pass.width[0] == L + OWN0 + 1 && s.pass.width[1] == L + OWN1 + 1);
+    if (left >= 0) s.fitted[left] = false;
+    psdmp_didim_row(&s.to, &s.row);
+    for (int i = 0; i < N; i++) {
+      const double *row = waiting(&s, i, i != left);
+      if (i == left) continue;
+      same(row, s.Ya + i * L, L), same(row + L, s.Fa + 16 * i, choice[i].count), same(row + L + choice[i].count, s.tau + i, 1);
+    }
+    drop(&s);
+    make(&s, PSDMP_PASS_IV, &g);
+    assert_true(s.pass.equations == N && s.pass.width[0] == 2 * (L + OWN0) + 1 && s.pass.width[1] == 2 * (L + OWN1) + 1);
+    if (left >= 0) s.fitted[left] = false;
+    psdmp_iv_row(&s.to, &s.row);
+    for (int i = 0; i < N; i++) {
+      int half = L + choice[i].count;
+      const double *row = waiting(&s, i, i != left);
+      if (i == left) continue;
+      same(row, s.Ya + i * L, L), same(row + L, s.Fa + 16 * i, choice[i].count), same(row + half, s.Y + i * L, L), same(row + half + L, s.F + 16 * i, choice[i].count), same(row + 2 * half, s.tau + i, 1);
+    }
+    drop(&s);
+  }
+}
+
+/* w = psi / u and psi' of Huber and Tukey (Huber, Ronchetti 2009) */
+static double plain_weight(int stage, double u, double *slope) {
+  double size = fabs(u), v = u / 4.685;
+  *slope = 1;
+  if (stage == HUBER && size > 1.345) return *slope = 0, 1.345 / size;
+  if (stage != TUKEY) return 1;
+  if (fabs(v) >= 1) return *slope = 0;
+  return *slope = (1 - v * v) * (1 - 5 * v * v), (1 - v * v) * (1 - v * v);
+}
+
+static void robust_rows(void **state) {
+  (void)state;
+  static const double sizes[] = {0, 1e-12, 0.3, 1.34, 1.35, 3.8, 3.9, 4.68, 4.69, 20, 1e12}; /* of the residual in units of its scale */
+  rng g = rng_start("robust rows");
+  for (int stage = 0; stage <= TUKEY; stage++)
+    for (size_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
+      scene s;
+      double sums[4] = {0}, u[N];
+      make(&s, PSDMP_PASS_ROBUST, &g);
+      assert_true(s.pass.equations == N && s.pass.width[0] == L + OWN0 + 1 && s.pass.numbers == 4 + N * BINS && s.pass.numbers == psdmp_robust_numbers(&s.run));
+      s.pass.stage = stage;
+      s.fitted[1] = k % 3 != 0;
+      for (int i = 0, first = L; i < N; first += choice[i++].count) {
+        double model = 0;
+        for (int j = 0; j < L; j++) model += s.Y[i * L + j] * s.x[j];
+        for (int c = 0; c < choice[i].count; c++) model += s.F[16 * i + c] * s.x[first + c];
+        s.tau[i] = model + (k % 2 ? -1 : 1) * sizes[k / 2] * s.scale[i];
+        u[i] = (model - s.tau[i]) / s.scale[i];
+      }
+      psdmp_robust_row(&s.to, &s.row);
+      for (int i = 0; i < N; i++) {
+        double slope, w = plain_weight(stage, u[i], &slope), hits = 0;
+        const double *seen = s.to.numbers + 4 + i * BINS;
+        int bin = (int)fmin(fmax(2048 + 100 * log(fmax(fabs(u[i]), 1e-300)), 0), BINS - 1);
+        for (int b = 0; b < BINS; b++) hits += seen[b];
+        assert_true(hits == s.fitted[i]);
+        if (!s.fitted[i]) {
+          waiting(&s, i, false);
+          continue;
+        }
+        assert_true(seen[bin] + (bin ? seen[bin - 1] : 0) + (bin + 1 < BINS ? seen[bin + 1] : 0) == 1);
+        sums[0] += w, sums[1] += slope, sums[2]++, sums[3] += w < 0.1;
+        const double *row = waiting(&s, i, stage && w > 0);
+        if (!stage || !(w > 0)) continue;
+        for (int j = 0; j < L; j++) assert_true(fabs(row[j] - sqrt(w) * s.Y[i * L + j]) < 1e-12);
+        for (int c = 0; c < choice[i].count; c++) assert_true(fabs(row[L + c] - sqrt(w) * s.F[16 * i + c]) < 1e-12);
+        assert_true(fabs(row[L + choice[i].count] - sqrt(w) * s.tau[i]) < 1e-12 * fmax(1, fabs(s.tau[i])));
+      }
+      for (int c = 0; c < 4; c++) assert_true(fabs(s.to.numbers[c] - sums[c]) < 1e-9); /* rounding of u near an edge */
+      drop(&s);
+    }
+}
+
+/* ---- doubt over blocks ---- */
+
+enum { SAMPLES = 800, BLOCKED = 15 }; /* the last blocks have no rows */
+
+/* [columns tau] of all rows side by side, weighted, and the block of each */
+typedef struct stacked {
+  double A[N * SAMPLES][W], b[N * SAMPLES];
+  int block[N * SAMPLES], rows;
+} stacked;
+
+static void fill(rng *g, psdmp_blocks *b, const double *sigma, stacked *all) {
+  all->rows = 0;
+  for (int k = 0; k < SAMPLES; k++)
+    for (int i = 0; i < N; i++) {
+      int own = choice[i].count, first = i ? L + OWN0 : L, block = k * BLOCKED / SAMPLES;
+      double *row = psdmp_blocks_row(b, i, block), tau = rng_uniform(g, -1, 1) + (block % 3 ? 0.2 : -0.3);
+      for (int j = 0; j < L + own; j++) row[j] = rng_uniform(g, -1, 1), tau += row[j] * (j + 1);
+      row[L + own] = tau;
+      memset(all->A[all->rows], 0, sizeof all->A[0]);
+      for (int j = 0; j < L + own; j++) all->A[all->rows][j < L ? j : first + j - L] = row[j] / sigma[i];
+      all->b[all->rows] = tau / sigma[i];
+      all->block[all->rows++] = block;
+    }
+  psdmp_blocks_flush(b);
+}
+
+/* normal equations of some blocks, by elimination: x, and H^-1 where wanted; returns the sum of squared residuals */
+static double plain_fit(const stacked *s, unsigned mask, double *x, double *inverse, int *rows) {
+  long double H[W][2 * W + 1] = {{0}}, square = 0;
+  *rows = 0;
+  for (int r = 0; r < s->rows; r++) {
+    if (!(mask >> s->block[r] & 1)) continue;
+    ++*rows;
+    for (int i = 0; i < W; i++) {
+      for (int k = 0; k < W; k++) H[i][k] += (long double)s->A[r][i] * s->A[r][k];
+      H[i][2 * W] += (long double)s->A[r][i] * s->b[r];
+    }
+  }
+  for (int i = 0; i < W; i++) H[i][W + i] = 1;
+  for (int c = 0; c < W; c++) {
+    long double pivot = H[c][c];
+    for (int k = 0; k <= 2 * W; k++) H[c][k] /= pivot;
+    for (int i = 0; i < W; i++) {
+      long double factor = H[i][c];
+      for (int k = 0; k <= 2 * W && i != c; k++) H[i][k] -= factor * H[c][k];
+    }
+  }
+  for (int i = 0; i < W; i++) {
+    x[i] = (double)H[i][2 * W];
+    for (int k = 0; k < W && inverse; k++) inverse[i * W + k] = (double)H[i][W + k];
+  }
+  for (int r = 0; r < s->rows; r++) {
+    long double left = -s->b[r];
+    for (int i = 0; i < W; i++) left += s->A[r][i] * x[i];
+    if (mask >> s->block[r] & 1) square += left * left;
+  }
+  return (double)square;
+}
+
+static void close_to(const double *is, const double *should, int count, double tolerance, const char *what) {
+  double size = max_absolute(should, count);
+  if (!(max_difference(is, should, count) <= tolerance * size)) fail_msg("%s: off by %.3g of %.3g", what, max_difference(is, should, count), size);
+}
+
+static void doubt(void **state) {
+  (void)state;
+  static stacked all;
+  rng g = rng_start("doubt over blocks");
+  for (int trial = 0; trial < 6; trial++) {
+    const double sigma[N] = {0.5, 2};
+    const int width[N] = {L + OWN0 + 1, L + OWN1 + 1};
+    double K[L * L] = {0}, x[W], V[W * W], classical[W * W], folds[PSDMP_FOLDS * W], jackknife[W * W];
+    psdmp_run run = {.n = N, .l = L, .S = L, .K = K, .choice = choice};
+    psdmp_blocks b;
+    assert_true(psdmp_blocks_new(NULL, N, width, &b));
+    for (int round = 0; round < 2; round++) { /* cleared, they begin anew */
+      psdmp_blocks_clear(&b);
+      fill(&g, &b, sigma, &all);
+    }
+    psdmp_estimated e = {.x = x, .covariance = V, .classical = classical, .folds = folds};
+    assert_int_equal(psdmp_estimate_width(&run), W);
+    assert_int_equal(psdmp_blocks_finish(&run, &b, sigma, &e), PSDM_OK);
+    assert_int_equal(psdmp_blocks_jackknife(&run, &b, sigma, x, jackknife), PSDM_OK);
+
+    double should[W], C[W * W], other[W], mean[W] = {0}, grad[BLOCKED][W] = {{0}}, sandwich[W * W] = {0}, knife[W * W] = {0}, plain[W * W];
+    int rows, fewer;
+    double square = plain_fit(&all, psdmp_blocks_all(), should, C, &rows);
+    assert_int_equal(psdmp_blocks_all(), (1u << PSDMP_BLOCKS) - 1);
+    for (int i = 0; i < W * W; i++) plain[i] = C[i] * square / (rows - W);
+    close_to(x, should, W, 1e-12, "x");
+    close_to(classical, plain, W * W, 1e-11, "classical");
+    for (int r = 0; r < all.rows; r++) {
+      double left = -all.b[r];
+      for (int i = 0; i < W; i++) left += all.A[r][i] * should[i];
+      for (int i = 0; i < W; i++) grad[all.block[r]][i] += all.A[r][i] * left, mean[i] += all.A[r][i] * left / BLOCKED;
+    }
+    for (int k = 0; k < BLOCKED; k++) {
+      double step[W] = {0};
+      for (int i = 0; i < W; i++)
+        for (int j = 0; j < W; j++) step[i] += C[i * W + j] * (grad[k][j] - mean[j]);
+      plain_fit(&all, psdmp_blocks_all() & ~(1u << k), other, NULL, &fewer);
+      for (int i = 0; i < W; i++)
+        for (int j = 0; j < W; j++) {
+          sandwich[i * W + j] += step[i] * step[j] * BLOCKED / (BLOCKED - 1.0);
+          knife[i * W + j] += (other[i] - should[i]) * (other[j] - should[j]) * (BLOCKED - 1.0) / BLOCKED;
+        }
+    }
+    close_to(V, sandwich, W * W, 1e-10, "sandwich");
+    close_to(jackknife, knife, W * W, 1e-9, "jackknife"); /* differences of fits */
+    unsigned seen = 0;
+    for (int fold = 0; fold < PSDMP_FOLDS; fold++) {
+      unsigned without = psdmp_blocks_without(fold), gone = psdmp_blocks_all() & ~without;
+      assert_true((seen & gone) == 0 && __builtin_popcount(gone) == PSDMP_BLOCKS / PSDMP_FOLDS && without < 1u << PSDMP_BLOCKS);
+      seen |= gone;
+      plain_fit(&all, without, other, NULL, &fewer);
+      close_to(folds + fold * W, other, W, 1e-12, "fold");
+    }
+    assert_int_equal(seen, psdmp_blocks_all());
+    psdmp_blocks_free(&b);
+  }
+}
+
+static void change(void **state) {
+  (void)state;
+  const double before[3] = {1, 2, 3}, x[3] = {1.5, 1, 9}, classical[9] = {0.25, 9, 9, 9, 4, 9, 9, 9, 0}, other[3] = {1.5, 5, 3};
+  assert_true(psdmp_estimate_change(3, before, x, classical) == 1); /* one without a variance does not count */
+  assert_true(psdmp_estimate_change(3, before, other, classical) == 1.5 && psdmp_estimate_change(3, x, x, classical) == 0);
+}
+
+/* nothing is left when memory runs out */
+static void memory(void **state) {
+  (void)state;
+  const int width[N] = {300, 40};
+  for (long n = 1;; n++) {
+    counting c;
+    psdmp_blocks b;
+    counting_fenced_init(&c, n);
+    bool ok = psdmp_blocks_new(&c.allocator, N, width, &b);
+    if (ok) psdmp_blocks_free(&b);
+    assert_int_equal(c.live, 0);
+    assert_int_equal(ok, c.calls < n);
+    if (ok) break;
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(doubt), cmocka_unit_test(change), cmocka_unit_test(memory)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

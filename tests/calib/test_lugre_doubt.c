@@ -1,0 +1,247 @@
+/* test_lugre_doubt.c: residuals of the friction fit and the doubt of its numbers, against plain formulas in extended precision. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calib/lugre_priv.h"
+#include "support.h"
+
+typedef long double real;
+
+static double rng_normal(rng *g) { return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1)); }
+
+/* ---- inverses ---- */
+
+/* of a positive definite matrix, by elimination */
+static void plain_inverse(int n, const real *A, real *X) {
+  real W[UNKNOWNS][2 * UNKNOWNS];
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < 2 * n; k++) W[i][k] = k < n ? A[i * n + k] : k - n == i;
+  for (int c = 0; c < n; c++) {
+    real pivot = W[c][c];
+    for (int k = 0; k < 2 * n; k++) W[c][k] /= pivot;
+    for (int i = 0; i < n; i++) {
+      real factor = W[i][c];
+      for (int k = 0; k < 2 * n && i != c; k++) W[i][k] -= factor * W[c][k];
+    }
+  }
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++) X[i * n + k] = W[i][n + k];
+}
+
+static void expect_close(int n, const double *is, const real *should, double tolerance, const char *what) {
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++) {
+      real scale = sqrtl(should[i * (n + 1)] * should[k * (n + 1)]);
+      if (!(fabsl(is[i * n + k] - should[i * n + k]) <= tolerance * scale)) fail_msg("%s [%d][%d]: %.15g, %.15g was expected", what, i, k, is[i * n + k], (double)should[i * n + k]);
+    }
+}
+
+/* sizes of columns from 1e-6 to 1e6; a column that hangs on others, or is zero, is left out, and the others are as if it were not there */
+static void test_inverse(void **unused) {
+  (void)unused;
+  rng g = rng_start("lugre inverse");
+  for (int trial = 0; trial < 200; trial++) {
+    int n = rng_int(&g, 1, UNKNOWNS), out = trial % 3 && n > 1 ? rng_int(&g, 0, n - 1) : -1, rows = 3 * n, at = 0;
+    double J[UNKNOWNS][3 * UNKNOWNS], A[UNKNOWNS * UNKNOWNS], X[UNKNOWNS * UNKNOWNS], kept[UNKNOWNS * UNKNOWNS];
+    real B[UNKNOWNS * UNKNOWNS], should[UNKNOWNS * UNKNOWNS];
+    bool shown[UNKNOWNS];
+    int place[UNKNOWNS];
+    for (int i = 0; i < n; i++) {
+      double size = pow(10, rng_uniform(&g, -6, 6));
+      for (int r = 0; r < rows; r++) J[i][r] = size * rng_normal(&g);
+      for (int r = 0; r < rows && i == out; r++) J[i][r] = trial % 3 == 1 || !i ? 0 : 3 * J[0][r] - (i > 1 ? J[1][r] * 0.5 : 0);
+    }
+    for (int i = 0; i < n; i++)
+      for (int k = 0; k < n; k++) {
+        real sum = 0;
+        for (int r = 0; r < rows; r++) sum += (real)J[i][r] * J[k][r];
+        A[i * n + k] = (double)sum;
+      }
+    psdmp_lugre_invert(n, A, X, shown);
+    for (int i = 0; i < n; i++) {
+      assert_int_equal(shown[i], i != out);
+      if (i != out) place[at++] = i;
+      for (int k = 0; k < n; k++) assert_true((i != out && k != out) || X[i * n + k] == 0);
+    }
+    for (int i = 0; i < at; i++)
+      for (int k = 0; k < at; k++) B[i * at + k] = A[place[i] * n + place[k]], kept[i * at + k] = X[place[i] * n + place[k]];
+    plain_inverse(at, B, should);
+    expect_close(at, kept, should, 1e-10, "inverse"); /* random columns have conditions of some 1e3 squared */
+  }
+}
+
+/* ---- the sandwich ---- */
+
+/* residuals with a memory of so many rows */
+static void remembered(rng *g, long used, double memory, double *r) {
+  double state = 0;
+  for (long i = 0; i < used; i++) r[i] = state = memory * state + rng_normal(g);
+}
+
+/* eq. by eq.: rows that hang together, blocks of eight times as many, the larger of both doubts, correlations kept */
+static void plain_doubt(int n, long used, int least, const double *r, const double *J, const real *C, real *V) {
+  real power = 0, together = 1, more[UNKNOWNS];
+  for (long i = 0; i < used; i++) power += (real)r[i] * r[i];
+  for (long lag = 1; lag < used / 20; lag++) {
+    real sum = 0;
+    for (long i = 0; i + lag < used; i++) sum += (real)r[i] * r[i + lag];
+    if (sum <= 0.05L * power) break;
+    together += 2 * sum / power;
+  }
+  long length = (long)(8 * together < (real)used / least ? 8 * together : (real)used / least), blocks;
+  if (length < 1) length = 1;
+  blocks = (used + length - 1) / length;
+  for (int i = 0; i < n * n; i++) V[i] = 0;
+  for (long b = 0; b < blocks; b++) {
+    real g[UNKNOWNS] = {0}, step[UNKNOWNS] = {0};
+    for (int k = 0; k < n; k++)
+      for (long i = b * length; i < (b + 1) * length && i < used; i++) g[k] += (real)J[k * used + i] * r[i];
+    for (int i = 0; i < n; i++)
+      for (int k = 0; k < n; k++) step[i] += C[i * n + k] * g[k];
+    for (int i = 0; i < n; i++)
+      for (int k = 0; k < n; k++) V[i * n + k] += step[i] * step[k] * (blocks > 1 ? (real)blocks / (real)(blocks - 1) : 1);
+  }
+  for (int i = 0; i < n; i++) {
+    real classical = together * power / (real)(used - n) * C[i * (n + 1)];
+    more[i] = classical > V[i * (n + 1)] ? sqrtl(classical / V[i * (n + 1)]) : 1;
+  }
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++) V[i * n + k] *= more[i] * more[k];
+}
+
+static void test_doubt(void **unused) {
+  (void)unused;
+  enum { USED = 3000, MOST = 10 };
+  static double r[USED], J[MOST * USED];
+  rng g = rng_start("lugre doubt");
+  for (int trial = 0; trial < 24; trial++) {
+    psdmp_lugre_options options = {.blocks = trial % 4 == 0 ? 0 : trial % 4 == 1 ? 1 : rng_int(&g, 2, 60)};
+    psdmp_lugre w = {.poses = 2, .options = &options, .used = trial % 5 == 4 ? 397 : USED};
+    psdmp_lugre_point point = {.free = {false}};
+    psdmp_lugre_doubt d;
+    real G[MOST * MOST], C[MOST * MOST], V[MOST * MOST];
+    int n = 0, which[UNKNOWNS];
+    for (int k = 0; k < INERTIA + 2; k++)
+      if ((point.free[k] = rng_int(&g, 0, 3) > 0)) which[n++] = k;
+    if (!n) continue;
+    point.free[INERTIA + 2] = true; /* of a pose that there is not */
+    remembered(&g, w.used, trial % 3 ? rng_uniform(&g, 0, 0.95) : 0, r);
+    for (int k = 0; k < n; k++) remembered(&g, w.used, rng_uniform(&g, 0, 0.95), J + k * w.used);
+    for (long i = 0; i < w.used && trial % 2; i++) r[i] *= i > w.used / 2 ? 5 : 1; /* noise that is not the same everywhere */
+    for (int i = 0; i < n; i++)
+      for (int k = 0; k < n; k++) {
+        G[i * n + k] = 0;
+        for (long row = 0; row < w.used; row++) G[i * n + k] += (real)J[i * w.used + row] * J[k * w.used + row];
+      }
+    plain_inverse(n, G, C);
+    plain_doubt(n, w.used, options.blocks > 1 ? options.blocks : 20, r, J, C, V);
+    psdmp_lugre_doubt_at(&w, &point, r, J, &d);
+    assert_int_equal(d.count, n);
+    for (int k = 0; k < n; k++) assert_true(d.which[k] == which[k] && d.shown[k]);
+    expect_close(n, d.inverse, C, 1e-12, "inverse");
+    expect_close(n, d.covariance, V, 1e-11, "covariance");
+    /* without residuals the inverse alone */
+    memset(&d, 0, sizeof d);
+    psdmp_lugre_doubt_at(&w, &point, NULL, J, &d);
+    expect_close(n, d.inverse, C, 1e-12, "inverse");
+    assert_true(d.covariance[0] == 0);
+  }
+}
+
+/* ---- residuals ---- */
+
+enum { ROWS = 300, PIECES = 3, POSES = 2 };
+
+typedef struct motion {
+  psdmp_lugre_piece piece[PIECES];
+  double v[PIECES][ROWS], a[PIECES][ROWS], tau[PIECES][ROWS];
+  signed char use[PIECES][ROWS];
+} motion;
+
+static void make_motion(rng *g, motion *m) {
+  for (int p = 0; p < PIECES; p++) {
+    double w = rng_uniform(g, 2, 9), phase = rng_uniform(g, 0, 6);
+    for (int i = 0; i < ROWS; i++) {
+      m->v[p][i] = 0.3 * sin(w * i * 0.01 + phase), m->a[p][i] = 0.3 * w * cos(w * i * 0.01 + phase), m->tau[p][i] = rng_uniform(g, -10, 10);
+      m->use[p][i] = rng_int(g, 0, 4) > 0;
+    }
+    m->piece[p] = (psdmp_lugre_piece){.rows = ROWS - 20 * p, .dt = 0.01, .v = m->v[p], .a = m->a[p], .tau = m->tau[p], .use = m->use[p], .pose = p % POSES};
+  }
+}
+
+/* y less what it has of x */
+static double without(long count, const double *x, double *y) {
+  real both = 0, square = 0;
+  for (long i = 0; i < count; i++) both += (real)x[i] * y[i], square += (real)x[i] * x[i];
+  for (long i = 0; i < count; i++) y[i] = (double)(y[i] - both / square * x[i]);
+  return (double)(both / square);
+}
+
+/* piece by piece from the simulation itself; numbers that are tied move together */
+static void test_residual(void **unused) {
+  (void)unused;
+  static motion m;
+  static double residual[PIECES * ROWS], J[UNKNOWNS * PIECES * ROWS], alone[PIECES * ROWS], columns[ROWS * WITH_DERIVATIVES], y[ROWS], start[ROWS], bend[PIECES];
+  static const double harmless = 1e-4;
+  rng g = rng_start("lugre residual");
+  for (int trial = 0; trial < 16; trial++) {
+    psdmp_lugre_options options = {0};
+    psdmp_lugre w;
+    psdm_error error;
+    psdmp_lugre_point point = {.friction = {.given = true, .coulomb = 3, .stat = 4, .stribeck = 0.05, .viscous = 5, .exponent = 0.8, .sigma0 = 2e3, .sigma1 = 20, .offset = 0.7}, .inertia = {1.5, 2.5}};
+    make_motion(&g, &m);
+    for (int k = 0; k < INERTIA + POSES; k++) point.free[k] = trial < 2 || rng_int(&g, 0, 2) > 0;
+    if (!point.free[STAT]) point.friction.stat = point.friction.coulomb;
+    if (!point.free[SIGMA0]) point.friction.sigma0 = point.friction.coulomb / harmless;
+    assert_int_equal(psdmp_lugre_open(PIECES, m.piece, POSES, &options, NULL, &w, &error), PSDM_OK);
+    double fastest = 0;
+    long at = 0, used = 0, rows = 0;
+    for (int p = 0; p < PIECES; p++)
+      for (long i = 0; i < m.piece[p].rows; i++, rows++)
+        if (m.use[p][i]) used++, fastest = fmax(fastest, fabs(m.v[p][i]));
+    assert_true(w.used == used && w.rows == rows && w.fastest == fastest && w.evaluations == 0);
+    psdmp_lugre_residual(&w, &point, residual, J, bend);
+    psdmp_lugre_residual(&w, &point, alone, NULL, NULL);
+    assert_int_equal(w.evaluations, 2);
+    double *number[UNKNOWNS];
+    int which[UNKNOWNS], count = psdmp_lugre_free_numbers(&w, &point, which);
+    for (int k = 0; k < INERTIA + POSES; k++) number[k] = k < INERTIA ? psdmp_lugre_number(&point.friction, k) : &point.inertia[k - INERTIA];
+    for (int p = 0; p < PIECES; p++) {
+      const psdmp_lugre_piece *piece = &m.piece[p];
+      long own = 0;
+      psdmp_lugre_simulate(&point.friction, piece->rows, piece->dt, piece->v, WITH_DERIVATIVES, columns);
+      for (long i = 0; i < piece->rows; i++) {
+        if (!piece->use[i]) continue;
+        start[own] = columns[i * WITH_DERIVATIVES + 8];
+        y[own++] = columns[i * WITH_DERIVATIVES] + 0.7 + point.inertia[p % POSES] * piece->a[i] - piece->tau[i];
+      }
+      double share = without(own, start, y);
+      assert_true(fabs(bend[p] + share) <= 1e-12 * fmax(1, fabs(share)));
+      for (long i = 0; i < own; i++) assert_true(fabs(y[i] - residual[at + i]) <= 1e-12 * 20 && alone[at + i] == residual[at + i]);
+      for (int k = 0; k < count; k++) {
+        double scale = which[k] < SIGMA1 ? *number[which[k]] : 1;
+        long row = 0;
+        for (long i = 0; i < piece->rows; i++) {
+          const double *c = columns + i * WITH_DERIVATIVES;
+          if (!piece->use[i]) continue;
+          double by = which[k] == OFFSET ? 1 : which[k] >= INERTIA ? (which[k] - INERTIA == p % POSES ? piece->a[i] : 0) : c[1 + which[k]];
+          if (which[k] == COULOMB && !point.free[STAT]) by += c[1 + STAT];
+          if (which[k] == COULOMB && !point.free[SIGMA0]) by += c[1 + SIGMA0] / harmless;
+          y[row++] = scale * by;
+        }
+        without(own, start, y);
+        double most = max_absolute(y, (int)own);
+        for (long i = 0; i < own; i++) assert_true(fabs(y[i] - J[k * w.used + at + i]) <= 1e-12 * fmax(1, most));
+      }
+      at += own;
+    }
+    assert_int_equal(at, used);
+    psdmp_arena_free(&w.arena);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse), cmocka_unit_test(test_doubt), cmocka_unit_test(test_residual)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

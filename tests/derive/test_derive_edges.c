@@ -1,0 +1,354 @@
+/* Edges of the derivation: refusals word by word, units of length, what assumptions leave, echelon forms whose rows are nearly dependent, coupled joints against the
+ * recursions, the fingerprint of base parameters. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "derive/collect.h"
+#include "psdm/rigid.h"
+#include "support.h"
+
+static psdm_robot *unsnapped(const char *text) {
+  const psdm_robot_options keep = {.no_snap = true};
+  psdm_robot *r;
+  psdm_error error;
+  if (psdm_robot_parse(text, strlen(text), "edge", &keep, NULL, &r, &error)) fail_msg("%s for\n%s", error.text, text);
+  return r;
+}
+
+static psdm_model *derive(const psdm_robot *r, const psdm_derive_options *o, psdm_derive_info *info) {
+  psdm_model *m;
+  psdm_error error;
+  if (psdm_model_derive(r, o, NULL, &m, info, &error)) fail_msg("%s", error.text);
+  return m;
+}
+
+/* ---- refusals ---- */
+
+/* the sentence, without a line: nothing of it is the file's fault */
+static void expect_refusal(psdm_status status, const psdm_error *error, psdm_status expected, const char *words) {
+  if (status != expected || error->status != expected || error->line || error->column || strcmp(error->text, words) != 0)
+    fail_msg("status %d, %d:%d '%s'; status %d, '%s' was expected", status, error->line, error->column, error->text, expected, words);
+}
+
+static psdm_robot *chain(int joints) {
+  static char text[8000];
+  text_writer w = {text, sizeof text};
+  text_put(&w, "convention: dh\njoints:\n");
+  for (int j = 0; j < joints; j++) text_put(&w, "  - {type: prismatic, alpha: pi/2}\n");
+  return parse_robot(text);
+}
+
+static void refusals(void **state) {
+  (void)state;
+  static const struct {
+    const char *joints;
+    psdm_status status;
+    const char *words;
+  } cases[] = {
+      {"{name: a, a: 1}, {name: b, a: 1, couple: {a: 1.5}}", PSDM_E_ROBOT, "joint 'b' follows another with factor 1.5; a closed form needs whole factors of turning joints (up to 8)"},
+      {"{name: a, a: 1}, {name: b, a: 1, couple: {a: 9}}", PSDM_E_ROBOT, "joint 'b' follows another with factor 9; a closed form needs whole factors of turning joints (up to 8)"},
+      {"{name: a, a: 1}, {name: b, type: prismatic, a: 1, couple: {a: 1}}", PSDM_E_ROBOT, "joint 'b' slides with a turning joint; a closed form in sines and cosines does not exist"},
+      {"{name: a, type: prismatic, a: 1}, {name: b, a: 1, couple: {a: 1}}", PSDM_E_ROBOT, "joint 'b' follows another with factor 1; a closed form needs whole factors of turning joints (up to 8)"},
+  };
+  psdm_model *m;
+  psdm_error error;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    char text[400];
+    snprintf(text, sizeof text, "convention: dh\njoints: [%s]\n", cases[k].joints);
+    psdm_robot *r = parse_robot(text);
+    expect_refusal(psdm_model_derive(r, NULL, NULL, &m, NULL, &error), &error, cases[k].status, cases[k].words);
+    assert_null(m);
+    psdm_robot_free(r);
+  }
+  psdm_robot *most = chain(PSDMP_DERIVE_JOINTS), *more = chain(PSDMP_DERIVE_JOINTS + 1), *seven = chain(7), *two = chain(2);
+  const psdm_derive_options dense = {.method = PSDM_METHOD_DENSE};
+  m = derive(most, NULL, NULL);
+  psdm_model_free(m);
+  expect_refusal(psdm_model_derive(more, NULL, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT, "25 moving joints; a closed form is derived for at most 24");
+  expect_refusal(psdm_model_derive(seven, &dense, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT, "7 joints; the dense method is for at most 6 (the exact one for more)");
+  static const char *const wrong[] = {"m1 = 0", "Ixx3 = 0"};
+  expect_refusal(psdm_model_derive(two, &(psdm_derive_options){.assume_count = 2, .assume = wrong}, NULL, &m, NULL, &error), &error, PSDM_E_PARSE,
+                 "assumption 'Ixx3 = 0': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number");
+  psdm_robot_free(most);
+  psdm_robot_free(more);
+  psdm_robot_free(seven);
+  psdm_robot_free(two);
+}
+
+/* ---- units of length ---- */
+
+static void unit_lengths(void **state) {
+  (void)state;
+  static const struct {
+    double length, unit;
+  } cases[] = {{1, 1}, {1.4142, 1}, {1.4143, 2}, {2, 2}, {0.7072, 1}, {0.7071, 0.5}, {3e-7, 0x1p-22}, {5e6, 0x1p22}, {0, 1}, {1e-101, 1}, {1.1e-100, 0x1p-332}, {INFINITY, 1}, {NAN, 1}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+    if (psdmp_unit_length(cases[k].length) != cases[k].unit) fail_msg("%g: %a", cases[k].length, psdmp_unit_length(cases[k].length));
+  /* the longest way over a tree, the place of its base left out: 0.5 + 0.25 by a, 3 + 0.2 by b and its link's own frame */
+  static const struct {
+    const char *text;
+    double reach;
+  } robots[] = {{"convention: dh\njoints: [{a: 0.3}]\n", 0.25},
+                {"convention: dh\njoints: [{a: 3}, {a: 4}]\n", 8},
+                {"convention: dh\njoints: [{a: 3, d: 4}, {a: 0}]\n", 4},
+                {"convention: modified-dh\njoints: [{a: 100}, {a: 3}, {a: 2}]\n", 4},
+                {"convention: dh\njoints: [{alpha: 1}, {alpha: 1}]\n", 1}};
+  for (size_t k = 0; k < sizeof robots / sizeof *robots; k++) {
+    psdm_robot *r = parse_robot(robots[k].text);
+    psdmp_arena arena = {.allocator = NULL};
+    if (psdmp_reach(r, &arena) != robots[k].reach) fail_msg("robot %zu: %g", k, psdmp_reach(r, &arena));
+    psdmp_arena_free(&arena);
+    psdm_robot_free(r);
+  }
+}
+
+/* slides over the reach, whole turns; rates such that rate^2 times the reach is gravity's size; the same numbers for every call with the same seed */
+static void random_states(void **state) {
+  (void)state;
+  psdm_robot *r = parse_robot("convention: dh\ngravity: [3, 4, 12]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n"), *still = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n");
+  uint64_t seed = 1;
+  double q[2], qd[2], qdd[2], high[6] = {0}, low[6] = {0};
+  for (int k = 0; k < 2000; k++) {
+    psdmp_random_state(k < 1000 ? r : still, 2, &seed, q, qd, qdd);
+    double rate = k < 1000 ? sqrt(6.5) : 1;
+    const double share[6] = {q[0] / 3.14159, q[1] / 2, qd[0] / rate, qd[1] / (2 * rate), qdd[0] / (rate * rate), qdd[1] / (2 * rate * rate)};
+    for (int i = 0; i < 6; i++) high[i] = fmax(high[i], share[i]), low[i] = fmin(low[i], share[i]);
+  }
+  for (int i = 0; i < 6; i++) assert_true(high[i] > 0.99 && high[i] <= 1 && low[i] < -0.99 && low[i] >= -1);
+  psdm_robot_free(r);
+  psdm_robot_free(still);
+  /* splitmix64's first numbers for seed 0 (Vigna), as shares */
+  static const uint64_t known[] = {0xE220A8397B1DCDAFu, 0x6E789E6AA1B965F4u, 0x06C45D188009454Fu};
+  seed = 0;
+  for (int k = 0; k < 3; k++) assert_true(psdmp_sample(&seed) == (double)(known[k] >> 11) * 0x1p-52 - 1);
+}
+
+/* ---- assumptions ---- */
+
+typedef struct tied {
+  int count;
+  const char *assume[8];
+  int left;            /* parameters of 22 that are left */
+  const char *gone[10]; /* those that are not, and what they are instead: "ZZ1 = XX1 + YY1" */
+} tied;
+
+static int parameter(const psdm_robot *r, const char *name, size_t length) {
+  char text[32];
+  for (int k = 0; k < psdm_robot_parameter_count(r); k++)
+    if (strlen(psdm_robot_parameter_name(r, k, text, sizeof text)) == length && strncmp(text, name, length) == 0) return k;
+  fail_msg("no parameter %s", name);
+  return -1;
+}
+
+/* B by hand: what is left is itself, what is gone the sum that its line says */
+static void expect_left(const psdm_robot *r, const tied *t) {
+  psdmp_arena arena = {.allocator = NULL};
+  psdmp_restriction res;
+  const psdm_derive_options o = {.assume_count = t->count, .assume = t->assume};
+  int S = psdm_robot_parameter_count(r), place[32];
+  double expected[32][32] = {{0}};
+  assert_int_equal(psdmp_restriction_set(r, &o, &arena, &res, NULL), PSDM_OK);
+  assert_int_equal(res.count, t->left);
+  for (int k = 0; k < S; k++) place[k] = -1;
+  for (int k = 0; k < res.count; k++) place[res.param[k]] = k, expected[k][res.param[k]] = 1;
+  bool combines = false;
+  for (int g = 0; t->gone[g]; g++) {
+    const char *at = strchr(t->gone[g], ' '), *name = t->gone[g];
+    int own = parameter(r, name, (size_t)(at - name));
+    assert_int_equal(place[own], -1);
+    for (at += 3; *at;) { /* behind " = ", then names with " + " between them */
+      size_t length = strcspn(at, " ");
+      if (*at != '0') {
+        int k = parameter(r, at, length);
+        assert_true(place[k] >= 0);
+        expected[place[k]][own] = 1;
+        combines = true;
+      }
+      at += length;
+      if (*at) at += 3;
+    }
+  }
+  for (int k = 0; k < res.count; k++)
+    for (int c = 0; c < S; c++) {
+      double b = res.B[k * S + c];
+      if (expected[k][c] == 0 ? b != 0 : !(fabs(b - expected[k][c]) < 1e-12)) fail_msg("%s: B[%d][%d] = %.17g, %g was expected", t->assume[0], k, c, b, expected[k][c]);
+    }
+  assert_int_equal(psdmp_restriction_combines(&res, S), combines);
+  /* random parameters that satisfy them are in the span, and differ from seed to seed */
+  double pi[32], other[32];
+  for (uint64_t seed = 1; seed < 5; seed++) {
+    assert_int_equal(psdmp_sample_assumed(r, &o, seed, &arena, pi, NULL), PSDM_OK);
+    assert_int_equal(psdmp_sample_assumed(r, &o, seed + 100, &arena, other, NULL), PSDM_OK);
+    assert_true(max_difference(pi, other, S) > 1e-3);
+    for (int c = 0; c < S; c++) {
+      double sum = 0;
+      for (int k = 0; k < res.count; k++) sum += pi[res.param[k]] * expected[k][c];
+      assert_true(fabs(pi[c] - sum) < 1e-14);
+    }
+  }
+  /* and the model that they leave is exact for such robots */
+  psdm_derive_info info;
+  psdm_model *m = derive(r, &o, &info), *base;
+  assert_true(info.residual < 1e-13);
+  assert_int_equal(psdm_params_derive(r, &o, NULL, &base, &info, NULL), PSDM_OK);
+  assert_true(info.residual < 1e-13 && base->l == m->l && base->combined == combines && m->combined == combines);
+  for (int j = 0; j < m->l; j++) assert_int_equal(m->base[j].parameter, base->base[j].parameter);
+  psdm_model_free(base);
+  psdm_model_free(m);
+  psdmp_arena_free(&arena);
+}
+
+static void assumptions(void **state) {
+  (void)state;
+  psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.5, alpha: pi/2, drive_inertia: 0.2}, {a: 0.3, alpha: 0.4, drive_inertia: unknown}]\n");
+  static const tied cases[] = {
+      {1, {"rx2 = 0"}, 21, {"mx2 = 0"}},
+      {2, {"rx1=0", "Ixy1 = 0"}, 20, {"mx1 = 0", "XY1 = 0"}},
+      {2, {"Ia1 = Ia2", "m1 = m2"}, 20, {"Ia2 = Ia1", "m2 = m1"}},
+      {4, {"rz1 = 0", "Ixx1 = 0", "Iyy1 = 0", "Izz1 = 0"}, 20, {"mz1 = 0", "ZZ1 = XX1 + YY1"}},
+      {4, {"rx2 = 0", "ry2 = 0", "rz2 = 0", "Ixx2 = Iyy2"}, 18, {"mx2 = 0", "my2 = 0", "mz2 = 0", "YY2 = XX2"}},
+      {5, {"rx2 = 0", "ry2 = 0", "rz2 = 0", "Ixx2 = Iyy2", "Iyy2 = Izz2"}, 17, {"mx2 = 0", "my2 = 0", "mz2 = 0", "YY2 = XX2", "ZZ2 = XX2"}},
+      {1, {"m2 = 0"}, 18, {"m2 = 0", "mx2 = 0", "my2 = 0", "mz2 = 0"}},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) expect_left(r, &cases[k]);
+  psdm_robot_free(r);
+}
+
+/* ---- echelon forms ---- */
+
+/* l rows, in their order joint by joint and function by function, that have a one and nothing else, one for each parameter */
+static void expect_echelon(const psdm_model *m) {
+  long last = -1;
+  for (int j = 0; j < m->l; j++) {
+    long found = -1;
+    for (int joint = 0; joint < m->n && found < 0; joint++)
+      for (long f = 0; f < m->p && found < 0; f++) {
+        int entries = 0;
+        bool one = false;
+        for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++)
+          if (m->P[e].joint == joint) entries++, one |= m->P[e].parameter == j && m->P[e].value == 1;
+        if (one && entries == 1 && joint * m->p + f > last) found = joint * m->p + f;
+      }
+    if (found < 0) fail_msg("no row for parameter %d behind row %ld", j, last);
+    last = found;
+  }
+}
+
+static void echelon_forms(void **state) {
+  (void)state;
+  static const double angles[] = {0.3, 1e-2, 1e-3, 1e-4, 1e-5};
+  for (size_t k = 0; k < sizeof angles / sizeof *angles; k++)
+    for (int kind = 0; kind < 3; kind++) {
+      char text[400];
+      double a = angles[k];
+      snprintf(text, sizeof text, "convention: dh\njoints: [{a: 0.5, alpha: %.17g, d: 0.1}, {%sa: 0.4, alpha: %.17g, d: 0.2}, {a: %g, alpha: 0}]\n", a, kind == 1 ? "type: prismatic, " : "",
+               kind == 2 ? 1.5707963267948966 + a : -a, kind == 2 ? 1e-3 : 0.3);
+      psdm_robot *r = unsnapped(text);
+      const psdm_derive_options rows = {.basis = PSDM_BASIS_ECHELON};
+      psdm_derive_info info;
+      psdm_model *plain = derive(r, NULL, NULL), *m = derive(r, &rows, &info);
+      assert_true(info.residual < 1e-9 && m->l == plain->l && m->p == plain->p && m->combined);
+      expect_echelon(m);
+      psdm_model_free(plain);
+      psdm_model_free(m);
+      psdm_robot_free(r);
+    }
+}
+
+/* the twin by samples has the same entries where it is exact: what is rounding is left out */
+static void echelon_twins(void **state) {
+  (void)state;
+  static const char *const robots[] = {"two_link", "fanuc_sr6ia"};
+  for (int k = 0; k < 2; k++) {
+    psdm_robot *r = load_shipped(robots[k]);
+    psdm_model *exact = derive(r, &(psdm_derive_options){.basis = PSDM_BASIS_ECHELON}, NULL), *dense = derive(r, &(psdm_derive_options){.basis = PSDM_BASIS_ECHELON, .method = PSDM_METHOD_DENSE}, NULL);
+    expect_echelon(exact);
+    expect_echelon(dense);
+    assert_int_equal(psdm_model_entries(exact), psdm_model_entries(dense));
+    for (int j = 0; j < exact->l; j++) assert_int_equal(exact->base[j].terms, dense->base[j].terms);
+    psdm_model_free(exact);
+    psdm_model_free(dense);
+    psdm_robot_free(r);
+  }
+}
+
+/* where samples and structure need not agree on the rank: whichever way the columns are chosen, what is handed over was compared with the recursions and is right */
+static void samples_of_nearly_parallel_axes(void **state) {
+  (void)state;
+  for (double angle = 1e-14; angle < 1e-10; angle *= 1.5) {
+    char text[300];
+    snprintf(text, sizeof text, "convention: dh\njoints: [{a: 0.5, alpha: %.17g}, {a: 0.4, alpha: %.17g}, {a: 0.3}]\n", angle, -angle);
+    psdm_robot *r = unsnapped(text);
+    for (int k = 0; k < 6; k++) {
+      const psdm_params_options o = {.no_scaling = true, .solver = (psdm_solver)(k % 2), .sampling = (psdm_sampling)(k / 2)};
+      psdm_params *p;
+      psdm_error error;
+      if (psdm_params_solve(r, &o, NULL, &p, &error)) fail_msg("%g, solver %d, model %d: %s", angle, k % 2, k / 2, error.text);
+      assert_true(p->rank >= 7 && p->rank <= 11 && p->rank == p->ranks[k % 2 ? 2 : 0]);
+      for (int i = 0; i < p->rank; i++)
+        for (int e = 0; e < p->columns - p->rank; e++) assert_true(p->kept[i] != p->dropped[e] && isfinite(p->beta[i * (p->columns - p->rank) + e]));
+      psdm_params_free(p);
+    }
+    psdm_robot_free(r);
+  }
+}
+
+/* ---- coupled joints ---- */
+
+static void coupled_joints(void **state) {
+  (void)state;
+  static const char *const robots[] = {
+      "{name: a, a: 0.5, alpha: pi/2, drive_inertia: 0.1}, {name: b, a: 0.4, couple: {a: -1, offset: 0.3}}",
+      "{name: a, a: 0.5, alpha: 0.4}, {name: b, a: 0.4, alpha: pi/2, drive_inertia: unknown}, {name: c, a: 0.3, couple: {a: 2, b: -1}}",
+      "{name: a, a: 0.5, alpha: pi/2}, {name: b, a: 0.4, couple: {a: -3}}",
+      "{name: a, a: 0.5, alpha: pi/2}, {name: b, a: 0.4, couple: {a: 8}}",
+      "{name: a, type: prismatic, a: 0.5, alpha: 1}, {name: b, type: prismatic, a: 0.4, alpha: 1, couple: {a: 0.7, offset: 0.2}}, {name: c, a: 0.3}",
+      "{name: a, a: 0.5, alpha: pi/2}, {name: b, a: 0.4}, {name: c, a: 0.3, alpha: 0.2, couple: {b: -1}}, {name: d, a: 0.2, couple: {b: 1, a: 1}}",
+  };
+  for (size_t k = 0; k < sizeof robots / sizeof *robots; k++) {
+    char text[600];
+    snprintf(text, sizeof text, "convention: dh\ngravity: [1, 2, -9]\njoints: [%s]\n", robots[k]);
+    psdm_robot *r = parse_robot(text);
+    psdm_derive_info info;
+    psdm_model *m = derive(r, NULL, &info);
+    assert_true(info.residual < 1e-13 && psdm_robot_coupled(r));
+    for (int c = 0; c < m->classes; c++)
+      for (long f = m->class_start[c] + 1; f < m->class_start[c + 1]; f++) assert_true(m->code[f] > m->code[f - 1]);
+    for (long f = 0; f < m->p; f++)
+      for (long e = m->P_start[f] + 1; e < m->P_start[f + 1]; e++) assert_true(m->P[e].joint != m->P[e - 1].joint || m->P[e].parameter != m->P[e - 1].parameter);
+    psdm_model_free(m);
+    psdm_robot_free(r);
+  }
+}
+
+/* ---- what a model says of its robot ---- */
+
+static void fingerprints(void **state) {
+  (void)state;
+  static const char *const gravity[] = {"[1, 2, 3]", "[1, 2, 4]", "[1, 5, 3]", "[7, 2, 3]"};
+  psdm_robot *r[4];
+  for (int k = 0; k < 4; k++) {
+    char text[200];
+    snprintf(text, sizeof text, "convention: dh\ngravity: %s\njoints: [{a: 1, alpha: 0.3}, {type: prismatic, a: 1}]\n", gravity[k]);
+    r[k] = parse_robot(text);
+  }
+  for (int functions = 0; functions < 2; functions++) {
+    psdm_model *m;
+    psdm_error error;
+    assert_int_equal(functions ? psdm_model_derive(r[0], NULL, NULL, &m, NULL, &error) : psdm_params_derive(r[0], NULL, NULL, &m, NULL, &error), PSDM_OK);
+    for (int k = 0; k < 4; k++) assert_int_equal(psdm_model_match(m, r[k], &error), k ? PSDM_E_ROBOT : PSDM_OK);
+    assert_true(m->n == 2 && m->classes == 6 && m->standard == 20 && m->links == 2 && fabs(m->gravity - sqrt(14)) < 1e-15 && !m->prismatic[0] && m->prismatic[1] && !m->combined);
+    assert_true(functions ? m->weight[0] == 5 && m->weight[1] == 1 : m->p == 0);
+    assert_string_equal(m->standard_name[13], "mz2");
+    psdm_model_free(m);
+  }
+  for (int k = 0; k < 4; k++) psdm_robot_free(r[k]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals),      cmocka_unit_test(unit_lengths),  cmocka_unit_test(random_states),  cmocka_unit_test(assumptions),
+                                     cmocka_unit_test(echelon_forms), cmocka_unit_test(echelon_twins), cmocka_unit_test(samples_of_nearly_parallel_axes), cmocka_unit_test(coupled_joints), cmocka_unit_test(fingerprints)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
