@@ -1,4 +1,4 @@
-/* mat.h: MATLAB's file, level 5, written through psdm_output. Private to the library; reading is matio's. */
+/* mat.h: MATLAB's file, level 5, written through psdm_output. Private to the library; reading is matio's, with a check whether it read all. */
 #ifndef PSDMP_MAT_H
 #define PSDMP_MAT_H
 
@@ -22,5 +22,9 @@ void psdmp_mat_begin(psdm_output *out);
 /* The next variable, compressed where zlib is there. PSDM_E_LIMIT above 4 GB, which the format cannot say; PSDM_E_MEMORY. What the disk refuses shows up
  * when out is committed. */
 psdm_status psdmp_mat_put(psdm_output *out, const psdmp_mat_array *array, const psdm_allocator *allocator);
+
+/* After matio's last variable: whether the file, of level 4 or 5, has no more than those seen. failure: errno, zero before matio was asked. matio answers a
+ * damaged variable and a lack of memory as it answers the end. PSDM_E_MEMORY, PSDM_E_IO, PSDM_E_PARSE with the number of the variable. */
+psdm_status psdmp_mat_check(const char *path, const char *shown, long seen, int failure, psdm_error *error);
 
 #endif

@@ -1,9 +1,11 @@
 /* matrix_mat_io.c: a variable of a MATLAB file, through matio. */
+#include <errno.h>
 #include <matio.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mat.h"
 #include "base/matrix.h"
 
 static bool wanted(const char *name, const char *const *names) {
@@ -12,14 +14,16 @@ static bool wanted(const char *name, const char *const *names) {
   return false;
 }
 
-/* the variable of a wanted name, else the only real double matrix; NULL when there is none or no single one */
-static matvar_t *choose(mat_t *file, const char *const *names) {
+/* the variable of a wanted name, else the only real double matrix; NULL when there is none or no single one. seen: variables, when all were asked for */
+static matvar_t *choose(mat_t *file, const char *const *names, long *seen) {
   matvar_t *only = NULL, *var;
   int matrices = 0;
-  while ((var = Mat_VarReadNextInfo(file))) {
+  errno = 0;
+  for (; (var = Mat_VarReadNextInfo(file)); errno = 0, ++*seen) {
     bool numeric = var->class_type == MAT_C_DOUBLE && var->rank == 2 && !var->isComplex;
     if (numeric && var->name && wanted(var->name, names)) {
       Mat_VarFree(only);
+      *seen = -1;
       return var;
     }
     if (numeric && ++matrices == 1)
@@ -59,9 +63,12 @@ static bool credible(const char *path, const matvar_t *var) {
 psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, psdmp_arena *arena, psdmp_matrix *m, psdm_error *error) {
   mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
   if (!file) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be read as a MATLAB file");
-  matvar_t *var = choose(file, names);
-  psdm_status status;
-  if (!var)
+  long seen = 0;
+  matvar_t *var = choose(file, names, &seen);
+  psdm_status status = seen >= 0 && Mat_GetVersion(file) != MAT_FT_MAT73 ? psdmp_mat_check(path, path, seen, errno, error) : PSDM_OK;
+  if (status)
+    ;
+  else if (!var)
     status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "no variable '%s', and not one numeric matrix alone", names[0]);
   else if (!credible(path, var))
     status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "a matrix of %zu by %zu, more than the file can hold", var->dims[0], var->dims[1]);

@@ -198,7 +198,7 @@ bool psdmp_nlopt(void); /* it is there */
 
 /* Without gradients and constraints, by controlled random search (Price 1983; Kaelo, Ali 2006); with them, by sequential quadratic programming (Kraft 1994).
  * x holds the start, then the best. False: out of memory. */
-bool psdmp_minimise_global(const psdmp_minimum *problem, double *x);
-bool psdmp_minimise_local(const psdmp_minimum *problem, double *x);
+psdm_status psdmp_minimise_global(const psdmp_minimum *problem, double *x);
+psdm_status psdmp_minimise_local(const psdmp_minimum *problem, double *x);
 
 #endif

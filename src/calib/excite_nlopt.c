@@ -31,46 +31,57 @@ static void bounds(unsigned count, double *result, unsigned numbers, const doubl
   r->problem->bounds(r->problem->user, x, result, gradient);
 }
 
-/* out of memory is told apart; everything else ends with the best so far */
-static bool run(running *r, double *x) {
+/* NLopt's answers above zero are good; a search that it cannot go on with ends with the best so far */
+static psdm_status status_of(nlopt_result result, bool searched) {
+  if (result == NLOPT_OUT_OF_MEMORY) return PSDM_E_MEMORY;
+  return result > 0 || searched ? PSDM_OK : PSDM_E_ARGUMENT;
+}
+
+/* result: of what was set before */
+static psdm_status run(running *r, nlopt_result result, double *x) {
   const psdmp_minimum *p = r->problem;
   const psdmp_nlopt_table *nlopt = r->nlopt;
   double best;
-  bool ready = nlopt->set_min_objective(r->opt, value, r) > 0 && nlopt->set_lower_bounds(r->opt, p->lower) > 0 && nlopt->set_upper_bounds(r->opt, p->upper) > 0 &&
-               nlopt->set_maxeval(r->opt, (int)p->evaluations) > 0;
-  return ready && nlopt->optimize(r->opt, x, &best) != NLOPT_OUT_OF_MEMORY;
+  if (result > 0) result = nlopt->set_min_objective(r->opt, value, r);
+  if (result > 0) result = nlopt->set_lower_bounds(r->opt, p->lower);
+  if (result > 0) result = nlopt->set_upper_bounds(r->opt, p->upper);
+  if (result > 0) result = nlopt->set_maxeval(r->opt, (int)p->evaluations);
+  psdm_status status = status_of(result, false);
+  return status ? status : status_of(nlopt->optimize(r->opt, x, &best), true);
 }
 
 bool psdmp_nlopt(void) { return psdmp_nlopt_open() != NULL; }
 
-bool psdmp_minimise_global(const psdmp_minimum *p, double *x) {
+psdm_status psdmp_minimise_global(const psdmp_minimum *p, double *x) {
   running r = start(p, NLOPT_GN_CRS2_LM);
-  if (!r.opt) return false;
+  if (!r.opt) return PSDM_E_MEMORY;
   r.nlopt->srand(p->seed);
-  bool whole = r.nlopt->set_population(r.opt, (unsigned)p->numbers + 1) > 0 && run(&r, x);
+  psdm_status status = run(&r, r.nlopt->set_population(r.opt, (unsigned)p->numbers + 1), x);
   r.nlopt->destroy(r.opt);
-  return whole;
+  return status;
 }
 
-bool psdmp_minimise_local(const psdmp_minimum *p, double *x) {
+psdm_status psdmp_minimise_local(const psdmp_minimum *p, double *x) {
   running r = start(p, NLOPT_LD_SLSQP);
-  if (!r.opt) return false;
-  bool whole = r.nlopt->set_ftol_abs(r.opt, 1e-6) > 0 && r.nlopt->add_inequality_mconstraint(r.opt, (unsigned)p->constraints, bounds, &r, NULL) > 0 && run(&r, x);
+  if (!r.opt) return PSDM_E_MEMORY;
+  nlopt_result result = r.nlopt->set_ftol_abs(r.opt, 1e-6);
+  if (result > 0) result = r.nlopt->add_inequality_mconstraint(r.opt, (unsigned)p->constraints, bounds, &r, NULL);
+  psdm_status status = run(&r, result, x);
   r.nlopt->destroy(r.opt);
-  return whole;
+  return status;
 }
 
 #else
 
 bool psdmp_nlopt(void) { return false; }
 
-bool psdmp_minimise_global(const psdmp_minimum *p, double *x) {
+psdm_status psdmp_minimise_global(const psdmp_minimum *p, double *x) {
   (void)p, (void)x;
-  return true;
+  return PSDM_OK;
 }
 
-bool psdmp_minimise_local(const psdmp_minimum *p, double *x) {
+psdm_status psdmp_minimise_local(const psdmp_minimum *p, double *x) {
   (void)p, (void)x;
-  return true;
+  return PSDM_OK;
 }
 #endif

@@ -246,7 +246,8 @@ static void search_once(start *o, long evaluations, bool global) {
   psdmp_minimum problem = {.numbers = o->wave.n * o->wave.own, .constraints = s->bounds.count, .lower = global ? s->lower : s->box_lower,
                            .upper = global ? s->upper : s->box_upper, .value = global ? global_value : local_value, .bounds = local_bounds, .stop = stopped,
                            .user = o, .evaluations = evaluations, .seed = (unsigned long)psdmp_random_bits(&o->random)};
-  if (evaluations > 0 && !stopped(o) && !(global ? psdmp_minimise_global : psdmp_minimise_local)(&problem, o->x)) give_up(o, PSDM_E_MEMORY, "out of memory");
+  psdm_status status = evaluations > 0 && !stopped(o) ? (global ? psdmp_minimise_global : psdmp_minimise_local)(&problem, o->x) : PSDM_OK;
+  if (status) give_up(o, status, status == PSDM_E_MEMORY ? "out of memory" : "NLopt refuses the search: its bounds or counts are not numbers");
 }
 
 /* the better of so many random motions, harmonics and all: beginning of the global search */

@@ -1,8 +1,10 @@
 /* log_mat_io.c: logs in MATLAB files up to version 5, through matio. Version 7.3 is HDF5. */
+#include <errno.h>
 #include <matio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mat.h"
 #include "base/matrix.h"
 #include "calib/log_priv.h"
 
@@ -59,7 +61,9 @@ static psdm_status list(mat_t *file, const psdmp_log_request *request, psdmp_log
   matvar_t *var;
   struct stat info;
   unsigned long long held = stat(request->path, &info) == 0 ? (unsigned long long)info.st_size : 0;
-  while ((var = Mat_VarReadNextInfo(file))) {
+  long seen = 0;
+  errno = 0;
+  for (; (var = Mat_VarReadNextInfo(file)); errno = 0, seen++) {
     if (!is_numeric(var) || !var->dims[0] || !var->dims[1] || (var->dims[0] == 1 && var->dims[1] == 1 && request->n > 1)) {
       Mat_VarFree(var);
     } else if (!psdmp_matrix_fits(var->dims[0], var->dims[1], 1, held)) { /* matio would allocate what the header claims */
@@ -73,7 +77,7 @@ static psdm_status list(mat_t *file, const psdmp_log_request *request, psdmp_log
       return status;
     }
   }
-  return PSDM_OK;
+  return psdmp_mat_check(request->path, request->file, seen, errno, error);
 }
 
 psdm_status psdmp_log_mat_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {

@@ -20,8 +20,8 @@ typedef struct psdmp_command {
 /* Finds the compiler of the options; PSDM_E_COMPILER when there is none. */
 psdm_status psdmp_compiler_find(const psdm_compile_options *options, psdmp_arena *arena, psdmp_command *command, psdm_error *error);
 
-/* Cuts text into words at blanks and appends them; false when there are too many. */
-bool psdmp_command_add(psdmp_command *command, const char *text, psdmp_arena *arena);
+/* Cuts text into words at blanks and appends them; PSDM_E_COMPILER when there are too many, PSDM_E_MEMORY. */
+psdm_status psdmp_command_add(psdmp_command *command, const char *text, psdmp_arena *arena, psdm_error *error);
 
 /* What the machine code depends on beside text and flags: the files behind the command's words, the processor. */
 void psdmp_compiler_identity(const psdmp_command *command, psdmp_sha256 *hash);

@@ -133,9 +133,9 @@ static psdm_status prepare(job *j) {
   psdm_status status = psdmp_compiler_find(j->options, &j->arena, &j->command, j->error);
   if (status) return status;
   snprintf(j->result->info.compiler, sizeof j->result->info.compiler, "%s", j->command.path);
-  if (!psdmp_command_add(&j->command, standard_flags, &j->arena) || (j->options->flags && !psdmp_command_add(&j->command, j->options->flags, &j->arena)))
-    return psdmp_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "too many words for the compiler");
-  status = make_folder(j);
+  status = psdmp_command_add(&j->command, standard_flags, &j->arena, j->error);
+  if (!status && j->options->flags) status = psdmp_command_add(&j->command, j->options->flags, &j->arena, j->error);
+  if (!status) status = make_folder(j);
   if (!status) status = write_file(j, HEADER, NULL);
   if (!status) status = write_file(j, SOURCE, NULL);
   if (!status) status = write_file(j, UNIT, "");

@@ -40,16 +40,16 @@ static bool find_program(const char *name, char *path) {
   return false;
 }
 
-bool psdmp_command_add(psdmp_command *command, const char *text, psdmp_arena *arena) {
+psdm_status psdmp_command_add(psdmp_command *command, const char *text, psdmp_arena *arena, psdm_error *error) {
   for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
     size_t length = strcspn(text, " \t\n");
-    if (command->words == PSDMP_WORDS) return false;
+    if (command->words == PSDMP_WORDS) return psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "more than %d words for the compiler", PSDMP_WORDS);
     char *word = psdmp_arena_text(arena, text, length);
-    if (!word) return false;
+    if (!word) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
     command->word[command->words++] = word;
     text += length;
   }
-  return true;
+  return PSDM_OK;
 }
 
 psdm_status psdmp_compiler_find(const psdm_compile_options *options, psdmp_arena *arena, psdmp_command *command, psdm_error *error) {
@@ -57,7 +57,9 @@ psdm_status psdmp_compiler_find(const psdm_compile_options *options, psdmp_arena
   char path[PATH_MAX], shown[256];
   if (!text) text = "cc";
   *command = (psdmp_command){0};
-  if (!psdmp_command_add(command, text, arena) || !command->words)
+  psdm_status status = psdmp_command_add(command, text, arena, error);
+  if (status) return status;
+  if (!command->words)
     return psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "'%s' is no compiler's name", psdmp_quote(text, strlen(text), shown, sizeof shown));
   if (!find_program(command->word[0], path))
     return psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "no C compiler: '%s' was not found, or may not be run; set CC to one",

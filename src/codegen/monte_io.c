@@ -110,11 +110,11 @@ static psdm_status find_compiler(job *j, const char *compiler) {
   const char *name = compiler ? compiler : psdmp_environment("NVCC");
   psdm_compile_options options = {.compiler = name ? name : "nvcc"};
   char shown[128];
-  if (psdmp_compiler_find(&options, &j->arena, &j->command, NULL))
+  psdm_status status = psdmp_compiler_find(&options, &j->arena, &j->command, j->error);
+  if (status == PSDM_E_COMPILER)
     return psdmp_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "a GPU needs CUDA's compiler: '%s' was not found; set NVCC to it",
                       psdmp_quote(options.compiler, strlen(options.compiler), shown, sizeof shown));
-  if (!psdmp_command_add(&j->command, is_cuda(j->command.path) ? cuda_flags : plain_flags, &j->arena)) return psdmp_fail(j->error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
-  return PSDM_OK;
+  return status ? status : psdmp_command_add(&j->command, is_cuda(j->command.path) ? cuda_flags : plain_flags, &j->arena, j->error);
 }
 
 static psdm_status compile(job *j) {

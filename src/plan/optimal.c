@@ -381,7 +381,9 @@ static psdm_status solve_round(job *j, psdmp_solver_answer *verdict, psdm_motion
   double *x = numbers(&j->round, (size_t)w.program.unknowns);
   if (!x) return no_memory(j);
   sample(j, &w.program, j->motion ? j->motion : j->options.guess, x);
-  if (!j->solve(&problem, x, verdict)) return psdmp_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "out of memory: IPOPT could not do its work");
+  status = j->solve(&problem, x, verdict);
+  if (status == PSDM_E_MEMORY) return psdmp_fail(j->error, status, "", 0, 0, "out of memory: IPOPT could not do its work");
+  if (status) return psdmp_fail(j->error, status, "", 0, 0, "%s", verdict->words);
   j->iterations -= verdict->iterations;
   if (w.late) snprintf(verdict->words, sizeof verdict->words, "the time is used up");
   if (w.still >= STILL) {

@@ -8,8 +8,10 @@
 
 #include <stdbool.h>
 
+#include "psdm/status.h"
+
 /* What library and plug-in must agree on: changes whenever anything below does. */
-#define PSDMP_SOLVER_KEY "psdm solver 1"
+#define PSDMP_SOLVER_KEY "psdm solver 2"
 
 /* Matrices have fixed places (row, column), counted from 0; of the Hessian the lower triangle alone. fresh: x is not the one of the call before.
  * Callbacks answer false where x cannot be evaluated. Infinite: no bound. */
@@ -37,8 +39,8 @@ typedef struct psdmp_solver_answer {
   char words[160]; /* the verdict */
 } psdmp_solver_answer;
 
-/* x (unknowns) is where it begins and where it ends. False: the solver could not be set up. */
-typedef bool (*psdmp_solve)(const psdmp_solver_problem *problem, double *x, psdmp_solver_answer *answer);
+/* x (unknowns) is where it begins and where it ends. PSDM_E_MEMORY; PSDM_E_ARGUMENT where the solver refuses the program or an option: words say so. */
+typedef psdm_status (*psdmp_solve)(const psdmp_solver_problem *problem, double *x, psdmp_solver_answer *answer);
 
 /* What the plug-in exports under the name psdm_solver. */
 typedef struct psdmp_solver {

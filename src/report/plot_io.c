@@ -28,6 +28,7 @@ typedef struct painter {
   bool spilled;   /* that is more than a picture may have */
   int done;       /* figures that are drawn, or never will be */
   bool absent;    /* there is no such program */
+  int unreadable; /* why nothing more can be read from it, 0: all was */
   bool (*progress)(void *context, int done, int all);
   void *context;
 } painter;
@@ -138,7 +139,7 @@ static int start(const painter *s, int script, int out, pid_t *child) {
 }
 
 /* how a run of gnuplot ended */
-typedef enum ending { ENDED, HUNG, STOPPED } ending;
+typedef enum ending { ENDED, HUNG, STOPPED, UNREADABLE } ending;
 
 /* reads what the child writes as long as pictures keep coming and the caller wants more */
 static ending attend(painter *s, int in) {
@@ -148,9 +149,12 @@ static ending attend(painter *s, int in) {
   s->spilled = false;
   for (;;) {
     struct pollfd wait = {.fd = in, .events = POLLIN};
-    if (poll(&wait, 1, 100) > 0) {
+    int ready = poll(&wait, 1, 100);
+    if (ready < 0 && errno != EINTR) return UNREADABLE;
+    if (ready > 0) {
       ssize_t length = read(in, piece, sizeof piece);
-      if (length == 0 || (length < 0 && errno != EINTR)) break;
+      if (length < 0 && errno != EINTR) return UNREADABLE;
+      if (length == 0) break;
       size_t fresh = s->got.used;
       int before = s->done;
       if (length > 0) psdmp_page_bytes(&s->got, piece, (size_t)length);
@@ -173,6 +177,7 @@ static int draw_from(painter *s, int script, ending *end) {
   failure = start(s, script, ends[1], &child);
   close(ends[1]);
   if (!failure) *end = attend(s, ends[0]);
+  if (!failure && *end == UNREADABLE) s->unreadable = errno;
   close(ends[0]);
   if (failure) return failure;
   /* it has nothing more to say, or not to us */
@@ -200,6 +205,7 @@ static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *
     }
     if (s->got.status) return psdmp_fail(error, s->got.status, s->program, 0, 0, "out of memory");
     if (end == HUNG) psdmp_print(missing, size, "'%.100s' draws nothing for %.0f seconds and was ended", s->program, PATIENCE);
+    if (end == UNREADABLE) snprintf(missing, size, "what '%.100s' draws cannot be read: %s", s->program, strerror(s->unreadable));
     if (end == STOPPED && s->done < s->page->figures) snprintf(missing, size, "drawing was stopped");
     if (end != ENDED) return PSDM_OK;
     if (s->done < s->page->figures) s->done++, failures++;
@@ -207,17 +213,29 @@ static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *
   return PSDM_OK;
 }
 
+/* a figure has all its sizes or is missing: what is wide alone would be a gap on a narrow screen */
+static int drop_halves(psdmp_page *page) {
+  int lost = 0;
+  for (psdmp_figure *f = page->figure; f; f = f->next) {
+    bool whole = true;
+    for (int size = 0; size < PSDMP_SIZES; size++) whole &= f->svg[size] != NULL;
+    for (int size = 0; size < PSDMP_SIZES && !whole; size++) f->svg[size] = NULL;
+    lost += !whole;
+  }
+  return lost;
+}
+
 psdm_status psdmp_plot_draw(psdmp_page *page, const char *gnuplot, bool (*progress)(void *context, int done, int all), void *context,
                             char *missing, size_t size, psdm_error *error) {
   const char *named = from_environment("PSDM_GNUPLOT");
   painter s = {.page = page, .program = gnuplot ? gnuplot : named ? named : "gnuplot", .got = {.arena = {.allocator = page->arena.allocator}}, .progress = progress, .context = context};
-  int lost = 0;
   missing[0] = '\0';
   if (!page->figures) return PSDM_OK;
   psdm_status status = draw_all(&s, missing, size, error);
   psdmp_page_free(&s.got);
-  for (const psdmp_figure *f = page->figure; f && !s.absent; f = f->next) lost += !f->svg[PSDMP_WIDE];
-  if (lost) {
+  int lost = drop_halves(page);
+  if (!lost) missing[0] = '\0'; /* whatever happened, it was after the last picture */
+  if (lost && !s.absent) {
     char why[256];
     snprintf(why, sizeof why, "%s", missing);
     if (!why[0]) snprintf(why, sizeof why, "'%.100s' could not draw them", s.program);

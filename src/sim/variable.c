@@ -7,6 +7,7 @@
 #include <math.h>
 #include <nvector/nvector_serial.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
@@ -55,14 +56,16 @@ static void set_tolerances(const psdm_sim *s, double *absolute) {
   }
 }
 
-static bool attach_solver(psdm_sim *s, psdmp_variable *v) {
+/* constructors answer NULL where memory is short */
+static int attach_solver(psdm_sim *s, psdmp_variable *v) {
   if (s->integrator == PSDM_INTEGRATOR_ADAMS) {
     v->nonlinear = SUNNonlinSol_FixedPoint(v->y, 0, v->context);
-    return v->nonlinear && CVodeSetNonlinearSolver(v->cvode, v->nonlinear) == CV_SUCCESS;
+    return v->nonlinear ? CVodeSetNonlinearSolver(v->cvode, v->nonlinear) : CV_MEM_FAIL;
   }
   v->jacobian = SUNDenseMatrix(s->length, s->length, v->context);
   v->linear = v->jacobian ? SUNLinSol_Dense(v->y, v->jacobian, v->context) : NULL;
-  return v->linear && CVodeSetLinearSolver(v->cvode, v->linear, v->jacobian) == CV_SUCCESS;
+  int code = v->linear ? CVodeSetLinearSolver(v->cvode, v->linear, v->jacobian) : CV_MEM_FAIL;
+  return code == CVLS_MEM_FAIL ? CV_MEM_FAIL : code;
 }
 
 /* N_VClone of SUNDIALS 6 writes into what it gets without a look: where there is no memory it gets a vector that is there, and the setup fails after it */
@@ -91,10 +94,36 @@ static bool set_vectors(psdm_sim *s, psdmp_variable *v) {
 }
 
 /* where it fails, it has given its vectors back, and CVodeFree would do so again: what little is left of it is lost */
-static bool init(psdm_sim *s, psdmp_variable *v) {
-  bool ok = CVodeInit(v->cvode, rates, s->t, v->y) == CV_SUCCESS;
-  if (!ok) v->cvode = NULL;
-  return ok;
+static int init(psdm_sim *s, psdmp_variable *v) {
+  int code = CVodeInit(v->cvode, rates, s->t, v->y);
+  if (code) v->cvode = NULL;
+  return code;
+}
+
+/* SUNContext_Create of SUNDIALS 6 writes into its logger whether it got memory for it or not: so it is asked for before */
+static bool has_room(void) {
+  enum { LOGGER = 64 * 1024 };
+  void *volatile room = malloc(LOGGER);
+  free(room);
+  return room != NULL;
+}
+
+/* the first answer of SUNDIALS that is not CV_SUCCESS, which is 0 */
+static int set_up(psdm_sim *s, psdmp_variable *v) {
+  if (!has_room() || SUNContext_Create(NULL, &v->context) || !set_vectors(s, v)) return CV_MEM_FAIL;
+  v->cvode = CVodeCreate(s->integrator == PSDM_INTEGRATOR_BDF ? CV_BDF : CV_ADAMS, v->context);
+  if (!v->cvode) return CV_MEM_FAIL;
+  set_tolerances(s, NV_DATA_S(v->absolute));
+  int code = CVodeSetErrHandlerFn(v->cvode, quiet, NULL);
+  if (!code) code = init(s, v);
+  if (!code) code = CVodeSVtolerances(v->cvode, tolerance(s), v->absolute);
+  if (!code) code = CVodeSetUserData(v->cvode, s);
+  if (!code) code = CVodeSetMaxNumSteps(v->cvode, PATIENCE);
+  if (!code) code = CVodeSetMaxErrTestFails(v->cvode, 100);
+  if (!code) code = CVodeSetMaxConvFails(v->cvode, 100);
+  if (!code) code = attach_solver(s, v);
+  if (!code && psdmp_sim_has_events(s)) code = CVodeRootInit(v->cvode, 3 * s->n, events);
+  return setup.missing ? CV_MEM_FAIL : code;
 }
 
 psdm_status psdmp_variable_new(psdm_sim *s, psdm_error *error) {
@@ -103,15 +132,10 @@ psdm_status psdmp_variable_new(psdm_sim *s, psdm_error *error) {
   if (!v || !v->roots) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   s->variable = v;
   v->sim = s;
-  bool ok = SUNContext_Create(NULL, &v->context) == 0 && set_vectors(s, v);
-  if (ok) v->cvode = CVodeCreate(s->integrator == PSDM_INTEGRATOR_BDF ? CV_BDF : CV_ADAMS, v->context);
-  ok = ok && v->cvode;
-  if (ok) set_tolerances(s, NV_DATA_S(v->absolute));
-  ok = ok && CVodeSetErrHandlerFn(v->cvode, quiet, NULL) == CV_SUCCESS && init(s, v) &&
-       CVodeSVtolerances(v->cvode, tolerance(s), v->absolute) == CV_SUCCESS && CVodeSetUserData(v->cvode, s) == CV_SUCCESS &&
-       CVodeSetMaxNumSteps(v->cvode, PATIENCE) == CV_SUCCESS && CVodeSetMaxErrTestFails(v->cvode, 100) == CV_SUCCESS && CVodeSetMaxConvFails(v->cvode, 100) == CV_SUCCESS && attach_solver(s, v);
-  if (ok && psdmp_sim_has_events(s)) ok = CVodeRootInit(v->cvode, 3 * s->n, events) == CV_SUCCESS;
-  return ok && !setup.missing ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "SUNDIALS could not be started: out of memory");
+  int code = set_up(s, v);
+  if (code == CV_SUCCESS) return PSDM_OK;
+  if (code == CV_MEM_FAIL) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "SUNDIALS could not be started: out of memory");
+  return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "SUNDIALS could not be started: CVODE answers %d to its settings", code);
 }
 
 void psdmp_variable_free(psdmp_variable *v) {

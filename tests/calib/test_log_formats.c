@@ -1,9 +1,11 @@
 /* test_log_formats.c: the same rows as text, compressed text, MATLAB 5 and 7.3 and HDF5 give the same bits; broken files give a sentence. */
+#define _POSIX_C_SOURCE 200809L /* truncate */
 #include <math.h>
 #include <matio.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "calib/log_priv.h"
@@ -314,8 +316,13 @@ static void matlab_files_of(const data *d, enum mat_ft version) {
 
 static void matlab_5_files(void **state) { matlab_files_of(*state, MAT_FT_MAT5); }
 
+static long size_of(const char *path) {
+  struct stat info;
+  assert_int_equal(stat(path, &info), 0);
+  return (long)info.st_size;
+}
+
 static void damaged_matlab_files(void **state) {
-  (void)state;
   const char *path = path_of(".mat");
   char bytes[600];
   memset(bytes, 0, sizeof bytes);
@@ -325,6 +332,21 @@ static void damaged_matlab_files(void **state) {
   memcpy(bytes + 124, "\x00\x01IM", 4);
   write_file(path, bytes, 128);
   assert_string_equal(refusal(path, NULL), ": no numeric vector or matrix is in it; a log was expected");
+  /* an optional channel that is cut off or damaged is no file without that channel */
+  const data *d = *state;
+  remove(path);
+  mat_t *file = Mat_CreateVer(path, NULL, MAT_FT_MAT5);
+  put_matlab(file, "q", d->q[0], ROWS, N, false, MAT_COMPRESSION_NONE);
+  put_matlab(file, "tau", d->tau[0], ROWS, N, false, MAT_COMPRESSION_NONE);
+  Mat_Close(file);
+  long two = size_of(path);
+  file = Mat_Open(path, MAT_ACC_RDWR);
+  put_matlab(file, "qd", d->qd[0], ROWS, N, false, MAT_COMPRESSION_NONE);
+  Mat_Close(file);
+  assert_int_equal(truncate(path, two + 100), 0);
+  assert_string_equal(refusal(path, NULL), ": the file is damaged or cut short: its variable 3 does not end within it");
+  assert_int_equal(truncate(path, two + 4), 0);
+  assert_string_equal(refusal(path, NULL), ": the file is damaged or cut short: its variable 3 does not end within it");
   remove(path);
 }
 

@@ -121,16 +121,24 @@ input=derive.json run report - --out -
 expect_code 0 "from - to -"
 head -c 15 out | grep -q '<!doctype html>' || wrong "a page on standard output"
 
-# without gnuplot: a page all the same, and how to get it
+# without gnuplot: a page all the same, and how to get it; that is less than was asked for
 PSDM_GNUPLOT=/nowhere/gnuplot run report derive.json --out plain.html
-expect_code 0 "without gnuplot"
+expect_code 1 "without gnuplot"
 expect_in err "psdm: warning: plots are missing: '/nowhere/gnuplot' cannot be run"
 expect_in err "gnuplot-nox"
 expect_in plain.html "could not be drawn"
 printf '#!/bin/sh\nexit 1\n' > odd && chmod +x odd
 run report derive.json --gnuplot ./odd --out plain.html
-expect_code 0 "gnuplot fails"
+expect_code 1 "gnuplot fails"
 expect_in err "1 of 1 plots are missing"
+expect_in plain.html "1 of 1 plots are missing"
+expect_in plain.html "could not be drawn"
+# a figure with one of its two sizes is missing, not half there: this gnuplot ends after its first picture
+printf '#!/bin/sh\ngnuplot "$@" | sed "/^psdm-picture /q"\n' > half && chmod +x half
+run report derive.json --gnuplot ./half --out plain.html
+expect_code 1 "gnuplot draws one size"
+expect_in err "1 of 1 plots are missing"
+expect_in plain.html "could not be drawn"
 
 # the user's own settings of gnuplot change nothing
 mkdir home && printf 'exit\n' > home/.gnuplot

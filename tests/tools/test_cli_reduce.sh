@@ -85,7 +85,7 @@ if command -v gnuplot > /dev/null; then
   expect_in figures/figure7.svg "</svg>"
 fi
 PATH=/nonexistent run reduce "$robots/two_link.yaml" --samples 2000 --plots bare
-expect_code 0 "no gnuplot"
+expect_code 1 "no gnuplot"
 expect_in err "gnuplot is not there or failed"
 expect_in bare/figure7.gp "plot"
 

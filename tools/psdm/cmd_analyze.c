@@ -1,5 +1,6 @@
 /* cmd_analyze.c: psdm analyze: structure, bounds and samples of a robot's dynamics for all positions at once. */
 #include "cmd_analyze.h"
+#include "reduce_plot.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -184,5 +185,5 @@ int cmd_analyze(int argc, char **argv) {
   if (code < 0 && a.set.plots) code = analyze_plot(&a);
   if (code < 0) code = show(&a);
   analysis_free(&a);
-  return code;
+  return code == EXIT_OK && plot_lacks() ? EXIT_QUALITY : code;
 }

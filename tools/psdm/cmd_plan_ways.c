@@ -90,7 +90,7 @@ static int find_factor(plan_job *j, apart *a) {
     snprintf(error.text, sizeof error.text, "nothing limits the trajectory; limits of velocity, acceleration or torque are needed, or --factor");
     return tool_fail(&error);
   }
-  if (recompute(j, a, &rows)) return no_memory();
+  if ((status = recompute(j, a, &rows))) return tool_fail(&(psdm_error){.status = status});
   j->seconds = j->k * (psdm_motion_end(j->path) - psdm_motion_begin(j->path));
   return -1;
 }

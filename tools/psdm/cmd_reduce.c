@@ -36,7 +36,7 @@ static const char help[] =
     "Leaves functions out of the derived model until it is just within an error at a confidence (Lloyd, Irani, Ahmadi 2021, section 4.3):\n"
     "functions are ranked by their mean share of the torque over a profile of states, those that matter least go, the parameters of what\n"
     "is left are fitted again, and the result is verified at fresh states. Operations are compared with the full closed form's and with\n"
-    "the exact recursion's. Exit 1 when the error cannot be met.\n\n"
+    "the exact recursion's. Exit 1 when the error cannot be met or a plot cannot be drawn.\n\n"
     "profiles: q in +-pi; slow: qd in +-0.1 rad/s, qdd in +-1 rad/s^2; fast: qd in +-1, qdd in +-10; sliding joints between their limits.\n\n"
     "examples:\n"
     "  psdm reduce robots/kuka_kr6.yaml\n"
@@ -411,7 +411,7 @@ static int run(job *j) {
   if (code < 0 && j->tabled) print_table(j);
   if (code > EXIT_OK) return code;
   if (!j->info.reached) tool_warn("the error could not be brought down to %.3g: %.3g is left", j->set->error, j->info.error);
-  return j->info.reached ? EXIT_OK : EXIT_QUALITY;
+  return j->info.reached && !plot_lacks() ? EXIT_OK : EXIT_QUALITY;
 }
 
 int cmd_reduce(int argc, char **argv) {

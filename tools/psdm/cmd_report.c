@@ -32,7 +32,7 @@ static const char help[] =
     "  a parameter file of calibrate --out       values with their standard deviations\n"
     "  a robot file (YAML, URDF)                 is inspected, derived, and its base parameters are listed\n"
     "Sections that belong to one robot find each other: parameters get their error bars when a calibration is among the results. Plots are drawn by\n"
-    "gnuplot; without it the page has the numbers. Plots over time zoom by wheel, drag, pinch and keys (+ - arrows 0).\n\n"
+    "gnuplot; without it the page has the numbers, says which plots are missing, and the exit code is 1. Plots over time zoom by wheel, drag, pinch and keys (+ - arrows 0).\n\n"
     "examples:\n"
     "  psdm report robots/kuka_kr6.yaml --out kr6.html\n"
     "  psdm simulate robots/kuka_kr6.yaml --time 5 --out motion.csv --json > simulate.json\n"
@@ -161,7 +161,7 @@ static void tell_unused(const work *w, const char *path) {
 static void tell(work *w, const char *out) {
   const char *missing = psdm_report_missing(w->report), *unused;
   for (int i = 0; (unused = psdm_report_unused(w->report, i)); i++, w->lacking++) tell_unused(w, unused);
-  if (missing) tool_warn("%s", missing);
+  if (missing) tool_warn("%s", missing), w->lacking++;
   if (tool_quiet()) return;
   if (strcmp(out, "-") == 0)
     fprintf(stderr, "written: %d sections, %d plots\n", psdm_report_sections(w->report), psdm_report_plots(w->report));

@@ -44,12 +44,24 @@ int plot_open(const char *command, const char *directory, const char *name, cons
   return -1;
 }
 
+static int lacking; /* pictures that could not be drawn */
+
+bool plot_lacks(void) { return lacking > 0; }
+
+/* half a picture, or one of an earlier run, must not pass for this one */
+static void tell_lacking(const char *directory, const char *name, const char *script) {
+  char picture[4096];
+  if (snprintf(picture, sizeof picture, "%s/%s.svg", directory, name) < (int)sizeof picture) unlink(picture);
+  tool_warn("%s/%s: gnuplot is not there or failed; the script is complete, 'gnuplot %s' draws it", tool_safe(directory), script, script);
+  lacking++;
+}
+
 int plot_close(const char *directory, const char *name, psdm_output **out) {
   char script[64];
   int code = tool_commit(out);
   if (code != EXIT_OK) return code;
   snprintf(script, sizeof script, "%s.gp", name);
-  if (!run_gnuplot(directory, script)) tool_warn("%s/%s: gnuplot is not there or failed; the script is complete, 'gnuplot %s' draws it", tool_safe(directory), script, script);
+  if (!run_gnuplot(directory, script)) tell_lacking(directory, name, script);
   return -1;
 }
 

@@ -14,6 +14,7 @@ int plot_directory(const char *directory);
  * Return -1 to go on, else an exit code. */
 int plot_open(const char *command, const char *directory, const char *name, const char *size, psdm_output **out);
 int plot_close(const char *directory, const char *name, psdm_output **out);
+bool plot_lacks(void);                             /* a picture could not be drawn, which makes an answer EXIT_QUALITY */
 void plot_number(psdm_output *out, double x);      /* behind a blank; NaN where there is none */
 const char *plot_quotable(const char *name);       /* "robot" where a quote would end gnuplot's text */
 

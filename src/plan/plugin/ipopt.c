@@ -115,22 +115,19 @@ static bool has_room(const psdmp_solver_problem *p) {
   return room != NULL;
 }
 
-static bool solve(const psdmp_solver_problem *p, double *x, psdmp_solver_answer *answer) {
+static psdm_status solve(const psdmp_solver_problem *p, double *x, psdmp_solver_answer *answer) {
   job j = {.problem = p};
-  if (!has_room(p)) return false;
+  if (!has_room(p)) return PSDM_E_MEMORY;
   double f = NAN;
   pthread_mutex_lock(&one_at_a_time);
   IpoptProblem ipopt = CreateIpoptProblem(p->unknowns, (double *)p->low, (double *)p->high, p->rows, (double *)p->row_low, (double *)p->row_high, p->slopes,
                                           p->curves, 0, objective, constraints, gradient, slope, curve);
   bool set = ipopt && set_options(ipopt, p) && SetIntermediateCallback(ipopt, going_on);
-  if (set) {
-    enum ApplicationReturnStatus status = IpoptSolve(ipopt, x, NULL, &f, NULL, NULL, NULL, &j);
-    take_answer(&j, status, f, answer);
-    set = status != Insufficient_Memory;
-  }
+  enum ApplicationReturnStatus status = set ? IpoptSolve(ipopt, x, NULL, &f, NULL, NULL, NULL, &j) : ipopt ? Invalid_Option : Invalid_Problem_Definition;
+  take_answer(&j, status, f, answer);
   if (ipopt) FreeIpoptProblem(ipopt);
   pthread_mutex_unlock(&one_at_a_time);
-  return set;
+  return set ? status == Insufficient_Memory ? PSDM_E_MEMORY : PSDM_OK : PSDM_E_ARGUMENT;
 }
 
 __attribute__((visibility("default"))) extern const psdmp_solver psdm_solver;
