@@ -37,6 +37,10 @@ PSDM_API int psdm_csv_header_line(const psdm_csv *csv);
 PSDM_API int psdm_csv_line(const psdm_csv *csv); /* of the row that was read last */
 PSDM_API long long psdm_csv_bytes(const psdm_csv *csv); /* read so far */
 
+/* PSDM_OK where keeping all rows, at so many bytes each, takes no more than memory (0: half of the machine's); else PSDM_E_LIMIT with the number. Judged before they
+ * are read, by the size of the file and the length of the first megabyte's lines; a pipe always passes. */
+PSDM_API psdm_status psdm_csv_fits(const psdm_csv *csv, size_t bytes, size_t memory, psdm_error *error);
+
 /* Next row into values (one per column). *more is false, with PSDM_OK, at the end. Does not allocate. */
 PSDM_API psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *error);
 

@@ -68,7 +68,7 @@ typedef struct psdm_excite_options {
   double wall;                /* s after which it ends with the best so far, which then hangs on how fast this machine is; 0: 100 */
   /* motor, gravity, friction */
   double mass;                /* kg, motor: of the heaviest known mass, for torque limits and to choose poses; 0: 3 */
-  double com[3];              /* m, its centre in the last link's frame */
+  double com[3];              /* m, its centre in the frame of the default link (psdm_robot_default_link) */
   double speed;               /* share of the velocity limit: motor 0.1, gravity 0.1, friction: of the largest sine 0.9; 0: those */
   int levels;                 /* friction: sizes of sines; 0: 10 */
   /* now and then, from any thread but never from two at once: best (nullable) is the best motion so far, feasible, valid during the call; condition its condition

@@ -40,7 +40,7 @@ typedef struct psdm_derive_options {
   double rank_tolerance; /* directions of the parameters that give less torque than this, relative, are regrouped too; 0: only those that give none.
                             For identification: what nearly aligned axes add cannot be told from noise. The check allows as much for each. */
   bool unchecked;        /* hand the answer over without comparing it with the recursions */
-  size_t memory;         /* bytes that a derivation may take; 0: half of the machine's */
+  size_t memory;         /* bytes that a derivation may take; 0: what the robot's options say */
 } psdm_derive_options;
 
 /* A model whose torques differ from the recursions' by more than this, relative, is not handed over: PSDM_E_ACCURACY. */

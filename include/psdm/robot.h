@@ -48,6 +48,8 @@ typedef struct psdm_robot_options {
   const psdm_lock *locks;
   psdm_missing_inertia missing_inertia;
   double snap_axes;      /* axes within this angle (rad, at most 0.1) of parallel or perpendicular to the moving joint's before them are made so; 0: none */
+  size_t memory;         /* bytes that one job on this robot may take (a derivation, rows of a log in memory, an optimal motion): more is refused beforehand with
+                          * PSDM_E_LIMIT and the number; 0: half of the machine's */
 } psdm_robot_options;
 
 /* Reads a robot file, YAML or URDF, told apart by their first character ("-" is standard input). Allocates; free with psdm_robot_free. options may be NULL. */
@@ -66,6 +68,9 @@ PSDM_API psdm_status psdm_robot_load_tables(const char *dh_path, const char *x_p
                                             const psdm_allocator *allocator, psdm_robot **robot, psdm_error *error);
 
 PSDM_API void psdm_robot_free(psdm_robot *robot); /* accepts NULL */
+
+/* Bytes that one job may take, as the options said; 0: half of the machine's. */
+PSDM_API size_t psdm_robot_memory(const psdm_robot *robot);
 
 /* ---- out ---- */
 

@@ -27,7 +27,7 @@ struct psdm_steps;
 typedef struct psdm_steps_log {
   const char *path;
   psdm_step step;
-  double mass, com[3]; /* motor: known mass on the last link, kg, and its centre in that link's frame, m; 0: none */
+  double mass, com[3]; /* motor: known mass on the default link (psdm_robot_default_link), kg, and its centre in that link's frame, m; 0: none */
 } psdm_steps_log;
 
 /* Zero-initialise for the defaults. */

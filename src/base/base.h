@@ -59,12 +59,22 @@ void *psdmp_arena_alloc_raw(psdmp_arena *arena, size_t bytes); /* the same, not 
 char *psdmp_arena_text(psdmp_arena *arena, const char *text, size_t length); /* terminated copy */
 void psdmp_arena_free(psdmp_arena *arena);
 
+/* Bytes of the machine, or of the address space that this process may have; SIZE_MAX when unknown. */
+size_t psdmp_machine_memory(void);
+
+/* What a job may take: what the caller gave, or half of the machine's where that is 0. */
+size_t psdmp_memory_limit(size_t given);
+
+/* "350 MB", "2.3 GB". Returns out. */
+char *psdmp_bytes_text(double bytes, char out[32]);
+
+/* PSDM_OK where need bytes are not more than psdmp_memory_limit(given), else PSDM_E_LIMIT: "WHAT needs about 40 GB, more than the 2 GB that it may take (--memory)HINT".
+ * Asked before the memory is taken. */
+psdm_status psdmp_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint, psdm_error *error);
+
 /* ---- time and chance ---- */
 
-double psdmp_clock(void);
-
-/* Bytes of the machine, or of the address space that this process may have; SIZE_MAX when unknown. */
-size_t psdmp_machine_memory(void); /* s, of a clock that never goes back */
+double psdmp_clock(void); /* s, of a clock that never goes back */
 
 /* splitmix64 (Steele, Lea, Flood 2014): the same numbers on every machine. */
 static inline uint64_t psdmp_random_bits(uint64_t *state) {

@@ -1,11 +1,13 @@
 /* csv_io.c: CSV with a header of names, from a file, standard input or the caller's source, row by row. What is wrong is told with its place. */
-#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
+#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, fstat */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/lines.h"
@@ -144,6 +146,23 @@ psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *
                       "more values than the %d columns that the header on line %d names", csv->columns, csv->header_line);
   *more = true;
   return PSDM_OK;
+}
+
+/* lines behind the header: those that are in the buffer, and as many more as the rest of the file has room for at their length */
+static double rows_about(const psdm_csv *csv) {
+  const psdmp_lines *l = &csv->lines;
+  struct stat info;
+  double here = (double)(l->used - l->begin), rows = 0;
+  for (size_t i = l->begin; i < l->used; i++) rows += l->buffer[i] == '\n';
+  if (l->end || csv->fd < 0 || fstat(csv->fd, &info) || !S_ISREG(info.st_mode) || rows < 1) return rows;
+  return rows * (1 + fmax(0, (double)info.st_size - (double)l->bytes) / here);
+}
+
+psdm_status psdm_csv_fits(const psdm_csv *csv, size_t bytes, size_t memory, psdm_error *error) {
+  char what[64];
+  double rows = rows_about(csv);
+  psdmp_print(what, sizeof what, "keeping some %.3g rows", rows);
+  return psdmp_memory_ask(csv->file, what, rows * (double)bytes, memory, "", error);
 }
 
 static psdm_status new_csv(const char *name, const psdm_allocator *allocator, psdm_csv **out, psdm_error *error) {

@@ -1,4 +1,4 @@
-/* machine_io.c: how much memory there is. */
+/* machine_io.c: how much memory there is, and whether a job may have what it needs. */
 #define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
 #include <stdint.h>
 #include <sys/resource.h>
@@ -12,4 +12,23 @@ size_t psdmp_machine_memory(void) {
   struct rlimit limit; /* an address space that is smaller than the machine */
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes) bytes = (size_t)limit.rlim_cur;
   return bytes;
+}
+
+size_t psdmp_memory_limit(size_t given) { return given ? given : psdmp_machine_memory() / 2; }
+
+char *psdmp_bytes_text(double bytes, char out[32]) {
+  static const char *const unit[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+  size_t k = 0;
+  bytes *= 1e-3;
+  while (bytes >= 999.5 && k + 1 < sizeof unit / sizeof *unit) bytes *= 1e-3, k++;
+  psdmp_print(out, 32, bytes < 99.5 ? "%.2g %s" : "%.3g %s", bytes, unit[k]);
+  return out;
+}
+
+psdm_status psdmp_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint, psdm_error *error) {
+  char needed[32], allowed[32];
+  size_t limit = psdmp_memory_limit(given);
+  if (need <= (double)limit) return PSDM_OK;
+  return psdmp_fail(error, PSDM_E_LIMIT, file, 0, 0, "%s needs about %s, more than the %s that it may take (--memory)%s", what, psdmp_bytes_text(need, needed),
+                    psdmp_bytes_text((double)limit, allowed), hint);
 }

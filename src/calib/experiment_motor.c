@@ -26,11 +26,11 @@ typedef struct view {
 
 /* ---- what shows ---- */
 
-/* the mass's torque at each joint; last: joint in file order that carries it */
+/* the torque of the mass on the default link at each joint */
 static void mass_torque(psdmp_track *track, const double *q, double *tau) {
   const psdm_excite_options *o = track->options;
   const double *g = psdm_robot_gravity(track->robot), mass = o->mass > 0 ? o->mass : default_mass;
-  psdm_wrench w = {.joint = psdm_robot_joints(track->robot) - 1};
+  psdm_wrench w = {.joint = psdm_robot_default_link(track->robot, NULL)};
   double pose[12], arm[3];
   memset(tau, 0, (size_t)track->n * sizeof *tau);
   if (psdm_pose(track->robot, track->work, q, w.joint, pose)) return;

@@ -163,6 +163,17 @@ static void choose_pieces(psdmp_feed *f) {
   f->whole = f->every == 1;
 }
 
+enum { KEPT_BYTES = 128 }; /* of a row and joint: as read, filtered, and its residuals (measured) */
+
+/* before the kept rows are copied and filtered */
+static psdm_status ask(const psdmp_feed *f, psdm_error *error) {
+  long kept = 0;
+  char what[64];
+  for (int k = 0; k < f->files; k++) kept += psdmp_feed_kept(k, f->file[k].rows, f->every);
+  psdmp_print(what, sizeof what, "keeping %ld rows", kept);
+  return psdmp_memory_ask(psdmp_feed_name(f, 0), what, (double)kept * (double)KEPT_BYTES * f->n, psdm_robot_memory(f->robot), "; --cache ROWS keeps fewer", error);
+}
+
 static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
   f->rates = f->accelerations = f->shared = true;
   for (int k = 0; k < f->files; k++) {
@@ -180,6 +191,8 @@ static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
   }
   f->interval = f->file[0].interval;
   choose_pieces(f);
+  psdm_status status = ask(f, error);
+  if (status) return status;
   return list_windows(f) && list_units(f) ? PSDM_OK : no_memory(error);
 }
 

@@ -204,10 +204,10 @@ static psdm_status common_range(const motor *m, const sweep *pose, double *low, 
 
 /* ---- points ---- */
 
-/* the link that carries masses: the last one, and a point of its frame in that of the moving link it is fixed to */
+/* the link that carries masses: the default one, as simulate --payload has it, and a point of its frame in that of the moving link it is fixed to */
 static psdm_status carried(const motor *m, const double com[3], int *link, double at[3], psdm_error *error) {
   const psdm_robot *robot = m->s->run.robot;
-  int last = psdm_robot_joints(robot) - 1, joint = last;
+  int last = psdm_robot_default_link(robot, NULL), joint = last;
   double q[PSDM_CALIBRATE_JOINTS] = {0}, tip[12], own[12], x[3];
   while (joint >= 0 && psdm_robot_joint(robot, joint)->link < 0) joint = psdm_robot_joint(robot, joint)->parent;
   if (joint < 0) return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "the last link, which would carry a mass, does not move");

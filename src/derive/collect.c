@@ -278,20 +278,24 @@ static bool make_room(const psdm_robot *r, const psdmp_expansion *e, psdm_model 
   return true;
 }
 
+/* a bit and a count for every code that there can be, unless most would be empty: three joints more than the rows fill */
+static double words_for(double rows, double codes) { return fmin(floor(codes / 64) + 1, rows + (1u << 16)); }
+
+double psdmp_collect_bytes(double rows, double entries, double codes) { return 16 * rows + 16 * entries + 12 * words_for(rows, codes); }
+
 psdm_status psdmp_collect(const psdm_robot *r, const psdmp_expansion *e, const int *q, const int *column, const psdm_derive_options *options, psdm_model *m, double *kept,
                           psdm_error *error) {
   psdmp_arena scratch = {.allocator = m->arena.allocator};
   collector c = {.m = m, .robot = r, .kept = INFINITY, .column = column, .reach = e->reach};
   for (int i = 0; i < 7; i++) c.power[i] = pow(e->reach, i - 4);
   sorted_term *sorted = NEW(&scratch, e->terms, sorted_term);
-  /* a bit for every code that there can be, unless most would be empty: three joints more than the rows fill */
   long rows = 0, entries = 0;
   for (int t = 0; t < e->terms; t++) rows += e->term[t].rows.count, entries += e->term[t].rows.entries;
-  uint64_t codes = m->weight[0] * (uint64_t)m->radix[0], words = codes / 64 + 1, most = (uint64_t)rows + (1u << 16);
-  c.set.room = words = words < most ? words : most;
-  size_t limit = psdmp_memory_limit(options);
-  double need = (double)e->pool.bytes + 16.0 * (double)rows + 16.0 * (double)entries + 12.0 * (double)words;
-  if (need > (double)limit) return psdmp_beyond_memory(r, need, limit, error);
+  double codes = (double)m->weight[0] * m->radix[0];
+  uint64_t words = c.set.room = (uint64_t)words_for((double)rows, codes);
+  double need = (double)e->pool.bytes + psdmp_collect_bytes((double)rows, (double)entries, codes);
+  psdm_status status = psdmp_derive_ask(r, need, psdmp_derive_limit(r, options), error);
+  if (status) return psdmp_arena_free(&scratch), status;
   c.drive = NEW(&scratch, r->drives * r->n, constant);
   c.set.bits = psdmp_arena_alloc_raw(&scratch, words * sizeof *c.set.bits);
   c.set.before = psdmp_arena_alloc_raw(&scratch, words * sizeof *c.set.before);

@@ -10,6 +10,9 @@
 psdm_status psdmp_collect(const psdm_robot *robot, const psdmp_expansion *e, const int *q, const int *column, const psdm_derive_options *options,
                           psdm_model *model, double *kept, psdm_error *error);
 
+/* Bytes that the model and the way to it take beside the terms. codes: monomials that there can be. */
+double psdmp_collect_bytes(double rows, double entries, double codes);
+
 /* A kept parameter is exchanged for another one where the share of a regrouped one in it would be larger, in units of the reach: exact right
  * angles give shares of one or two, 15 degrees up to 15, and axes that are nearly aligned the inverse square of the angle. */
 #define PSDMP_MOST_SHARE 30

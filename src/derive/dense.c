@@ -142,6 +142,11 @@ static psdm_status solve_system(dense *d, const square *s, uint64_t seed) {
   int n = d->m->n, columns = s->classes * n;
   long N = s->count;
   psdmp_arena arena = {.allocator = d->arena.allocator};
+  size_t bytes = sizeof(double) * (size_t)(2 * N * N + 3 * N * columns);
+  char what[64];
+  psdmp_print(what, sizeof what, "a system of %ld functions", N);
+  psdm_status fits = psdmp_memory_ask(d->robot->file, what, (double)bytes, psdmp_derive_limit(d->robot, d->options), "; --method exact needs none", d->error);
+  if (fits) return fits;
   double *q = NEW(&arena, N * n, double), *T = NEW(&arena, N * n, double), *B = NEW(&arena, N * columns, double), *X = NEW(&arena, N * columns, double);
   double *R = NEW(&arena, N * columns, double), *Y = NEW(&arena, N * N, double), *LU = NEW(&arena, N * N, double), size = 0;
   long double *sum = NEW(&arena, N, long double);
@@ -156,7 +161,6 @@ static psdm_status solve_system(dense *d, const square *s, uint64_t seed) {
     status = psdmp_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0, "a system of %ld sampled functions is singular", N);
   for (int c = 0; c < s->classes && !status; c++)
     if (!keep_functions(d, s, c, X, size > 0 ? size : 1)) status = no_memory(d);
-  size_t bytes = sizeof(double) * (size_t)(2 * N * N + 3 * N * columns);
   if (bytes > d->info->bytes) d->info->bytes = bytes;
   d->info->searched += N * s->classes;
   psdmp_arena_free(&arena);

@@ -42,12 +42,13 @@ typedef struct psdmp_pool {
 } psdmp_pool;
 
 void psdmp_pool_free(psdmp_pool *pool);
+void psdmp_pool_rewind(psdmp_pool *pool); /* the newest chunk is free again; lists in it are lost */
 
 /* What a derivation may take. */
-size_t psdmp_memory_limit(const psdm_derive_options *options);
+size_t psdmp_derive_limit(const psdm_robot *robot, const psdm_derive_options *options);
 
-/* PSDM_E_LIMIT: about `need` bytes are needed. */
-psdm_status psdmp_beyond_memory(const psdm_robot *robot, double need, size_t limit, psdm_error *error);
+/* PSDM_OK, or PSDM_E_LIMIT where need bytes are more than limit. */
+psdm_status psdmp_derive_ask(const psdm_robot *robot, double need, size_t limit, psdm_error *error);
 
 static inline unsigned psdmp_record_mask(const uint64_t *record) { return (unsigned)(record[1] & 0xFFFF); }
 static inline int psdmp_record_count(const uint64_t *record) { return (int)(record[1] >> 16); }

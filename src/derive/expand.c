@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "derive/derive_priv.h"
+#include "derive/expand.h"
 
 /* ---- memory ---- */
 
@@ -21,12 +21,12 @@ typedef struct psdmp_pool_chunk {
 
 enum { CHUNK_WORDS = 32 * 1024, RECORD_WORDS = 2 + PSDMP_STANDARD };
 
-size_t psdmp_memory_limit(const psdm_derive_options *o) { return o && o->memory ? o->memory : psdmp_machine_memory() / 2; }
+size_t psdmp_derive_limit(const psdm_robot *r, const psdm_derive_options *o) { return psdmp_memory_limit(o && o->memory ? o->memory : r->memory); }
 
-psdm_status psdmp_beyond_memory(const psdm_robot *r, double need, size_t limit, psdm_error *error) {
-  return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
-                    "the closed form of these %d joints needs about %.2g GB, more than the %.2g GB that it may take (--memory); recursions and base parameters need no closed form",
-                    r->bodies, 1e-9 * need, 1e-9 * (double)limit);
+psdm_status psdmp_derive_ask(const psdm_robot *r, double need, size_t limit, psdm_error *error) {
+  char what[64];
+  psdmp_print(what, sizeof what, "the closed form of these %d joints", r->bodies);
+  return psdmp_memory_ask(r->file, what, need, limit, "; recursions and base parameters need no closed form", error);
 }
 
 static void *raw(psdmp_pool *pool, size_t bytes) {
@@ -54,6 +54,10 @@ void psdmp_pool_free(psdmp_pool *pool) {
     psdmp_free(pool->allocator, pool->chunks);
     pool->chunks = next;
   }
+}
+
+void psdmp_pool_rewind(psdmp_pool *pool) {
+  if (pool->chunks) pool->at = pool->chunks->begin;
 }
 
 /* ---- building a list ---- */
@@ -108,23 +112,11 @@ void psdmp_append(psdmp_builder *b, uint64_t code, const double row[10]) { appen
 
 /* ---- passing outward: rows times sum basis_b M_b ---- */
 
-/* one matrix by rows: for input i, which outputs it reaches and with what */
-typedef struct sparse {
-  unsigned reach[10];                /* mask of outputs */
-  unsigned char count[10], column[10][10];
-  double value[10][10], dense[10][10];
-} sparse;
-
-typedef struct passage {
-  int count;
-  sparse M[PSDMP_BASIS];
-} passage;
-
-static void set_passage(passage *p, int count, double M[PSDMP_BASIS][100]) {
+void psdmp_passage_set(psdmp_passage *p, int count, double M[PSDMP_BASIS][100]) {
   p->count = count;
   for (int b = 0; b < count; b++)
     for (int i = 0; i < 10; i++) {
-      sparse *s = &p->M[b];
+      psdmp_sparse *s = &p->M[b];
       s->reach[i] = s->count[i] = 0;
       for (int j = 0; j < 10; j++) {
         s->dense[i][j] = M[b][10 * i + j];
@@ -136,12 +128,12 @@ static void set_passage(passage *p, int count, double M[PSDMP_BASIS][100]) {
     }
 }
 
-static psdmp_rows pass(psdmp_expansion *e, const psdmp_rows *in, const passage *p, uint64_t digit) {
+psdmp_rows psdmp_pass(psdmp_expansion *e, const psdmp_rows *in, const psdmp_passage *p, uint64_t digit) {
   builder out = {.e = e};
   PSDMP_EACH(in, segment, record) {
     const double *value = psdmp_record_values(record);
     for (int b = 0; b < p->count; b++) {
-      const sparse *s = &p->M[b];
+      const psdmp_sparse *s = &p->M[b];
       double row[10] = {0};
       unsigned reached = 0;
       int k = 0;
@@ -161,7 +153,7 @@ static psdmp_rows pass(psdmp_expansion *e, const psdmp_rows *in, const passage *
 
 /* ---- twists: multilinear, six numbers each, stored as rows too ---- */
 
-static psdmp_rows pass_twist(psdmp_expansion *e, const psdmp_rows *in, const psdmp_joint_maps *maps, bool prismatic, uint64_t digit) {
+psdmp_rows psdmp_pass_twist(psdmp_expansion *e, const psdmp_rows *in, const psdmp_joint_maps *maps, bool prismatic, uint64_t digit) {
   builder out = {.e = e};
   PSDMP_EACH(in, segment, record) {
     const double *value = psdmp_record_values(record);
@@ -179,7 +171,7 @@ static psdmp_rows pass_twist(psdmp_expansion *e, const psdmp_rows *in, const psd
 }
 
 /* D_ij at body j: joint i's twist there with joint j's own */
-static psdmp_rows start_mass(psdmp_expansion *e, const psdmp_rows *twist, const double own[6]) {
+psdmp_rows psdmp_start_mass(psdmp_expansion *e, const psdmp_rows *twist, const double own[6]) {
   builder out = {.e = e};
   PSDMP_EACH(twist, segment, record) {
     const double *value = psdmp_record_values(record);
@@ -193,7 +185,7 @@ static psdmp_rows start_mass(psdmp_expansion *e, const psdmp_rows *twist, const 
 }
 
 /* derivative in a joint of degree one: s -> c, c -> -s, q -> 1 */
-static psdmp_rows derive_linear(psdmp_expansion *e, const psdmp_rows *in, bool prismatic, uint64_t digit) {
+psdmp_rows psdmp_derive_linear(psdmp_expansion *e, const psdmp_rows *in, bool prismatic, uint64_t digit) {
   builder out = {.e = e};
   PSDMP_EACH(in, segment, record) {
     int d = (int)(record[0] / digit % 5);
@@ -282,18 +274,6 @@ static psdmp_rows combine(psdmp_expansion *e, const psdmp_rows *X, const psdmp_r
 
 /* ---- the walk ---- */
 
-/* what body k of the path passes to its children: one list for each polynomial, in the order of their kinds */
-typedef struct level {
-  int body, depth;      /* depth: joints on the path to it, itself included */
-  const int *path;      /* (depth) bodies */
-  psdmp_rows potential;
-  psdmp_rows *twist;    /* (depth) joint i's twist here */
-  psdmp_rows *mass;     /* (depth^2) D_ij, i <= j */
-  psdmp_rows *gravity;  /* (depth) U,i */
-  psdmp_rows *self;     /* (depth^2) D_aa,c at [a][c] and D_ab,b at [b][a], a < b */
-  psdmp_rows *sum, *difference; /* (depth^3) S and N at [a][b][c] */
-} level;
-
 typedef struct walk {
   const psdm_robot *robot;
   psdmp_expansion *e;
@@ -301,11 +281,11 @@ typedef struct walk {
   table merge;
 } walk;
 
-static bool new_level(walk *w, const level *parent, int body, level *k) {
+static bool new_level(walk *w, const psdmp_level *parent, int body, psdmp_level *k) {
   size_t d = parent ? (size_t)parent->depth + 1 : 1;
   psdmp_arena *arena = &w->e->arena;
   int *path = psdmp_arena_alloc(arena, d * sizeof *path);
-  *k = (level){.body = body, .depth = (int)d, .path = path};
+  *k = (psdmp_level){.body = body, .depth = (int)d, .path = path};
   k->twist = psdmp_arena_alloc(arena, d * sizeof *k->twist);
   k->mass = psdmp_arena_alloc(arena, d * d * sizeof *k->mass);
   k->gravity = psdmp_arena_alloc(arena, d * sizeof *k->gravity);
@@ -340,61 +320,61 @@ static void emit(walk *w, const psdmp_rows *rows, int first, int second, int tor
 }
 
 /* all polynomials of a body, from its parent's and its own joint */
-static void fill_level(walk *w, const level *parent, const psdmp_rows *base, level *k, const psdmp_joint_maps *maps) {
+static void fill_level(walk *w, const psdmp_level *parent, const psdmp_rows *base, psdmp_level *k, const psdmp_joint_maps *maps) {
   psdmp_expansion *e = w->e;
   static const psdmp_rows none = {NULL, 0, 0, 0, 0};
-  passage P, dP;
+  psdmp_passage P, dP;
   uint64_t digit = w->digit[k->body];
   bool prismatic = w->robot->body[k->body].prismatic;
   int d = k->depth, c = d - 1, D = parent ? parent->depth : 0;
-  set_passage(&P, maps->count, (double(*)[100])maps->L);
-  set_passage(&dP, maps->count, (double(*)[100])maps->dL);
+  psdmp_passage_set(&P, maps->count, (double(*)[100])maps->L);
+  psdmp_passage_set(&dP, maps->count, (double(*)[100])maps->dL);
 
   /* joints' twists and the new column of the mass matrix */
   for (int i = 0; i < D; i++) {
-    k->twist[i] = pass_twist(e, &parent->twist[i], maps, prismatic, digit);
-    k->mass[i * d + c] = start_mass(e, &k->twist[i], maps->twist);
+    k->twist[i] = psdmp_pass_twist(e, &parent->twist[i], maps, prismatic, digit);
+    k->mass[i * d + c] = psdmp_start_mass(e, &k->twist[i], maps->twist);
   }
   builder own = {.e = e};
   double row[10] = {0};
   memcpy(row, maps->twist, sizeof maps->twist);
   append(&own, 0, row, 0x3F);
   k->twist[c] = own.rows;
-  k->mass[c * d + c] = start_mass(e, &own.rows, maps->twist);
+  k->mass[c * d + c] = psdmp_start_mass(e, &own.rows, maps->twist);
 
   /* what exists already passes outward */
   const psdmp_rows *potential = parent ? &parent->potential : base;
-  k->potential = pass(e, potential, &P, digit);
-  k->gravity[c] = pass(e, potential, &dP, digit);
+  k->potential = psdmp_pass(e, potential, &P, digit);
+  k->gravity[c] = psdmp_pass(e, potential, &dP, digit);
   for (int a = 0; a < D; a++) {
-    k->gravity[a] = pass(e, &parent->gravity[a], &P, digit);
+    k->gravity[a] = psdmp_pass(e, &parent->gravity[a], &P, digit);
     for (int b = a; b < D; b++) {
-      k->mass[a * d + b] = pass(e, &parent->mass[a * D + b], &P, digit);
+      k->mass[a * d + b] = psdmp_pass(e, &parent->mass[a * D + b], &P, digit);
       if (b > a) {
-        k->self[a * d + b] = pass(e, &parent->self[a * D + b], &P, digit);
-        k->self[b * d + a] = pass(e, &parent->self[b * D + a], &P, digit);
+        k->self[a * d + b] = psdmp_pass(e, &parent->self[a * D + b], &P, digit);
+        k->self[b * d + a] = psdmp_pass(e, &parent->self[b * D + a], &P, digit);
       }
       for (int m = b + 1; b > a && m < D; m++) {
-        k->sum[(a * d + b) * d + m] = pass(e, &parent->sum[(a * D + b) * D + m], &P, digit);
-        k->difference[(a * d + b) * d + m] = pass(e, &parent->difference[(a * D + b) * D + m], &P, digit);
+        k->sum[(a * d + b) * d + m] = psdmp_pass(e, &parent->sum[(a * D + b) * D + m], &P, digit);
+        k->difference[(a * d + b) * d + m] = psdmp_pass(e, &parent->difference[(a * D + b) * D + m], &P, digit);
       }
     }
   }
 
   /* derivatives in the new joint */
   for (int a = 0; a < D; a++) {
-    k->self[a * d + c] = pass(e, &parent->mass[a * D + a], &dP, digit);
-    k->self[c * d + a] = derive_linear(e, &k->mass[a * d + c], prismatic, digit);
+    k->self[a * d + c] = psdmp_pass(e, &parent->mass[a * D + a], &dP, digit);
+    k->self[c * d + a] = psdmp_derive_linear(e, &k->mass[a * d + c], prismatic, digit);
     for (int b = a + 1; b < D; b++) {
-      psdmp_rows X = pass(e, &parent->mass[a * D + b], &dP, digit);
-      psdmp_rows Y = derive_linear(e, &k->mass[a * d + c], w->robot->body[k->path[b]].prismatic, w->digit[k->path[b]]);
+      psdmp_rows X = psdmp_pass(e, &parent->mass[a * D + b], &dP, digit);
+      psdmp_rows Y = psdmp_derive_linear(e, &k->mass[a * d + c], w->robot->body[k->path[b]].prismatic, w->digit[k->path[b]]);
       k->sum[(a * d + b) * d + c] = X.count || Y.count ? combine(e, &X, &Y, 1, &w->merge) : none;
       k->difference[(a * d + b) * d + c] = X.count || Y.count ? combine(e, &X, &Y, -1, &w->merge) : none;
     }
   }
 }
 
-static void emit_level(walk *w, const level *k) {
+static void emit_level(walk *w, const psdmp_level *k) {
   const int *at = k->path;
   int d = k->depth;
   for (int a = 0; a < d; a++) {
@@ -467,29 +447,39 @@ static psdmp_rows start_potential(psdmp_expansion *e, const double g[3]) {
   return out.rows;
 }
 
+enum { TELLING = 4000000 }; /* bytes of records from which on their further growth is told well */
+
+/* after `done` levels: whether all of it will fit. Asked as soon as the records tell and it might not, and when the limit is passed. */
+static psdm_status ask(walk *w, const psdmp_rows *base, const psdmp_level *levels, int done, psdm_error *error) {
+  const psdmp_expansion *e = w->e;
+  double left = w->robot->bodies - done, limit = (double)e->pool.limit;
+  bool small = e->pool.bytes < TELLING || (double)e->pool.bytes * pow(8, left) < limit;
+  if (!e->pool.beyond && (small || left == 0)) return PSDM_OK;
+  double need = psdmp_expand_estimate(w->robot, w->digit, e, base, levels, done);
+  if (e->pool.beyond) need = fmax(need, 1.01 * limit);
+  /* the estimate was up to a quarter too large for two joints more (planar chains); nobody is refused for that */
+  if (!e->pool.beyond && need < limit * fmin(2, 1 + left / 4)) return PSDM_OK;
+  return psdmp_derive_ask(w->robot, need, e->pool.limit, error);
+}
+
 psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_derive_options *o, const psdm_allocator *allocator, psdmp_expansion *e,
                          psdm_error *error) {
-  *e = (psdmp_expansion){.pool = {.allocator = allocator, .limit = psdmp_memory_limit(o)}, .arena = {.allocator = allocator}};
-  size_t last = 0; /* bytes after the last level */
+  *e = (psdmp_expansion){.pool = {.allocator = allocator, .limit = psdmp_derive_limit(r, o)}, .arena = {.allocator = allocator}};
   walk w = {.robot = r, .e = e, .digit = digit};
-  level *levels = psdmp_arena_alloc(&e->arena, (size_t)r->bodies * sizeof *levels);
+  psdmp_level *levels = psdmp_arena_alloc(&e->arena, (size_t)r->bodies * sizeof *levels);
   psdmp_joint_maps *maps = psdmp_arena_alloc(&e->arena, sizeof *maps);
   e->reach = psdmp_reach(r, &e->arena);
   psdmp_rows base = start_potential(e, r->gravity);
   bool ok = levels && maps && !e->arena.failed;
   for (int b = 0; b < r->bodies && ok && !e->pool.failed; b++) {
-    const level *parent = r->body[b].parent < 0 ? NULL : &levels[r->body[b].parent];
+    const psdmp_level *parent = r->body[b].parent < 0 ? NULL : &levels[r->body[b].parent];
     ok = new_level(&w, parent, b, &levels[b]);
     if (!ok) break;
     psdmp_joint_maps_set(r, b, e->reach, maps);
     fill_level(&w, parent, &base, &levels[b], maps);
-    emit_level(&w, &levels[b]);
-    /* every further joint multiplies by about what the last one did; long before the limit, doubling alone must pass it by far */
-    double growth = fmax(1, last ? (double)e->pool.bytes / (double)last : 1), left = r->bodies - 1 - b;
-    bool hopeless = b >= 6 && (double)e->pool.bytes * pow(fmin(growth, 2), left) > 8 * (double)e->pool.limit;
-    if (e->pool.beyond || hopeless)
-      return psdmp_beyond_memory(r, 2 * (double)(e->pool.beyond ? e->pool.limit : e->pool.bytes) * pow(e->pool.beyond ? 2 : growth, left), e->pool.limit, error);
-    last = e->pool.bytes;
+    if (!e->pool.beyond) emit_level(&w, &levels[b]);
+    psdm_status status = ask(&w, &base, levels, e->pool.beyond ? b : b + 1, error);
+    if (status) return status;
     if (o && o->going_on && !o->going_on(o->going_on_user, (double)(b + 1) / r->bodies)) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while deriving");
   }
   if (e->pool.beyond) return psdmp_beyond_memory(r, 2 * (double)e->pool.limit, e->pool.limit, error); /* before the first joint */

@@ -245,6 +245,9 @@ static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_arena *a
   draw d = {.samples = (2 * s->S + s->height - 1) / s->height + 2};
   pattern p = {.entries = s->height * s->S};
   uint64_t seed = 5;
+  /* of the matrix: its samples, itself, its factors and what they are solved with (17 times, measured with 64 and 100 joints) */
+  psdm_status fits = psdmp_memory_ask(s->robot->file, "the matrix of samples", 17.0 * sizeof(double) * d.samples * s->height * s->S, s->robot->memory, "; --model exact needs none", error);
+  if (fits) return fits;
   d.x = NEW(arena, (long)d.samples * s->variables, double);
   d.rows = NEW(arena, (long)d.samples * p.entries, double);
   p.there = NEW(arena, p.entries, bool);

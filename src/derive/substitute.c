@@ -152,6 +152,8 @@ typedef struct keys {
   long count, room;
   long *slot; /* hash to item, -1 free */
   long slots;
+  size_t bytes, limit; /* taken, the terms included, and at most */
+  double beyond;       /* what would have been needed, where that is more */
 } keys;
 
 static uint64_t hash(const key *k) {
@@ -167,6 +169,9 @@ static bool same(const key *a, const key *b) {
 
 static bool grow_keys(keys *t, psdmp_arena *arena) {
   long room = t->room ? 2 * t->room : 1024, slots = 4 * room;
+  double need = (double)t->bytes + (double)room * (sizeof(key) + 4.0 * sizeof(long));
+  t->beyond = need > (double)t->limit ? need : 0;
+  if (t->beyond > 0) return false;
   key *item = psdmp_arena_alloc(arena, (size_t)room * sizeof *item);
   long *slot = psdmp_arena_alloc(arena, (size_t)slots * sizeof *slot);
   if (!item || !slot) return false;
@@ -177,7 +182,9 @@ static bool grow_keys(keys *t, psdmp_arena *arena) {
     while (slot[at] >= 0) at = (at + 1) % slots;
     slot[at] = i;
   }
-  *t = (keys){item, t->count, room, slot, slots};
+  t->bytes = (size_t)need;
+  t->item = item, t->room = room;
+  t->slot = slot, t->slots = slots;
   return true;
 }
 
@@ -294,7 +301,7 @@ psdm_status psdmp_substitute(const psdm_robot *r, psdm_model *m, psdmp_expansion
   s.angle[1] = NEW(&scratch, 1, poly);
   psdm_status status = s.digit && s.product && s.other && s.angle[0] && s.angle[1] ? set_radix(r, m, error) : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
   for (int b = 0; b < r->bodies && !status; b++) status = r->body[b].prismatic ? set_slide(&s, b, error) : set_turn(&s, b, error);
-  keys t = {NULL, 0, 0, NULL, 0};
+  keys t = {.bytes = e->pool.bytes, .limit = e->pool.limit};
   bool ok = true;
   for (int k = 0; k < e->terms && !status && ok; k++)
     PSDMP_EACH(&e->term[k].rows, segment, record) {
@@ -307,7 +314,8 @@ psdm_status psdmp_substitute(const psdm_robot *r, psdm_model *m, psdmp_expansion
     ok = replace_terms(e, &t);
   }
   psdmp_arena_free(&scratch);
-  if (!status && e->pool.beyond) return psdmp_beyond_memory(r, 2 * (double)e->pool.limit, e->pool.limit, error);
+  if (!status && e->pool.beyond) t.beyond = 1.01 * (double)e->pool.limit;
+  if (!status && !ok) status = psdmp_derive_ask(r, t.beyond, e->pool.limit, error);
   if (!status && !ok) status = psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
   return status;
 }

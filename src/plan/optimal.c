@@ -372,7 +372,9 @@ static psdm_status solve_round(job *j, psdmp_solver_answer *verdict, psdm_motion
   watch w = {.program = describe(j), .j = j};
   psdmp_solver_problem problem;
   *motion = NULL;
-  psdm_status status = psdmp_program_init(&w.program, &j->round);
+  psdm_status status = psdmp_memory_ask("", "the program of the optimal motion", psdmp_program_bytes(&w.program), psdm_robot_memory(j->robot), "; fewer --nodes need less", j->error);
+  if (status) return status;
+  status = psdmp_program_init(&w.program, &j->round);
   if (status) return psdmp_fail(j->error, status, "", 0, 0, "%s", status == PSDM_E_MEMORY ? "out of memory" : "the program is too large: fewer nodes would do");
   psdmp_program_problem(&w.program, &problem);
   problem.going_on = going_on;

@@ -142,6 +142,7 @@ typedef struct psdmp_program {
   bool have_tau, have_slope;
 } psdmp_program;
 
+double psdmp_program_bytes(const psdmp_program *p); /* that program and solver will take, about; before psdmp_program_init */
 psdm_status psdmp_program_init(psdmp_program *p, psdmp_arena *arena); /* PSDM_E_MEMORY, or PSDM_E_LIMIT where it is too large */
 void psdmp_program_problem(psdmp_program *p, psdmp_solver_problem *problem); /* fills all but going_on and settings */
 

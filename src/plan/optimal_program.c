@@ -239,12 +239,24 @@ static bool allocate_places(psdmp_program *p, psdmp_arena *arena) {
   return true;
 }
 
-psdm_status psdmp_program_init(psdmp_program *p, psdmp_arena *arena) {
+static void set_sizes(psdmp_program *p) {
   p->n = p->torques->n;
   p->orders = p->torques->orders;
   p->held = p->orders == 5 ? 4 : 3;
   p->shared = p->orders == 5 ? 4 : 2;
   p->local = 2 * p->held * p->n;
+}
+
+double psdmp_program_bytes(const psdmp_program *p) {
+  psdmp_program q = *p;
+  set_sizes(&q);
+  double points = 0, local = q.local + 1;
+  for (int piece = 0; piece < q.pieces; piece++) points += psdmp_points(q.level[piece]);
+  return PSDMP_SOLVER_MARGIN + PSDMP_SOLVER_BYTES * (q.pieces * local * (local + 1) / 2 + points * q.n * local);
+}
+
+psdm_status psdmp_program_init(psdmp_program *p, psdmp_arena *arena) {
+  set_sizes(p);
   p->unknowns = p->pieces * piece_block(p) - p->shared * p->n + !(p->duration > 0);
   if ((double)p->pieces * triangle(p->local + 1, 0) > 2e8) return PSDM_E_LIMIT; /* entries of the Hessian, counted in ints */
   p->torque_row = integers(arena, (size_t)p->n);

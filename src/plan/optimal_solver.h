@@ -13,6 +13,9 @@
 /* What library and plug-in must agree on: changes whenever anything below does. */
 #define PSDMP_SOLVER_KEY "psdm solver 2"
 
+/* Bytes that the solver takes for each unknown, row and entry of its matrices, and beside them. */
+enum { PSDMP_SOLVER_MARGIN = 16 << 20, PSDMP_SOLVER_BYTES = 256 };
+
 /* Matrices have fixed places (row, column), counted from 0; of the Hessian the lower triangle alone. fresh: x is not the one of the call before.
  * Callbacks answer false where x cannot be evaluated. Infinite: no bound. */
 typedef struct psdmp_solver_problem {

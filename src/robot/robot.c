@@ -36,6 +36,7 @@ static psdm_status finish(psdmp_spec *spec, const psdm_robot_options *options, p
   if (status) return status;
   if (!spec->name || !spec->name[0]) spec->name = stem(&robot->arena, spec->file);
   if (!spec->name) return psdmp_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
+  robot->memory = options ? options->memory : 0;
   if (options && options->gravity) memcpy(spec->gravity, options->gravity, sizeof spec->gravity);
   return psdmp_robot_build(spec, robot, error);
 }
@@ -80,6 +81,8 @@ static psdm_status make(const source *from, const psdm_robot_options *options, c
   *out = robot;
   return PSDM_OK;
 }
+
+size_t psdm_robot_memory(const psdm_robot *robot) { return robot->memory; }
 
 psdm_status psdm_robot_parse(const char *text, size_t length, const char *name, const psdm_robot_options *options,
                              const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {

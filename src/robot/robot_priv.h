@@ -113,6 +113,7 @@ struct psdm_robot {
   psdmp_arena arena; /* owns everything below */
   psdmp_closure *closure; /* NULL: no closed loops */
   const char *file, *name, *base_name;
+  size_t memory; /* bytes that one job may take, 0: half of the machine's; for psdmp_memory_ask */
   bool urdf; /* how the file is written: in which words messages speak of it */
   double gravity[3];
 

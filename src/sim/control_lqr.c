@@ -201,6 +201,11 @@ static psdm_status place(psdm_controller *c, const psdm_control_options *o, psdm
   for (int i = 0; i < c->n; i++)
     if (!o->inputs || o->inputs[i]) g->joint[g->inputs++] = i;
   if (!g->inputs) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "lqr: no joint has a motor");
+  double bytes = 2.0 * sizeof *g->K * (double)g->count * g->inputs * c->n;
+  char what[64];
+  psdmp_print(what, sizeof what, "lqr: keeping gains at %ld moments", g->count);
+  psdm_status status = psdmp_memory_ask("", what, bytes, psdm_robot_memory(c->model), "", error);
+  if (status) return status;
   g->K = NEW(&c->arena, (size_t)g->count * (size_t)g->inputs * 2 * (size_t)c->n, double);
   return g->K ? PSDM_OK : psdmp_control_fail(c, PSDM_E_MEMORY, error);
 }

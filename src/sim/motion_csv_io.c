@@ -64,9 +64,11 @@ static psdm_status read_rows(psdm_csv *csv, int t_place, const int *place, doubl
 
 psdm_status psdmp_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place, const psdm_allocator *allocator,
                                  psdmp_timetable *table, psdm_error *error) {
-  double *row = psdmp_alloc(allocator, sizeof *row * (size_t)psdm_csv_columns(csv));
   *table = (psdmp_timetable){.columns = columns};
-  psdm_status status = row ? read_rows(csv, t_place, place, row, allocator, table, error) : no_memory(csv, error);
+  psdm_status status = psdm_csv_fits(csv, PSDMP_TIMETABLE_BYTES * ((size_t)columns + 1), 0, error);
+  if (status) return status;
+  double *row = psdmp_alloc(allocator, sizeof *row * (size_t)psdm_csv_columns(csv));
+  status = row ? read_rows(csv, t_place, place, row, allocator, table, error) : no_memory(csv, error);
   if (!status && !table->rows)
     status = psdmp_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "no row behind the header; at least one was expected");
   psdmp_free(allocator, row);

@@ -57,6 +57,7 @@ int psdmp_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *u
 psdm_status psdmp_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected, psdm_error *error);
 
 /* All rows behind the header: t from its column, which must ascend, and the columns at place (-1: zeros). Free memory with the allocator. */
+enum { PSDMP_TIMETABLE_BYTES = 32 }; /* for every number: room that doubles, and the copies that are made of it */
 psdm_status psdmp_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place, const psdm_allocator *allocator,
                                  psdmp_timetable *table, psdm_error *error);
 

@@ -321,15 +321,42 @@ static void move_load(const psdm_sim *s, const double load[PSDMP_STANDARD], doub
   *number = body->number;
 }
 
-psdm_status psdmp_sim_carry(psdm_sim *s, const double load[PSDMP_STANDARD]) {
-  double before, after, moved[PSDMP_STANDARD];
+/* the plant's numbers with that load in place of the one before */
+static void hang(psdm_sim *s, const double load[PSDMP_STANDARD]) {
+  double moved[PSDMP_STANDARD];
   int number;
-  if (memcmp(load, s->load, sizeof s->load) == 0) return PSDM_OK;
-  psdm_status status = total(s, &before);
-  if (status) return status;
   move_load(s, load, moved, &number);
   for (int i = 0; i < PSDMP_STANDARD; i++) s->plant->pi[PSDMP_STANDARD * (long)number + i] = s->robot->pi[PSDMP_STANDARD * (long)number + i] + moved[i];
   psdmp_robot_refresh(s->plant);
+}
+
+psdm_status psdmp_sim_loads_regular(psdm_sim *s, double end, psdm_error *error) {
+  static const double nothing[PSDMP_STANDARD] = {0};
+  const psdm_sim_options *o = &s->options;
+  psdm_error why;
+  psdm_status status = PSDM_OK;
+  /* one after the other in time; what the run begins with is that which came last */
+  for (; s->regular <= o->payloads && !status; s->regular++) {
+    int k = s->regular - 1; /* -1: none yet */
+    bool past = k + 1 < o->payloads && o->payload[k + 1].t <= s->t;
+    if (k >= 0 && o->payload[k].t > end) break;
+    if (past) continue;
+    hang(s, k < 0 ? nothing : o->payload[k].pi);
+    status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, &why);
+    if (status && k < 0) status = psdmp_fail(error, status, why.file, 0, 0, "%s (before the first payload is taken up)", why.text);
+    if (status && k >= 0) status = psdmp_fail(error, status, why.file, 0, 0, "%s (with the payload of t = %g)", why.text, o->payload[k].t);
+    if (status) break;
+  }
+  hang(s, s->load);
+  return status;
+}
+
+psdm_status psdmp_sim_carry(psdm_sim *s, const double load[PSDMP_STANDARD]) {
+  double before, after;
+  if (memcmp(load, s->load, sizeof s->load) == 0) return PSDM_OK;
+  psdm_status status = total(s, &before);
+  if (status) return status;
+  hang(s, load);
   memcpy(s->load, load, sizeof s->load);
   status = total(s, &after);
   s->payload_work += after - before;

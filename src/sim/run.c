@@ -314,6 +314,7 @@ static psdm_status check_counts(const psdm_sim *s, double seconds, psdm_error *e
 psdm_status psdm_sim_run(psdm_sim *s, double seconds, psdm_sim_write write, void *user, psdm_sim_result *result, psdm_error *error) {
   if (!(seconds >= 0) || !isfinite(seconds)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the time to simulate must not be negative");
   psdm_status status = check_counts(s, seconds, error);
+  if (!status && s->options.payloads) status = psdmp_sim_loads_regular(s, s->t + seconds, error);
   if (status) return status;
   *result = (psdm_sim_result){.integrator = s->integrator, .native = s->compiled != NULL};
   snprintf(result->code_text, sizeof result->code_text, "%s", s->code_text);

@@ -254,7 +254,7 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   if (!s->B || !s->B_factor || !allocate(s)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   number_unknowns(s);
   status = set_rotors(s, error);
-  if (!status && !s->options.payloads) status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, error); /* a load may yet give a joint inertia */
+  if (!status && !s->options.payloads) status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, error); /* a load may yet give a joint inertia: psdm_sim_run asks */
   if (!status) status = compile(s, error);
   if (status) return status;
   if (psdm_work_new(s->moving, s->arena.allocator, &s->work) || (s->loops && psdm_work_new(s->plant, s->arena.allocator, &s->loop_work))) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
@@ -326,7 +326,7 @@ static psdm_status check_start(const psdm_sim *s, double t, const double *q, con
 static void forget(psdm_sim *s, double t) {
   s->t = s->origin = t;
   s->until = INFINITY;
-  s->samples = s->next_load = 0;
+  s->samples = s->next_load = s->regular = 0;
   s->payload_work = 0;
   s->random = s->options.seed;
   s->has_spare = false;

@@ -43,6 +43,7 @@ struct psdm_sim {
   void (*forward_loaded)(const double *load, const double *q, const double *qd, const double *tau, double *qdd);
   char code_text[256];
   double load[PSDMP_STANDARD]; /* payload */
+  int regular;                 /* of the plant without a load and with each of the payloads, so many are known to have accelerations */
   int n, N, motors, loops, size; /* independent joints, coordinates, elastic joints, loop equations, length of y */
   int length;                  /* of what is integrated: size, less the works at its end where none can be done */
   int at_qd, at_theta, at_thetad, at_z, at_control, at_work; /* where the parts of y begin; at_z < 0: no bristles */
@@ -111,6 +112,9 @@ double psdmp_sim_speed(const psdm_sim *sim, const double *y, int joint);
 
 /* Mass matrix of the coordinates at y into M (N x N). */
 psdm_status psdmp_sim_mass(psdm_sim *sim, const double *y, double *M);
+
+/* Whether there are accelerations without and with each payload that comes before end: PSDM_E_SINGULAR and the joints' names. */
+psdm_status psdmp_sim_loads_regular(psdm_sim *sim, double end, psdm_error *error);
 
 /* Takes up or drops a load; the energy that takes is counted. */
 psdm_status psdmp_sim_carry(psdm_sim *sim, const double load[PSDMP_STANDARD]);

@@ -86,6 +86,35 @@ static void test_singular(void **unused) {
   psdm_robot_free(robot);
 }
 
+/* a load gives the joint inertia or takes it away: what the run meets is told before it begins */
+static void test_singular_without_load(void **unused) {
+  (void)unused;
+  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {name: b, a: 1}\nlinks:\n"
+                                  "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n");
+  const struct {
+    double first, second, from, until;
+    const char *words; /* NULL: nothing is wrong */
+  } runs[] = {{0, 9, 0, 1, NULL},          {0.5, 9, 0, 1, "before the first payload"}, {0.5, 9, 0.5, 1, NULL}, {0, 0.5, 0, 0.4, NULL},
+              {0, 0.5, 0, 1, "t = 0.5"}, {-1, 0.5, 0.6, 1, "t = 0.5"}};
+  for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
+    /* a body, and then nothing again */
+    psdm_payload loads[2] = {{.t = runs[k].first, .pi = {1, 0.1, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1}}, {.t = runs[k].second}};
+    const psdm_sim_options options = {.payloads = 2, .payload = loads, .integrator = PSDM_INTEGRATOR_RK4, .step = 0.01, .no_code = k % 2};
+    const double zero[2] = {0};
+    psdm_sim *sim;
+    psdm_error error;
+    psdm_sim_result result;
+    assert_int_equal(psdm_sim_new(robot, &options, NULL, &sim, &error), PSDM_OK);
+    assert_int_equal(psdm_sim_set(sim, runs[k].from, zero, zero, &error), PSDM_OK);
+    psdm_status status = psdm_sim_run(sim, runs[k].until - runs[k].from, NULL, NULL, &result, &error);
+    assert_int_equal(status, runs[k].words ? PSDM_E_SINGULAR : PSDM_OK);
+    if (runs[k].words) assert_non_null(strstr(error.text, "joint 'b' moves nothing that has inertia"));
+    if (runs[k].words) assert_non_null(strstr(error.text, runs[k].words));
+    psdm_sim_free(sim);
+  }
+  psdm_robot_free(robot);
+}
+
 /* ---- going on ---- */
 
 /* one run or several, stopped in between or not: the same rows; with samples, noise, an encoder, a load and friction */
@@ -207,7 +236,7 @@ static void test_refusals(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_divergence), cmocka_unit_test(test_divergence_to_the_end), cmocka_unit_test(test_wall_time),
-                                     cmocka_unit_test(test_singular),   cmocka_unit_test(test_runs_are_one),          cmocka_unit_test(test_no_time),
+                                     cmocka_unit_test(test_singular), cmocka_unit_test(test_singular_without_load), cmocka_unit_test(test_runs_are_one),          cmocka_unit_test(test_no_time),
                                      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -219,4 +219,32 @@ sed 's/, drive_inertia: unknown/, drive_inertia: unknown, torque_constant: 36/' 
 run calibrate known.yaml --log fast.csv --holdout 0.3 --compare p.yaml --json
 expect_code 0 "--compare with a file of steps"
 ask out 'j["compare"]["global_rel_compared"] < 0.1'
+
+# the mass hangs where simulate --payload has it, on the tip of the longest moving chain, not on what the file has last
+cat > lamp.yaml <<'YAML'
+name: lamp
+gravity: [0, 0, -9.81]
+convention: modified-dh
+joints:
+  - {name: A, alpha: pi/2, limits: {lower: -1, upper: 1, velocity: 1, acceleration: 5, effort: 100}, torque_constant: 1}
+  - {name: B, a: 0.5, limits: {lower: -1, upper: 1, velocity: 1, acceleration: 5, effort: 100}, torque_constant: 1}
+  - {name: lamp, type: fixed, parent: A, a: 0.1}
+links:
+  - {mass: 3, com: [0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+  - {mass: 2, com: [0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+  - {mass: 1, com: [0, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+YAML
+run excite lamp.yaml --for motor --mass 3 --com 0.3,0,0 --out motor.csv
+expect_code 0 "a motion with a mass on the tip"
+expect_in err "link 'link2', the tip of the longest moving chain"
+printf 't,m,rx,ry,rz\n0,3,0.3,0,0\n' > load.csv
+run simulate lamp.yaml --inverse --reference motor.csv --ignore-extra --log empty.csv --log-rate 100
+run simulate lamp.yaml --inverse --reference motor.csv --ignore-extra --payload load.csv --log loaded.csv --log-rate 100
+sed -i '1s/tau/i/g' empty.csv loaded.csv
+run calibrate lamp.yaml --route steps --log motor:empty.csv motor:loaded.csv --weight loaded.csv=3,0.3,0,0 --json
+expect_code 0 "torque constants"
+expect_in err "link 'link2', the tip of the longest moving chain"
+checks=$((checks + 1))
+python3 -c 'import json; j = json.load(open("out")); k = [m["constant"] for m in j["steps"]["motor"]["joints"]]; assert all(abs(x - 1) < 1e-4 for x in k), k' || wrong "constants of one"
+
 finish

@@ -107,6 +107,8 @@ int analyze_read_path(analysis *a) {
   double *values = calloc((size_t)psdm_csv_columns(csv), sizeof *values), *scratch = calloc(psdm_ellipsoids_scratch(a->robot), sizeof *scratch);
   int code = column && values && scratch ? match_columns(a, csv, column, &time) : out_of_memory();
   a->path.timed = time >= 0;
+  /* room that doubles */
+  if (code < 0 && psdm_csv_fits(csv, 3 * sizeof(double) * (size_t)(1 + a->n + PATH_NUMBERS), psdm_robot_memory(a->robot), &error)) code = tool_fail(&error);
   if (code < 0) code = read_rows(a, csv, column, time, values, scratch);
   if (code < 0) summarise(a);
   free(column);

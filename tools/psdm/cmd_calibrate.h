@@ -7,7 +7,7 @@
 #define CALIBRATE_SETTINGS(X)                                                                                                                  \
   X(list, log, "", "[STEP:]FILE ...", "measured logs; may be given several times. Steps: motor: gravity: friction: inertia: before each name")   \
   X(text, route, "", "oneshot|steps", "everything from one kind of log (the default), or step by step (where logs have a step)")               \
-  X(list, weight, "", "FILE=KG[,X,Y,Z] ...", "steps: mass on the last link that the motor log FILE was made with, and its centre in that link's frame (m)") \
+  X(list, weight, "", "FILE=KG[,X,Y,Z] ...", "steps: mass on the tip of the longest moving chain that the motor log FILE was made with, and its centre in that link's frame (m)") \
   X(text, estimator, "consistent", SETTING_WORDS(PSDM_ESTIMATOR_LIST), "how parameters are found, see above")                                                              \
   X(text, holdout, "", "SHARE|blocks:SECONDS/K", "hold out the last share of the rows, or every K-th block of so many seconds; only looked at in the end (steps: a share of each step's, 0.15)") \
   X(text, columns, "", "t=1,q=2:7,tau=8:13", "where channels stand in logs without a header, counted from 1")                                  \

@@ -42,6 +42,7 @@ static int load(calibrate_job *j) {
   robot_settings set = *ROBOT_SETTINGS_OF(&j->set);
   set.params = NULL; /* what earlier runs found need not be complete */
   int code = tool_load("calibrate", j->path, &set, &j->robot);
+  if (code < 0 && j->set.weight.count) tool_default_link(j->robot, "--tip cuts to another");
   if (code < 0) code = calibrate_numbers(j);
   if (code < 0 && j->set.params && psdm_parameters_load(j->set.params, j->robot, NULL, &j->steps.before, &error)) code = tool_fail(&error);
   if (code < 0 && j->steps.before) tool_unsigned(j->set.params, j->steps.before);

@@ -10,7 +10,6 @@
   X(text, method, "exact", "exact|dense", "by one walk over the tree, or from samples and dense systems") \
   X(text, basis, "standard", "standard|echelon", "base parameters: kept standard ones, or theta1, theta2") \
   X(text, sampler, "", "COMMAND", "dense: sample this program's torques, not the recursion's")            \
-  X(text, memory, "", "BYTES", "memory that the derivation may take, as 4G; half of the machine's if not given")  \
   X(text, export, "", "FILE.json|.mat", "write the whole model: functions, P, base parameters")          \
   X(flag, json, "", "", "write one JSON object")                                                         \
   ROBOT_SETTINGS(X)
@@ -190,7 +189,6 @@ int cmd_derive(int argc, char **argv) {
   psdm_error error;
   int code = settings_parse(&derive_line, argc, argv, &set, &path);
   if (code < 0) code = choose(&set, &options);
-  if (code < 0) code = tool_memory("derive", set.memory, &options.memory);
   if (code < 0) code = tool_assume("derive", set.assume, &options);
   if (code < 0) code = tool_load("derive", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = derive(robot, &options, &r);

@@ -80,6 +80,7 @@ static int load(excite_job *j) {
   int code = tool_load("excite", j->path, ROBOT_SETTINGS_OF(&j->set), &j->robot);
   if (code >= 0) return code;
   j->n = psdm_robot_n(j->robot);
+  if (strcmp(j->set.experiment, "motor") == 0) tool_default_link(j->robot, "--tip cuts to another");
   j->torques = !psdm_robot_ready(j->robot, &j->unknown);
   j->unknown.text[strcspn(j->unknown.text, ";")] = '\0'; /* behind it: what other commands need */
   for (int k = 0; k < psdm_robot_joints(j->robot); k++) j->friction |= psdm_robot_joint(j->robot, k)->friction.given;

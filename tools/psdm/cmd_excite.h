@@ -29,7 +29,7 @@
   X(text, acceleration, "", "RAD/S^2,...", "largest accelerations")                                                                            \
   X(text, effort, "", "NM,...", "largest torques, watched where inertias are known")                                                           \
   X(number, mass, "3", "KG", "motor: the heaviest known mass")                                                                                 \
-  X(vector, com, "", "X,Y,Z", "motor: its centre in the last link's frame, m")                                                                 \
+  X(vector, com, "", "X,Y,Z", "motor: its centre in the frame of the link at the tip of the longest moving chain, m")                                                                 \
   X(number, speed, "0", "SHARE", "motor, gravity, friction: of the velocity limit; 0 is 0.1, 0.1, and 0.9 at the largest sine")                \
   X(number, levels, "0", "COUNT", "friction: sizes of sines; 0 is 10")                                                                         \
   ROBOT_SETTINGS(X)

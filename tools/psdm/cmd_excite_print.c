@@ -107,7 +107,7 @@ static void print_use(const excite_job *j) {
   printf("\n  let the robot follow %s, record t, q and currents or torques as fast as it can, then\n", j->set.out ? tool_safe(j->set.out) : "it (--out FILE.csv)");
   switch (j->result->step) {
     case PSDM_STEP_MOTOR:
-      printf("    (once without and once with the mass on the last link, or with several)\n");
+      printf("    (once without and once with the mass, or with several)\n");
       printf("    psdm calibrate %s --route steps --log motor:empty.csv motor:loaded.csv --weight loaded.csv=%.6g,%.6g,%.6g,%.6g --out params.yaml\n", robot, j->options.mass,
              j->options.com[0] + 0.0, j->options.com[1] + 0.0, j->options.com[2] + 0.0);
       break;

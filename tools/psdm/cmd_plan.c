@@ -112,6 +112,8 @@ static int load_trajectory(plan_job *j) {
   psdm_error error;
   if (!j->set.trajectory) return -1;
   tool_input(j->set.trajectory);
+  int code = tool_table_fits(j->robot, j->set.trajectory, 3 * j->n);
+  if (code >= 0) return code;
   return psdm_motion_load(j->set.trajectory, j->n, j->set.ignore_extra || own_columns(j), NULL, &j->path, &error) ? tool_fail(&error) : -1;
 }
 

@@ -128,6 +128,8 @@ static int read_profile(job *j, const char *path) {
     snprintf(error.text, sizeof error.text, "no column '%s'; a profile has q1.. qd1.. qdd1..", name);
     code = tool_fail(&error);
   }
+  /* room that doubles */
+  if (code < 0 && psdm_csv_fits(csv, 3 * sizeof(double) * (size_t)columns, psdm_robot_memory(j->robot), &error)) code = tool_fail(&error);
   if (code < 0) code = read_rows(j, csv, column, columns, &error);
   if (code < 0 && j->profile.count < 10) {
     error = (psdm_error){.status = PSDM_E_PARSE};

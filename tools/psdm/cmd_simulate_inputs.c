@@ -118,6 +118,8 @@ static int load_torque(simulate_job *j) {
     names[i] = text + i * NAME;
   }
   tool_input(j->set.torque);
+  int code = tool_table_fits(j->file, j->set.torque, j->n);
+  if (code >= 0) return code;
   return psdm_signal_load(j->set.torque, names, NULL, j->set.held, j->set.ignore_extra, NULL, &j->torque, &error) ? tool_fail(&error) : -1;
 }
 
@@ -125,6 +127,8 @@ static int load_wrench(simulate_job *j) {
   static const char *const names[] = {"fx", "fy", "fz", "mx", "my", "mz", NULL}, *const optional[] = {"mx", "my", "mz", NULL};
   psdm_error error;
   tool_input(j->set.wrench);
+  int code = tool_table_fits(j->file, j->set.wrench, 6);
+  if (code >= 0) return code;
   if (psdm_signal_load(j->set.wrench, names, optional, j->set.held, j->set.ignore_extra, NULL, &j->wrench, &error)) return tool_fail(&error);
   j->options.wrench = j->wrench;
   if (!j->set.wrench_link) tool_default_link(j->robot, "--wrench-link names another");
@@ -150,9 +154,11 @@ static int load_payload(simulate_job *j) {
   psdm_error error;
   tool_input(j->set.payload);
   tool_default_link(j->robot, "--tip cuts to another");
+  int code = tool_table_fits(j->file, j->set.payload, 10);
+  if (code >= 0) return code;
   if (psdm_signal_load(j->set.payload, names, names + 1, true, j->set.ignore_extra, NULL, &table, &error)) return tool_fail(&error);
   long rows = psdm_signal_rows(table);
-  int code = rows <= SIMULATE_PAYLOADS ? -1 : tool_usage("simulate", "--payload: at most %d rows", SIMULATE_PAYLOADS);
+  code = rows <= SIMULATE_PAYLOADS ? -1 : tool_usage("simulate", "--payload: at most %d rows", SIMULATE_PAYLOADS);
   if (code < 0 && !(j->payload = simulate_array(j, (size_t)rows, sizeof *j->payload))) code = simulate_memory();
   for (long k = 0; k < rows && code < 0; k++) {
     double body[10];

@@ -103,6 +103,8 @@ static int fourier(simulate_job *j, const double *centre, const double *amplitud
 static int from_file(simulate_job *j) {
   psdm_error error;
   tool_input(j->set.reference);
+  int code = tool_table_fits(j->file, j->set.reference, 3 * j->n);
+  if (code >= 0) return code;
   return psdm_motion_load(j->set.reference, j->n, j->set.ignore_extra, NULL, &j->reference, &error) ? tool_fail(&error) : -1;
 }
 

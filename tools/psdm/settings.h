@@ -49,6 +49,7 @@ typedef struct setting {
   X(text, tip, "", "LINK", "keep only the joints that move this link")                         \
   X(text, lock, "", "JOINT=VALUE,...", "hold joints at positions (rad, m)")                         \
   X(text, missing_inertia, "auto", "auto|zero|unknown", "inertia that the file does not give is zero, or unknown; auto: unknown, but for fixed links that another one carries (URDF)") \
+  X(text, memory, "", "BYTES", "memory that the job may take, as 800M or 4G; half of the machine's if not given. More is refused beforehand, with the number") \
   X(text, params, "", "FILE.yaml", "inertias and friction that psdm calibrate found for this robot")
 
 /* The words "a|b" of a list macro with rows X(id, name, ...), for the argument of a setting: SETTING_WORDS(PSDM_CONTROL_LIST). */

@@ -126,6 +126,22 @@ void tool_weak_axes(const psdm_robot *robot, double condition) {
   tool_warn("condition number %.3g: some parameters show up only because axes are not quite parallel or perpendicular to the one before: %s; --snap-axes %.1g takes them as aligned", condition, names, 2 * largest);
 }
 
+/* bytes from "500000000", "800M", "4G" (powers of 1000; "4Gi" of 1024); NULL leaves 0 */
+static int parse_memory(const char *command, const char *text, size_t *bytes) {
+  static const char letters[] = "kMGT";
+  if (!text) return -1;
+  char *end;
+  double value = strtod(text, &end);
+  const char *letter = *end ? strchr(letters, *end == 'K' ? 'k' : *end) : NULL;
+  bool binary = letter && end[1] == 'i';
+  if (letter) value *= pow(binary ? 1024 : 1000, (double)(letter - letters) + 1);
+  end += letter ? 1 + binary : 0;
+  if (*end == 'B') end++;
+  if (end == text || *end || !(value >= 1e6) || value > 1e18) return tool_usage(command, "--memory '%s': a number of bytes from 1M was expected, as 800M or 4G", tool_safe(text));
+  *bytes = (size_t)value;
+  return -1;
+}
+
 /* reads a robot file, or tables when dh is set, and tells what was noticed */
 static int load(const char *command, const char *path, bool tables, const char *x_path, const robot_settings *set, psdm_robot **robot) {
   psdm_error error;
@@ -142,6 +158,8 @@ static int load(const char *command, const char *path, bool tables, const char *
     int code = parse_locks(command, text, locks, &options.lock_count);
     if (code >= 0) return code;
   }
+  int wrong = parse_memory(command, set->memory, &options.memory);
+  if (wrong >= 0) return wrong;
   psdm_status status = tables ? psdm_robot_load_tables(path, x_path, &options, NULL, robot, &error) : psdm_robot_load(path, &options, NULL, robot, &error);
   if (status) return tool_fail(&error);
   tool_input(path);
@@ -163,19 +181,15 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
   return load(command, dh_path, true, x_path, set, robot);
 }
 
-int tool_memory(const char *command, const char *text, size_t *bytes) {
-  static const char letters[] = "kMGT";
-  if (!text) return -1;
-  char *end;
-  double value = strtod(text, &end);
-  const char *letter = *end ? strchr(letters, *end == 'K' ? 'k' : *end) : NULL;
-  bool binary = letter && end[1] == 'i';
-  if (letter) value *= pow(binary ? 1024 : 1000, (double)(letter - letters) + 1);
-  end += letter ? 1 + binary : 0;
-  if (*end == 'B') end++;
-  if (end == text || *end || !(value >= 1e6) || value > 1e18) return tool_usage(command, "--memory '%s': a number of bytes from 1M was expected, as 800M or 4G", tool_safe(text));
-  *bytes = (size_t)value;
-  return -1;
+int tool_table_fits(const psdm_robot *robot, const char *path, int columns) {
+  enum { BYTES = 32 }; /* for every number: room that doubles, and the copies that are made of it */
+  psdm_csv *csv = NULL;
+  psdm_error error;
+  /* what cannot be opened is told of by who reads it */
+  if (strcmp(path, "-") == 0 || psdm_csv_open(path, NULL, &csv, NULL)) return -1;
+  psdm_status status = psdm_csv_fits(csv, BYTES * ((size_t)columns + 1), psdm_robot_memory(robot), &error);
+  psdm_csv_close(csv);
+  return status ? tool_fail(&error) : -1;
 }
 
 int tool_assume(const char *command, const char *text, psdm_derive_options *options) {

@@ -102,10 +102,13 @@ typedef struct robot_settings {
 } robot_settings;
 
 #define ROBOT_SETTINGS_OF(set) \
-  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .snap_axes = (set)->snap_axes, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock, .missing_inertia = (set)->missing_inertia, .params = (set)->params})
+  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .snap_axes = (set)->snap_axes, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock, .missing_inertia = (set)->missing_inertia, .memory = (set)->memory, .params = (set)->params})
 
 /* Loads a robot, with calibrated parameters where --params asks for them; notes and warnings go to stderr. Returns -1 to go on, else an exit code. */
 int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot);
+
+/* A table of this many columns beside t that a motion or a signal will hold: -1 where the robot's --memory has room, else an exit code. */
+int tool_table_fits(const psdm_robot *robot, const char *path, int columns);
 
 /* Warns where a condition number is large and axes are nearly, but not quite, parallel or perpendicular to the one before: names them. */
 void tool_weak_axes(const psdm_robot *robot, double condition);
@@ -118,9 +121,6 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
 
 /* "A = 0,B = C" of --assume, cut into pieces in a static buffer. Returns -1 to go on, else an exit code. */
 int tool_assume(const char *command, const char *text, psdm_derive_options *options);
-
-/* Bytes from "500000000", "800M", "4G" (powers of 1000; "4Gi" of 1024); NULL leaves 0. */
-int tool_memory(const char *command, const char *text, size_t *bytes);
 
 /* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options; optional are those that no word names alone. Returns -1 to go on, else an exit code. */
 int tool_functions(const char *command, const char *list, unsigned *functions, unsigned *optional);

@@ -129,10 +129,11 @@ class Robot(Commands):
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, gravity: npt.ArrayLike | None = None, root: str | None = None, tip: str | None = None,
              lock: Mapping[str, float] | None = None, snap: bool = True, missing_inertia: str = "auto",
-             snap_axes: float = 0) -> Robot:
+             snap_axes: float = 0, memory: int = 0) -> Robot:
         """Reads a file, YAML or URDF. ``gravity`` (3) replaces the file's, ``root`` and ``tip`` cut a chain out, ``lock`` holds joints at positions; ``snap=False``
         keeps angles that are nearly multiples of 15 degrees as they are. ``missing_inertia`` says what becomes of links whose inertia the file does not give: "auto",
         "zero" or "unknown", as on the command line. Axes within ``snap_axes`` (rad) of parallel or perpendicular to the one before are made so.
+        ``memory``: bytes that one job on this robot may take, 0 for half of the machine's; more is refused beforehand.
 
         >>> import psdm
         >>> psdm.Robot.load("no/such/file.yaml")
@@ -145,16 +146,17 @@ class Robot(Commands):
             from psdm._library import PsdmError
 
             raise PsdmError(f"the file could not be opened: {error.strerror}", "PSDM_E_IO", os.fspath(path)) from None
-        return cls.from_text(text, name=os.fspath(path), gravity=gravity, root=root, tip=tip, lock=lock, snap=snap, missing_inertia=missing_inertia, snap_axes=snap_axes)
+        return cls.from_text(text, name=os.fspath(path), gravity=gravity, root=root, tip=tip, lock=lock, snap=snap, missing_inertia=missing_inertia, snap_axes=snap_axes,
+                             memory=memory)
 
     @classmethod
     def from_text(cls, text: str, *, name: str = "text", gravity: npt.ArrayLike | None = None, root: str | None = None, tip: str | None = None,
                   lock: Mapping[str, float] | None = None, snap: bool = True, missing_inertia: str = "auto",
-                  snap_axes: float = 0) -> Robot:
+                  snap_axes: float = 0, memory: int = 0) -> Robot:
         """The same from text in memory; ``name`` stands for the file in messages."""
         down = vector(gravity, 3, "gravity")
         options = {"gravity": None if down is None else down.tolist(), "root": root, "tip": tip, "lock": dict(lock or {}), "snap": snap, "missing_inertia": missing_inertia,
-                   "snap_axes": float(snap_axes)}
+                   "snap_axes": float(snap_axes), "memory": int(memory)}
         return cls._from_source({"text": text, "name": name, "options": options, "parameters": None, "pi": None})
 
     @classmethod
@@ -190,7 +192,7 @@ class Robot(Commands):
         given, error, robot = source["options"], new_error(), ffi.new("psdm_robot **")
         options, keep = ffi.new("psdm_robot_options *"), []
         options.no_snap = not given["snap"]
-        options.snap_axes = given.get("snap_axes", 0.0)
+        options.snap_axes, options.memory = given.get("snap_axes", 0.0), given.get("memory", 0)
         rules = {"auto": lib.PSDM_MISSING_AUTO, "zero": lib.PSDM_MISSING_ZERO, "unknown": lib.PSDM_MISSING_UNKNOWN}
         options.missing_inertia = chosen("missing_inertia", given.get("missing_inertia", "auto"), rules)
         if given["gravity"] is not None:

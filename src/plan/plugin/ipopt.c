@@ -109,8 +109,7 @@ static void take_answer(const job *j, enum ApplicationReturnStatus status, doubl
 
 /* IPOPT is C++, and MUMPS Fortran: without memory they end the program. So it is asked for before them: their matrices and a margin. */
 static bool has_room(const psdmp_solver_problem *p) {
-  enum { MARGIN = 16 << 20, PER_NUMBER = 256 };
-  void *volatile room = malloc(MARGIN + PER_NUMBER * ((size_t)p->unknowns + (size_t)p->rows + (size_t)p->slopes + (size_t)p->curves));
+  void *volatile room = malloc(PSDMP_SOLVER_MARGIN + PSDMP_SOLVER_BYTES * ((size_t)p->unknowns + (size_t)p->rows + (size_t)p->slopes + (size_t)p->curves));
   free(room);
   return room != NULL;
 }
