@@ -9,30 +9,36 @@
 
 #include "base/base.h"
 
-enum { FRAMES = 14, OWN = 2, STACKS = 1 << 15, MOST = 20000 };
+enum { FRAMES = 7, STACKS = 1 << 15, PLACES = 20000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* some of the library runs in threads */
 static uint64_t seen[STACKS];                            /* a hash table of stacks, 0: free */
-static long stacks;
-static bool armed, failed;
+static long place[PLACES], places;                       /* numbers of the calls whose stacks were new */
+static long calls, fail_at;
+static enum { OFF, WATCH, FAIL } mode;
 static void *culprit[FRAMES];
 static int culprit_depth;
 
-/* whether this call is the one that fails in this run */
-static bool runs_out(void) {
+/* notes the number of this call when its stack is new */
+static void watch(void) {
   void *frame[FRAMES];
-  if (!armed || failed) return false;
   int depth = backtrace(frame, FRAMES);
   uint64_t hash = 0xCBF29CE484222325u;
-  for (int i = OWN; i < depth; i++) hash = (hash ^ (uint64_t)(uintptr_t)frame[i]) * 0x100000001B3u;
-  pthread_mutex_lock(&lock);
+  for (int i = 0; i < depth; i++) hash = (hash ^ (uint64_t)(uintptr_t)frame[i]) * 0x100000001B3u;
   size_t at = (size_t)(hash >> 20) % STACKS;
   while (seen[at] && seen[at] != hash) at = (at + 1) % STACKS;
-  bool now = !seen[at] && !failed;
-  if (now) {
-    seen[at] = hash, stacks++, failed = true;
-    memcpy(culprit, frame, sizeof frame), culprit_depth = depth;
-  }
+  if (!seen[at] && places < PLACES) place[places++] = calls;
+  seen[at] = hash;
+}
+
+/* whether this call is the one that fails in this run */
+static bool runs_out(void) {
+  if (mode == OFF) return false;
+  pthread_mutex_lock(&lock);
+  calls++;
+  if (mode == WATCH) watch();
+  bool now = mode == FAIL && calls == fail_at;
+  if (now) culprit_depth = backtrace(culprit, FRAMES);
   pthread_mutex_unlock(&lock);
   return now;
 }
@@ -74,28 +80,36 @@ static int judge(const char *name, psdm_status status, const psdm_error *error, 
   return wrong;
 }
 
-static long everywhere(const char *name, shortage_attempt attempt, const void *what, bool tolerant) {
-  long before = stacks, tolerated = 0, wrong = 0;
-  for (long runs = 0; runs < MOST; runs++) {
-    counting c;
-    psdm_error error = {.status = PSDM_OK};
-    counting_init(&c, 0);
-    failed = false, armed = true;
-    psdm_status status = attempt(&c.allocator, what, &error);
-    armed = false;
-    char sentence[1000];
-    if (!failed) {
-      if (status) fail_msg("%s without a shortage: %s", name, error.status ? psdm_error_format(&error, sentence, sizeof sentence) : psdm_status_text(status));
-      if (c.live) fail_msg("%s: %ld pieces of memory are left", name, c.live);
-      if (wrong) fail_msg("%s: %ld wrong answers of %ld", name, wrong, stacks - before);
-      printf("%s: %ld shortages, %ld of them tolerated\n", name, stacks - before, tolerated);
-      return stacks - before;
-    }
-    wrong += judge(name, status, &error, c.live, tolerant);
-    tolerated += status == PSDM_OK;
+/* one run; how many things were wrong with it */
+static int run(const char *name, shortage_attempt attempt, const void *what, bool tolerant, long *tolerated) {
+  counting c;
+  psdm_error error = {.status = PSDM_OK};
+  char sentence[1000];
+  counting_init(&c, 0);
+  calls = 0;
+  psdm_status status = attempt(&c.allocator, what, &error);
+  if (mode == FAIL && calls >= fail_at) {
+    *tolerated += status == PSDM_OK;
+    return judge(name, status, &error, c.live, tolerant);
   }
-  fail_msg("%s: no end", name);
+  mode = OFF;
+  if (status) fail_msg("%s without a shortage: %s", name, error.status ? psdm_error_format(&error, sentence, sizeof sentence) : psdm_status_text(status));
+  if (c.live) fail_msg("%s: %ld pieces of memory are left", name, c.live);
   return 0;
+}
+
+static long everywhere(const char *name, shortage_attempt attempt, const void *what, bool tolerant) {
+  long tolerated = 0, wrong = 0;
+  places = 0, mode = WATCH;
+  run(name, attempt, what, tolerant, &tolerated);
+  for (long k = 0; k < places; k++) {
+    fail_at = place[k], mode = FAIL;
+    wrong += run(name, attempt, what, tolerant, &tolerated);
+  }
+  mode = OFF;
+  printf("%s: %ld shortages, %ld of them tolerated\n", name, places, tolerated);
+  if (wrong) fail_msg("%s: %ld wrong answers of %ld", name, wrong, places);
+  return places;
 }
 
 long shortage_everywhere(const char *name, shortage_attempt attempt, const void *what) { return everywhere(name, attempt, what, false); }

@@ -8,8 +8,8 @@
 /* Makes something and frees it; answers what the making answered. */
 typedef psdm_status (*shortage_attempt)(const psdm_allocator *allocator, const void *what, psdm_error *error);
 
-/* Runs the attempt until every stack of calls has failed once. Each time the answer must be PSDM_E_MEMORY and nothing may be left;
- * the last run, without a failure, must be PSDM_OK. Returns how many failures there were. */
+/* Runs the attempt once as it is, which must be PSDM_OK, and once for each stack of calls that was new in that run. Each time the answer must be PSDM_E_MEMORY, and
+ * nothing may be left. Returns how many failures there were. */
 long shortage_everywhere(const char *name, shortage_attempt attempt, const void *what);
 
 /* The same for what may do without some memory: PSDM_OK is an answer as well. */
