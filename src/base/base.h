@@ -56,6 +56,8 @@ typedef struct psdmp_arena {
 
 void *psdmp_arena_alloc(psdmp_arena *arena, size_t bytes); /* zeroed, max_align_t aligned; NULL on failure */
 void *psdmp_arena_alloc_raw(psdmp_arena *arena, size_t bytes); /* the same, not zeroed when it is large */
+void *psdmp_arena_array(psdmp_arena *arena, ptrdiff_t count, size_t bytes); /* count elements of so many bytes each, one at least; zeroed; NULL on failure */
+void *psdmp_arena_array_raw(psdmp_arena *arena, ptrdiff_t count, size_t bytes); /* the same, not zeroed when it is large */
 char *psdmp_arena_text(psdmp_arena *arena, const char *text, size_t length); /* terminated copy */
 void psdmp_arena_free(psdmp_arena *arena);
 

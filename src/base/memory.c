@@ -60,6 +60,15 @@ static void *arena_take(psdmp_arena *arena, size_t bytes, bool zeroed) {
 void *psdmp_arena_alloc(psdmp_arena *arena, size_t bytes) { return arena_take(arena, bytes, true); }
 void *psdmp_arena_alloc_raw(psdmp_arena *arena, size_t bytes) { return arena_take(arena, bytes, false); }
 
+/* bytes of an array with one element at least; too many for a size_t are too many for any arena */
+static size_t array_bytes(ptrdiff_t count, size_t bytes) {
+  size_t most = count > 1 ? (size_t)count : 1;
+  return most > SIZE_MAX / bytes ? SIZE_MAX : most * bytes;
+}
+
+void *psdmp_arena_array(psdmp_arena *arena, ptrdiff_t count, size_t bytes) { return psdmp_arena_alloc(arena, array_bytes(count, bytes)); }
+void *psdmp_arena_array_raw(psdmp_arena *arena, ptrdiff_t count, size_t bytes) { return psdmp_arena_alloc_raw(arena, array_bytes(count, bytes)); }
+
 char *psdmp_arena_text(psdmp_arena *arena, const char *text, size_t length) {
   char *copy = psdmp_arena_alloc(arena, length + 1);
   if (copy && length) memcpy(copy, text, length);

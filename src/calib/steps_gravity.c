@@ -24,6 +24,7 @@ typedef struct gravity {
   double *scratch, *Y, *rest, *row; /* Y, rest: (n x l) moving, at rest */
   double *gram;                     /* (l x l) of Y at rest over the rows that are fitted */
   bool *first;                      /* (l) gravity */
+  bool *lost;                       /* (l) those of them that the paths do not show */
   psdmp_judge *judge;               /* NULL: rows are gathered */
   long rows;
 } gravity;
@@ -39,8 +40,8 @@ static psdm_status load(gravity *g, psdm_error *error) {
   g->scratch = PSDMP_NEW(g->arena, psdmp_steps_scratch(s), double);
   g->Y = PSDMP_NEW(g->arena, (long)s->n * s->l, double), g->rest = PSDMP_NEW(g->arena, (long)s->n * s->l, double);
   g->row = PSDMP_NEW(g->arena, s->l + 2 + PSDMP_FRICTION, double), g->gram = PSDMP_NEW(g->arena, (long)s->l * s->l, double);
-  g->first = PSDMP_NEW(g->arena, s->l, bool);
-  if (!g->scratch || !g->Y || !g->rest || !g->row || !g->gram || !g->first || !psdmp_linear_new(s, g->arena, &g->linear)) return psdmp_steps_no_memory(error);
+  g->first = PSDMP_NEW(g->arena, s->l, bool), g->lost = PSDMP_NEW(g->arena, s->l, bool);
+  if (!g->scratch || !g->Y || !g->rest || !g->row || !g->gram || !g->first || !g->lost || !psdmp_linear_new(s, g->arena, &g->linear)) return psdmp_steps_no_memory(error);
   for (int j = 0; j < s->l; j++) g->first[j] = s->gravity[j];
   return PSDM_OK;
 }
@@ -188,16 +189,15 @@ static psdm_status keep(gravity *g, const psdmp_linear_answer *a, const bool *sh
 
 static void say_lost(gravity *g, const bool *shown) {
   psdmp_steps *s = g->s;
-  bool *lost_ones = PSDMP_NEW(g->arena, s->l, bool);
   char names[120];
   int kept = 0, missing = 0;
-  for (int j = 0; j < s->l && lost_ones; j++) {
-    lost_ones[j] = g->first[j] && !shown[j];
-    if (lost_ones[j] && psdmp_steps_known(s, j)) kept++;
-    missing += lost_ones[j];
+  for (int j = 0; j < s->l; j++) {
+    g->lost[j] = g->first[j] && !shown[j];
+    if (g->lost[j] && psdmp_steps_known(s, j)) kept++;
+    missing += g->lost[j];
   }
   if (!missing) return;
-  psdmp_steps_names(s, lost_ones, true, names, sizeof names);
+  psdmp_steps_names(s, g->lost, true, names, sizeof names);
   psdmp_steps_remark(s, "gravity: the paths do not tell %s apart%s", names,
                      kept == missing ? "; earlier values are kept"
                      : kept          ? "; where there are earlier values they are kept"

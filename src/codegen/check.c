@@ -11,7 +11,7 @@
 
 enum { STATES = PSDMP_STATES, MOST_PARTS = 4 };
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 double psdmp_tolerance(const psdm_code *code) { return code->options.real_float ? 1e-3 : 1e-9; }
 
@@ -37,6 +37,7 @@ typedef struct measure {
   double torque;     /* largest one of all states */
   double *unit;      /* (n) metres, or 1 for angles: forces count by their work over a unit */
   double offset;     /* potential energy counts from anywhere: from state 0 */
+  double *Y;           /* (n x standard) regressor: of one state */
 } measure;
 
 /* of a standard parameter: mass, first and second moments, drives */
@@ -83,10 +84,9 @@ static void set_least_columns(const measure *m, part *k) {
   psdmp_trial *t = m->t;
   const psdm_robot *r = t->code->robot;
   int n = r->n, S = psdm_robot_parameter_count(r);
-  double *Y = NEW(t->arena, n * S, double);
-  for (int s = 0; s < STATES && Y; s++) {
-    if (psdm_regressor_standard(&t->robot, t->work, t->q + s * n, t->qd + s * n, t->qdd + s * n, Y)) continue;
-    for (int i = 0; i < n * S; i++) k[kind_of(m, i % S)].least = fmax(k[kind_of(m, i % S)].least, m->unit[i / S] * fabs(Y[i]));
+  for (int s = 0; s < STATES; s++) {
+    if (psdm_regressor_standard(&t->robot, t->work, t->q + s * n, t->qd + s * n, t->qdd + s * n, m->Y)) continue;
+    for (int i = 0; i < n * S; i++) k[kind_of(m, i % S)].least = fmax(k[kind_of(m, i % S)].least, m->unit[i / S] * fabs(m->Y[i]));
   }
   for (int i = 1; i >= 0; i--) k[i].least = fmax(k[i].least, psdmp_chain_reach(r) * k[i + 1].least);
 }
@@ -194,7 +194,8 @@ static psdm_status set_measure(measure *m) {
   m->tau = NEW(t->arena, STATES * n, double);
   m->M = NEW(t->arena, STATES * n * n, double);
   m->unit = NEW(t->arena, n, double);
-  if (!m->want || !m->tau || !m->M || !Minv || !m->unit) return PSDM_E_MEMORY;
+  m->Y = NEW(t->arena, m->p->function == PSDM_CODE_REGRESSOR ? n * psdm_robot_parameter_count(t->code->robot) : 0, double);
+  if (!m->want || !m->tau || !m->M || !Minv || !m->unit || !m->Y) return PSDM_E_MEMORY;
   for (int i = 0; i < n; i++) m->unit[i] = psdmp_joint_unit(t->code->robot, i);
   psdm_status status = psdmp_trial_expect(t, m->p, m->want);
   m->condition = 1;

@@ -269,6 +269,7 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
     return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prefix must be a C identifier of at most 60 letters, digits and _");
   o->prefix = o->prefix ? psdmp_arena_text(&code->arena, o->prefix, strlen(o->prefix)) : identifier(&code->arena, r->name);
   if (o->command) o->command = psdmp_arena_text(&code->arena, o->command, strlen(o->command));
+  if (code->arena.failed) return no_memory(r, error);
   if (o->link < 0 || o->link > r->joints) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link %d of %d", o->link, r->joints);
   if (o->link && o->functions >> PSDM_CODE_JACOBIAN & 1 && !psdm_robot_moves(r, o->link - 1)) {
     char name[80];
@@ -277,7 +278,7 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   }
   if (outside_model(o) && o->method == PSDM_CODE_EXPANDED)
     return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "gravity, payload and wrench as arguments need the recursive method");
-  return o->prefix ? PSDM_OK : no_memory(r, error);
+  return PSDM_OK;
 }
 
 /* base parameters that the file states by name; false unless all are there */

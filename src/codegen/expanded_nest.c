@@ -11,7 +11,7 @@
 
 #include "codegen/expanded.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc_raw(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array_raw(arena, count, sizeof(type)))
 
 /* a sparse polynomial over the monomials that are left at a level */
 typedef struct row {
@@ -554,7 +554,7 @@ static bool emit(nest *n, const psdmp_variables *v, psdm_graph *g, psdm_ref *out
     value = parent;
   }
   for (uint32_t i = 0; i < n->sums->outputs; i++) out[i] = psdm_scale(g, known_constant(&e, value[i].scale), value[i].ref);
-  return psdm_graph_status(g) == PSDM_OK;
+  return !n->arena->failed && psdm_graph_status(g) == PSDM_OK; /* without room for its constants the code would be another */
 }
 
 /* polynomials without any variable are numbers */

@@ -4,7 +4,7 @@
 
 #include "codegen/chain.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 /* axes closer than this are parallel, cosines closer to 0 and 1 are these */
 static const double NEAR = PSDMP_PARALLEL;

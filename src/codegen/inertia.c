@@ -11,7 +11,7 @@
 #include "psdm/params.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 /* ---- what is the same for every choice ---- */
 

@@ -2,7 +2,7 @@
  * reduce_states.c does, and evaluates a table of functions. */
 #include "codegen/monte.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 /* What the object is handed: host pointers, read by psdm_monte_load. The text has the same structure. */
 typedef struct tables {

@@ -6,7 +6,7 @@
 
 #include "codegen/trace.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 /* shaken descents, how many may go by without a better result, and nodes that all may build: a second of search at most */
 enum { ROUNDS = 3, PATIENCE = 50, BUDGET = 30000000 }; /* rounds: times the patience */

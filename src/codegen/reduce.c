@@ -11,7 +11,7 @@
 #include "linalg/linalg.h"
 #include "robot/robot_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 enum {
   SAMPLES = 1000000,       /* that verify */

@@ -6,7 +6,7 @@
 #include "rigid/rigid_priv.h"
 
 #define PI 3.14159265358979323846
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 psdm_profile psdm_profile_slow(void) { return (psdm_profile){.q = PI, .qd = 0.1, .qdd = 1}; }
 psdm_profile psdm_profile_fast(void) { return (psdm_profile){.q = PI, .qd = 1, .qdd = 10}; }

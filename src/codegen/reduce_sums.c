@@ -10,7 +10,7 @@
 #include <omp.h>
 #endif
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 enum { LANES = PSDMP_LANES, MEDIANS = 96 << PSDMP_MEDIAN_BITS };
 enum { RANK, ERRORS, NORMAL, INTRODUCE, FORGET }; /* what is summed; what other ranks are told */

@@ -12,7 +12,7 @@
 
 enum { STATES = PSDMP_STATES };
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 typedef psdmp_trial trial;
 

@@ -104,6 +104,7 @@ static psdm_status digest(const psdmp_writer *e, bool wrapper, psdmp_arena *aren
     psdmp_wrap_fmu(&into, "");
   else
     status = psdmp_emit_source(&into, arena);
+  if (!status && psdm_output_failed(into.out)) status = PSDM_E_MEMORY; /* or the identity would be another one */
   *value = psdmp_digest_close(&into.out);
   return status;
 }

@@ -8,7 +8,7 @@
 #include "derive/collect.h"
 #include "linalg/linalg.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 enum { WIDE = PSDMP_STANDARD + 1 };
 

@@ -8,7 +8,7 @@
 #include "linalg/solve.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 /* remainders of sampled columns below this are rounding: recursions of a dozen joints are good to 1e-15, and a few hundred samples add up */
 static const double SAMPLE_ROUNDING = 3e-13;

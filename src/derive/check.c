@@ -6,7 +6,7 @@
 #include "psdm/params.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 static psdm_status failed(const psdm_robot *r, psdm_status status, psdm_error *error) {
   return psdmp_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));

@@ -6,7 +6,7 @@
 
 #include "derive/collect.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 /* codes present in one class, with the count of those before each word; where codes are far apart, the sorted codes themselves */
 typedef struct code_set {

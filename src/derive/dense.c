@@ -7,7 +7,7 @@
 #include "linalg/linalg.h"
 #include "linalg/solve.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc_raw(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array_raw(arena, count, sizeof(type)))
 
 /* what is smaller, of torques in the arm's own units, is rounding (section 3.4.3) */
 static const double TOLERANCE = 1e-10;

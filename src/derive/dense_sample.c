@@ -4,7 +4,7 @@
 
 #include "derive/dense.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc_raw(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array_raw(arena, count, sizeof(type)))
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
   return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");

@@ -8,7 +8,7 @@
 #include "derive/collect.h"
 #include "derive/dense.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 static double now(void) {
   struct timespec t;

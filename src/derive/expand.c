@@ -482,7 +482,7 @@ psdm_status psdmp_expand(const psdm_robot *r, const uint64_t *digit, const psdm_
     if (status) return status;
     if (o && o->going_on && !o->going_on(o->going_on_user, (double)(b + 1) / r->bodies)) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while deriving");
   }
-  if (e->pool.beyond) return psdmp_beyond_memory(r, 2 * (double)e->pool.limit, e->pool.limit, error); /* before the first joint */
+  if (e->pool.beyond) return psdmp_derive_ask(r, 2 * (double)e->pool.limit, e->pool.limit, error); /* before the first joint */
   return ok && !e->pool.failed ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
 }
 

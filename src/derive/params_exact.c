@@ -5,7 +5,7 @@
 #include "derive/collect.h"
 #include "psdm/params.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 /* a model that has no functions */
 static bool shape(const psdm_robot *r, psdm_model *m) {

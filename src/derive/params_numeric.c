@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 /* what is handed out, and the memory behind it */
 typedef struct holder {

@@ -3,7 +3,7 @@
 
 #include "derive/params_numeric.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 bool psdmp_lapack_qr(psdmp_arena *arena, int rows, int columns, double *A) {
   double size = 0, *tau = NEW(arena, columns, double);

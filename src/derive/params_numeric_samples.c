@@ -9,7 +9,7 @@
 #include "derive/params_numeric.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 enum { MAX_STATE = 4 }; /* vectors of length n in one sample */
 

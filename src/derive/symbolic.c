@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 enum { RATIO = 9 }; /* in place of a degree */
 enum { FRESH = 3 }; /* derivations at lengths that no formula was made from */

@@ -10,7 +10,7 @@
 #include "linalg/linalg.h"
 #include "model/model_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 /* the pseudo-inertia [Sigma h; h' m], Sigma = tr(I)/2 - I; entry e of the ten parameters enters with these weights */
 static void pseudo_inertia(const double pi[10], double P[16]) {

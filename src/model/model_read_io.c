@@ -6,7 +6,7 @@
 #include "model/model_priv.h"
 #include "robot/robot_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 typedef struct reader {
   const char *file;

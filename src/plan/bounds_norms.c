@@ -7,7 +7,7 @@
 
 static const double pi = 3.14159265358979324;
 
-#define NEW(arena, count) ((double *)psdmp_arena_alloc(arena, sizeof(double) * (size_t)((count) > 0 ? (count) : 1)))
+#define NEW(arena, count) ((double *)psdmp_arena_array(arena, count, sizeof(double)))
 
 bool psdmp_norms_make(psdmp_arena *arena, const psdm_robot *robot, psdmp_norms *s) {
   int n = psdm_robot_n(robot);

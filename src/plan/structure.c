@@ -9,7 +9,7 @@
 
 const double psdmp_structure_zero = 1e-12;
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, sizeof(type) * (size_t)((count) > 0 ? (count) : 1)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 void psdm_structure_free(psdm_structure *s) {
   if (!s) return;

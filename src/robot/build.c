@@ -6,7 +6,7 @@
 #include "linalg/linalg.h"
 #include "robot/spec.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 static psdm_status no_memory(const psdmp_spec *spec, psdm_error *error) {
   return psdmp_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");

@@ -7,7 +7,7 @@
 
 #include "robot/spec.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 enum { BASE = -1, NOT_YET = -2 };
 
@@ -65,10 +65,10 @@ static psdm_status tell(psdmp_text_list *to, psdmp_arena *arena, const names *li
 }
 
 psdm_status psdmp_spec_missing(psdmp_spec *spec, psdm_missing_inertia rule, psdmp_arena *arena, psdm_error *error) {
+  if (!spec->urdf && rule != PSDM_MISSING_ZERO) return PSDM_OK;
   int *leader = NEW(arena, spec->joints, int);
   bool *informed = NEW(arena, spec->joints, bool);
   names unknown = {0}, half = {0}, bolted = {0}, zero = {0};
-  if (!spec->urdf && rule != PSDM_MISSING_ZERO) return PSDM_OK;
   if (!leader || !informed) return psdmp_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
   find_leaders(spec, leader);
   for (int j = 0; j < spec->joints; j++)

@@ -6,7 +6,7 @@
 #include "robot/names.h"
 #include "robot/spec.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 
 typedef struct cutter {
   psdmp_spec *spec;

@@ -43,7 +43,7 @@ typedef struct urdf {
   psdmp_names link_names, joint_names;
 } urdf;
 
-#define NEW(r, count, type) ((type *)psdmp_arena_alloc((r)->arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(r, count, type) ((type *)psdmp_arena_array((r)->arena, count, sizeof(type)))
 
 /* ---- messages ---- */
 

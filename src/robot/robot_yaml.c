@@ -26,7 +26,7 @@ typedef struct field {
 } field;
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define NEW(r, count, type) ((type *)psdmp_arena_alloc((r)->arena, (size_t)((count) > 0 ? (count) : 1) * sizeof(type)))
+#define NEW(r, count, type) ((type *)psdmp_arena_array((r)->arena, count, sizeof(type)))
 
 /* ---- messages ---- */
 

@@ -7,6 +7,7 @@
 #include "report/page.h"
 #include "report/section_calibration.h"
 #include "support.h"
+#include "whole.h"
 
 /* ---- results of every kind, as small as they can be ---- */
 
@@ -117,27 +118,6 @@ static void all_sections(psdmp_page *page, const psdmp_results *results) {
   psdmp_section_plan(page, results);
   psdmp_section_analyze(page, results);
   psdmp_page_end(page);
-}
-
-static int occurrences(const char *text, const char *word) {
-  int count = 0;
-  for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) count++;
-  return count;
-}
-
-/* what is opened is closed, and nothing of a result became markup */
-static void expect_whole(const psdmp_page *page) {
-  static const char *const tags[] = {"section", "table", "tr", "td", "th", "ul", "li", "dl", "dt", "dd", "details", "h2", "h3", "p"};
-  const char *text = page->text ? page->text : "";
-  for (size_t k = 0; k < sizeof tags / sizeof *tags; k++) {
-    char open[24], open_more[24], close[24];
-    sprintf(open, "<%s>", tags[k]), sprintf(open_more, "<%s ", tags[k]), sprintf(close, "</%s>", tags[k]);
-    assert_int_equal(occurrences(text, open) + occurrences(text, open_more), occurrences(text, close));
-  }
-  assert_null(strstr(text, "<img"));
-  assert_null(strstr(text, "<script"));
-  assert_null(strstr(text, ">-nan"));
-  assert_null(strstr(text, ">inf"));
 }
 
 /* ---- numbers and plots of whole results ---- */

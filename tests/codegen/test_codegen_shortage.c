@@ -1,0 +1,119 @@
+/* test_codegen_shortage.c: memory runs out wherever code is built, written, compiled, and wherever a model is reduced. */
+#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "psdm/compile.h"
+#include "psdm/reduce.h"
+#include "shortage.h"
+
+static const char pendulum[] = "name: one\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.4, alpha: 0.3}\nlinks:\n  - {mass: 2, com: [0.1, 0.2, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
+enum { ALL = (1u << PSDM_CODE_FUNCTIONS) - 1 };
+
+typedef struct job {
+  const psdm_robot *robot;
+  const psdm_model *model;
+  psdm_code_options options;
+  const char *folder;
+} job;
+
+static psdm_status try_build(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  const job *j = what;
+  psdm_code *code = (psdm_code *)&code;
+  psdm_status status = j->model ? psdm_code_build_model(j->robot, j->model, &j->options, allocator, &code, error)
+                                : psdm_code_build(j->robot, &j->options, allocator, &code, error);
+  if (status) assert_null(code);
+  if (!status && j->folder) status = psdm_code_write(code, j->folder, error);
+  psdm_code_free(code);
+  return status;
+}
+
+static int forget(const char *path, const struct stat *s, int flag, struct FTW *where) {
+  (void)s, (void)flag, (void)where;
+  return remove(path);
+}
+
+static void code_that_is_built_and_written(void **state) {
+  (void)state;
+  char folder[] = "/tmp/psdm-shortage-XXXXXX";
+  assert_non_null(mkdtemp(folder));
+  psdm_robot *one = parse_robot(pendulum), *two = load_shipped("two_link");
+  psdm_model *model;
+  assert_int_equal(psdm_model_derive(one, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+  enum { GRAVITY = 1u << PSDM_CODE_GRAVITY, INVERSE = 1u << PSDM_CODE_INVERSE, FORWARD = 1u << PSDM_CODE_FORWARD, REGRESSOR = 1u << PSDM_CODE_REGRESSOR, MASS = 1u << PSDM_CODE_MASS };
+  const job jobs[] = {
+      {one, NULL, {.functions = ALL, .effort = -1, .command = "psdm codegen", .method = PSDM_CODE_RECURSIVE}, NULL},
+      {one, NULL, {.functions = GRAVITY, .effort = -1, .method = PSDM_CODE_EXPANDED}, NULL},
+      {one, NULL, {.functions = INVERSE | REGRESSOR, .method = PSDM_CODE_RECURSIVE, .effort = -1, .theta_argument = true, .friction_columns = true, .drive_columns = true}, folder},
+      {one, NULL, {.functions = INVERSE | FORWARD, .method = PSDM_CODE_RECURSIVE, .effort = -1, .gravity_argument = true, .payload_argument = true, .wrench_argument = true, .target = PSDM_CODE_SIMD}, folder},
+      {one, NULL, {.functions = INVERSE | MASS, .method = PSDM_CODE_RECURSIVE, .effort = -1, .target = PSDM_CODE_CUDA, .real_float = true}, folder},
+      {one, NULL, {.functions = INVERSE, .method = PSDM_CODE_RECURSIVE, .effort = -1, .wraps = (1u << PSDM_CODE_WRAPS) - 1}, folder},
+      {one, model, {.functions = GRAVITY}, folder},
+      {two, NULL, {.functions = INVERSE, .effort = -1, .method = PSDM_CODE_RECURSIVE}, NULL},
+  };
+  for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) shortage_everywhere("code", try_build, &jobs[i]);
+  nftw(folder, forget, 8, FTW_DEPTH | FTW_PHYS);
+  psdm_model_free(model);
+  psdm_robot_free(one), psdm_robot_free(two);
+}
+
+static psdm_status try_compile(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  psdm_compiled *compiled = (psdm_compiled *)&compiled;
+  psdm_status status = psdm_compile(what, &(psdm_compile_options){.graph = true}, allocator, &compiled, error);
+  if (status) assert_null(compiled);
+  psdm_compiled_free(compiled);
+  return status;
+}
+
+static psdm_status try_native(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  psdm_compiled *compiled = (psdm_compiled *)&compiled;
+  psdm_status status = psdm_compile(what, &(psdm_compile_options){.compiler = "cc -O0"}, allocator, &compiled, error);
+  if (status) assert_null(compiled);
+  psdm_compiled_free(compiled);
+  return status;
+}
+
+static void code_that_is_compiled(void **state) {
+  (void)state;
+  psdm_robot *robot = parse_robot(pendulum);
+  psdm_code *code;
+  assert_int_equal(psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .effort = -1}, NULL, &code, NULL), PSDM_OK);
+  shortage_everywhere("graph", try_compile, code);
+  shortage_tolerated("native", try_native, code); /* the graph takes its place */
+  psdm_code_free(code);
+  psdm_robot_free(robot);
+}
+
+static psdm_status try_reduce(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  const job *j = what;
+  const psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 100, .contributions = 50, .medians = true, .threads = 1};
+  psdm_reducer *reducer = (psdm_reducer *)&reducer;
+  psdm_model *reduced = NULL;
+  psdm_reduce_info info;
+  double at[2];
+  psdm_status status = psdm_reducer_new(j->robot, j->model, &options, allocator, &reducer, error);
+  if (status) assert_null(reducer);
+  if (!status) status = psdm_reducer_errors(reducer, 1, (const double[]){0.5, 0.9}, at, error);
+  if (!status) status = psdm_reducer_reduce(reducer, 0.05, 0.9, &reduced, &info, error);
+  psdm_model_free(reduced);
+  psdm_reducer_free(reducer);
+  return status;
+}
+
+static void models_that_are_reduced(void **state) {
+  (void)state;
+  psdm_robot *robot = parse_robot(pendulum);
+  psdm_model *model;
+  assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+  shortage_everywhere("reduce", try_reduce, &(job){.robot = robot, .model = model});
+  psdm_model_free(model);
+  psdm_robot_free(robot);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(code_that_is_built_and_written), cmocka_unit_test(code_that_is_compiled), cmocka_unit_test(models_that_are_reduced)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
