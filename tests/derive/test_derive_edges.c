@@ -109,9 +109,11 @@ static void random_states(void **state) {
   (void)state;
   psdm_robot *r = parse_robot("convention: dh\ngravity: [3, 4, 12]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n"), *still = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n");
   uint64_t seed = 1;
-  double q[2], qd[2], qdd[2], high[6] = {0}, low[6] = {0};
+  double q[2], qd[2], qdd[2], high[6] = {0}, low[6] = {0}, unit[2], far[2];
+  psdmp_motion_units(r, 2, unit, far);
+  assert_true(unit[0] == 1 && unit[1] == 2 && far[0] == 1 && far[1] == 1);
   for (int k = 0; k < 2000; k++) {
-    psdmp_random_state(k < 1000 ? r : still, 2, &seed, q, qd, qdd);
+    psdmp_random_state(k < 1000 ? r : still, 2, unit, far, &seed, q, qd, qdd);
     double rate = k < 1000 ? sqrt(6.5) : 1;
     const double share[6] = {q[0] / 3.14159, q[1] / 2, qd[0] / rate, qd[1] / (2 * rate), qdd[0] / (rate * rate), qdd[1] / (2 * rate * rate)};
     for (int i = 0; i < 6; i++) high[i] = fmax(high[i], share[i]), low[i] = fmin(low[i], share[i]);
