@@ -1,4 +1,5 @@
 /* test_log.c: logs as text: names, numbers, separators, clocks, sides; what is refused, and what is left out and told. */
+#define _GNU_SOURCE /* mkdtemp */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -330,8 +331,12 @@ static void files(void **state) {
   assert_null(log);
   snprintf(expected, sizeof expected, "no/such/log.csv: cannot be opened: %s", strerror(ENOENT));
   assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), expected);
-  assert_int_equal(psdm_log_open(".", robot, NULL, NULL, &log, &error), PSDM_E_IO);
-  assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), ".: is a directory; a log was expected");
+  char folder[] = "/tmp/psdm_test_log_XXXXXX"; /* empty: a folder may be a bag */
+  assert_non_null(mkdtemp(folder));
+  assert_int_equal(psdm_log_open(folder, robot, NULL, NULL, &log, &error), PSDM_E_IO);
+  snprintf(expected, sizeof expected, "%s: is a directory; a log was expected", folder);
+  assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), expected);
+  assert_int_equal(rmdir(folder), 0);
   psdm_log_close(NULL);
   psdm_robot_free(robot);
 }
