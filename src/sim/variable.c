@@ -17,8 +17,9 @@ struct psdmp_variable {
   SUNContext context;
   void *cvode;
   N_Vector y, absolute;
-  N_Vector spare; /* stands in for vectors there is no memory for */
-  SUNMatrix jacobian;
+  N_Vector spare;  /* stands in for vectors there is no memory for */
+  N_Vector hollow; /* and for the one without numbers that each Jacobian takes */
+  SUNMatrix jacobian, saved; /* saved: a copy for CVODE, which it takes at its first step */
   SUNLinearSolver linear;
   SUNNonlinearSolver nonlinear;
   int *roots;
@@ -56,20 +57,8 @@ static void set_tolerances(const psdm_sim *s, double *absolute) {
   }
 }
 
-/* constructors answer NULL where memory is short */
-static int attach_solver(psdm_sim *s, psdmp_variable *v) {
-  if (s->integrator == PSDM_INTEGRATOR_ADAMS) {
-    v->nonlinear = SUNNonlinSol_FixedPoint(v->y, 0, v->context);
-    return v->nonlinear ? CVodeSetNonlinearSolver(v->cvode, v->nonlinear) : CV_MEM_FAIL;
-  }
-  v->jacobian = SUNDenseMatrix(s->length, s->length, v->context);
-  v->linear = v->jacobian ? SUNLinSol_Dense(v->y, v->jacobian, v->context) : NULL;
-  int code = v->linear ? CVodeSetLinearSolver(v->cvode, v->linear, v->jacobian) : CV_MEM_FAIL;
-  return code == CVLS_MEM_FAIL ? CV_MEM_FAIL : code;
-}
-
 /* N_VClone of SUNDIALS 6 writes into what it gets without a look: where there is no memory it gets a vector that is there, and the setup fails after it */
-static _Thread_local struct { N_Vector spare; bool missing; } setup;
+static _Thread_local struct { N_Vector spare; bool missing; SUNMatrix *saved; N_Vector hollow; } setup;
 
 static N_Vector clone(N_Vector like) {
   N_Vector made = N_VClone_Serial(like);
@@ -78,19 +67,48 @@ static N_Vector clone(N_Vector like) {
   return made ? made : setup.spare;
 }
 
+static N_Vector clone_empty(N_Vector like) {
+  N_Vector made = N_VCloneEmpty_Serial(like);
+  if (made) made->ops->nvdestroy = N_VDestroy_Serial;
+  return made ? made : setup.hollow;
+}
+
 static void keep(N_Vector spare) { (void)spare; }
+
+/* SUNMatClone writes without a look, too, and at the first step, where nothing may fail any more: what it gets is made before */
+static SUNMatrix hand_over(SUNMatrix like) {
+  SUNMatrix made = *setup.saved;
+  *setup.saved = NULL;
+  return made ? made : SUNMatClone_Dense(like);
+}
 
 static bool set_vectors(psdm_sim *s, psdmp_variable *v) {
   v->y = N_VMake_Serial(s->length, s->y, v->context);
   v->absolute = N_VNew_Serial(s->length, v->context);
   v->spare = N_VNew_Serial(s->length, v->context);
-  if (!v->y || !v->absolute || !v->spare) return false;
+  v->hollow = N_VNewEmpty_Serial(s->length, v->context);
+  if (!v->y || !v->absolute || !v->spare || !v->hollow) return false;
   N_VEnableFusedOps_Serial(v->y, SUNTRUE); /* for what is cloned from it too */
   v->y->ops->nvclone = v->absolute->ops->nvclone = v->spare->ops->nvclone = clone;
-  v->spare->ops->nvdestroy = keep;
+  v->y->ops->nvcloneempty = v->absolute->ops->nvcloneempty = v->spare->ops->nvcloneempty = clone_empty;
+  v->spare->ops->nvdestroy = v->hollow->ops->nvdestroy = keep;
   setup.spare = v->spare;
   setup.missing = false;
   return true;
+}
+
+/* constructors answer NULL where memory is short */
+static int attach_solver(psdm_sim *s, psdmp_variable *v) {
+  if (s->integrator == PSDM_INTEGRATOR_ADAMS) {
+    v->nonlinear = SUNNonlinSol_FixedPoint(v->y, 0, v->context);
+    return v->nonlinear ? CVodeSetNonlinearSolver(v->cvode, v->nonlinear) : CV_MEM_FAIL;
+  }
+  v->jacobian = SUNDenseMatrix(s->length, s->length, v->context);
+  v->saved = v->jacobian ? SUNMatClone_Dense(v->jacobian) : NULL;
+  v->linear = v->saved ? SUNLinSol_Dense(v->y, v->jacobian, v->context) : NULL;
+  if (v->linear) v->jacobian->ops->clone = hand_over;
+  int code = v->linear ? CVodeSetLinearSolver(v->cvode, v->linear, v->jacobian) : CV_MEM_FAIL;
+  return code == CVLS_MEM_FAIL ? CV_MEM_FAIL : code;
 }
 
 /* where it fails, it has given its vectors back, and CVodeFree would do so again: what little is left of it is lost */
@@ -144,9 +162,11 @@ void psdmp_variable_free(psdmp_variable *v) {
   if (v->nonlinear) SUNNonlinSolFree(v->nonlinear);
   if (v->linear) SUNLinSolFree(v->linear);
   if (v->jacobian) SUNMatDestroy(v->jacobian);
+  if (v->saved) SUNMatDestroy(v->saved);
   if (v->y) N_VDestroy(v->y);
   if (v->absolute) N_VDestroy(v->absolute);
   if (v->spare) N_VDestroy_Serial(v->spare);
+  if (v->hollow) N_VDestroy_Serial(v->hollow);
   if (v->context) SUNContext_Free(&v->context);
 }
 
@@ -174,6 +194,8 @@ psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, b
   realtype t = s->t;
   long before = 0, after = 0;
   CVodeGetNumSteps(v->cvode, &before);
+  setup.saved = &v->saved;
+  setup.hollow = v->hollow;
   int flag = CVode(v->cvode, t_end, v->y, &t, CV_NORMAL);
   CVodeGetNumSteps(v->cvode, &after);
   s->steps += after - before;

@@ -146,7 +146,9 @@ static int solve(plan_job *j, psdm_optimal_options *o, const char *lacking, psdm
   o->going_on = going_on;
   o->going_on_user = &(solving){&bar, lacking};
   progress_lacking(lacking ? lacking : none_keeps);
+  tool_fragile("IPOPT");
   psdm_status status = psdm_optimal_new(j->robot, o, NULL, answer, &error);
+  tool_solid();
   progress_end(&bar);
   if (!status) tool_detail("%s: %d iterations, %.3g s; the motion takes %.6g s", (*answer)->words, (*answer)->iterations, (*answer)->wall, (*answer)->seconds);
   return status ? tool_fail(&error) : -1;

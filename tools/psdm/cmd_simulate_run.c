@@ -124,7 +124,10 @@ static int start(simulate_job *j) {
   o->output = j->row_period;
   o->wall_limit = s->wall;
   o->speed_limit = s->speed_limit;
-  if (psdm_sim_new(j->robot, o, NULL, &j->sim, &error)) return tool_fail(&error);
+  tool_fragile("SUNDIALS");
+  psdm_status status = psdm_sim_new(j->robot, o, NULL, &j->sim, &error);
+  tool_solid();
+  if (status) return tool_fail(&error);
   if (psdm_sim_set(j->sim, j->start, j->q, j->qd, &error)) return tool_fail(&error);
   if ((j->theta || j->thetad) && psdm_sim_set_motors(j->sim, j->theta, j->thetad)) return tool_usage("simulate", "the motors' positions could not be set");
   int code = keep_start(j);

@@ -1,5 +1,5 @@
 /* signals.c: Ctrl-C. While a command listens, the first interrupt asks it to end with the best so far; any other ends the program, and takes unfinished files with it. */
-#define _POSIX_C_SOURCE 200809L /* sigaction */
+#define _XOPEN_SOURCE 700 /* sigaction, sigaltstack */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,6 +70,36 @@ static void install_all(void) {
 }
 
 void tool_guard(void) { install_all(); }
+
+/* ---- libraries that crash ---- */
+
+static char crash_words[160], crash_stack[1 << 16]; /* a stack of its own: the other one may be what is used up */
+
+static void on_crash(int number) {
+  remove_pending();
+  if (write(STDERR_FILENO, crash_words, strlen(crash_words)) < 0) _exit(128 + number); /* then this says it */
+  _exit(EXIT_USAGE);
+}
+
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
+
+/* a sanitizer's own handlers say more */
+static void on_crashes(void (*handler)(int)) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  struct sigaction action = {.sa_handler = handler, .sa_flags = SA_NODEFER | SA_ONSTACK};
+  if (sigaltstack(&(stack_t){.ss_sp = crash_stack, .ss_size = sizeof crash_stack}, NULL)) return;
+  for (size_t k = 0; k < sizeof crashes / sizeof *crashes; k++) sigaction(crashes[k], &action, NULL);
+#else
+  (void)handler;
+#endif
+}
+
+void tool_fragile(const char *library) {
+  snprintf(crash_words, sizeof crash_words, "psdm: error: %s crashed, as it does where memory runs out; nothing was written\n", library);
+  on_crashes(on_crash);
+}
+
+void tool_solid(void) { on_crashes(SIG_DFL); }
 
 void tool_listen(void) {
   install_all();

@@ -159,6 +159,12 @@ void tool_listen(void);
 void tool_deaf(void); /* the result is being written: every interrupt ends the program again */
 bool tool_interrupted(void);
 int tool_exit(int code); /* 128 + the signal in place of EXIT_OK and EXIT_QUALITY after an interrupt */
+
+/* Between the two: a library is at work that ends the program where an allocation fails (C++ without a handler, Fortran). That becomes a sentence and
+ * EXIT_USAGE, and unfinished files are removed. */
+void tool_fragile(const char *library);
+void tool_solid(void);
+
 void tool_forget_pending(void); /* removes what tool_pending names; safe in a handler */
 void tool_pending(const char *path); /* a file, or a folder of such files, to remove when the program is ended; until tool_settled */
 void tool_settled(const char *path);

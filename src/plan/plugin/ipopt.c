@@ -124,7 +124,7 @@ static psdm_status solve(const psdmp_solver_problem *p, double *x, psdmp_solver_
   bool set = ipopt && set_options(ipopt, p) && SetIntermediateCallback(ipopt, going_on);
   enum ApplicationReturnStatus status = set ? IpoptSolve(ipopt, x, NULL, &f, NULL, NULL, NULL, &j) : ipopt ? Invalid_Option : Invalid_Problem_Definition;
   take_answer(&j, status, f, answer);
-  if (ipopt) FreeIpoptProblem(ipopt);
+  if (ipopt && status != Insufficient_Memory) FreeIpoptProblem(ipopt); /* without memory its destructors throw without end: better to lose it */
   pthread_mutex_unlock(&one_at_a_time);
   return set ? status == Insufficient_Memory ? PSDM_E_MEMORY : PSDM_OK : PSDM_E_ARGUMENT;
 }
