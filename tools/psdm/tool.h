@@ -166,6 +166,10 @@ void tool_settled(const char *path);
 /* {"command": NAME, "psdm": VERSION: what every JSON result begins with, so that psdm report knows it. */
 void tool_json_begin(psdm_output *out, const char *command);
 
+/* Of a robot's kinematics, as sixteen hexadecimal digits. Returns text. */
+enum { TOOL_FINGERPRINT = 17 };
+const char *tool_fingerprint(const psdm_robot *robot, char text[TOOL_FINGERPRINT]);
+
 /* KEY: its name, "fingerprint": that of its kinematics, as parameter files and models have it. */
 void tool_json_robot(psdm_output *out, const char *key, const psdm_robot *robot);
 
