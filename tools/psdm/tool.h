@@ -158,6 +158,7 @@ void tool_guard(void); /* from now on no signal that ends the program leaves unf
 void tool_listen(void);
 void tool_deaf(void); /* the result is being written: every interrupt ends the program again */
 bool tool_interrupted(void);
+bool tool_terminated(void); /* that was SIGTERM or SIGHUP: nobody waits for an answer that is yet to be made */
 int tool_exit(int code); /* 128 + the signal in place of EXIT_OK and EXIT_QUALITY after an interrupt */
 void tool_forget_pending(void); /* removes what tool_pending names; safe in a handler */
 void tool_pending(const char *path); /* a file, or a folder of such files, to remove when the program is ended; until tool_settled */
