@@ -1,4 +1,4 @@
-/* psdm/matrices.h: named matrices in a MATLAB file. */
+/* psdm/matrices.h: named matrices and lines of text in a MATLAB file. */
 #ifndef PSDM_MATRICES_H
 #define PSDM_MATRICES_H
 
@@ -14,6 +14,7 @@ typedef struct psdm_matrix {
   int rows, columns;
   long pages;          /* several of them, one behind the other: (rows x columns x pages) in the file when there are more than one */
   const double *value; /* row-major, page after page */
+  const char *text;    /* in place of value: a row of characters; the sizes are then not read */
 } psdm_matrix;
 
 /* Writes path, version 5, whole or not at all. */

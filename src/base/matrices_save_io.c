@@ -1,9 +1,12 @@
 /* matrices_save_io.c: named matrices to a MATLAB file. */
+#include <string.h>
+
 #include "base/mat.h"
 #include "psdm/matrices.h"
 
 /* MATLAB stores columns; the library works on rows */
 static psdm_status add(psdm_output *out, const psdm_matrix *m, double *by_columns, const psdm_allocator *allocator) {
+  if (m->text) return psdmp_mat_put(out, &(psdmp_mat_array){.name = m->name, .rank = 2, .dims = {1, strlen(m->text)}, .character = m->text}, allocator);
   size_t rows = (size_t)m->rows, columns = (size_t)m->columns, pages = (size_t)m->pages;
   for (size_t p = 0; p < pages; p++)
     for (size_t i = 0; i < rows; i++)
@@ -14,7 +17,7 @@ static psdm_status add(psdm_output *out, const psdm_matrix *m, double *by_column
 psdm_status psdm_matrices_save(int count, const psdm_matrix *matrices, const char *path, const psdm_allocator *allocator, psdm_error *error) {
   size_t most = 1;
   for (int k = 0; k < count; k++) {
-    size_t size = (size_t)matrices[k].rows * (size_t)matrices[k].columns * (size_t)matrices[k].pages;
+    size_t size = matrices[k].text ? 1 : (size_t)matrices[k].rows * (size_t)matrices[k].columns * (size_t)matrices[k].pages;
     if (size > most) most = size;
   }
   if (most > (size_t)1 << 28) return psdmp_fail(error, PSDM_E_LIMIT, path, 0, 0, "a matrix of %zu entries is too large for a MATLAB file", most);

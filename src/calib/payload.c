@@ -186,8 +186,8 @@ psdm_status psdm_payload_map(const psdm_robot *robot, const psdm_model *model, i
   psdmp_mount mount;
   psdm_status status = psdmp_mount_find(robot, joint, &mount, error);
   if (status) return status;
-  if (psdm_model_standard_count(model) != psdm_robot_parameter_count(robot)) return psdmp_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "the model is of another robot");
-  status = check_map(robot, &mount, model, error);
+  status = psdm_model_match(model, robot, error);
+  if (!status) status = check_map(robot, &mount, model, error);
   if (!status) psdmp_mount_map(&mount, model, L);
   return status;
 }

@@ -436,7 +436,9 @@ psdm_status psdm_code_build_model(const psdm_robot *r, const psdm_model *model, 
                                   psdm_code **out, psdm_error *error) {
   psdm_code_options expanded = options ? *options : (psdm_code_options){0};
   *out = NULL;
-  if (!model->p || model->n != r->n) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "the model has no functions, or is another robot's");
+  if (!model->p) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "the model has no functions");
+  psdm_status status = psdm_model_match(model, r, error);
+  if (status) return status;
   expanded.method = PSDM_CODE_EXPANDED;
   if (!expanded.functions) expanded.functions = 1u << PSDM_CODE_INVERSE;
   return build_bundle(r, model, &expanded, allocator, out, error);

@@ -29,16 +29,14 @@ void psdmp_compiler_identity(const psdmp_command *command, psdmp_sha256 *hash);
 /* Runs it to its end, output to a file. PSDM_E_COMPILER, with the first line of that file, when it fails. */
 psdm_status psdmp_compiler_run(const psdmp_command *command, const char *log, psdmp_arena *arena, psdm_error *error);
 
-/* A new folder that only we may enter. path: room for size bytes. */
-psdm_status psdmp_private_folder(char *path, size_t size, psdm_error *error);
-
-/* The files of such a folder and the folder itself, for a signal that ends the program; and its removal. Zero-initialise. */
+/* A new folder that only we may enter, its files and its removal; a signal that ends the program takes both away. Zero-initialise. */
 enum { PSDMP_PRIVATE_FILES = 5, PSDMP_PRIVATE_NAME = 700 };
 typedef struct psdmp_private {
   char file[PSDMP_PRIVATE_FILES][PSDMP_PRIVATE_NAME];
   int slot[PSDMP_PRIVATE_FILES + 1]; /* of psdmp_pending_add */
 } psdmp_private;
-void psdmp_private_guard(psdmp_private *p, const char *folder); /* once its names are set */
+/* names: one for each file, "%s" stands for the prefix. folder: room for its path, size bytes; "" where there is none. */
+psdm_status psdmp_private_make(psdmp_private *p, char *folder, size_t size, const char *const names[PSDMP_PRIVATE_FILES], const char *prefix, psdm_error *error);
 void psdmp_private_remove(psdmp_private *p, const char *folder); /* "": there is none */
 
 /* A variable of the environment; NULL when it is empty or the program runs with rights that its user has not. */

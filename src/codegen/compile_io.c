@@ -20,7 +20,7 @@ static const char standard_flags[] =
 
 /* files of the private folder; a - is in no prefix */
 typedef enum file_kind { HEADER, SOURCE, UNIT, OBJECT, LOG, FILES } file_kind;
-static const char *const file_format[FILES] = {"%s/%s.h", "%s/%s.c", "%s/unit-%s.c", "%s/unit-%s.so", "%s/log-%s"};
+static const char *const file_name[FILES] = {"%s.h", "%s.c", "unit-%s.c", "unit-%s.so", "log-%s"};
 
 /* One compilation under way. */
 typedef struct job {
@@ -42,20 +42,6 @@ static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static char *file_path(const job *j, file_kind kind, char path[700]) {
-  snprintf(path, 700, file_format[kind], j->folder, j->code->options.prefix);
-  return path;
-}
-
-/* the private folder; a signal that ends the program takes it away */
-static psdm_status make_folder(job *j) {
-  psdm_status status = psdmp_private_folder(j->folder, sizeof j->folder, j->error);
-  if (status) return status;
-  for (int kind = 0; kind < FILES; kind++) file_path(j, (file_kind)kind, j->files.file[kind]);
-  psdmp_private_guard(&j->files, j->folder);
-  return PSDM_OK;
 }
 
 /* ---- text ---- */
@@ -85,10 +71,9 @@ static void emit_unit(psdmp_writer *e, const char *key) {
 static psdm_status write_file(job *j, file_kind kind, const char *key) {
   const psdm_code_options *o = &j->code->options;
   psdmp_writer e = {.code = j->code, .prefix = o->prefix, .single = o->real_float, .real = o->real_float ? "float" : "double"};
-  char path[700];
   snprintf(e.upper, sizeof e.upper, "%s", e.prefix);
   for (char *c = e.upper; *c; c++) *c = (char)toupper((unsigned char)*c);
-  psdm_status status = psdm_output_open(file_path(j, kind, path), j->arena.allocator, &e.out, j->error);
+  psdm_status status = psdm_output_open(j->files.file[kind], j->arena.allocator, &e.out, j->error);
   if (status) return status;
   psdm_output_passing(e.out);
   if (kind == HEADER)
@@ -106,9 +91,9 @@ static psdm_status write_file(job *j, file_kind kind, const char *key) {
 
 static psdm_status hash_file(job *j, file_kind kind, psdmp_sha256 *hash) {
   enum { MOST_TEXT = 1 << 28 };
-  char path[700], *text;
+  char *text;
   size_t length;
-  psdm_status status = psdmp_file_read(file_path(j, kind, path), MOST_TEXT, &j->arena, &text, &length, j->error);
+  psdm_status status = psdmp_file_read(j->files.file[kind], MOST_TEXT, &j->arena, &text, &length, j->error);
   if (!status) psdmp_sha256_part(hash, text, length);
   return status;
 }
@@ -135,7 +120,7 @@ static psdm_status prepare(job *j) {
   snprintf(j->result->info.compiler, sizeof j->result->info.compiler, "%s", j->command.path);
   status = psdmp_command_add(&j->command, standard_flags, &j->arena, j->error);
   if (!status && j->options->flags) status = psdmp_command_add(&j->command, j->options->flags, &j->arena, j->error);
-  if (!status) status = make_folder(j);
+  if (!status) status = psdmp_private_make(&j->files, j->folder, sizeof j->folder, file_name, j->code->options.prefix, j->error);
   if (!status) status = write_file(j, HEADER, NULL);
   if (!status) status = write_file(j, SOURCE, NULL);
   if (!status) status = write_file(j, UNIT, "");
@@ -161,17 +146,16 @@ static psdm_status read_object(job *j, const char *path) {
 }
 
 static psdm_status compile(job *j) {
-  char object[700], unit[700], log[700];
   psdmp_command *c = &j->command;
   if (c->words + 4 > PSDMP_WORDS) return psdmp_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "too many words for the compiler");
   c->word[c->words++] = "-o";
-  c->word[c->words++] = file_path(j, OBJECT, object);
-  c->word[c->words++] = file_path(j, UNIT, unit);
+  c->word[c->words++] = j->files.file[OBJECT];
+  c->word[c->words++] = j->files.file[UNIT];
   c->word[c->words++] = "-lm";
   c->word[c->words] = NULL;
   psdm_status status = write_file(j, UNIT, j->result->info.key);
-  if (!status) status = psdmp_compiler_run(c, file_path(j, LOG, log), &j->arena, j->error);
-  if (!status) status = read_object(j, object);
+  if (!status) status = psdmp_compiler_run(c, j->files.file[LOG], &j->arena, j->error);
+  if (!status) status = read_object(j, j->files.file[OBJECT]);
   return status;
 }
 

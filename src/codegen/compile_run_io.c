@@ -140,7 +140,8 @@ psdm_status psdmp_compiler_run(const psdmp_command *command, const char *log, ps
   return psdmp_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "the compiler failed (%d): %s", WEXITSTATUS(state), shown);
 }
 
-psdm_status psdmp_private_folder(char *path, size_t size, psdm_error *error) {
+/* a new folder that only we may enter */
+static psdm_status new_folder(char *path, size_t size, psdm_error *error) {
   const char *folder = psdmp_environment("TMPDIR");
   if (!folder || folder[0] != '/') folder = "/tmp";
   path[0] = '\0';
@@ -151,9 +152,22 @@ psdm_status psdmp_private_folder(char *path, size_t size, psdm_error *error) {
   return PSDM_OK;
 }
 
-void psdmp_private_guard(psdmp_private *p, const char *folder) {
-  for (int k = 0; k < PSDMP_PRIVATE_FILES; k++) p->slot[k] = psdmp_pending_add(AT_FDCWD, p->file[k]);
+/* "FOLDER/unit-PREFIX.c" from "unit-%s.c" */
+static void set_name(char name[PSDMP_PRIVATE_NAME], const char *folder, const char *format, const char *prefix) {
+  const char *mark = strstr(format, "%s");
+  int before = mark ? (int)(mark - format) : (int)strlen(format);
+  snprintf(name, PSDMP_PRIVATE_NAME, "%s/%.*s%s%s", folder, before, format, mark ? prefix : "", mark ? mark + 2 : "");
+}
+
+psdm_status psdmp_private_make(psdmp_private *p, char *folder, size_t size, const char *const names[PSDMP_PRIVATE_FILES], const char *prefix, psdm_error *error) {
+  psdm_status status = new_folder(folder, size, error);
+  if (status) return status;
+  for (int k = 0; k < PSDMP_PRIVATE_FILES; k++) {
+    set_name(p->file[k], folder, names[k], prefix);
+    p->slot[k] = psdmp_pending_add(AT_FDCWD, p->file[k]);
+  }
   p->slot[PSDMP_PRIVATE_FILES] = psdmp_pending_add(AT_FDCWD, folder);
+  return PSDM_OK;
 }
 
 void psdmp_private_remove(psdmp_private *p, const char *folder) {

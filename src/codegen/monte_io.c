@@ -44,26 +44,11 @@ static const char *const file_name[FILES] = {"psdm_monte.h", "psdm_monte.cuh", "
 static const char cuda_flags[] = "-O3 -std=c++17 -arch=all-major -t 0 -shared -Xcompiler -fPIC";
 static const char plain_flags[] = "-O2 -std=c++17 -x c++ -shared -fPIC";
 
-static char *file_path(const job *j, file_kind kind, char path[700]) {
-  snprintf(path, 700, "%s/%s", j->folder, file_name[kind]);
-  return path;
-}
-
-/* the private folder; a signal that ends the program takes it away */
-static psdm_status make_folder(job *j) {
-  psdm_status status = psdmp_private_folder(j->folder, sizeof j->folder, j->error);
-  if (status) return status;
-  for (int kind = 0; kind < FILES; kind++) file_path(j, (file_kind)kind, j->files.file[kind]);
-  psdmp_private_guard(&j->files, j->folder);
-  return PSDM_OK;
-}
-
 /* ---- text ---- */
 
 static psdm_status write_file(job *j, file_kind kind) {
   psdmp_writer e = {.code = j->code, .prefix = "psdm_monte", .upper = "PSDM_MONTE", .real = "double"};
-  char path[700];
-  psdm_status status = psdm_output_open(file_path(j, kind, path), j->arena.allocator, &e.out, j->error);
+  psdm_status status = psdm_output_open(j->files.file[kind], j->arena.allocator, &e.out, j->error);
   if (status) return status;
   psdm_output_passing(e.out);
   if (kind == HEADER)
@@ -84,14 +69,14 @@ static psdm_status set_key(job *j) {
   enum { MOST_TEXT = 1 << 28 };
   psdmp_sha256 hash;
   unsigned char digest[PSDMP_SHA256_BYTES];
-  char path[700], *text;
+  char *text;
   size_t length;
   psdm_status status = PSDM_OK;
   psdmp_sha256_start(&hash);
   psdmp_sha256_part(&hash, PSDM_VERSION, strlen(PSDM_VERSION));
   psdmp_compiler_identity(&j->command, &hash);
   for (int kind = HEADER; kind <= PROGRAM && !status; kind++) {
-    status = psdmp_file_read(file_path(j, (file_kind)kind, path), MOST_TEXT, &j->arena, &text, &length, j->error);
+    status = psdmp_file_read(j->files.file[kind], MOST_TEXT, &j->arena, &text, &length, j->error);
     if (!status) psdmp_sha256_part(&hash, text, length);
   }
   psdmp_sha256_end(&hash, digest);
@@ -118,18 +103,17 @@ static psdm_status find_compiler(job *j, const char *compiler) {
 }
 
 static psdm_status compile(job *j) {
-  char object[700], program[700], log[700];
   struct stat info;
   psdmp_command *c = &j->command;
   if (c->words + 3 > PSDMP_WORDS) return psdmp_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "too many words for the compiler");
   c->word[c->words++] = "-o";
-  c->word[c->words++] = file_path(j, OBJECT, object);
-  c->word[c->words++] = file_path(j, PROGRAM, program);
+  c->word[c->words++] = j->files.file[OBJECT];
+  c->word[c->words++] = j->files.file[PROGRAM];
   c->word[c->words] = NULL;
   psdm_status status = write_file(j, PROGRAM);
-  if (!status) status = psdmp_compiler_run(c, file_path(j, LOG, log), &j->arena, j->error);
+  if (!status) status = psdmp_compiler_run(c, j->files.file[LOG], &j->arena, j->error);
   if (status) return status;
-  j->object.fd = open(object, O_RDONLY | O_CLOEXEC);
+  j->object.fd = open(j->files.file[OBJECT], O_RDONLY | O_CLOEXEC);
   if (j->object.fd < 0 || fstat(j->object.fd, &info)) return psdmp_fail(j->error, PSDM_E_COMPILER, c->path, 0, 0, "the compiler made no object");
   status = psdmp_object_read(j->object.fd, (size_t)info.st_size, &j->arena, &j->object);
   return status ? psdmp_fail(j->error, status, NULL, 0, 0, "%s while reading what was compiled", psdm_status_text(status)) : PSDM_OK;
@@ -180,7 +164,7 @@ static void drop_object(job *j) {
 static psdm_status obtain(job *j, const char *compiler, psdmp_monte *m) {
   char reason[512];
   psdm_status status = find_compiler(j, compiler);
-  if (!status) status = make_folder(j);
+  if (!status) status = psdmp_private_make(&j->files, j->folder, sizeof j->folder, file_name, "", j->error);
   for (int kind = HEADER; kind <= PROGRAM && !status; kind++) status = write_file(j, (file_kind)kind);
   if (!status) status = set_key(j);
   if (status) return status;

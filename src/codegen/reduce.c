@@ -311,6 +311,7 @@ psdm_status psdm_reducer_new(const psdm_robot *robot, const psdm_model *model, c
                              psdm_reducer **out, psdm_error *error) {
   *out = NULL;
   psdm_status status = check_options(robot, model, options, error);
+  if (!status) status = psdm_model_match(model, robot, error);
   if (status) return status;
   psdm_reducer *r = psdmp_alloc(allocator, sizeof *r);
   if (!r) return no_memory(error);

@@ -489,7 +489,8 @@ static psdm_status work(void *user, int kind, psdmp_bytes *request, psdmp_bytes 
 psdm_status psdm_reducer_help(const psdm_robot *robot, const psdm_model *model, const psdm_reduce_options *options, const psdm_allocator *allocator, psdm_error *error) {
   helper h = {.robot = robot, .model = model, .options = options, .allocator = allocator};
   if (!psdmp_team_member(options->ranks)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "only ranks other than 0 can help");
-  psdm_status status = psdmp_team_serve(options->ranks, work, &h, allocator, error);
+  psdm_status status = psdm_model_match(model, robot, error);
+  if (!status) status = psdmp_team_serve(options->ranks, work, &h, allocator, error);
   for (int k = 0; k < MOST_REDUCERS; k++) psdm_reducer_free(h.known[k].r);
   return status;
 }

@@ -446,7 +446,8 @@ psdm_status psdm_symbolic_derive(const psdm_robot *r, const psdm_model *model, c
   *out = NULL;
   if (r->bodies > PSDMP_DERIVE_JOINTS) /* derivations grow with the square of the lengths */
     return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; formulas in lengths are found for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
-  if (model->standard != psdm_robot_parameter_count(r)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the model is not this robot's");
+  psdm_status other = psdm_model_match(model, r, error);
+  if (other) return other;
   psdm_symbolic *made = psdmp_alloc(allocator, sizeof *made);
   if (!made) return no_memory(r, error);
   made->arena.allocator = allocator;

@@ -142,9 +142,8 @@ static bool mark_entries(psdm_structure *s) {
 psdm_status psdm_structure_new(const psdm_robot *robot, const psdm_model *model, bool numeric, const psdm_allocator *allocator, psdm_structure **structure,
                                psdm_error *error) {
   *structure = NULL;
-  if (psdm_model_n(model) != psdm_robot_n(robot) || psdm_model_standard_count(model) != psdm_robot_parameter_count(robot))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the model is not one of this robot");
-  psdm_status status = numeric ? psdm_robot_ready(robot, error) : PSDM_OK;
+  psdm_status status = psdm_model_match(model, robot, error);
+  if (!status && numeric) status = psdm_robot_ready(robot, error);
   if (status) return status;
   psdm_structure *s = psdmp_alloc(allocator, sizeof *s);
   if (!s) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");

@@ -12,18 +12,25 @@
 static void test_round_trip(void **unused) {
   (void)unused;
   const double A[6] = {1, 2, 3, 4, 5, 6.5}, pages[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
-  const psdm_matrix list[2] = {{"A", 2, 3, 1, A}, {"B", 2, 2, 3, pages}};
+  const psdm_matrix list[3] = {{"A", 2, 3, 1, A, NULL}, {"B", 2, 2, 3, pages, NULL}, {.name = "kinematics", .text = "0123456789abcdef"}};
   const char *const names[] = {"A", NULL};
   psdmp_arena arena = {.allocator = NULL};
   psdmp_matrix read;
   char path[64];
   snprintf(path, sizeof path, "test_matrices-%ld.mat", (long)getpid());
-  assert_int_equal(psdm_matrices_save(2, list, path, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_matrices_save(3, list, path, NULL, NULL), PSDM_OK);
   assert_int_equal(psdmp_matrix_read(path, names, &arena, &read, NULL), PSDM_OK);
   assert_int_equal(read.rows, 2);
   assert_int_equal(read.columns, 3);
   assert_memory_equal(read.value, A, sizeof A);
   psdmp_arena_free(&arena);
+  mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
+  matvar_t *text = Mat_VarRead(file, "kinematics");
+  assert_non_null(text);
+  assert_int_equal(text->class_type, MAT_C_CHAR);
+  assert_int_equal(text->dims[1], 16);
+  Mat_VarFree(text);
+  Mat_Close(file);
   assert_int_equal(unlink(path), 0);
 }
 
@@ -67,7 +74,7 @@ static void test_matio_reads_it(void **unused) {
 static void test_the_file(void **unused) {
   (void)unused;
   const double A[4] = {1, 2, 3, 4};
-  const psdm_matrix m = {"A", 2, 2, 1, A};
+  const psdm_matrix m = {"A", 2, 2, 1, A, NULL};
   static const char begins[] = "MATLAB 5.0 MAT-file, written by psdm    ";
   char path[64], part[100], head[sizeof begins] = "", victim[64];
   psdm_error error;
@@ -100,7 +107,7 @@ static void test_the_file(void **unused) {
 static void test_refusals(void **unused) {
   (void)unused;
   const double one = 1;
-  psdm_matrix m = {"A", 1, 1, 1, &one};
+  psdm_matrix m = {"A", 1, 1, 1, &one, NULL};
   psdm_error error;
   counting c;
   assert_int_equal(psdm_matrices_save(1, &m, "no-such-folder/a.mat", NULL, &error), PSDM_E_IO);

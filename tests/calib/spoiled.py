@@ -31,24 +31,8 @@ links:
   - {mass: 0}
 """
 
-KR6 = """name: kr6
-gravity: [0, 0, -9.81]
-convention: dh
-joints:
-  - {name: A1, d: 0.183, a: 0.025, alpha: -pi/2, drive_inertia: 1.1, friction: {coulomb: 7, viscous: 9}}
-  - {name: A2, a: -0.315, drive_inertia: 1.0, friction: {coulomb: 6, viscous: 8}}
-  - {name: A3, a: -0.035, alpha: pi/2, drive_inertia: 0.5, friction: {coulomb: 4, viscous: 5}}
-  - {name: A4, d: 0.365, alpha: -pi/2, drive_inertia: 0.12, friction: {coulomb: 1.5, viscous: 1.2}}
-  - {name: A5, alpha: pi/2, drive_inertia: 0.1, friction: {coulomb: 1.2, viscous: 1}}
-  - {name: A6, d: 0.080, drive_inertia: 0.06, friction: {coulomb: 0.8, viscous: 0.6}}
-links:
-  - {mass: 7.6, com: [-0.038, 0.044, -0.008], inertia: {xx: 0.043, yy: 0.045, zz: 0.049, xy: 0.0125, xz: 0.0022, yz: -0.0024}}
-  - {mass: 4.8, com: [0.155, -0.006, 0.115], inertia: {xx: 0.012, yy: 0.049, zz: 0.051, xy: -0.0004, xz: -0.0012, yz: 0.0001}}
-  - {mass: 7.0, com: [0.045, -0.007, 0.004], inertia: {xx: 0.028, yy: 0.038, zz: 0.031, xy: 0.001, xz: 0.0005, yz: -0.0002}}
-  - {mass: 2.9, com: [-0.001, 0.102, -0.003], inertia: {xx: 0.014, yy: 0.006, zz: 0.012, xy: -0.001, xz: 0.0002, yz: 0.0002}}
-  - {mass: 1.2, com: [0.001, -0.030, 0.011], inertia: {xx: 0.0019, yy: 0.0014, zz: 0.0016, xy: 0.0001, xz: 0.0002, yz: 0.0001}}
-  - {mass: 3.0, com: [-0.002, -0.019, 0.067], inertia: {xx: 0.006, yy: 0.0065, zz: 0.006, xy: 0.0001, xz: -0.0003, yz: 0.0004}}
-"""
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "kr6.yaml")) as file:
+    KR6 = re.sub(r"^#.*\n|, gear: 100|, limits: {[^}]*}", "", file.read())
 
 SCARA = """name: scara
 gravity: [0, 0, -9.81]

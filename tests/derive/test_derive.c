@@ -367,6 +367,39 @@ static void test_match(void **unused) {
   psdm_robot_free(larger);
 }
 
+/* whoever takes a model takes it for its own robot alone, and says both fingerprints */
+static void test_all_takers_match(void **unused) {
+  (void)unused;
+  psdm_robot *robot = arm_with(1, 1, -9.81), *other = arm_with(1.001, 1, -9.81);
+  psdm_model *m = derive(robot, NULL, NULL);
+  for (int taker = 0; taker < 5; taker++)
+    for (int right = 0; right < 2; right++) {
+      const psdm_robot *r = right ? robot : other;
+      psdm_error error = {0};
+      psdm_reducer *reducer = NULL;
+      psdm_code *code = NULL;
+      psdm_structure *structure = NULL;
+      psdm_symbolic *symbolic = NULL;
+      double L[100];
+      const psdm_reduce_options options = {.profile = psdm_profile_slow(), .samples = 1000, .contributions = 1000, .threads = 1};
+      const psdm_code_options expanded = {.effort = -1};
+      psdm_status status = taker == 0   ? psdm_reducer_new(r, m, &options, NULL, &reducer, &error)
+                           : taker == 1 ? psdm_code_build_model(r, m, &expanded, NULL, &code, &error)
+                           : taker == 2 ? psdm_structure_new(r, m, true, NULL, &structure, &error)
+                           : taker == 3 ? psdm_symbolic_derive(r, m, NULL, NULL, &symbolic, &error)
+                                        : psdm_payload_map(r, m, -1, L, &error);
+      if (status != (right ? PSDM_OK : PSDM_E_ROBOT)) fail_msg("taker %d, %s robot: %s", taker, right ? "its own" : "another", error.text);
+      if (!right) assert_non_null(strstr(error.text, "the model was made for robot"));
+      psdm_reducer_free(reducer);
+      psdm_code_free(code);
+      psdm_structure_free(structure);
+      psdm_symbolic_free(symbolic);
+    }
+  psdm_model_free(m);
+  psdm_robot_free(robot);
+  psdm_robot_free(other);
+}
+
 /* MATLAB's file: E and P as the toolbox shapes them, full */
 static void test_mat(void **unused) {
   (void)unused;
@@ -433,7 +466,7 @@ int main(void) {
       cmocka_unit_test(test_published_counts), cmocka_unit_test(test_kr6_classes),     cmocka_unit_test(test_first_links),
       cmocka_unit_test(test_two_link_functions), cmocka_unit_test(test_random_robots), cmocka_unit_test(test_small_offset), cmocka_unit_test(test_deterministic),
       cmocka_unit_test(test_object),           cmocka_unit_test(test_full_parameters), cmocka_unit_test(test_allocation_failure),
-      cmocka_unit_test(test_save_and_load),    cmocka_unit_test(test_match), cmocka_unit_test(test_mat),
+      cmocka_unit_test(test_save_and_load),    cmocka_unit_test(test_match), cmocka_unit_test(test_all_takers_match), cmocka_unit_test(test_mat),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,21 +3,13 @@
 # files, its estimators and predictions, payload, eval, steps. clang and LLVM's OpenMP with Archer, which tells the sanitizer what OpenMP's barriers and locks order; gcc's libgomp would
 # give false alarms. Libraries that are not instrumented (OpenBLAS, NLopt) are passed over.
 set -eu
-command -v clang > /dev/null || { echo "skipped: clang is not installed"; exit 77; }
 archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2> /dev/null | sort | tail -n 1)
 [ -n "$archer" ] || { echo "skipped: libarcher.so is not installed (apt-get install libomp-dev)"; exit 77; }
-here=$(cd "$(dirname "$0")" && pwd)
-SOURCE=$(cd "$here/../.." && pwd)
-export SOURCE
-cd "$SOURCE"
-build=$SOURCE/build/tsan
-jobs=${JOBS:-$(nproc)}
 tests="test_shared test_batch" # those that play ranks by fork() are not for it: neither the sanitizer nor OpenMP survives a fork with threads
-cmake --preset tsan > build/tsan.log 2>&1
-# shellcheck disable=SC2086
-cmake --build "$build" -j "$jobs" --target psdm_tool $tests >> build/tsan.log 2>&1 || { tail -n 40 build/tsan.log; exit 2; }
+# shellcheck disable=SC2086,SC1091
+. "$(dirname "$0")/build.sh" tsan psdm_tool $tests
 
-export OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4 OPENBLAS_NUM_THREADS=1 PSDM=$build/psdm BUILD=$build
+export OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4
 export TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1:exitcode=66
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,7 +23,7 @@ run() {
     echo "FAILED: $*"
   fi
 }
-for test in $tests; do run "$build/tests/$test" ""; done
+for test in $tests; do run "$BUILD/tests/$test" ""; done
 cd "$work"
 robot=$SOURCE/robots/two_link.yaml
 run "$PSDM" excite "$robot" --seconds 10 --starts 4 --evaluations 30 --periods 4 --threads 4 --out motion.csv

@@ -52,6 +52,15 @@ expect_code 130 codegen
 expect_in err "interrupted: the code is whole and right"
 checks=$((checks + 1)); [ -s lbr7/Makefile ] || wrong "codegen wrote nothing"
 
+# nobody waits for code that is yet to be made: SIGTERM ends at once, and leaves nothing
+"$PSDM" codegen "$robots/kuka_lbr7.yaml" --out killed --functions all --effort 100000 > out 2> err &
+beside=$!
+sleep 0.7
+kill -TERM $beside; wait $beside; code=$?
+expect_code 143 "codegen, SIGTERM"
+expect_in err "nothing was written"
+expect_absent killed
+
 press 0.7 analyze "$robots/puma560.yaml" --points 2000000000
 expect_code 130 analyze
 expect_in err "interrupted: these bounds hold"

@@ -122,6 +122,19 @@ run linearize arm.yaml --at motion.csv --out motion.mat --lqr
 expect_code 0 "a motion to .mat"
 checks=$((checks + 1))
 [ "$(head -c 10 motion.mat)" = "MATLAB 5.0" ] || wrong "motion.mat is a MATLAB file"
+# and says whose it is
+run inspect arm.yaml --json
+python3 - <<'PY' || wrong "motion.mat has the robot's fingerprint"
+import json, struct, zlib
+data, at, found = open("motion.mat", "rb").read(), 128, {}
+while at < len(data):
+    kind, size = struct.unpack_from("<II", data, at)
+    body = zlib.decompress(data[at + 8:at + 8 + size]) if kind == 15 else data[at:at + 8 + size]
+    for name in (b"kinematics", b"robot"):
+        if name in body: found[name] = body
+    at += 8 + size
+assert json.load(open("out"))["fingerprint"].encode() in found[b"kinematics"].replace(b"\0", b""), found
+PY
 # the torques of the motion give the same model as its accelerations
 { echo t,q1,q2,qd1,qd2,tau1,tau2; tail -n 3 motion_out.csv | cut -d, -f1-5,8-9; } > forces.csv
 run linearize arm.yaml --at forces.csv --out forces_out.csv

@@ -507,7 +507,8 @@ static int keep_point(job *j) {
 /* points to pages: each matrix of all points, one behind the other */
 static int save_mat(const job *j) {
   shown list[1 + 4 + MATRICES];
-  psdm_matrix pages[1 + 4 + MATRICES];
+  psdm_matrix pages[2 + 1 + 4 + MATRICES];
+  char fingerprint[TOOL_FINGERPRINT];
   psdm_error error;
   int count = record_of(j, list), code = -1;
   size_t size = 0, before = 0;
@@ -517,10 +518,13 @@ static int save_mat(const job *j) {
   for (int k = 0; k < count; k++) {
     size_t part = numbers_of(&list[k]);
     /* vectors: (points x n) rather than pages */
-    pages[k] = list[k].rows ? (psdm_matrix){list[k].name, list[k].rows, list[k].columns, j->points, at} : (psdm_matrix){list[k].name, (int)j->points, list[k].columns, 1, at};
+    pages[k] = list[k].rows ? (psdm_matrix){list[k].name, list[k].rows, list[k].columns, j->points, at, NULL}
+                            : (psdm_matrix){list[k].name, (int)j->points, list[k].columns, 1, at, NULL};
     for (long p = 0; p < j->points; p++, at += part) memcpy(at, j->kept + (size_t)p * size + before, part * sizeof *at);
     before += part;
   }
+  pages[count++] = (psdm_matrix){.name = "robot", .text = psdm_robot_name(j->robot)};
+  pages[count++] = (psdm_matrix){.name = "kinematics", .text = tool_fingerprint(j->robot, fingerprint)};
   code = tool_spare(j->set.out);
   if (code < 0 && psdm_matrices_save(count, pages, j->set.out, NULL, &error)) code = tool_fail(&error);
   free(sorted);
@@ -627,6 +631,9 @@ static int open_files(job *j) {
   tool_input(j->set.at);
   if (psdm_csv_open(j->set.at, NULL, &j->csv, &error)) return tool_fail(&error);
   int code = match_columns(j);
+  /* a MATLAB file has all points at once: some ten matrices of 2 n by 2 n, in room that doubles, sorted and compressed */
+  size_t n = (size_t)psdm_robot_n(j->robot), bytes = 4 * sizeof(double) * (5 * n + 10 * 4 * n * n);
+  if (code < 0 && out && ends_with(out, ".mat") && psdm_csv_fits(j->csv, bytes, psdm_robot_memory(j->robot), &error)) code = tool_fail(&error);
   if (code < 0 && j->set.json) code = tool_open("-", &j->json);
   if (code < 0 && out && !ends_with(out, ".mat")) code = tool_open(out, &j->file);
   if (code >= 0) return code;

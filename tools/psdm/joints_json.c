@@ -30,11 +30,15 @@ bool tool_coupled_drives(const psdm_robot *robot) {
   return coupled;
 }
 
+const char *tool_fingerprint(const psdm_robot *robot, char text[TOOL_FINGERPRINT]) {
+  snprintf(text, TOOL_FINGERPRINT, "%016llx", (unsigned long long)psdm_robot_fingerprint(robot));
+  return text;
+}
+
 void tool_json_robot(psdm_output *out, const char *key, const psdm_robot *robot) {
-  char text[24];
-  snprintf(text, sizeof text, "%016llx", (unsigned long long)psdm_robot_fingerprint(robot));
+  char text[TOOL_FINGERPRINT];
   psdm_json_string(out, key, psdm_robot_name(robot));
-  psdm_json_string(out, "fingerprint", text);
+  psdm_json_string(out, "fingerprint", tool_fingerprint(robot, text));
 }
 
 void tool_json_joints(psdm_output *out, const psdm_robot *robot, double *const *limit) {

@@ -110,6 +110,8 @@ void tool_deaf(void) { listening = 0; }
 
 bool tool_interrupted(void) { return caught != 0; }
 
+bool tool_terminated(void) { return caught == SIGTERM || caught == SIGHUP; }
+
 int tool_exit(int code) { return caught && (code == EXIT_OK || code == EXIT_QUALITY || code == EXIT_INTERRUPTED) ? 128 + caught : code; }
 
 void tool_pending(const char *path) {

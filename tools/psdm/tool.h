@@ -158,6 +158,7 @@ void tool_guard(void); /* from now on no signal that ends the program leaves unf
 void tool_listen(void);
 void tool_deaf(void); /* the result is being written: every interrupt ends the program again */
 bool tool_interrupted(void);
+bool tool_terminated(void); /* that was SIGTERM or SIGHUP: nobody waits for an answer that is yet to be made */
 int tool_exit(int code); /* 128 + the signal in place of EXIT_OK and EXIT_QUALITY after an interrupt */
 
 /* Between the two: a library is at work that ends the program where an allocation fails (C++ without a handler, Fortran). That becomes a sentence and
@@ -171,6 +172,10 @@ void tool_settled(const char *path);
 
 /* {"command": NAME, "psdm": VERSION: what every JSON result begins with, so that psdm report knows it. */
 void tool_json_begin(psdm_output *out, const char *command);
+
+/* Of a robot's kinematics, as sixteen hexadecimal digits. Returns text. */
+enum { TOOL_FINGERPRINT = 17 };
+const char *tool_fingerprint(const psdm_robot *robot, char text[TOOL_FINGERPRINT]);
 
 /* KEY: its name, "fingerprint": that of its kinematics, as parameter files and models have it. */
 void tool_json_robot(psdm_output *out, const char *key, const psdm_robot *robot);
