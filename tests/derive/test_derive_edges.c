@@ -276,6 +276,50 @@ static void echelon_twins(void **state) {
   }
 }
 
+/* columns of two links and their drives, some of them sums of others: as many are kept as are independent, and the others are what the shares say */
+static void choice_by_links(void **state) {
+  (void)state;
+  enum { ROWS = 40, COLUMNS = 22 };
+  static double A[COLUMNS * ROWS];
+  psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.5, drive_inertia: 0.2}, {a: 0.3, drive_inertia: unknown}]\n");
+  rng g = rng_start("choice by links");
+  for (int trial = 0; trial < 60; trial++) {
+    psdmp_arena arena = {.allocator = NULL};
+    psdmp_link_choice choice;
+    int order[COLUMNS], rank = COLUMNS;
+    double size = 0;
+    psdmp_keep_order(r, order);
+    for (int k = 0; k < COLUMNS; k++) {
+      bool sum = rng_int(&g, 0, 2) == 0, nothing = trial % 4 == 0 && rng_int(&g, 0, 5) == 0;
+      for (int i = 0; i < ROWS; i++) A[k * ROWS + i] = nothing || (sum && k) ? 0 : rng_uniform(&g, -1, 1);
+      rank -= nothing || (sum && k);
+      for (int e = 0; e < k && sum && !nothing; e++) {
+        double share = rng_int(&g, 0, 1) ? rng_uniform(&g, -1, 1) : 0;
+        for (int i = 0; i < ROWS; i++) A[k * ROWS + i] += share * A[e * ROWS + i];
+      }
+    }
+    for (int i = 0; i < COLUMNS * ROWS; i++) size = fmax(size, fabs(A[i]));
+    const psdmp_link_columns of = {ROWS, COLUMNS, order, A, 1e-12 * size};
+    assert_true(psdmp_choose_by_link(r, &of, &arena, &choice));
+    assert_int_equal(choice.rank, rank);
+    assert_true(choice.dropped <= 1e-12 * size && choice.smallest > 1e-6 * size);
+    bool kept[COLUMNS] = {false};
+    for (int k = 0; k < rank; k++) assert_false(kept[choice.kept[k]]), kept[choice.kept[k]] = true;
+    for (int c = 0; c < COLUMNS; c++) {
+      double column[ROWS];
+      memcpy(column, A + c * ROWS, sizeof column);
+      for (int k = 0; k < rank; k++) {
+        double share = choice.beta[k * COLUMNS + c];
+        assert_true(!kept[c] || share == 0);
+        for (int i = 0; i < ROWS; i++) column[i] -= share * A[choice.kept[k] * ROWS + i];
+      }
+      if (!kept[c]) assert_true(max_absolute(column, ROWS) <= 1e-10 * size);
+    }
+    psdmp_arena_free(&arena);
+  }
+  psdm_robot_free(r);
+}
+
 /* where samples and structure need not agree on the rank: whichever way the columns are chosen, what is handed over was compared with the recursions and is right */
 static void samples_of_nearly_parallel_axes(void **state) {
   (void)state;
@@ -352,6 +396,6 @@ static void fingerprints(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(refusals),      cmocka_unit_test(unit_lengths),  cmocka_unit_test(random_states),  cmocka_unit_test(assumptions),
-                                     cmocka_unit_test(echelon_forms), cmocka_unit_test(echelon_twins), cmocka_unit_test(samples_of_nearly_parallel_axes), cmocka_unit_test(coupled_joints), cmocka_unit_test(fingerprints)};
+                                     cmocka_unit_test(echelon_forms), cmocka_unit_test(echelon_twins), cmocka_unit_test(choice_by_links), cmocka_unit_test(samples_of_nearly_parallel_axes), cmocka_unit_test(coupled_joints), cmocka_unit_test(fingerprints)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
