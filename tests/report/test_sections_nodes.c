@@ -3,7 +3,7 @@
 
 #include "whole.h"
 
-enum { FILES = STORED_RESULTS, MOST_NODES = 60 };
+enum { STORED = STORED_RESULTS, FILES = STORED + 5, MOST_NODES = 60 };
 
 static psdmp_result *read_result(psdmp_arena *arena, const char *name) {
   char path[600], *text;
@@ -64,11 +64,74 @@ static void spoil(psdmp_result **item, int at) {
   }
 }
 
+/* results that no stored file has: a robot with joints of every kind, a model with a calibration of its own parameters and one of others, charts of a benchmark */
+#define AT(by, x, z) "\"at\": {\"carried_by\": " by ", \"point\": [" x ", 0, " z "], \"axis\": [0, 0, 1], \"link\": [" x ", 0.3, " z "], \"mass\": 1, \"com\": [0, 0.1, 0]}"
+static const char everything[] =
+    "{\"command\": \"inspect\", \"name\": \"tree\", \"n\": 3, \"gravity\": [0, 0, -9.81], \"at\": [0.1, 0.2, 0.3], \"joints\": ["
+    "{\"name\": \"a joint with a name that is much too long for any label\", \"type\": \"revolute\", \"parent\": \"base\", \"q\": 1, \"limits\": {\"lower\": -1, \"upper\": 2, \"velocity\": 3, \"effort\": 40},"
+    " \"gear\": 50, \"friction\": {\"coulomb\": 1, \"viscous\": null}, " AT("0", "0", "0") "},"
+    "{\"name\": \"slide\", \"type\": \"prismatic\", \"parent\": \"a\", \"q\": 2, \"limits\": {\"lower\": 0.1, \"upper\": null, \"velocity\": 1, \"effort\": 300}, \"friction\": {\"coulomb\": null, \"viscous\": 2}, " AT("1", "0.5", "0.2") "},"
+    "{\"name\": \"back\", \"type\": \"prismatic\", \"parent\": \"slide\", \"q\": 3, \"limits\": {\"lower\": null, \"upper\": 0.4}, " AT("2", "0.5", "0.2") "},"
+    "{\"name\": \"bolt\", \"type\": \"fixed\", \"parent\": \"slide\", " AT("2", "0.9", "0.2") "},"
+    "{\"name\": \"follows\", \"type\": \"revolute\", \"parent\": \"back\", \"couple\": {\"slide\": 2}, \"limits\": {\"lower\": null, \"upper\": null}, " AT("3", "1.5", "0.9") "},"
+    "{\"name\": \"closes\", \"type\": \"revolute\", \"parent\": \"back\", \"passive\": true, " AT("3", "1.5", "0.9") "}],"
+    " \"notes\": [\"an angle was snapped\"], \"warnings\": [\"a link is implausible\", [1]]}";
+#define FORMULA "\"formula\": {\"ZZ1\": 1, \"m2\": -1.5}"
+static const char base[] = "{\"command\": \"params\", \"name\": \"tree\", \"l\": 3, \"base_parameters\": [{\"name\": \"ZZ1\", " FORMULA ", \"value\": 2}, {\"name\": \"mx1\", \"symbolic\": \"mx1 + d2*m2\", \"value\": 0.001},"
+                           " {\"name\": \"my1\", \"formula\": {\"my1\": 1}, \"value\": 0}]}";
+static const char found[] = "{\"command\": \"calibrate\", \"name\": \"tree\", \"n\": 3, \"parameters\": [{\"name\": \"ZZ1\", " FORMULA ", \"value\": 2.1, \"sd\": 0.1}, {\"name\": \"mx1\", \"value\": 1, \"sd\": 5},"
+                            " {\"name\": \"my1\", \"formula\": {\"my1\": 1}, \"value\": 1e-9, \"sd\": 3}]}";
+static const char derived[] = "{\"command\": \"derive\", \"name\": \"tree\", \"n\": 3, \"p\": 18, \"l\": 3, \"classes\": {\"gravity\": 6, \"acceleration\": [3, 0, 3], \"centrifugal\": [2, 2], \"coriolis\": 2}, \"seconds\": 3.5, \"residual\": 1e-15}";
+static const char bench[] =
+    "{\"command\": \"bench/peers\", \"processor\": \"x\", \"curves\": [{\"title\": \"time\", \"x\": \"joints\", \"y\": \"ns\", \"series\": [{\"name\": \"psdm\", \"points\": [[2, 10], [4, 20], [6, 35]]},"
+    " {\"name\": \"other\", \"published\": true, \"points\": [[2, 100], [6, 350]]}]}], \"bars\": [{\"title\": \"ratio\", \"unit\": \"ns\", \"of\": [\"inverse\", \"forward\"], \"series\": [{\"name\": \"psdm\", \"values\": [1, 2]},"
+    " {\"name\": \"book\", \"published\": true, \"values\": [50]}]}, {\"title\": \"one\", \"x\": \"tool\", \"of\": [\"inverse\"], \"series\": [{\"name\": \"psdm\", \"values\": [1]}]}]}";
+static const struct {
+  const char *path, *text;
+} rich[] = {{"tree.json", everything}, {"base.json", base}, {"found.json", found}, {"derived.json", derived}, {"peers.json", bench}};
+enum { RICH = sizeof rich / sizeof *rich };
+
+static psdmp_result *rich_result(psdmp_arena *arena, int k) {
+  psdmp_result *result;
+  psdm_error error = {0};
+  char *copy = psdmp_arena_text(arena, rich[k].text, strlen(rich[k].text));
+  if (!copy || psdmp_result_parse(arena, rich[k].path, copy, strlen(copy), &result, &error)) fail_msg("%s: %s", rich[k].path, error.text);
+  return result;
+}
+
+static void expect_words(psdmp_result **item, int count, const char *const *words) {
+  psdmp_page page = {0};
+  psdmp_page_compose(&page, &(psdmp_results){item, count});
+  assert_int_equal(page.status, PSDM_OK);
+  for (; *words; words++)
+    if (!strstr(page.text, *words)) fail_msg("the page lacks '%s'", *words);
+  expect_whole(&page);
+  psdmp_page_free(&page);
+}
+
+/* what the page says of them */
+static void rich_results(void **state) {
+  (void)state;
+  psdmp_arena arena = {0};
+  psdmp_result *item[RICH];
+  for (int k = 0; k < RICH; k++) item[k] = rich_result(&arena, k);
+  expect_words(item, RICH, (const char *const[]){"follows", "(coupled)", "(by a closed loop)", "from 100 mm", "to 400 mm", "300 N", "an angle was snapped", "a link is implausible", "mx1 + d2", "degrees of freedom", NULL});
+  /* a calibration of a robot with the same name and other parameters is none of this model */
+  psdmp_result *namesake = rich_result(&arena, 2);
+  psdmp_node *first = namesake->root;
+  for (first = first->child; strcmp(first->key, "parameters") != 0;) first = first->next;
+  first->child->next = NULL, first->count = 1;
+  item[2] = namesake;
+  expect_words(item, RICH, (const char *const[]){"has other base parameters", NULL});
+  psdmp_arena_free(&arena);
+}
+
 static void every_node(void **state) {
   (void)state;
   psdmp_arena arena = {0};
   psdmp_result *item[FILES];
-  for (int k = 0; k < FILES; k++) item[k] = read_result(&arena, stored_results[k]);
+  for (int k = 0; k < STORED; k++) item[k] = read_result(&arena, stored_results[k]);
+  for (int k = 0; k < RICH; k++) item[STORED + k] = rich_result(&arena, k);
   compose(item, FILES);
   for (int k = 0; k < FILES; k++)
     if (item[k]->root) spoil(item, k);
@@ -76,6 +139,6 @@ static void every_node(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_node)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rich_results), cmocka_unit_test(every_node)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
