@@ -73,7 +73,7 @@ void tool_guard(void) { install_all(); }
 
 /* ---- libraries that crash ---- */
 
-static char crash_words[160], crash_stack[1 << 16]; /* a stack of its own: the other one may be what is used up */
+static char crash_words[160];
 
 static void on_crash(int number) {
   remove_pending();
@@ -81,11 +81,11 @@ static void on_crash(int number) {
   _exit(EXIT_USAGE);
 }
 
-static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
-
 /* a sanitizer's own handlers say more */
 static void on_crashes(void (*handler)(int)) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
+  static char crash_stack[1 << 16]; /* a stack of its own: the other one may be what is used up */
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_NODEFER | SA_ONSTACK};
   if (sigaltstack(&(stack_t){.ss_sp = crash_stack, .ss_size = sizeof crash_stack}, NULL)) return;
   for (size_t k = 0; k < sizeof crashes / sizeof *crashes; k++) sigaction(crashes[k], &action, NULL);
