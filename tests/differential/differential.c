@@ -78,7 +78,7 @@ static const char *route_name(int r) { return r == ROUTES ? "read" : routes[r].n
 static const struct known {
   const char *kinds, *routes; /* "*": all */
 } known[] = {
-    {"mixed", "linearize-forward"},    /* inertias about one point of reference, solved */
+    {"mixed", "linearize-forward"},    /* inertias about one point of reference, solved: up to 15 times the tolerance */
     {"massless,wild", "code-theta"},   /* a singular M, theta an argument: the inverse does not exist, and NAN says so */
 };
 
