@@ -1,5 +1,6 @@
 /* log_hdf5_io.c: logs in HDF5 files, MATLAB's version 7.3 among them, a block of samples at a time. */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/matrix.h"
@@ -99,13 +100,13 @@ typedef struct listing {
   const char *name;
   psdmp_log_table *table;
   int n;
-  psdm_status status; /* of the table */
+  psdm_status status; /* of the table, or of a data set that HDF5 cannot tell about */
   psdm_error *error;
   size_t claimed[2]; /* rows and columns of a data set that its bytes cannot hold; 0: none is so */
 } listing;
 
-/* dimensions as the writer meant them: rows and columns; false when it is no numeric vector or matrix */
-static bool measure(hid_t id, data_set *set, size_t size[2]) {
+/* dimensions as the writer meant them: rows and columns; 0 when it is no numeric vector or matrix, below 0 when HDF5 fails */
+static int measure(hid_t id, data_set *set, size_t size[2]) {
   hsize_t dims[2] = {1, 1};
   hid_t type = H5Dget_type(id), space = H5Dget_space(id);
   H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
@@ -113,16 +114,21 @@ static bool measure(hid_t id, data_set *set, size_t size[2]) {
   bool good = (class == H5T_FLOAT || class == H5T_INTEGER) && (rank == 1 || rank == 2) && H5Sget_simple_extent_dims(space, dims, NULL) == rank;
   if (type >= 0) H5Tclose(type);
   if (space >= 0) H5Sclose(space);
+  htri_t matlab = H5Aexists(id, "MATLAB_class");
+  if (class == H5T_NO_CLASS || rank < 0 || matlab < 0) return -1;
   set->id = id;
   set->rank = rank;
-  set->turned = rank == 2 && H5Aexists(id, "MATLAB_class") > 0;
+  set->turned = rank == 2 && matlab > 0;
   size[0] = (size_t)(set->turned ? dims[1] : dims[0]);
   size[1] = (size_t)(set->turned ? dims[0] : dims[1]);
   return good && size[0] && size[1];
 }
 
 /* MATLAB marks empty matrices, and text that it keeps as numbers */
-static bool is_text_or_empty(hid_t id) { return H5Aexists(id, "MATLAB_empty") > 0 || H5Aexists(id, "MATLAB_int_decode") > 0; }
+static htri_t is_text_or_empty(hid_t id) {
+  htri_t empty = H5Aexists(id, "MATLAB_empty");
+  return empty ? empty : H5Aexists(id, "MATLAB_int_decode");
+}
 
 /* whether the data set's own bytes can hold what it claims; what lies in other files (virtual, external) is not for this file to tell */
 static bool credible(hid_t id, const size_t size[2]) {
@@ -132,16 +138,29 @@ static bool credible(hid_t id, const size_t size[2]) {
   return elsewhere || psdmp_matrix_fits(size[0], size[1], 1, H5Dget_storage_size(id));
 }
 
+/* a channel that is left out would be missed without a word */
+static herr_t cannot_tell(listing *l, const char *path) {
+  char name[80];
+  l->status = psdmp_fail(l->error, PSDM_E_IO, l->name, 0, 0, "data set '%s' cannot be read", psdmp_quote(path, strlen(path), name, sizeof name));
+  return 1;
+}
+
 static herr_t visit(hid_t root, const char *path, const H5O_info_t *info, void *user) {
   listing *l = user;
   (void)root;
   if (info->type != H5O_TYPE_DATASET || strncmp(path, "#refs#", 6) == 0) return 0;
   hid_t id = H5Dopen2(l->file, path, H5P_DEFAULT);
-  if (id < 0) return 0;
+  if (id < 0) return cannot_tell(l, path);
   data_set found;
   size_t size[2];
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-  bool wanted = measure(id, &found, size) && !is_text_or_empty(id) && (size[0] > 1 || size[1] > 1 || l->n == 1);
+  int numeric = measure(id, &found, size);
+  htri_t other = numeric > 0 ? is_text_or_empty(id) : 0;
+  if (numeric < 0 || other < 0) {
+    H5Dclose(id);
+    return cannot_tell(l, path);
+  }
+  bool wanted = numeric && !other && (size[0] > 1 || size[1] > 1 || l->n == 1);
   if (wanted && !credible(id, size)) { /* hours of fill values */
     memcpy(l->claimed, size, sizeof size);
     H5Dclose(id);
@@ -167,11 +186,23 @@ static psdm_status list(hdf5_file *file, const psdmp_log_request *request, psdmp
   return answer < 0 ? psdmp_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as an HDF5 file") : PSDM_OK;
 }
 
+/* HDF5 1.10 takes about 1 MB as it starts, and crashes where it gets only some of it: so that is asked for before */
+static bool start_hdf5(void) {
+  enum { ROOM = 4 << 20 };
+  void *volatile room = malloc(ROOM);
+  free(room);
+  return room && H5open() >= 0;
+}
+
 psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
   hdf5_file *file = psdmp_alloc(request->allocator, sizeof *file);
   psdmp_log_table *table;
   silence s;
   if (!file) return psdmp_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
+  if (!start_hdf5()) {
+    psdmp_free(request->allocator, file);
+    return psdmp_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory: HDF5 could not be started");
+  }
   be_silent(&s);
   *file = (hdf5_file){H5Fopen(request->path, H5F_ACC_RDONLY, H5P_DEFAULT), request->allocator};
   speak_again(&s);

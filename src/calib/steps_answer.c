@@ -7,10 +7,15 @@
 
 #include "calib/parameters_priv.h"
 #include "calib/steps_priv.h"
+#include "linalg/linalg.h"
 #include "psdm/parameters.h"
 #include "robot/robot_priv.h"
 
 psdm_status psdmp_steps_no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+
+psdm_status psdmp_steps_no_singular(int code, psdm_error *error) {
+  return psdmp_lapack_memory(code) ? psdmp_steps_no_memory(error) : psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the rows' singular values cannot be found");
+}
 
 void psdmp_steps_remark(psdmp_steps *s, const char *format, ...) {
   va_list args;

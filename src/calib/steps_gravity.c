@@ -119,8 +119,8 @@ static psdm_status keep_seen(gravity *g, psdmp_split *split, bool *shown, psdm_e
   for (int a = 0; a < own; a++)
     for (int b = 0; b < own; b++) G[(long)a * own + b] /= length[a] * length[b];
   /* eigenvectors by columns, values ascending */
-  if (own && LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', own, G, own, value))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the rows' singular values cannot be found");
+  int code = own ? LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', own, G, own, value) : 0;
+  if (code) return psdmp_steps_no_singular(code, error);
   while (kept < own && value[own - 1 - kept] > lost * lost * value[own - 1] && value[own - 1 - kept] > 0) kept++;
   for (int j = 0; j < l; j++) {
     double in = 0, out = 0;

@@ -133,14 +133,15 @@ static void scale_columns(problem *p) {
   }
 }
 
-/* U diag(sing) VT = design; false when LAPACK fails */
-static bool decompose(problem *p, double *super) {
+/* U diag(sing) VT = design */
+static psdm_status decompose(problem *p, double *super, psdm_error *error) {
   int r = p->split->r;
   scale_columns(p);
-  if (LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'O', 'S', (int)p->m, r, p->U, r, p->sing, NULL, 1, p->VT, r, super)) return false;
+  int code = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'O', 'S', (int)p->m, r, p->U, r, p->sing, NULL, 1, p->VT, r, super);
+  if (code) return psdmp_steps_no_singular(code, error);
   p->rank = 0;
   while (p->rank < r && p->sing[p->rank] > lost * p->sing[0] && p->sing[p->rank] > DBL_MIN) p->rank++;
-  return true;
+  return PSDM_OK;
 }
 
 /* out (rank x columns) = S^-1 U^T side */
@@ -314,7 +315,8 @@ psdm_status psdmp_linear_solve(psdmp_steps *s, psdmp_linear *linear, const psdmp
   for (int round = 0; round <= ROUNDS; round++) {
     int sides = round == ROUNDS ? 1 + s->N : 1;
     stack(&p, sides);
-    if (r && !decompose(&p, super)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the rows' singular values cannot be found");
+    psdm_status status = r ? decompose(&p, super, error) : PSDM_OK;
+    if (status) return status;
     project(&p, sides, 0, 1, z);
     y_of(&p, z);
     if (round < ROUNDS) reweigh(&p, design, side, a->sigma);

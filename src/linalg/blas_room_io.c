@@ -22,3 +22,5 @@ psdm_status psdmp_blas_room(psdm_error *error) {
   atomic_store(&taken, true);
   return PSDM_OK;
 }
+
+bool psdmp_lapack_memory(int code) { return code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR; }

@@ -50,4 +50,7 @@ void psdmp_blas_back(void);
 /* Before the first use of BLAS or LAPACK: PSDM_E_MEMORY where the address space is too small for their buffer, which they would wait for without end. */
 psdm_status psdmp_blas_room(psdm_error *error);
 
+/* Whether LAPACKE's answer says that it got no memory for its work. */
+bool psdmp_lapack_memory(int code);
+
 #endif

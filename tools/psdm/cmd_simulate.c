@@ -46,7 +46,9 @@ int simulate_numbers(const char *option, const char *text, int count, double *va
 static void simulate_free(simulate_job *j) {
   tool_abort(&j->out);
   tool_abort(&j->log);
+  tool_fragile("SUNDIALS");
   psdm_sim_free(j->sim);
+  tool_solid();
   psdm_work_free(j->carried.work, NULL);
   psdm_robot_free(j->carried.load);
   psdm_control_free(j->controller);

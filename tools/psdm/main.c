@@ -56,5 +56,7 @@ int main(int argc, char **argv) {
   int code = tool_roomy(run, argc, argv);
   tool_end();
   tool_detail("exit code %d", code);
-  return streams_close(code);
+  code = streams_close(code);
+  tool_last(code);
+  return code;
 }

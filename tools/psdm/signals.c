@@ -95,8 +95,20 @@ static void on_crashes(void (*handler)(int)) {
 }
 
 void tool_fragile(const char *library) {
-  snprintf(crash_words, sizeof crash_words, "psdm: error: %s crashed, as it does where memory runs out; nothing was written\n", library);
+  snprintf(crash_words, sizeof crash_words, "psdm: error: %s crashed, as it does where memory runs out\n", library);
   on_crashes(on_crash);
+}
+
+static volatile sig_atomic_t last_code;
+
+static void on_crash_at_end(int number) {
+  (void)number;
+  _exit(last_code);
+}
+
+void tool_last(int code) {
+  last_code = code;
+  on_crashes(on_crash_at_end);
 }
 
 void tool_solid(void) { on_crashes(SIG_DFL); }

@@ -165,6 +165,7 @@ int tool_exit(int code); /* 128 + the signal in place of EXIT_OK and EXIT_QUALIT
  * EXIT_USAGE, and unfinished files are removed. */
 void tool_fragile(const char *library);
 void tool_solid(void);
+void tool_last(int code); /* all is done and written: a library that crashes as the program ends (HDF5 without memory) does not change the exit code */
 
 void tool_forget_pending(void); /* removes what tool_pending names; safe in a handler */
 void tool_pending(const char *path); /* a file, or a folder of such files, to remove when the program is ended; until tool_settled */
