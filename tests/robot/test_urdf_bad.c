@@ -99,7 +99,11 @@ static void malformed_xml(void **state) {
       {"<robot>\n<link name='a' name='b'/>\n</robot>\n", 2},
       {"<robot>\n<!-- a -- b --->\n</robot>\n", 2},
       {"<robot>\n<![CDATA[ no end\n</robot>\n", 4},
-      {"\n<?xml version='1.0'?>\n" GOOD, 2},                /* the declaration comes first or not at all */
+      {"<!-- a -->\n<?xml version='1.0'?>\n" GOOD, 2},      /* the declaration comes first, but for blanks, or not at all */
+      {"<?xml version='0.0'\n" GOOD, 1},                    /* it has an end */
+      {"<?xml version='none'?>\n" GOOD, 1},
+      {"<?xml version='0.0'?>\n<?xml version='1.0'?>\n" GOOD, 2},
+      {"\n<?xml version='0.0'?>\n<robot>\n<link name='a'>\n</robot>\n", 5}, /* lines keep their numbers */
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     psdm_error error;
