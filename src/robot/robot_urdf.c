@@ -152,8 +152,8 @@ static psdm_status numbers(reader *r, const xmlNode *node, const char *name, int
     at += length;
   }
   if (found == count) return PSDM_OK;
-  return refuse(r, node, "%s of <%s> is '%s'; %d finite decimal number%s expected", name, (const char *)node->name, quote(text).text, count,
-                count == 1 ? " was" : "s were");
+  return refuse(r, node, "%s of <%s> is '%s'; %d finite decimal number%s expected%s", name, (const char *)node->name, quote(text).text, count,
+                count == 1 ? " was" : "s were", !strchr(text, ',') ? "" : count == 1 ? ", with a point" : ", with blanks between them, not commas");
 }
 
 static psdm_status snap(reader *r, const xmlNode *node, double *angle) {

@@ -245,19 +245,20 @@ static void missing_and_double(void **state) {
 static void numbers(void **state) {
   (void)state;
 #define THREE "; 3 finite decimal numbers were expected"
+#define BLANKS ", with blanks between them, not commas"
 #define ONE "; 1 finite decimal number was expected"
   static const bad_case cases[] = {
       {WITH("<origin xyz='1 2'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1 2'" THREE},
       {WITH("<origin xyz='1 2 3 4'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1 2 3 4'" THREE},
       {WITH("<origin xyz=''/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is ''" THREE},
-      {WITH("<origin xyz='1, 2, 3'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1, 2, 3'" THREE},
+      {WITH("<origin xyz='1, 2, 3'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1, 2, 3'" THREE BLANKS},
       {WITH("<origin rpy='0 0 nan'/>"), PSDM_E_PARSE, "test.urdf:5: rpy of <origin> is '0 0 nan'" THREE},
       {WITH("<origin rpy='0 0 pi'/>"), PSDM_E_PARSE, "test.urdf:5: rpy of <origin> is '0 0 pi'" THREE},
       {WITH("<origin xyz='inf 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is 'inf 0 0'" THREE},
       {WITH("<origin xyz='0 -INF 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '0 -INF 0'" THREE},
       {WITH("<origin xyz='0x1p3 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '0x1p3 0 0'" THREE},
       {WITH("<origin xyz='1e999 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1e999 0 0'" THREE},
-      {WITH("<origin xyz='1,5 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1,5 0 0'" THREE},
+      {WITH("<origin xyz='1,5 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1,5 0 0'" THREE BLANKS},
       {WITH("<axis xyz='0 1'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <axis> is '0 1'" THREE},
       {WITH("<axis xyz='z'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <axis> is 'z'" THREE},
       {WITH("<axis xyz='0 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: joint 'j1': its axis has no direction"},
