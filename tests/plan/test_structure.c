@@ -305,7 +305,7 @@ static void refusals(void **state) {
   assert_int_equal(psdm_model_derive(unknown, NULL, NULL, &model, NULL, &error), PSDM_OK);
   assert_int_equal(psdm_structure_new(unknown, model, true, NULL, &s, &error), PSDM_E_MISSING);
   assert_null(s);
-  assert_int_equal(psdm_structure_new(other, model, false, NULL, &s, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_structure_new(other, model, false, NULL, &s, &error), PSDM_E_ROBOT);
   assert_int_equal(psdm_structure_new(unknown, model, false, NULL, &s, &error), PSDM_OK);
   assert_null(psdm_structure_condition(s, PSDM_WISHES, 0));
   assert_null(psdm_structure_condition(s, PSDM_WISH_SPRINGS, 1000));
