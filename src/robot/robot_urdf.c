@@ -152,8 +152,8 @@ static psdm_status numbers(reader *r, const xmlNode *node, const char *name, int
     at += length;
   }
   if (found == count) return PSDM_OK;
-  return refuse(r, node, "%s of <%s> is '%s'; %d finite decimal number%s expected", name, (const char *)node->name, quote(text).text, count,
-                count == 1 ? " was" : "s were");
+  return refuse(r, node, "%s of <%s> is '%s'; %d finite decimal number%s expected%s", name, (const char *)node->name, quote(text).text, count,
+                count == 1 ? " was" : "s were", !strchr(text, ',') ? "" : count == 1 ? ", with a point" : ", with blanks between them, not commas");
 }
 
 static psdm_status snap(reader *r, const xmlNode *node, double *angle) {
@@ -514,6 +514,42 @@ static psdm_status check_text(reader *r, const char *text, size_t length) {
   return check_crowds(r, text, length);
 }
 
+/* ---- the declaration ---- */
+
+/* the version in <?xml version="1.0"?>, and how long it is; NULL: none */
+static const char *version_of(const char *declaration, const char *end, size_t *length) {
+  const char *at = declaration;
+  while (end - at > 7 && memcmp(at, "version", 7) != 0) at++;
+  while (at < end && *at != '"' && *at != '\'') at++;
+  const char *close = at < end ? memchr(at + 1, *at, (size_t)(end - at - 1)) : NULL;
+  *length = close ? (size_t)(close - at - 1) : 0;
+  return close ? at + 1 : NULL;
+}
+
+/* Blank lines before <?xml and versions that XML never had ("0.0") are common, and say nothing: the text is UTF-8 whatever stands there. Then the declaration is
+ * made blank in a copy, with a note; every line keeps its number. */
+static psdm_status pass_over_declaration(reader *r, const char **text, size_t length) {
+  const char *begin = *text + (length >= 3 && memcmp(*text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0), *at = begin, *end = *text + length;
+  while (at < end && strchr(" \t\r\n", *at)) at++;
+  if (end - at < 6 || memcmp(at, "<?xml", 5) != 0 || !strchr(" \t\r\n", at[5])) return PSDM_OK;
+  const char *close = at;
+  while (end - close >= 2 && memcmp(close, "?>", 2) != 0 && *close != '>') close++;
+  if (end - close < 2 || *close != '?') return PSDM_OK; /* libxml2 says what is wrong */
+  size_t size;
+  const char *version = version_of(at, close, &size);
+  bool odd = version && size >= 3 && strspn(version, "0123456789") == 1 && version[1] == '.' && version[0] != '1';
+  if (at == begin && !odd) return PSDM_OK;
+  char *copy = psdmp_arena_text(r->arena, *text, length), shown[32];
+  if (!copy) return no_memory(r);
+  int line = 1;
+  for (const char *c = *text; c < at; c++) line += *c == '\n';
+  for (char *c = copy + (at - *text); c < copy + (close + 2 - *text); c++) *c = strchr("\r\n", *c) ? *c : ' ';
+  *text = copy;
+  psdm_status status = odd ? psdmp_list_add(&r->spec->notes, r->arena, "line %d: there is no XML version %s; the file is read as version 1.0", line, psdmp_quote(version, size, shown, sizeof shown))
+                           : psdmp_list_add(&r->spec->notes, r->arena, "line %d: an XML declaration belongs at the very beginning; it is passed over", line);
+  return status ? no_memory(r) : PSDM_OK;
+}
+
 /* ---- XML ---- */
 
 /* what the parser met first: libxml2 goes on and ends with what only follows from it */
@@ -577,6 +613,7 @@ psdm_status psdmp_spec_from_urdf(const char *text, size_t length, const char *fi
   spec->base = psdmp_pose_identity();
   memcpy(spec->gravity, (const double[3]){0, 0, -9.81}, sizeof spec->gravity);
   psdm_status status = check_text(&r, text, length);
+  if (!status) status = pass_over_declaration(&r, &text, length);
   if (status) return status;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, xmlInitParser); /* libxml2 sets itself up at the first use, which two threads may make at once */

@@ -31,10 +31,12 @@ static void kr6(char *text, size_t room, double off) {
   snprintf(text + at, room - (size_t)at, "%s", links);
 }
 
-static void torque(const psdm_robot *r, int state, double tau[6]) {
-  double q[6], qd[6], qdd[6];
+enum { MOST = 8 };
+
+static void torque(const psdm_robot *r, int state, double tau[MOST]) {
+  double q[MOST], qd[MOST], qdd[MOST];
   psdm_work *work;
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < psdm_robot_n(r); i++) {
     q[i] = sin(1.7 * state + 2.3 * i);
     qd[i] = cos(0.9 * state + 1.1 * i);
     qdd[i] = 2 * sin(2.9 * state - 0.7 * i);
@@ -46,11 +48,11 @@ static void torque(const psdm_robot *r, int state, double tau[6]) {
 
 /* the largest difference of torques between two robots, over the largest torque */
 static double difference(const psdm_robot *a, const psdm_robot *b) {
-  double most = 0, size = 0, x[6], y[6];
+  double most = 0, size = 0, x[MOST], y[MOST];
   for (int state = 0; state < 50; state++) {
     torque(a, state, x);
     torque(b, state, y);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < psdm_robot_n(a); i++) {
       most = fmax(most, fabs(x[i] - y[i]));
       size = fmax(size, fabs(x[i]));
     }
@@ -101,6 +103,85 @@ static void axes_beyond_the_angle_stay(void **state) {
   psdm_robot_free(snapped);
 }
 
+/* ---- random robots ---- */
+
+/* what a random arm is made of; modified DH: alpha turns the axis, and what the joint carries goes with it */
+typedef struct arm {
+  int n, parent[MOST]; /* -1: the base */
+  bool slides[MOST], near[MOST];
+  double alpha[MOST], off[MOST], a[MOST], d[MOST], theta[MOST], mass[MOST], com[MOST][3], size[MOST][3];
+} arm;
+
+/* quarters of a turn, each off by up to `angle`, and some angles that are nowhere near one */
+static void draw(rng *g, double angle, arm *r) {
+  r->n = rng_int(g, 2, MOST);
+  for (int j = 0; j < r->n; j++) {
+    r->parent[j] = j && rng_int(g, 0, 4) == 0 ? rng_int(g, 0, j - 1) : j - 1;
+    r->slides[j] = rng_int(g, 0, 3) == 0;
+    r->near[j] = r->parent[j] >= 0 && rng_int(g, 0, 4);
+    r->alpha[j] = r->near[j] ? rng_int(g, -1, 2) * acos(0) : rng_uniform(g, 0.3, 1.2);
+    r->off[j] = r->near[j] ? (rng_int(g, 0, 1) ? 1 : -1) * pow(10, rng_uniform(g, -6, 0)) * 0.999 * angle : 0;
+    r->a[j] = rng_int(g, 0, 2) ? rng_uniform(g, -0.6, 0.6) : 0;
+    r->d[j] = rng_int(g, 0, 2) ? rng_uniform(g, -0.6, 0.6) : 0;
+    r->theta[j] = rng_uniform(g, -3, 3);
+    r->mass[j] = rng_uniform(g, 0.5, 8);
+    for (int i = 0; i < 3; i++) r->com[j][i] = rng_uniform(g, -0.3, 0.3), r->size[j][i] = rng_uniform(g, 0.01, 0.2);
+  }
+}
+
+/* with its axes off by `share` of what they are off by, rounded as the table says */
+static psdm_robot *make(const arm *r, double share, double snap_axes) {
+  static char text[8192];
+  text_writer w = {text, sizeof text};
+  text_put(&w, "gravity: [1, 2, -9]\nconvention: modified-dh\njoints:\n");
+  for (int j = 0; j < r->n; j++) {
+    text_put(&w, "  - {name: j%d, type: %s, alpha: %.17g, a: %.17g, d: %.17g, theta: %.17g", j + 1, r->slides[j] ? "prismatic" : "revolute", r->alpha[j] + share * r->off[j], r->a[j], r->d[j], r->theta[j]);
+    if (r->parent[j] != j - 1) text_put(&w, ", parent: j%d", r->parent[j] + 1);
+    text_put(&w, "}\n");
+  }
+  text_put(&w, "links:\n");
+  for (int j = 0; j < r->n; j++) {
+    const double m = r->mass[j], x = r->size[j][0] * r->size[j][0], y = r->size[j][1] * r->size[j][1], z = r->size[j][2] * r->size[j][2];
+    text_put(&w, "  - {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: %.17g, yy: %.17g, zz: %.17g}}\n", m, r->com[j][0], r->com[j][1], r->com[j][2], m * (y + z), m * (x + z), m * (x + y));
+  }
+  return parse(text, snap_axes);
+}
+
+/* within the angle the exact robot comes back: its torques, its functions and its parameters; beyond it nothing changes */
+static void random_arms_come_back(void **state) {
+  (void)state;
+  rng g = rng_start("snap_axes");
+  double worst = 0;
+  for (int k = 0; k < 300; k++) {
+    double angle = pow(10, rng_uniform(&g, -4, -1.3));
+    arm r;
+    draw(&g, angle, &r);
+    psdm_robot *exact = make(&r, 0, 0), *snapped = make(&r, 1, angle), *still = make(&r, 0, angle);
+    worst = fmax(worst, fmax(difference(exact, snapped), difference(exact, still)));
+    if (!(worst < 1e-12)) fail_msg("robot %d, %d joints, angle %.3g: torques differ by %.3g", k, r.n, angle, worst);
+    if (r.n <= 5) {
+      int p[2], l[2];
+      count(exact, &p[0], &l[0]);
+      count(snapped, &p[1], &l[1]);
+      assert_int_equal(p[0], p[1]);
+      assert_int_equal(l[0], l[1]);
+    }
+    psdm_robot_free(snapped);
+    psdm_robot_free(still);
+    /* one axis at a time beyond the angle: it stays, to the last bit, while all others are exact */
+    for (int j = 0; j < r.n; j++) r.off[j] = 0;
+    int j = rng_int(&g, 1, r.n - 1);
+    r.off[j] = r.near[j] ? (rng_int(&g, 0, 1) ? 1 : -1) * rng_uniform(&g, 1.001, 3) * angle : 0;
+    psdm_robot *off = make(&r, 1, 0), *left = make(&r, 1, angle);
+    assert_true(difference(off, left) < 1e-14);
+    if (r.near[j] && r.n > 1) assert_true(difference(off, exact) > 0 || r.mass[j] == 0);
+    psdm_robot_free(off);
+    psdm_robot_free(left);
+    psdm_robot_free(exact);
+  }
+  print_message("torques of snapped arms are the exact ones' to %.2g\n", worst);
+}
+
 /* where the origin lies off the common normal, axes that meet still meet: modified DH has its d along the new axis */
 static void axes_that_meet_still_do(void **state) {
   (void)state;
@@ -141,7 +222,7 @@ static void angles_out_of_range_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_calibrated_kr6_is_a_kr6_again), cmocka_unit_test(axes_beyond_the_angle_stay), cmocka_unit_test(axes_that_meet_still_do),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_calibrated_kr6_is_a_kr6_again), cmocka_unit_test(axes_beyond_the_angle_stay), cmocka_unit_test(random_arms_come_back), cmocka_unit_test(axes_that_meet_still_do),
                                      cmocka_unit_test(angles_out_of_range_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

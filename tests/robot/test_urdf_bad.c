@@ -99,7 +99,11 @@ static void malformed_xml(void **state) {
       {"<robot>\n<link name='a' name='b'/>\n</robot>\n", 2},
       {"<robot>\n<!-- a -- b --->\n</robot>\n", 2},
       {"<robot>\n<![CDATA[ no end\n</robot>\n", 4},
-      {"\n<?xml version='1.0'?>\n" GOOD, 2},                /* the declaration comes first or not at all */
+      {"<!-- a -->\n<?xml version='1.0'?>\n" GOOD, 2},      /* the declaration comes first, but for blanks, or not at all */
+      {"<?xml version='0.0'\n" GOOD, 1},                    /* it has an end */
+      {"<?xml version='none'?>\n" GOOD, 1},
+      {"<?xml version='0.0'?>\n<?xml version='1.0'?>\n" GOOD, 2},
+      {"\n<?xml version='0.0'?>\n<robot>\n<link name='a'>\n</robot>\n", 5}, /* lines keep their numbers */
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     psdm_error error;
@@ -241,19 +245,20 @@ static void missing_and_double(void **state) {
 static void numbers(void **state) {
   (void)state;
 #define THREE "; 3 finite decimal numbers were expected"
+#define BLANKS ", with blanks between them, not commas"
 #define ONE "; 1 finite decimal number was expected"
   static const bad_case cases[] = {
       {WITH("<origin xyz='1 2'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1 2'" THREE},
       {WITH("<origin xyz='1 2 3 4'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1 2 3 4'" THREE},
       {WITH("<origin xyz=''/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is ''" THREE},
-      {WITH("<origin xyz='1, 2, 3'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1, 2, 3'" THREE},
+      {WITH("<origin xyz='1, 2, 3'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1, 2, 3'" THREE BLANKS},
       {WITH("<origin rpy='0 0 nan'/>"), PSDM_E_PARSE, "test.urdf:5: rpy of <origin> is '0 0 nan'" THREE},
       {WITH("<origin rpy='0 0 pi'/>"), PSDM_E_PARSE, "test.urdf:5: rpy of <origin> is '0 0 pi'" THREE},
       {WITH("<origin xyz='inf 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is 'inf 0 0'" THREE},
       {WITH("<origin xyz='0 -INF 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '0 -INF 0'" THREE},
       {WITH("<origin xyz='0x1p3 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '0x1p3 0 0'" THREE},
       {WITH("<origin xyz='1e999 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1e999 0 0'" THREE},
-      {WITH("<origin xyz='1,5 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1,5 0 0'" THREE},
+      {WITH("<origin xyz='1,5 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <origin> is '1,5 0 0'" THREE BLANKS},
       {WITH("<axis xyz='0 1'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <axis> is '0 1'" THREE},
       {WITH("<axis xyz='z'/>"), PSDM_E_PARSE, "test.urdf:5: xyz of <axis> is 'z'" THREE},
       {WITH("<axis xyz='0 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: joint 'j1': its axis has no direction"},

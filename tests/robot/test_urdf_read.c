@@ -712,6 +712,19 @@ static void harmless_xml(void **state) {
     expect_part(plain, robot, NULL, &g);
     psdm_robot_free(robot);
   }
+  /* a version that never was, blanks before the declaration: many files have them, and they say nothing */
+  static const struct {
+    const char *text, *note;
+  } odd[] = {{"<?xml version=\"0.0\" ?>\n" FULL, "line 1: there is no XML version 0.0; the file is read as version 1.0"},
+             {"\xEF\xBB\xBF<?xml version='2.0' encoding='latin1'?>" FULL, "line 1: there is no XML version 2.0; the file is read as version 1.0"},
+             {"\n\r\n \t<?xml version=\"1.0\"\n?>\n" FULL, "line 3: an XML declaration belongs at the very beginning; it is passed over"}};
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    psdm_robot *robot = load(odd[i].text);
+    assert_int_equal(psdm_robot_notes(robot), 1);
+    assert_string_equal(psdm_robot_note(robot, 0), odd[i].note);
+    expect_part(plain, robot, NULL, &g);
+    psdm_robot_free(robot);
+  }
   psdm_robot_free(plain);
 
   /* inside elements: attributes in any quotes and blanks, comments, prefixes; what is not ours is not read */

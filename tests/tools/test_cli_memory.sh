@@ -25,6 +25,9 @@ refused "the closed form of these 8 joints needs about" -- derive eight.yaml --m
 expect_absent eight.json
 refused "the closed form of these 8 joints needs about" -- codegen eight.yaml --method expanded --memory 50M --out code
 expect_absent code
+{ sed -n 1,2p eight.yaml; for j in $(seq 60); do echo "  - {name: j$j, alpha: 0.3, a: 0.2, d: 0.1}"; done; } > sixty.yaml
+refused "code for these 60 joints needs about 1.5 GB" -- codegen sixty.yaml --functions linearize_forward --theta argument --memory 1G --out code
+expect_absent code
 refused "the closed form of these 8 joints needs about" -- eval eight.yaml inverse --via expanded --memory 50M
 refused "the closed form of these 8 joints needs about" -- reduce eight.yaml --memory 50M
 refused "the closed form of these 8 joints needs about" -- analyze eight.yaml --memory 50M
