@@ -1,5 +1,6 @@
 /* verdict.c: what an answer is worth, by rules that need no option. Each that is not met is a finding: how far down the answer is for it, what was found and where, what
  * was expected, and what is likely behind it. docs/calibrate.md has the rules with their numbers. */
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,8 +42,8 @@ typedef struct judged {
 
 static judged of_joint(const psdm_joint_fit *f) {
   if (!f->rows || !(f->rmse >= 0)) return (judged){0};
-  double error = (double)f->rows * f->rmse * f->rmse;
-  return (judged){error, f->rel > 0 ? error / (f->rel * f->rel) : error, f->r2 < 1 ? error / (1 - f->r2) : error, (double)f->rows};
+  double error = (double)f->rows * f->rmse * f->rmse, left = f->r2 <= 1 ? fmax(1 - f->r2, DBL_EPSILON / 2) : 1; /* of a constant's; a fit to the last digits rounds to 0 */
+  return (judged){error, f->rel > 0 ? error / (f->rel * f->rel) : error, error / left, (double)f->rows};
 }
 
 static judged together(int n, const judged *each) {

@@ -96,6 +96,32 @@ static void test_dictionary(void **unused) {
     }
 }
 
+/* widths one by one: ten a decade apart by thirds, of the speed 2 and of a tenth of the span 3; curves, powers, waves */
+static void test_widths(void **unused) {
+  (void)unused;
+  static const double stribeck[] = {0.02, 0.06, 0.2}, power[] = {0.3, 0.5, 0.7, 1.5, 2};
+  psdmp_dictionary d;
+  int always, seen[PSDM_COLUMN_KINDS] = {0};
+  fill(false, false, 3, false, false, true, &d, &always);
+  for (int k = 0; k < d.count; k++) {
+    const psdmp_column *c = &d.column[k];
+    int at = seen[c->kind]++;
+    double thirds = log10(c->width / (c->kind == PSDM_COLUMN_STOP ? 0.3 : 2)) * 3 + 9;
+    if (c->kind == PSDM_COLUMN_TANH || c->kind == PSDM_COLUMN_STOP) {
+      /* the middle one of the plain elements comes first */
+      int expected = c->kind == PSDM_COLUMN_STOP || at >= 10 ? at % 10 : at == 0 ? 4 : at <= 4 ? at - 1 : at;
+      if (!(fabs(thirds - expected) < 1e-9)) fail_msg("column %d: %.17g", k, c->width);
+      assert_int_equal(c->load, at / 10);
+    } else {
+      assert_int_equal(c->load, 0);
+    }
+    if (c->kind == PSDM_COLUMN_STRIBECK) assert_true(fabs(c->width - stribeck[at]) < 1e-15);
+    if (c->kind == PSDM_COLUMN_POWER) assert_true(c->width == power[at]);
+    if (c->kind == PSDM_COLUMN_SINE || c->kind == PSDM_COLUMN_COSINE) assert_true(c->width == at + 1);
+  }
+  assert_true(seen[PSDM_COLUMN_TANH] == 30 && seen[PSDM_COLUMN_STOP] == 30 && seen[PSDM_COLUMN_STRIBECK] == 3 && seen[PSDM_COLUMN_POWER] == 5);
+}
+
 /* no column twice, and every width a positive share of the speed or the span */
 static void test_dictionary_has_no_twins(void **unused) {
   (void)unused;
@@ -114,6 +140,6 @@ static void test_dictionary_has_no_twins(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_stop_remembers), cmocka_unit_test(test_dictionary), cmocka_unit_test(test_dictionary_has_no_twins)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_stop_remembers), cmocka_unit_test(test_dictionary), cmocka_unit_test(test_widths), cmocka_unit_test(test_dictionary_has_no_twins)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,8 +93,77 @@ static void numbers_found_again(void **state) {
     }
 }
 
+/* a torque that is a little other moves the numbers as the gain says: the answer of a fit to it, to second order */
+static void numbers_follow_the_torque(void **state) {
+  (void)state;
+  static double D[PIECES * ROWS * 2];
+  const double little = 1e-6;
+  psdmp_lugre_options options = {.offset = true};
+  psdm_error error = {0};
+  psdmp_lugre_answer answer = {0}, moved = {0};
+  double gain[10 * 2], numbers[2][10];
+  make(&truth[0], inertia, 0.9);
+  if (psdmp_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error)) fail_msg("%s", error.text);
+  for (int p = 0; p < PIECES; p++)
+    for (int i = 0; i < ROWS; i++) D[(p * ROWS + i) * 2] = 1, D[(p * ROWS + i) * 2 + 1] = m.v[p][i] + 0.3 * sin(0.1 * i);
+  assert_int_equal(psdmp_lugre_gain(PIECES, m.piece, PIECES, &options, &answer, 2, D, NULL, gain), PSDM_OK);
+  for (int c = 0; c < 2; c++) {
+    make(&truth[0], inertia, 0.9);
+    for (int p = 0; p < PIECES; p++)
+      for (int i = 0; i < ROWS; i++) m.tau[p][i] += little * D[(p * ROWS + i) * 2 + c];
+    if (psdmp_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &moved, &error)) fail_msg("%s", error.text);
+    for (int k = 0; k < 10; k++) {
+      numbers[0][k] = k < 8 ? value_of(&answer.friction, k) : answer.inertia[k - 8], numbers[1][k] = k < 8 ? value_of(&moved.friction, k) : moved.inertia[k - 8];
+      double change = (numbers[1][k] - numbers[0][k]) / little, scale = fmax(fabs(gain[2 * k + c]), numbers[0][k]);
+      if (!(fabs(change - gain[2 * k + c]) <= 1e-4 * scale)) fail_msg("number %d by column %d: %.6g, the gain is %.6g", k, c, change, gain[2 * k + c]);
+    }
+  }
+  assert_int_equal(psdmp_lugre_gain(PIECES, m.piece, PIECES, &options, &answer, 0, D, NULL, gain), PSDM_E_ARGUMENT);
+}
+
+/* where nothing moves there is no friction, and the torque is what is left */
+static void nothing_moves(void **state) {
+  (void)state;
+  static double model[PIECES * ROWS];
+  double covariance[10 * 10], square = 0, used = 0;
+  psdmp_lugre_options options = {0};
+  psdmp_lugre_answer answer = {.covariance = covariance, .model = model};
+  psdm_error error = {0};
+  make(&truth[0], inertia, 0);
+  memset(m.v, 0, sizeof m.v);
+  memset(model, 1, sizeof model), memset(covariance, 1, sizeof covariance);
+  for (int p = 0; p < PIECES; p++)
+    for (int i = 0; i < ROWS; i++)
+      if (m.use[p][i]) square += m.tau[p][i] * m.tau[p][i], used++;
+  assert_int_equal(psdmp_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error), PSDM_OK);
+  assert_true(!answer.friction.given && fabs(answer.rmse - sqrt(square / used)) <= 1e-12 * answer.rmse);
+  for (int i = 0; i < PIECES * ROWS; i++) assert_true(model[i] == 0);
+  for (int i = 0; i < 100; i++) assert_true(covariance[i] == 0);
+  psdmp_lugre_piece one = m.piece[0]; /* one pose has a smaller covariance */
+  one.pose = 0;
+  memset(covariance, 1, sizeof covariance);
+  assert_int_equal(psdmp_lugre_fit(1, &one, 1, &options, NULL, &answer, &error), PSDM_OK);
+  for (int i = 0; i < 81; i++) assert_true(covariance[i] == 0);
+  assert_true(covariance[81] != 0);
+}
+
+/* friction without a viscous part, and without Stribeck's dip: what is not there is let go of, and the rest found */
+static void plain_laws(void **state) {
+  (void)state;
+  const psdm_friction flat = {5, 5, 0.05, 8, 1, 3e4, 15, 0, true};
+  psdmp_lugre_options options = {0};
+  psdmp_lugre_answer answer = {0};
+  psdm_error error = {0};
+  make(&flat, inertia, 0);
+  if (psdmp_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error)) fail_msg("%s", error.text);
+  assert_true(!answer.fitted[STAT] && !answer.fitted[STRIBECK] && answer.friction.stat == answer.friction.coulomb);
+  assert_true(fabs(answer.friction.coulomb - 5) < 1e-6 && fabs(answer.friction.viscous - 8) < 1e-6 && fabs(answer.friction.exponent - 1) < 1e-6 && fabs(answer.friction.sigma0 / 3e4 - 1) < 1e-6);
+  assert_true(fabs(answer.inertia[0] - inertia[0]) < 1e-6 && fabs(answer.inertia[1] - inertia[1]) < 1e-6 && answer.rmse < 1e-6);
+}
+
 int main(void) {
   if (library_lacks_fit()) return 0;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings), cmocka_unit_test(numbers_found_again)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings), cmocka_unit_test(numbers_found_again), cmocka_unit_test(numbers_follow_the_torque), cmocka_unit_test(nothing_moves),
+                                     cmocka_unit_test(plain_laws)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

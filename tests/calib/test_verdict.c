@@ -33,6 +33,7 @@ static void bounds(void **state) {
       {0, 10, 6, PSDM_VERDICT_USELESS, "error"},      {0, 10, 15, PSDM_VERDICT_USELESS, "error"},       {100, 10, 2, PSDM_VERDICT_GOOD, NULL},
       {100, 10, 5, PSDM_VERDICT_USABLE, "no-model"},  {100, 10, 8, PSDM_VERDICT_POOR, "no-model"},      {100, 10, 10, PSDM_VERDICT_USELESS, "no-model"},
       {0, 10, NAN, PSDM_VERDICT_GOOD, NULL}, /* a joint without a figure says nothing */
+      {0, 10, 1e-14, PSDM_VERDICT_GOOD, NULL}, {100, 10, 1e-12, PSDM_VERDICT_GOOD, NULL}, {0, 10, 0, PSDM_VERDICT_GOOD, NULL}, /* r2 rounds to 1: a log without noise was useless once */
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     psdm_joint_fit fit[2] = {joint(cases[k].mean, cases[k].spread, cases[k].error), {0}};

@@ -77,13 +77,36 @@ static void refusals(void **state) {
   psdm_robot_free(two);
 }
 
+static bool note_share(void *user, double share) {
+  *(double *)user = share;
+  return true;
+}
+
+/* long before memory is full it is known that it will not do: after the seventh of 18 joints, and not for fewer of them */
+static void hopeless_at_once(void **state) {
+  (void)state;
+  for (int joints = 8; joints <= 18; joints += 10) {
+    char text[1000] = "convention: dh\njoints:\n";
+    double share = 0;
+    for (int j = 0; j < joints; j++) strcat(text, "  - {a: 0.1}\n");
+    psdm_robot *r = parse_robot(text);
+    psdm_model *m;
+    psdm_error error;
+    psdm_status status = psdm_model_derive(r, &(psdm_derive_options){.memory = 64 << 20, .going_on = note_share, .going_on_user = &share}, NULL, &m, NULL, &error);
+    assert_int_equal(status, joints == 8 ? PSDM_OK : PSDM_E_LIMIT);
+    assert_true(fabs(share - (joints == 8 ? 1 : 6.0 / 18)) < 1e-15);
+    psdm_model_free(m);
+    psdm_robot_free(r);
+  }
+}
+
 /* ---- units of length ---- */
 
 static void unit_lengths(void **state) {
   (void)state;
   static const struct {
     double length, unit;
-  } cases[] = {{1, 1}, {1.4142, 1}, {1.4143, 2}, {2, 2}, {0.7072, 1}, {0.7071, 0.5}, {3e-7, 0x1p-22}, {5e6, 0x1p22}, {0, 1}, {1e-101, 1}, {1.1e-100, 0x1p-332}, {INFINITY, 1}, {NAN, 1}};
+  } cases[] = {{1, 1}, {1.4142, 1}, {1.4143, 2}, {2, 2}, {0.7072, 1}, {0.7071, 0.5}, {3e-7, 0x1p-22}, {5e6, 0x1p22}, {0, 1}, {1e-101, 1}, {1e-100, 1}, {1.1e-100, 0x1p-332}, {INFINITY, 1}, {NAN, 1}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
     if (psdmp_unit_length(cases[k].length) != cases[k].unit) fail_msg("%g: %a", cases[k].length, psdmp_unit_length(cases[k].length));
   /* the longest way over a tree, the place of its base left out: 0.5 + 0.25 by a, 3 + 0.2 by b and its link's own frame */
@@ -101,6 +124,26 @@ static void unit_lengths(void **state) {
     if (psdmp_reach(r, &arena) != robots[k].reach) fail_msg("robot %zu: %g", k, psdmp_reach(r, &arena));
     psdmp_arena_free(&arena);
     psdm_robot_free(r);
+  }
+}
+
+/* w_a.I w_b + m v_a.v_b + h.(v_a x w_b + v_b x w_a) for any two twists: links of robots only ask for some of it */
+static void inertia_rows(void **state) {
+  (void)state;
+  rng g = rng_start("inertia rows");
+  for (int trial = 0; trial < 20; trial++) {
+    double a[6], b[6], pi[10], row[10], sum = 0, inner = 0;
+    for (int i = 0; i < 6; i++) a[i] = rng_uniform(&g, -1, 1), b[i] = rng_uniform(&g, -1, 1);
+    for (int i = 0; i < 10; i++) pi[i] = rng_uniform(&g, -1, 1);
+    const double I[3][3] = {{pi[4], pi[5], pi[6]}, {pi[5], pi[7], pi[8]}, {pi[6], pi[8], pi[9]}}, *v = a + 3, *y = b + 3;
+    for (int i = 0; i < 3; i++) {
+      int j = (i + 1) % 3, k = (i + 2) % 3;
+      for (int c = 0; c < 3; c++) inner += a[i] * I[i][c] * b[c];
+      inner += pi[0] * v[i] * y[i] + pi[1 + i] * (v[j] * b[k] - v[k] * b[j] + y[j] * a[k] - y[k] * a[j]);
+    }
+    psdmp_inertia_row(a, b, row);
+    for (int i = 0; i < 10; i++) sum += row[i] * pi[i];
+    assert_true(fabs(sum - inner) < 1e-14);
   }
 }
 
@@ -395,7 +438,7 @@ static void fingerprints(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals),      cmocka_unit_test(unit_lengths),  cmocka_unit_test(random_states),  cmocka_unit_test(assumptions),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals), cmocka_unit_test(hopeless_at_once), cmocka_unit_test(unit_lengths), cmocka_unit_test(inertia_rows), cmocka_unit_test(random_states),  cmocka_unit_test(assumptions),
                                      cmocka_unit_test(echelon_forms), cmocka_unit_test(echelon_twins), cmocka_unit_test(choice_by_links), cmocka_unit_test(samples_of_nearly_parallel_axes), cmocka_unit_test(coupled_joints), cmocka_unit_test(fingerprints)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,9 +105,11 @@ def points(text):
     """Every mutation of a file: (start, end, replacement, what)."""
     found, out = tokens(text), []
     for begin, end in bodies(found):
+        depth = 0
         for k in range(begin, end):
             kind, word, at = found[k]
             stop = at + len(word)
+            depth += {"(": 1, ")": -1}.get(word, 0)
             if kind == "op" and word in SWAPS and (binary(text, found, k)):
                 out += [(at, stop, new, f"{word} -> {new}") for new in SWAPS[word]]
             elif kind == "op" and unary_minus(text, found, k):
@@ -121,7 +123,7 @@ def points(text):
             elif word == "if" and found[k + 1][1] == "(":
                 close = closing(found, k + 1)
                 out.append((found[k + 1][2], found[close][2] + 1, "(!" + text[found[k + 1][2]:found[close][2] + 1] + ")", "condition negated"))
-            if kind == "word" or word == "*":
+            if depth == 0 and (kind == "word" or word == "*"):  # not the condition of a for
                 before = found[k - 1][1]
                 if before in (";", "{", "}") or (before == ")" and "\n" in text[found[k - 1][2]:at]):
                     semicolon = statement_end(found, k, end)
