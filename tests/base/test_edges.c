@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "psdm/component.h"
 #include "psdm/optimal.h"
+#include "leave.h"
 #include "support.h"
 
 static void arrays(void **state) {
@@ -113,7 +114,7 @@ static void little_address_space(void **state) {
   assert_true(child >= 0);
   if (child == 0) {
     struct rlimit limit = {space, space};
-    _exit(setrlimit(RLIMIT_AS, &limit) ? 2 : psdmp_machine_memory() != (space < all ? space : all));
+    leave(setrlimit(RLIMIT_AS, &limit) ? 2 : psdmp_machine_memory() != (space < all ? space : all));
   }
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
