@@ -5,6 +5,7 @@
 #ifdef PSDM_HAVE_NLOPT
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +16,23 @@ static bool found;
 static char version_text[40];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* a function's address through the object pointer that dlsym gives */
-static bool take(void *library, const char *name, void *function, size_t bytes) {
-  void *symbol = dlsym(library, name);
-  if (symbol) memcpy(function, &symbol, bytes);
-  return symbol != NULL;
-}
+/* names of its functions, and where their addresses belong in the table */
+static const struct {
+  const char *name;
+  size_t at;
+} functions[] = {
+#define PSDMP_NLOPT_ROW(name) {"nlopt_" #name, offsetof(psdmp_nlopt_table, name)},
+    PSDMP_NLOPT_LIST(PSDMP_NLOPT_ROW)
+#undef PSDMP_NLOPT_ROW
+};
 
 static bool take_all(void *library) {
   bool all = true;
-#define PSDMP_NLOPT_TAKE(name) all = all && take(library, "nlopt_" #name, &table.name, sizeof table.name);
-  PSDMP_NLOPT_LIST(PSDMP_NLOPT_TAKE)
-#undef PSDMP_NLOPT_TAKE
+  for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
+    void *symbol = dlsym(library, functions[k].name);
+    all = all && symbol;
+    memcpy((char *)&table + functions[k].at, &symbol, sizeof symbol); /* dlsym gives a function's address as an object pointer */
+  }
   return all;
 }
 

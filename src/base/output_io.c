@@ -279,6 +279,8 @@ static void open_level(psdm_output *o, const char *key, char opener, char closer
   if (o->depth + 1 < DEPTH) {
     o->closer[o->depth++] = closer;
     o->filled[o->depth] = false;
+  } else {
+    psdmp_output_fail(o, EOVERFLOW); /* nothing would close it */
   }
 }
 

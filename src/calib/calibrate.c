@@ -75,7 +75,7 @@ static psdm_status check(const psdm_robot *robot, const psdm_calibrate_options *
   if (!psdm_estimator_name(o->estimator) || !psdm_kinematics_name(o->kinematics)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "an option of the calibration is out of its range");
   if (!(o->holdout >= 0 && o->holdout < 0.95)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the share that is held out must be at least 0 and below 0.95");
   if (o->holdout_block != 0 && (!(o->holdout_block > 0) || o->holdout_every < 2)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "held-out blocks need a length above zero, and at most every second one");
-  if (o->cutoff < 0 || o->lambda < 0 || o->columns < 0 || o->columns > 16) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "cutoff, lambda and columns must not be negative, and columns at most 16");
+  if (!(o->cutoff >= 0) || !(o->lambda >= 0) || o->columns < 0 || o->columns > 16) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "cutoff, lambda and columns must not be negative, and columns at most 16");
   if (psdm_robot_n(robot) > PSDM_CALIBRATE_JOINTS) return psdmp_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are calibrated at once", psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
   if (o->decimate < 0 || o->decimate > 1 << 20) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "rows are decimated by a factor from 1 to %d", 1 << 20);
   if (o->decimate > 1 && psdmp_result_walks(o->estimator))

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "codegen/compile.h"
+#include "leave.h"
 #include "support.h"
 
 enum { STATES = 7, MOST = 40, ROOM = 4096 };
@@ -484,7 +485,7 @@ static void crowd(void **state) {
     psdm_compiled *c;
     psdm_compile_options options = {.cache = k.path, .flags = "-O1", .native = true};
     bool good = psdm_compile(k.code, &options, NULL, &c, NULL) == PSDM_OK && check_function(&k.t, c, PSDM_CODE_INVERSE, NULL, false) <= 1e-13 && psdm_compiled_info(c)->stored;
-    _exit(!good);
+    leave(!good);
   }
   for (int i = 0; i < PROCESSES; i++) {
     int status;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "leave.h"
 #include "support.h"
 
 enum { MOST_RANKS = 9 };
@@ -67,7 +68,7 @@ static void fork_ranks(forked *f, int size) {
 /* The last call of every rank; others than 0 end here. */
 static void join_ranks(forked *f, const char *failure) {
   psdm_ranks_close(&f->ranks, failure);
-  if (f->ranks.rank > 0) _exit(0);
+  if (f->ranks.rank > 0) leave(0);
   for (int k = 1; k < f->ranks.size; k++) {
     int status;
     close(f->socket[k]);
