@@ -47,3 +47,13 @@ find "$build" -name '*.gcno' -path '*psdm_objects*' -exec gcov -b -t {} + 2>/dev
     printf "%-10s %6d lines %6.1f %%  %6d branches %6.1f %%  %5d left\n", "all", all, 100 * run / all, forks, 100 * gone / forks, forks - gone
   }' | sort
 [ ! -e "$work/left" ] || sort -t: -k1,1 -k2,2n "$work/left" > "$build/left.txt"
+# what they are about, by the words of their lines
+awk '
+  /not reached/ { kind["on lines that no test reaches"]++; next }
+  /MEMORY|no_memory|alloc|NEW\(/ { kind["memory that runs out"]++; next }
+  /!status|if \(status\)|\(status = / { kind["a failure that is handed on"]++; next }
+  /psdmp_fail|refuse\(|PSDM_E_/ { kind["refusals"]++; next }
+  /for \(|while \(/ { kind["loops that never, or always, end early"]++; next }
+  /isnan|isfinite|> 0|< 0|>= 0|<= 0/ { kind["numbers at their edge"]++; next }
+  { kind["other conditions"]++ }
+  END { for (k in kind) printf "%6d left: %s\n", kind[k], k }' "$build/left.txt" 2>/dev/null | sort -rn

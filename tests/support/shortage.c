@@ -9,7 +9,7 @@
 
 #include "base/base.h"
 
-enum { FRAMES = 7, STACKS = 1 << 15, PLACES = 20000 };
+enum { FRAMES = 14, USUAL = 7, STACKS = 1 << 15, PLACES = 20000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* some of the library runs in threads */
 static uint64_t seen[STACKS];                            /* a hash table of stacks, 0: free */
@@ -18,11 +18,12 @@ static long calls, fail_at;
 static enum { OFF, WATCH, FAIL } mode;
 static void *culprit[FRAMES];
 static int culprit_depth;
+static int frames = USUAL; /* that tell stacks apart; SHORTAGE_FRAMES in the environment, up to 14: more runs, more of the callers' callers */
 
 /* notes the number of this call when its stack is new */
 static void watch(void) {
   void *frame[FRAMES];
-  int depth = backtrace(frame, FRAMES);
+  int depth = backtrace(frame, frames);
   uint64_t hash = 0xCBF29CE484222325u;
   for (int i = 0; i < depth; i++) hash = (hash ^ (uint64_t)(uintptr_t)frame[i]) * 0x100000001B3u;
   size_t at = (size_t)(hash >> 20) % STACKS;
@@ -100,6 +101,8 @@ static int run(const char *name, shortage_attempt attempt, const void *what, boo
 
 static long everywhere(const char *name, shortage_attempt attempt, const void *what, bool tolerant) {
   long tolerated = 0, wrong = 0;
+  const char *asked = getenv("SHORTAGE_FRAMES");
+  if (asked && atoi(asked) > 0) frames = atoi(asked) < FRAMES ? atoi(asked) : FRAMES;
   places = 0, mode = WATCH;
   run(name, attempt, what, tolerant, &tolerated);
   for (long k = 0; k < places; k++) {
