@@ -41,7 +41,7 @@ static void code(void **state) {
   expect(psdm_code_build(one, NULL, NULL, &found, &error), PSDM_E_MISSING, &error, "", 0);
   psdm_model *model, *base;
   assert_int_equal(psdm_model_derive(one, NULL, NULL, &model, NULL, NULL), PSDM_OK);
-  expect(psdm_code_build_model(robot, model, NULL, NULL, &found, &error), PSDM_E_ARGUMENT, &error, "the model has 1 joints", 0);
+  expect(psdm_code_build_model(robot, model, NULL, NULL, &found, &error), PSDM_E_ROBOT, &error, "the model has 1 joints", 0);
   psdm_model_free(model);
   assert_int_equal(psdm_params_derive(robot, NULL, NULL, &base, NULL, NULL), PSDM_OK); /* without functions */
   expect(psdm_code_build_model(robot, base, NULL, NULL, &found, &error), PSDM_E_ARGUMENT, &error, "the model has no functions", 0);
@@ -67,7 +67,7 @@ static void reduction(void **state) {
     psdm_reduce_options o;
     const char *sentence;
   } cases[] = {
-      {other, {.profile = {1, 1, 1, 0, NULL}}, "the model has 1 joints"}, {base, {.profile = {1, 1, 1, 0, NULL}}, "the model has no functions"}, {model, {.samples = -1}, "a number of states is negative"},
+      {other, {.profile = {1, 1, 1, 0, NULL}}, "another robot's"}, {base, {.profile = {1, 1, 1, 0, NULL}}, "the model has no functions"}, {model, {.samples = -1}, "a number of states is negative"},
       {model, {.contributions = -1}, "a number of states is negative"}, {model, {.profile = {.count = -1}}, "a number of states is negative"}, {model, {.profile = {.count = 3}}, "a number of states is negative"},
       {model, {.samples = 1L << 40, .profile = {1, 1, 1, 0, NULL}}, "counted in 32 bits"}, {model, {.contributions = 1L << 40, .profile = {1, 1, 1, 0, NULL}}, "counted in 32 bits"},
       {model, {.profile = {0, 1, 1, 0, NULL}}, "a profile needs ranges or states"}, {model, {.profile = {1, -1, 1, 0, NULL}}, "a profile needs ranges or states"},
