@@ -9,14 +9,6 @@
 #include "psdm/rigid.h"
 #include "support.h"
 
-static psdm_robot *unsnapped(const char *text) {
-  const psdm_robot_options keep = {.no_snap = true};
-  psdm_robot *r;
-  psdm_error error;
-  if (psdm_robot_parse(text, strlen(text), "edge", &keep, NULL, &r, &error)) fail_msg("%s for\n%s", error.text, text);
-  return r;
-}
-
 static psdm_model *derive(const psdm_robot *r, const psdm_derive_options *o, psdm_derive_info *info) {
   psdm_model *m;
   psdm_error error;
@@ -290,7 +282,7 @@ static void echelon_forms(void **state) {
       double a = angles[k];
       snprintf(text, sizeof text, "convention: dh\njoints: [{a: 0.5, alpha: %.17g, d: 0.1}, {%sa: 0.4, alpha: %.17g, d: 0.2}, {a: %g, alpha: 0}]\n", a, kind == 1 ? "type: prismatic, " : "",
                kind == 2 ? 1.5707963267948966 + a : -a, kind == 2 ? 1e-3 : 0.3);
-      psdm_robot *r = unsnapped(text);
+      psdm_robot *r = parse_unsnapped(text);
       const psdm_derive_options rows = {.basis = PSDM_BASIS_ECHELON};
       psdm_derive_info info;
       psdm_model *plain = derive(r, NULL, NULL), *m = derive(r, &rows, &info);
@@ -369,7 +361,7 @@ static void samples_of_nearly_parallel_axes(void **state) {
   for (double angle = 1e-14; angle < 1e-10; angle *= 1.5) {
     char text[300];
     snprintf(text, sizeof text, "convention: dh\njoints: [{a: 0.5, alpha: %.17g}, {a: 0.4, alpha: %.17g}, {a: 0.3}]\n", angle, -angle);
-    psdm_robot *r = unsnapped(text);
+    psdm_robot *r = parse_unsnapped(text);
     for (int k = 0; k < 6; k++) {
       const psdm_params_options o = {.no_scaling = true, .solver = (psdm_solver)(k % 2), .sampling = (psdm_sampling)(k / 2)};
       psdm_params *p;

@@ -24,11 +24,7 @@ static psdm_robot *make(uint64_t seed, double unit, bool coupled) {
     text_put(&w, "  - {name: j%d, type: %s, alpha: %.17g, a: %.17g, d: %.17g%s%s}\n", j + 1, slides ? "prismatic" : "revolute", alpha, a * unit, d * unit,
              rng_int(&g, 0, 1) ? ", drive_inertia: unknown" : "", coupled && j == n - 1 ? ", couple: {j1: -1, offset: 0.3}" : "");
   }
-  const psdm_robot_options keep = {.no_snap = true};
-  psdm_robot *r;
-  psdm_error error;
-  if (psdm_robot_parse(text, strlen(text), "units", &keep, NULL, &r, &error)) fail_msg("%s for\n%s", error.text, text);
-  return r;
+  return parse_unsnapped(text);
 }
 
 static psdm_model *derive(const psdm_robot *r, const psdm_derive_options *o, psdm_derive_info *info) {

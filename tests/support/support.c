@@ -65,14 +65,18 @@ psdm_robot *load_shipped(const char *name) {
   return robot;
 }
 
-psdm_robot *parse_robot(const char *text) {
+static psdm_robot *parse_with(const char *text, const psdm_robot_options *options) {
   char sentence[900];
   psdm_robot *robot;
   psdm_error error;
-  if (psdm_robot_parse(text, strlen(text), "test.yaml", NULL, NULL, &robot, &error))
+  if (psdm_robot_parse(text, strlen(text), "test.yaml", options, NULL, &robot, &error))
     fail_msg("%s\n%s", psdm_error_format(&error, sentence, sizeof sentence), text);
   return robot;
 }
+
+psdm_robot *parse_robot(const char *text) { return parse_with(text, NULL); }
+
+psdm_robot *parse_unsnapped(const char *text) { return parse_with(text, &(psdm_robot_options){.no_snap = true}); }
 
 double max_difference(const double *a, const double *b, int count) {
   double worst = 0;

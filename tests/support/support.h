@@ -49,6 +49,7 @@ void text_put(text_writer *w, const char *format, ...) __attribute__((format(pri
 /* Loads robots/NAME.yaml of the source tree; fails the test when it cannot. */
 psdm_robot *load_shipped(const char *name);
 psdm_robot *parse_robot(const char *text); /* fails the test with the library's sentence */
+psdm_robot *parse_unsnapped(const char *text); /* angles as they are written */
 
 extern const char *const shipped_robots[]; /* NULL-terminated names, all of robots/ */
 
