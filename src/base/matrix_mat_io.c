@@ -64,8 +64,10 @@ psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, ps
   mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
   if (!file) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be read as a MATLAB file");
   long seen = 0;
-  matvar_t *var = choose(file, names, &seen);
-  psdm_status status = seen >= 0 && Mat_GetVersion(file) != MAT_FT_MAT73 ? psdmp_mat_check(path, path, seen, errno, error) : PSDM_OK;
+  bool old = Mat_GetVersion(file) != MAT_FT_MAT73;
+  psdm_status status = old ? psdmp_mat_trust(path, path, error) : PSDM_OK;
+  matvar_t *var = status ? NULL : choose(file, names, &seen);
+  if (!status && old && seen >= 0) status = psdmp_mat_check(path, path, seen, errno, error);
   if (status)
     ;
   else if (!var)

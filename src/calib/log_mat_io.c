@@ -84,7 +84,12 @@ psdm_status psdmp_log_mat_open(const psdmp_log_request *request, psdmp_log_sourc
   mat_t *file = Mat_Open(request->path, MAT_ACC_RDONLY);
   psdmp_log_table *table;
   if (!file) return psdmp_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as a MATLAB file");
-  psdm_status status = psdmp_log_table_new(request, file, &format, &table, error);
+  psdm_status status = psdmp_mat_trust(request->path, request->file, error);
+  if (status) {
+    Mat_Close(file);
+    return status;
+  }
+  status = psdmp_log_table_new(request, file, &format, &table, error);
   if (status) return status;
   status = list(file, request, table, error);
   if (!status) return psdmp_log_table_source(table, source, error);

@@ -1,4 +1,4 @@
-# Loads of 0.5 to 3 kg on the KR6 of deep_truth.sh (physically possible bodies, 17-bit encoders at the motors, gear 100, noise of 0.5 % of each drive's effort, 1 kHz,
+# Loads of 0.5 to 3 kg on the KR6 of tests/support (physically possible bodies, 17-bit encoders at the motors, gear 100, noise of 0.5 % of each drive's effort, 1 kHz,
 # Coulomb friction that sticks), calibrated empty from one log: mass within 1 %, centre of mass within 2 mm. With the calibration alone, and with a log of the same motion
 # without the load, where the truth lies within three standard deviations in 90 % of all cases at least; and what that log does against a cable at the wrist that no model knows.
 # SEEDS=N for another number of noise seeds.
@@ -9,9 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
-# the robot is that of deep_truth.sh, and so its truth is one
-awk '/^cat > kr6.yaml/ { take = 1; next } /^YAML/ { take = 0 } take' "$SOURCE/tests/calib/deep_truth.sh" > kr6.yaml
-grep -q 'name: A6' kr6.yaml || { echo "WRONG: no robot in deep_truth.sh"; exit 1; }
+cp "$SOURCE/tests/support/kr6.yaml" kr6.yaml
 sed '/^links:/,$d; s/drive_inertia: [0-9.]*/drive_inertia: unknown/; s/, friction: {[^}]*}//' kr6.yaml > kinematics.yaml
 
 python3 - "$PSDM" "$SOURCE/tests/calib" "${SEEDS:-4}" <<'PY'
