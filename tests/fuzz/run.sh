@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh [SECONDS]: fuzzes each target for so long (60 by default); any crash, leak, hang or undefined step fails.
-# What is found is left in build/fuzz/found; copy it to tests/fuzz/corpus/ once it is understood.
+# FUZZ_SEED=N draws the same inputs again. What is found is left in build/fuzz/found; copy it to tests/fuzz/corpus/ once it is understood.
 set -eu
 seconds=${1:-60}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +23,7 @@ fuzz() {
   shift 2
   mkdir -p "$build/grown/$name"
   LSAN_OPTIONS=suppressions=$here/leaks.txt:print_suppressions=0 \
-  "$build/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len="$max_len" \
+  "$build/tests/fuzz/fuzz_$name" ${FUZZ_SEED:+-seed="$FUZZ_SEED"} -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len="$max_len" \
     -dict="$here/$name.dict" -artifact_prefix="$build/found/$name-" -print_final_stats=1 -verbosity=1 \
     "$build/grown/$name" "$here/corpus/$name" "$@" 2>"$build/$name.log" || {
     tail -n 60 "$build/$name.log" >&2
