@@ -23,11 +23,11 @@ void psdmp_mat_begin(psdm_output *out);
  * when out is committed. */
 psdm_status psdmp_mat_put(psdm_output *out, const psdmp_mat_array *array, const psdm_allocator *allocator);
 
-/* Before matio reads a file of level 4 or 5: whether its variables end within it and have a credible number of dimensions. PSDM_E_IO, PSDM_E_PARSE. */
-psdm_status psdmp_mat_trust(const char *path, const char *shown, psdm_error *error);
+/* Before matio reads a file of level 4 or 5: its variables, which must end within it and have a credible number of dimensions. PSDM_E_IO, PSDM_E_PARSE. */
+psdm_status psdmp_mat_count(const char *path, const char *shown, long *count, psdm_error *error);
 
-/* After matio's last variable: whether the file, of level 4 or 5, has no more than those seen. failure: errno, zero before matio was asked. matio answers a
- * damaged variable and a lack of memory as it answers the end. PSDM_E_MEMORY, PSDM_E_IO, PSDM_E_PARSE with the number of the variable. */
-psdm_status psdmp_mat_check(const char *path, const char *shown, long seen, int failure, psdm_error *error);
+/* After matio's last variable: whether all were seen. failure: errno, zero before matio was asked. matio answers a damaged variable and a lack of memory as it
+ * answers the end of the file. PSDM_E_MEMORY, PSDM_E_PARSE with the number of the variable. */
+psdm_status psdmp_mat_check(const char *shown, long seen, long count, int failure, psdm_error *error);
 
 #endif

@@ -60,7 +60,7 @@ static uint32_t dimensions5(FILE *file, uint32_t type, bool big) {
   return first >> 16 ? 1 : word(start + 2 * TAG + 4, big) / 4;
 }
 
-static psdm_status count_variables(const char *path, const char *shown, long *count, psdm_error *error) {
+psdm_status psdmp_mat_count(const char *path, const char *shown, long *count, psdm_error *error) {
   unsigned char head[HEAD] = {0};
   struct stat info;
   FILE *file = fopen(path, "rb");
@@ -89,15 +89,7 @@ static psdm_status count_variables(const char *path, const char *shown, long *co
   return status;
 }
 
-psdm_status psdmp_mat_trust(const char *path, const char *shown, psdm_error *error) {
-  long count;
-  return count_variables(path, shown, &count, error);
-}
-
-psdm_status psdmp_mat_check(const char *path, const char *shown, long seen, int failure, psdm_error *error) {
-  long count;
+psdm_status psdmp_mat_check(const char *shown, long seen, long count, int failure, psdm_error *error) {
   if (failure == ENOMEM) return psdmp_fail(error, PSDM_E_MEMORY, shown, 0, 0, "out of memory");
-  psdm_status status = count_variables(path, shown, &count, error);
-  if (status || seen >= count) return status;
-  return psdmp_fail(error, PSDM_E_PARSE, shown, 0, 0, "variable %ld of %ld cannot be read", seen + 1, count);
+  return seen >= count ? PSDM_OK : psdmp_fail(error, PSDM_E_PARSE, shown, 0, 0, "variable %ld of %ld cannot be read", seen + 1, count);
 }

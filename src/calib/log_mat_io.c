@@ -57,7 +57,7 @@ static void close_file(void *file) { Mat_Close(file); }
 static const psdmp_log_format format = {load, forget, close_file};
 
 /* the numeric vectors and matrices; single numbers, text and structures are no channels */
-static psdm_status list(mat_t *file, const psdmp_log_request *request, psdmp_log_table *table, psdm_error *error) {
+static psdm_status list(mat_t *file, long count, const psdmp_log_request *request, psdmp_log_table *table, psdm_error *error) {
   matvar_t *var;
   struct stat info;
   unsigned long long held = stat(request->path, &info) == 0 ? (unsigned long long)info.st_size : 0;
@@ -77,21 +77,22 @@ static psdm_status list(mat_t *file, const psdmp_log_request *request, psdmp_log
       return status;
     }
   }
-  return psdmp_mat_check(request->path, request->file, seen, errno, error);
+  return psdmp_mat_check(request->file, seen, count, errno, error);
 }
 
 psdm_status psdmp_log_mat_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
   mat_t *file = Mat_Open(request->path, MAT_ACC_RDONLY);
   psdmp_log_table *table;
   if (!file) return psdmp_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as a MATLAB file");
-  psdm_status status = psdmp_mat_trust(request->path, request->file, error);
+  long count;
+  psdm_status status = psdmp_mat_count(request->path, request->file, &count, error);
   if (status) {
     Mat_Close(file);
     return status;
   }
   status = psdmp_log_table_new(request, file, &format, &table, error);
   if (status) return status;
-  status = list(file, request, table, error);
+  status = list(file, count, request, table, error);
   if (!status) return psdmp_log_table_source(table, source, error);
   psdmp_log_table_close(table);
   return status;

@@ -366,18 +366,14 @@ static void find_largest(const psdmp_inertia *in, double largest[3]) {
   for (long k = 0; k < (long)in->size * in->columns; k++) largest[kind_of(in, k)] = fmax(largest[kind_of(in, k)], fabs(in->value[k]));
 }
 
-/* whether body b got parameters from another: from what hangs on it */
-static bool gave(const psdmp_chain *chain, int b, int other) {
-  while (other > b) other = chain->body[other].parent;
-  return other == b;
-}
-
-/* largest entry of each kind of a body and of what hangs on it */
-static void find_largest_on(const psdmp_chain *chain, const psdmp_inertia *in, int b, double largest[3]) {
-  long C = in->columns;
-  largest[0] = largest[1] = largest[2] = 0;
-  for (int other = b; other < chain->bodies; other++)
-    for (long k = 10 * other * C; k < 10 * (other + 1) * C && gave(chain, b, other); k++) largest[kind_of(in, k)] = fmax(largest[kind_of(in, k)], fabs(in->value[k]));
+/* largest entry of each kind of a body and of what hangs on it: children come after their parents */
+static void find_largest_on(const psdmp_chain *chain, const psdmp_inertia *in, double largest[][3]) {
+  memset(largest, 0, sizeof *largest * (size_t)chain->bodies);
+  for (int b = chain->bodies - 1; b >= 0; b--) {
+    int parent = chain->body[b].parent;
+    for (long k = 10L * b * in->columns; k < 10L * (b + 1) * in->columns; k++) largest[b][kind_of(in, k)] = fmax(largest[b][kind_of(in, k)], fabs(in->value[k]));
+    for (int kind = 0; kind < 3 && parent >= 0; kind++) largest[parent][kind] = fmax(largest[parent][kind], largest[b][kind]);
+  }
 }
 
 /* what is rounding beside the entries that parameters came from is zero: a light body keeps what it has beside a heavy one, and beside what was moved to it */
@@ -431,7 +427,7 @@ void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *f, const psdmp_c
   fill(chain, f, choice, in);
   double before[3], after[3], largest[2 * PSDMP_CODE_JOINTS][3];
   find_largest(in, before);
-  for (int b = 0; b < chain->bodies; b++) find_largest_on(chain, in, b, largest[b]);
+  find_largest_on(chain, in, largest);
   choose_zeros(chain, choice, in);
   subtract(in);
   clean(chain, largest, in);

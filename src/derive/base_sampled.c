@@ -211,7 +211,7 @@ static bool write_base(const psdm_robot *r, double reach, const int *order, cons
     int own = m->base[j].parameter = order[c->kept[j]];
     for (int k = 0; k < S; k++) {
       double share = c->beta[(long)j * S + k];
-      theta[order[k]] = fabs(share) < 1e-13 ? 0 : share;
+      theta[order[k]] = fabs(share) < 1e-13 ? 0 : share; /* the rounding of a few dozen products */
     }
     theta[own] = 1;
     if (!psdmp_store_formula(r, reach, m, &m->base[j], theta)) return false;
@@ -245,7 +245,7 @@ psdm_status psdmp_base_of_rows(const psdm_robot *r, double reach, double toleran
 
 /* ---- samples ---- */
 
-/* how far coordinate i turns and slides what it drives, per unit: the most, and the least that is not zero */
+/* how far column i of G turns and slides what it drives, per unit: the most, and the least that is not zero */
 static void drives_most_and_least(const psdm_robot *r, double reach, int i, double *most, double *least) {
   *most = 0, *least = INFINITY;
   for (int b = 0; b < r->bodies; b++)
@@ -259,7 +259,7 @@ static void drives_most_and_least(const psdm_robot *r, double reach, int i, doub
 void psdmp_motion_units(const psdm_robot *r, double reach, double *unit, double *far) {
   for (int i = 0; i < r->n; i++) {
     double most, least;
-    drives_most_and_least(r, reach, i, &most, &least);
+    drives_most_and_least(r, reach, r->closure ? r->closure->independent[i] : i, &most, &least);
     unit[i] = 1 / most, far[i] = most / least;
   }
 }
