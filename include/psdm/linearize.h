@@ -45,14 +45,14 @@ PSDM_API psdm_status psdm_linearize_inverse(const psdm_robot *robot, psdm_linear
 
 /* ---- forward dynamics; qdd is the acceleration at (q, qd, tau), from the trajectory or from psdm_forward ---- */
 
-/* dqdd of a small change (dq, dqd, dtau), O(n), without a mass matrix (Algorithm 5); where joints are coupled, or drives are
- * through a transmission, by psdm_linear_forward_along_dense. dq, dqd, dtau may be NULL: zero. */
+/* dqdd of a small change (dq, dqd, dtau), O(n), without a mass matrix (Algorithm 5); where joints are coupled, drives are
+ * through a transmission, or links' sizes differ a thousandfold, by psdm_linear_forward_along_dense. dq, dqd, dtau may be NULL: zero. */
 PSDM_API psdm_status psdm_linear_forward_along(const psdm_robot *robot, psdm_linear *linear, const double *q, const double *qd,
                                                const double *qdd, const double *dq, const double *dqd, const double *dtau,
                                                double *dqdd);
 
 /* dqdd/dq, dqdd/dqd and dqdd/dtau = M^-1, (n x n) each, O(n^2), without forming or inverting M (Algorithm 6); where joints are
- * coupled, or drives are through a transmission, by psdm_linearize_forward_dense. */
+ * coupled, drives are through a transmission, or links' sizes differ a thousandfold, by psdm_linearize_forward_dense. */
 PSDM_API psdm_status psdm_linearize_forward_at(const psdm_robot *robot, psdm_linear *linear, const double *q, const double *qd,
                                                const double *qdd, double *dqdd_dq, double *dqdd_dqd, double *Minv);
 

@@ -85,14 +85,20 @@ static inline void add_body(const psdmp_spatial *k, psdmp_factor *restrict f) {
   f->Ph[15] += b[1], f->Ph[16] -= b[0];
 }
 
-/* D, G, Gh of a joint, and what is left of P and Ph to its parent; false when D is not positive */
+/* Inertias here are about one point for all bodies. Where a joint's own is so much smaller than what is about that point (links whose sizes differ a
+ * thousandfold), it has lost its digits: the dense route keeps them. Arms have 10 to 10^4. */
+#define SMALLEST_SHARE 1e-6
+
+/* D, G, Gh of a joint, and what is left of P and Ph to its parent; false when D is not positive, or too small a share */
 static inline bool resolve(const psdmp_spatial *k, double drive, psdmp_factor *f, psdmp_factor *restrict parent) {
-  double Ph[6], row[3];
-  six_times(&f->P, k->h, Ph);
+  const psdmp_six *P = &f->P;
+  double Ph[6], row[3], most = psdmp_dot(k->h, k->h) * (P->J[0] + P->J[3] + P->J[5]) + psdmp_dot(k->h + 3, k->h + 3) * (P->M[0] + P->M[3] + P->M[5]);
+  six_times(P, k->h, Ph);
   f->D = psdmp_dot6(k->h, Ph) + drive;
   f->g = 1 / f->D;
   for (int i = 0; i < 6; i++) f->G[i] = f->g * Ph[i];
-  if (!parent) return f->D > 0;
+  bool sound = f->D > 0 && f->D >= SMALLEST_SHARE * most;
+  if (!parent) return sound;
   tall_transposed(f->Ph, k->h, row);
   psdmp_six left;
   double bar[18];
@@ -107,22 +113,22 @@ static inline bool resolve(const psdmp_spatial *k, double drive, psdmp_factor *f
     six_add(&left, &parent->P);
     for (int i = 0; i < 18; i++) parent->Ph[i] += bar[i];
   }
-  return f->D > 0;
+  return sound;
 }
 
-/* f of all that each joint carries, P, D, G, Ph, Gh */
-static psdm_status factorise(const psdm_robot *r, psdm_linear *l) {
+/* f of all that each joint carries, P, D, G, Ph, Gh; false where the dense route must answer */
+static bool factorise(const psdm_robot *r, psdm_linear *l) {
   for (int b = r->bodies - 1; b >= 0; b--) {
     int parent = r->body[b].parent;
     if (l->factor[b].tip)
       start_factor(&l->spatial[b], &l->factor[b]);
     else
       add_body(&l->spatial[b], &l->factor[b]);
-    if (!resolve(&l->spatial[b], r->body_drive[b], &l->factor[b], parent < 0 ? NULL : &l->factor[parent])) return PSDM_E_SINGULAR;
+    if (!resolve(&l->spatial[b], r->body_drive[b], &l->factor[b], parent < 0 ? NULL : &l->factor[parent])) return false;
     if (parent < 0) continue;
     for (int i = 0; i < 6; i++) l->spatial[parent].f[i] += l->spatial[b].f[i];
   }
-  return PSDM_OK;
+  return true;
 }
 
 /* ---- Algorithm 5 ---- */
@@ -178,9 +184,9 @@ psdm_status psdm_linear_forward_along(const psdm_robot *r, psdm_linear *l, const
                                       const double *dq, const double *dqd, const double *dtau, double *dqdd) {
   psdm_status status = psdmp_linear_check(r);
   if (status) return status;
-  if (!psdmp_linear_plain(r)) return psdm_linear_forward_along_dense(r, l, q, qd, qdd, dq, dqd, dtau, dqdd);
-  psdmp_spatial_set(r, l, q, qd, qdd);
-  if ((status = factorise(r, l))) return status;
+  bool plain = psdmp_linear_plain(r);
+  if (plain) psdmp_spatial_set(r, l, q, qd, qdd);
+  if (!plain || !factorise(r, l)) return psdm_linear_forward_along_dense(r, l, q, qd, qdd, dq, dqd, dtau, dqdd);
   /* rates and torques expand alike where nothing is coupled */
   sweep_in(r, l, psdmp_expand_rate(r, dq ? dq : l->zero, l->direction[0]), psdmp_expand_rate(r, dqd ? dqd : l->zero, l->direction[1]),
            psdmp_expand_rate(r, dtau ? dtau : l->zero, l->direction[2]));
@@ -313,11 +319,11 @@ psdm_status psdm_linearize_forward_at(const psdm_robot *r, psdm_linear *l, const
                                       double *dqdd_dq, double *dqdd_dqd, double *Minv) {
   psdm_status status = psdmp_linear_check(r);
   if (status) return status;
-  if (!psdmp_linear_plain(r)) return psdm_linearize_forward_dense(r, l, q, qd, qdd, dqdd_dq, dqdd_dqd, Minv);
+  bool plain = psdmp_linear_plain(r);
+  if (plain) psdmp_spatial_set(r, l, q, qd, qdd);
+  if (!plain || !factorise(r, l)) return psdm_linearize_forward_dense(r, l, q, qd, qdd, dqdd_dq, dqdd_dqd, Minv);
   const target out = {dqdd_dq, dqdd_dqd, Minv};
   size_t bytes = sizeof *Minv * (size_t)r->n * (size_t)r->n;
-  psdmp_spatial_set(r, l, q, qd, qdd);
-  if ((status = factorise(r, l))) return status;
   for (int k = 0; k < 3; k++) {
     double *X = k == 0 ? dqdd_dq : k == 1 ? dqdd_dqd : Minv;
     if (X) memset(X, 0, bytes);
@@ -387,7 +393,9 @@ psdm_status psdm_innovations(const psdm_robot *r, psdm_linear *l, const double *
   size_t bytes = sizeof *L * (size_t)r->n * (size_t)r->n;
   if (L) memset(L, 0, bytes);
   if (L_inverse) memset(L_inverse, 0, bytes);
-  if (!psdmp_linear_plain(r)) {
+  bool plain = psdmp_linear_plain(r);
+  if (plain) psdmp_spatial_set(r, l, q, l->zero, l->zero);
+  if (!plain || !factorise(r, l)) {
     double *factor = L ? L : l->A, *diagonal = D ? D : l->vector;
     if (!L) memset(factor, 0, bytes);
     if ((status = psdm_mass(r, l->work, q, l->M))) return status;
@@ -395,8 +403,6 @@ psdm_status psdm_innovations(const psdm_robot *r, psdm_linear *l, const double *
     if (L_inverse) invert_unit(r->n, factor, L_inverse);
     return PSDM_OK;
   }
-  psdmp_spatial_set(r, l, q, l->zero, l->zero);
-  if ((status = factorise(r, l))) return status;
   for (int b = 0; b < r->bodies; b++) {
     put_innovation(r, l, b, L, L_inverse);
     if (D) D[psdmp_joint_of(r, b)] = l->factor[b].D;

@@ -1,7 +1,7 @@
 /* differential.c: random robots through every pair of routes: the recursions, derived models, base parameters, generated code, copies and files, each
  * against an oracle in long double, with a tolerance from the robot's own condition. A robot that fails is shrunk and written to a file.
  *
- *   differential --seed 1 --seconds 60 --jobs 2 --out found          what is known to fail is left out: --all takes it in
+ *   differential --seed 1 --seconds 60 --jobs 2 --out found          smallest robots that fail in the folder found
  *   differential --robot 0x1234 --kinds exported --routes code       one robot again
  *   differential --file arm.yaml --routes derive,params              a file; what the library read counts as right
  *
@@ -28,7 +28,7 @@ enum { KINDS = 16, ROUTES = 40, REASONS = 64, FAILURES = 64, JOBS = 64, TEXT_BYT
 
 typedef struct options {
   uint64_t seed, robot;
-  bool one, quiet, no_shrink, all;
+  bool one, quiet, no_shrink;
   long count;
   double seconds;
   int jobs, keep; /* keep: failures to shrink per kind and route */
@@ -73,30 +73,19 @@ static uint64_t mixed(uint64_t a, uint64_t b) {
 
 static const char *route_name(int r) { return r == ROUTES ? "read" : routes[r].name; }
 
-/* ---- what is known to fail: left out unless --all is given. Widen the tests by taking rows away. ---- */
-
-static const struct known {
-  const char *kinds, *routes; /* "*": all */
-} known[] = {
-    {"mixed", "linearize-forward"},    /* inertias about one point of reference, solved: up to 15 times the tolerance */
-    {"massless,wild", "code-theta"},   /* a singular M, theta an argument: the inverse does not exist, and NAN says so */
-};
+/* ---- what is promised ---- */
 
 /* Robots whose lengths or angles are far apart in size: what is derived from them keeps the library's promise, PSDM_MODEL_ACCURACY of the largest
- * torque, and not more. All else is judged by its rounding. */
-static const struct known promised = {"misaligned,exported,rounded,snapped,scaled,mixed,wild", "derive,echelon,dense,saved,params,numeric"};
+ * torque, and not more; generated code keeps CODE_ACCURACY. All else is judged by its rounding. */
+static const char far_apart[] = "misaligned,exported,rounded,snapped,scaled,mixed,wild";
+static const char derived[] = "derive,echelon,dense,saved,params,numeric";
+static const char generated[] = "code,code-theta,code-searched,expanded,auto,compiled";
+#define CODE_ACCURACY 1e-12
 
 static bool listed(const char *list, const char *name) {
   size_t length = strlen(name);
-  if (strcmp(list, "*") == 0) return true;
   for (const char *at = list; (at = strstr(at, name)); at++)
     if ((at == list || at[-1] == ',') && (at[length] == ',' || !at[length])) return true;
-  return false;
-}
-
-static bool is_known(int kind, int r) {
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (listed(known[i].kinds, arm_kinds[kind].name) && listed(known[i].routes, route_name(r))) return true;
   return false;
 }
 
@@ -119,9 +108,10 @@ static int moving_joints(const oracle *o) {
 
 /* share of the largest torque that a route may be off by, whatever the scale of the joint's own; a file may hold any kind of robot (kind NULL) */
 static double promise_of(int r, const arm_kind *kind) {
-  if (strcmp(route_name(r), "code-theta") == 0) return 1e-12; /* code is held to this, and theta comes from base parameters */
-  if (!listed(promised.routes, route_name(r))) return 0;
-  return !kind || listed(promised.kinds, kind->name) ? PSDM_MODEL_ACCURACY : 1e-13; /* what counts as rounding in derive */
+  bool far = !kind || listed(far_apart, kind->name), theta = strcmp(route_name(r), "code-theta") == 0;
+  if (listed(generated, route_name(r))) return far || theta ? CODE_ACCURACY : 0; /* theta comes from base parameters */
+  if (!listed(derived, route_name(r))) return 0;
+  return far ? PSDM_MODEL_ACCURACY : 1e-13; /* what counts as rounding in derive */
 }
 
 static verdict go(subject *s, int r, const arm_kind *kind, uint64_t seed) {
@@ -221,7 +211,6 @@ static void all_routes(trial *t, tally *sum, int kind, uint64_t seed, const arm 
   int joints = moving_joints(&t->subject.o);
   for (int r = 0; routes[r].name; r++) {
     if (!t->o->route[r] || (routes[r].joints && joints > routes[r].joints)) continue;
-    if (a && !t->o->all && !t->o->one && is_known(kind, r)) continue;
     if (!t->o->one && mixed(seed, (uint64_t)r) % (uint64_t)routes[r].every) continue;
     sum->route = r;
     verdict v = go(&t->subject, r, a ? t->kind : NULL, seed);
@@ -387,7 +376,7 @@ static long run_jobs(const options *o, tally *sums, tally *all) {
 /* ---- the command line ---- */
 
 static int usage(const char *why, const char *what) {
-  fprintf(stderr, "differential: %s '%s'\nusage: differential [--seed S] [--count N] [--seconds T] [--jobs J] [--kinds A,B,-C] [--routes A,B,-C] [--all] [--keep N] [--out DIR] [--no-shrink] [--quiet]\n"
+  fprintf(stderr, "differential: %s '%s'\nusage: differential [--seed S] [--count N] [--seconds T] [--jobs J] [--kinds A,B,-C] [--routes A,B,-C] [--keep N] [--out DIR] [--no-shrink] [--quiet]\n"
                   "                    [--robot SEED | --file ROBOT]\nkinds:\n", why, what);
   for (int k = 0; arm_kinds[k].name; k++) fprintf(stderr, "  %-12s %s\n", arm_kinds[k].name, arm_kinds[k].help);
   fprintf(stderr, "routes:");
@@ -446,8 +435,6 @@ static int read_options(options *o, int count, char **word) {
   for (int i = 1; i < count; i++) {
     if (strcmp(word[i], "--quiet") == 0)
       o->quiet = true;
-    else if (strcmp(word[i], "--all") == 0)
-      o->all = true;
     else if (strcmp(word[i], "--no-shrink") == 0)
       o->no_shrink = true;
     else if (i + 1 == count)

@@ -152,9 +152,9 @@ bool stated(const char *text) {
   return false;
 }
 
-/* whether a result is in the unit of torques, or a sum of such */
+/* whether a result is in the unit of torques (energies are), or a sum of such */
 static bool is_torque(const char *what) {
-  static const char *const names[] = {"tau", "other", "bias", "gravity", "qdd", NULL};
+  static const char *const names[] = {"tau", "other", "bias", "gravity", "qdd", "kinetic", NULL};
   for (int i = 0; names[i]; i++)
     if (strcmp(what, names[i]) == 0) return true;
   return false;
@@ -200,6 +200,7 @@ static void judge_forward(subject *s, verdict *v, int k, const double *qdd) {
   const state *x = with_mass(s, k);
   ld motion[MOST], tau[MOST];
   double back[MOST], scale[MOST];
+  if (v->at_run_time && singular(s, k)) return;
   for (int i = 0; i < s->n; i++)
     if (!isfinite(qdd[i])) {
       v->ratio = HUGE_VAL;
@@ -223,6 +224,7 @@ static void judge_solved(subject *s, verdict *v, int k, const char *what, const 
   int n = s->n;
   ld zero[MOST * MOST] = {0};
   double left[MOST * MOST], error[MOST * MOST], scale[MOST * MOST];
+  if (v->at_run_time && singular(s, k)) return;
   for (int i = 0; i < n * n; i++)
     if (!isfinite(X[i])) {
       v->ratio = HUGE_VAL;

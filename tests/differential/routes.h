@@ -66,6 +66,7 @@ typedef struct verdict {
   double relative;      /* largest error / largest value, torques only */
   char worst[48];       /* which function */
   double loss, eps;     /* tolerance: loss * ROUNDING * (joints + 4) * angles * eps * scale, */
+  bool at_run_time;     /* theta is an argument: where M is singular, NAN says so */
   double promise;       /* and this much of the largest value, or of the largest torque of all states */
 } verdict;
 

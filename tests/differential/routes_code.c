@@ -137,7 +137,7 @@ void route_auto(subject *s, verdict *v) { generate_and_judge(s, v, one_function(
 
 void route_code_theta(subject *s, verdict *v) {
   psdm_code_options o = one_function(s, PSDM_CODE_RECURSIVE, most_function(s));
-  o.theta_argument = true;
+  o.theta_argument = v->at_run_time = true;
   generate_and_judge(s, v, o);
 }
 
@@ -149,7 +149,7 @@ void route_code_searched(subject *s, verdict *v) {
 
 void route_expanded(subject *s, verdict *v) {
   psdm_code_options o = one_function(s, PSDM_CODE_EXPANDED, PSDM_CODE_ENERGY);
-  o.theta_argument = rng_int(&s->g, 0, 1);
+  o.theta_argument = v->at_run_time = rng_int(&s->g, 0, 1);
   generate_and_judge(s, v, o);
 }
 

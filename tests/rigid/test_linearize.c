@@ -341,6 +341,36 @@ static void test_parameters(void **unused) {
   psdm_robot_free(robot);
 }
 
+/* a finger a thousandth of its arm's length, far from the base: about the base's origin its inertia is nothing, and the dense route must answer */
+static void test_tiny_finger(void **unused) {
+  (void)unused;
+  psdm_robot *robot = parse_robot("convention: dh\njoints: [{a: 1}, {a: 1, alpha: 1.2}, {a: 1e-4, alpha: 0.3}, {a: 1e-4}]\n"
+                                  "links: [{mass: 5, com: [0.4, 0.1, 0], inertia: {xx: 0.1, yy: 0.2, zz: 0.2}}, {mass: 3, com: [0.3, 0, 0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}},\n"
+                                  "  {mass: 1e-3, com: [4e-5, 0, 0], inertia: {xx: 1e-12, yy: 2e-12, zz: 2e-12}}, {mass: 1e-3, com: [5e-5, 1e-5, 0], inertia: {xx: 1e-12, yy: 2e-12, zz: 2e-12}}]\n");
+  psdm_linear *linear;
+  enum { N = 4 };
+  const double q[N] = {0.3, -1.1, 0.7, 0.4}, qd[N] = {0.5, -0.2, 0.9, -0.4}, qdd[N] = {1, 2, -1, 0.5}, dq[N] = {1, -1, 0.5, 0.2};
+  double fast[3][N * N], dense[3][N * N], along[2][N], L[N * N], D[N], M[N * N];
+  assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
+  assert_int_equal(psdm_linearize_forward_at(robot, linear, q, qd, qdd, fast[0], fast[1], fast[2]), PSDM_OK);
+  assert_int_equal(psdm_linearize_forward_dense(robot, linear, q, qd, qdd, dense[0], dense[1], dense[2]), PSDM_OK);
+  assert_memory_equal(fast, dense, sizeof fast);
+  assert_int_equal(psdm_linear_forward_along(robot, linear, q, qd, qdd, dq, dq, dq, along[0]), PSDM_OK);
+  assert_int_equal(psdm_linear_forward_along_dense(robot, linear, q, qd, qdd, dq, dq, dq, along[1]), PSDM_OK);
+  assert_memory_equal(along[0], along[1], sizeof along[0]);
+  /* M = L D L^T to the last digits of each entry's own rows and columns */
+  assert_int_equal(psdm_innovations(robot, linear, q, L, NULL, D), PSDM_OK);
+  assert_int_equal(psdm_linearize_inverse(robot, linear, q, qd, qdd, NULL, NULL, M), PSDM_OK);
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      double sum = 0;
+      for (int m = 0; m < N; m++) sum += L[i * N + m] * D[m] * L[j * N + m];
+      assert_true(fabs(sum - M[i * N + j]) <= 1e-9 * sqrt(M[i * N + i] * M[j * N + j])); /* mass and linearization have 1e-16 of the inertia about the base each */
+    }
+  psdm_linear_free(linear, NULL);
+  psdm_robot_free(robot);
+}
+
 /* ---- what is refused ---- */
 
 static void test_refusals(void **unused) {
@@ -379,7 +409,7 @@ static void test_refusals(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_inverse), cmocka_unit_test(test_forward),  cmocka_unit_test(test_innovations), cmocka_unit_test(test_long_chain),
-      cmocka_unit_test(test_second),  cmocka_unit_test(test_any_order), cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_second),  cmocka_unit_test(test_any_order), cmocka_unit_test(test_parameters), cmocka_unit_test(test_tiny_finger),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
