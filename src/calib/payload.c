@@ -62,32 +62,10 @@ void psdmp_load_doubt(const psdm_load *load, const double V[100], double *mass, 
 
 /* ---- on a link ---- */
 
-/* the body that no other hangs on; -1: there are several */
-static int only_leaf(const psdm_robot *r) {
-  int leaf = -1;
-  for (int b = 0; b < r->bodies; b++) {
-    bool carries = false;
-    for (int c = 0; c < r->bodies; c++) carries |= r->body[c].parent == b;
-    if (carries) continue;
-    if (leaf >= 0) return -1;
-    leaf = b;
-  }
-  return leaf;
-}
-
-/* the file's last link on the body that no other hangs on, as codegen and simulate have it */
-static psdm_status last_link(const psdm_robot *r, int *joint, psdm_error *error) {
-  int leaf = only_leaf(r);
-  if (leaf < 0) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "the robot has several last links; say which one carries the load");
-  for (*joint = r->joints - 1; r->link[*joint].body != leaf; --*joint) continue; /* ends: the leaf's own joint is among them */
-  return PSDM_OK;
-}
-
 psdm_status psdmp_mount_find(const psdm_robot *robot, int joint, psdmp_mount *mount, psdm_error *error) {
   const psdm_robot *r = robot->closure ? robot->closure->tree : robot;
   if (joint < -1 || joint >= r->joints) return psdmp_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "there is no joint of the number %d", joint);
-  psdm_status status = joint < 0 ? last_link(r, &joint, error) : PSDM_OK;
-  if (status) return status;
+  if (joint < 0) joint = psdm_robot_default_link(r, NULL);
   const psdmp_link *link = &r->link[joint];
   char name[80];
   psdmp_quote(link->name, strlen(link->name), name, sizeof name);

@@ -10,6 +10,8 @@
  *
  * A drive's inertia Ia adds to D alone: the Riccati step P+ = (1 - G h^T) P is all that the lemmas use of it. The paper's Algorithm 6
  * is for chains; on a tree the pairs on different branches need the row of M^-1 H phi at their nearest common ancestor, -W Ups. */
+#include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "rigid/linearize_priv.h"
@@ -86,18 +88,31 @@ static inline void add_body(const psdmp_spatial *k, psdmp_factor *restrict f) {
 }
 
 /* Inertias here are about one point for all bodies. Where a joint's own is so much smaller than what is about that point (links whose sizes differ a
- * thousandfold), it has lost its digits: the dense route keeps them. Arms have 10 to 10^4. */
-#define SMALLEST_SHARE 1e-6
+ * thousandfold), it has lost its digits: the dense route keeps them. Arms have 3 to 12 bits. */
+enum { MOST_BITS = 16 };
 
-/* D, G, Gh of a joint, and what is left of P and Ph to its parent; false when D is not positive, or too small a share */
+/* the binary exponent: the sizes of two numbers are compared without a multiplication */
+static inline int exponent_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return (int)(bits >> 52 & 0x7FF);
+}
+
+/* whether a turning joint's inertia has kept its digits beside what is about the point of reference; a sliding joint's does not depend on one */
+static inline bool kept_digits(const psdmp_spatial *k, const psdmp_factor *f) {
+  const double *J = f->P.J;
+  bool turns = k->h[0] != 0 || k->h[1] != 0 || k->h[2] != 0;
+  return !turns || exponent_of(fmax(J[0], fmax(J[3], J[5]))) - exponent_of(f->D) <= MOST_BITS;
+}
+
+/* D, G, Gh of a joint, and what is left of P and Ph to its parent; false when D is not positive, or has lost its digits */
 static inline bool resolve(const psdmp_spatial *k, double drive, psdmp_factor *f, psdmp_factor *restrict parent) {
-  const psdmp_six *P = &f->P;
-  double Ph[6], row[3], most = psdmp_dot(k->h, k->h) * (P->J[0] + P->J[3] + P->J[5]) + psdmp_dot(k->h + 3, k->h + 3) * (P->M[0] + P->M[3] + P->M[5]);
-  six_times(P, k->h, Ph);
+  double Ph[6], row[3];
+  six_times(&f->P, k->h, Ph);
   f->D = psdmp_dot6(k->h, Ph) + drive;
   f->g = 1 / f->D;
   for (int i = 0; i < 6; i++) f->G[i] = f->g * Ph[i];
-  bool sound = f->D > 0 && f->D >= SMALLEST_SHARE * most;
+  bool sound = f->D > 0 && kept_digits(k, f);
   if (!parent) return sound;
   tall_transposed(f->Ph, k->h, row);
   psdmp_six left;

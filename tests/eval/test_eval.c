@@ -93,6 +93,9 @@ static void test_expanded(void **unused) {
       /* forward: the mass matrix's condition, some 1e3 here, stands between the two */
       assert_true(max_difference(a, b, count) <= (functions[f] == PSDM_F_FORWARD ? 1e-9 : 1e-12) * max_absolute(a, count));
     }
+    psdm_robot *other = load_shipped("two_link");
+    assert_int_equal(psdm_eval(other, work, PSDM_F_INVERSE, &options, in, b), PSDM_E_ROBOT);
+    psdm_robot_free(other);
     options.scratch = NULL;
     assert_int_equal(psdm_eval(robot, work, PSDM_F_INVERSE, &options, in, b), PSDM_E_ARGUMENT);
     free(scratch);

@@ -90,6 +90,18 @@ static void refusals_and_memory(void **state) {
   assert_int_equal(psdm_batch_new(robot, PSDM_FUNCTION_COUNT, NULL, 1, NULL, &batch, &error), PSDM_E_ARGUMENT);
   assert_null(batch);
   psdm_batch_free(NULL);
+  /* another robot's model */
+  psdm_robot *other = load_shipped("puma560");
+  psdm_model *model;
+  assert_int_equal(psdm_params_derive(other, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+  const psdm_eval_options options = {.model = model};
+  assert_int_equal(psdm_batch_new(robot, PSDM_F_REGRESSOR, &options, 1, NULL, &batch, &error), PSDM_E_ROBOT);
+  assert_null(batch);
+  assert_non_null(strstr(error.text, "standard parameters; robot"));
+  assert_int_equal(psdm_batch_new(other, PSDM_F_REGRESSOR, &options, 1, NULL, &batch, &error), PSDM_OK);
+  psdm_batch_free(batch);
+  psdm_model_free(model);
+  psdm_robot_free(other);
   for (long fail = 1;; fail++) {
     counting c;
     counting_init(&c, fail);

@@ -543,6 +543,11 @@ static void test_refusals(void **unused) {
   const psdm_along_options springs = {.elastic = true}, bristles = {.friction = PSDM_FRICTION_LUGRE}, backwards = {.output = -1}, odd = {.friction = 99};
   const psdm_friction smooth = {.viscous = 1, .exponent = 1, .given = true};
   char sentence[256];
+  psdm_robot *robot = parse_robot(two);
+  psdm_motion *motion = two_move(1);
+  assert_int_equal(psdm_along(robot, motion, NULL, NULL, NULL, NULL, NULL), PSDM_E_ARGUMENT); /* nobody takes the rows */
+  psdm_motion_free(motion);
+  psdm_robot_free(robot);
   expect_refusal(two, &backwards, PSDM_E_ARGUMENT, "-1 s between rows; a positive number was expected");
   expect_refusal(two, &odd, PSDM_E_ARGUMENT, "no friction model has this number");
   expect_refusal("convention: dh\njoints:\n  - {a: 1}\n  - {a: 1}\n  - {a: 1}\nlinks:\n" BODY BODY BODY, NULL,

@@ -33,7 +33,7 @@ typedef struct payload_job {
   payload_settings set;
   const char *path;
   psdm_robot *robot;
-  int n, joint;                  /* joint: -1 the last */
+  int n, joint;                  /* joint: whose link carries the load */
   double *sign, *offset;         /* (n), NULL where not given */
   psdm_parameters *empty, *with; /* calibrated, and with the load */
   psdm_payload_options options;
@@ -58,7 +58,6 @@ int payload_files(payload_job *j);   /* cmd_payload_files.c: --out, --predict */
 
 /* ---- reports: cmd_payload_print.c, cmd_payload_json.c ---- */
 
-const char *payload_link_name(const payload_job *j); /* of the link that carries the load; NULL: the last */
 void payload_print(const payload_job *j);
 int payload_json(payload_job *j); /* exit code */
 

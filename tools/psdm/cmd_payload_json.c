@@ -103,7 +103,7 @@ int payload_json(payload_job *j) {
   tool_json_robot(out, "name", j->robot);
   psdm_json_integer(out, "n", j->n);
   tool_json_joints(out, j->robot, NULL);
-  psdm_json_string(out, "link", payload_link_name(j));
+  psdm_json_string(out, "link", psdm_robot_link_name(j->robot, j->joint));
   put_load(j, out);
   put_theta(j, out);
   if (j->answer) put_logs(j, out);

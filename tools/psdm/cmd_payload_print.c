@@ -3,8 +3,6 @@
 
 #include "cmd_payload.h"
 
-const char *payload_link_name(const payload_job *j) { return j->joint >= 0 ? psdm_robot_link_name(j->robot, j->joint) : NULL; }
-
 static const char *joint_name(const payload_job *j, int q) {
   for (int k = 0; k < psdm_robot_joints(j->robot); k++)
     if (psdm_robot_joint(j->robot, k)->q == q) return psdm_robot_joint(j->robot, k)->name;
@@ -45,8 +43,7 @@ static void print_faults(const payload_job *j) {
 
 void payload_print(const payload_job *j) {
   const psdm_payload_answer *a = j->answer;
-  const char *link = payload_link_name(j);
-  printf("%s: load on %s %s, ", tool_safe(psdm_robot_name(j->robot)), link ? "link" : "the last", link ? tool_safe(link) : "link");
+  printf("%s: load on link '%s', ", tool_safe(psdm_robot_name(j->robot)), tool_safe(psdm_robot_link_name(j->robot, j->joint)));
   if (a) printf("from %ld rows, %.1f s\n", a->rows, a->seconds);
   else printf("as given\n");
   print_load(j);

@@ -88,9 +88,7 @@ static int per_joint(const payload_job *j, const char *option, const char *text,
 }
 
 static int choose_link(payload_job *j) {
-  j->joint = -1;
-  if (!j->set.link) return -1;
-  j->joint = psdm_robot_find(j->robot, j->set.link);
+  j->joint = j->set.link ? psdm_robot_find(j->robot, j->set.link) : tool_default_link(j->robot, "--link names another");
   if (j->joint >= 0) return -1;
   return tool_no_link("payload", "link", j->set.link, j->robot);
 }
