@@ -16,12 +16,12 @@ static double slide(const oracle *o) {
 
 static void draw_state(subject *s, int k) {
   state *x = &s->at[k];
-  bool sliding[MOST] = {false};
+  bool turns[MOST] = {false}; /* turns something, whatever slides with it */
   double unit = slide(&s->o);
   for (int b = 0; b < s->o.bodies; b++)
-    for (int i = 0; i < s->n; i++) sliding[i] |= s->o.body[b].type == PSDM_PRISMATIC && s->o.body[b].G[i] != 0;
+    for (int i = 0; i < s->n; i++) turns[i] |= s->o.body[b].type == PSDM_REVOLUTE && s->o.body[b].G[i] != 0;
   for (int i = 0; i < s->n; i++) {
-    double scale = sliding[i] ? unit : 1;
+    double scale = turns[i] ? 1 : unit;
     x->q[i] = (float)(scale * rng_uniform(&s->g, -3, 3));
     x->qd[i] = (float)(scale * rng_uniform(&s->g, -2, 2));
     x->qdd[i] = (float)(scale * rng_uniform(&s->g, -3, 3));
@@ -40,6 +40,10 @@ static bool open_states(subject *s) {
   s->n = s->o.n;
   if (psdm_work_new(s->robot, NULL, &s->work) || psdm_linear_new(s->robot, NULL, &s->linear)) return false;
   s->angles = 1, s->torque = 0;
+  /* the largest torque is that of many states: the two that are judged may happen to need little */
+  rng judged = s->g;
+  for (int k = 0; k < STATES * 8; k++) draw_state(s, 0);
+  s->g = judged;
   for (int k = 0; k < STATES; k++) {
     draw_state(s, k);
     s->angles = fmax(s->angles, scale_angles(&s->o, s->at[k].q));
@@ -152,9 +156,9 @@ bool stated(const char *text) {
   return false;
 }
 
-/* whether a result is in the unit of torques (energies are), or a sum of such */
+/* whether a result is in the unit of torques (energies are, and masses at an acceleration of one), or a sum of such */
 static bool is_torque(const char *what) {
-  static const char *const names[] = {"tau", "other", "bias", "gravity", "qdd", "kinetic", NULL};
+  static const char *const names[] = {"tau", "other", "bias", "gravity", "qdd", "kinetic", "mass", NULL};
   for (int i = 0; names[i]; i++)
     if (strcmp(what, names[i]) == 0) return true;
   return false;

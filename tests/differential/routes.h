@@ -50,7 +50,7 @@ typedef struct subject {
   psdm_linear *linear;
   int n;
   double angles;    /* scale_angles of the states */
-  double torque;    /* the largest of all states */
+  double torque;    /* the largest of many states */
   rng g;            /* for what a route chooses */
   const char *folder; /* for files that come and go */
   state at[STATES];
@@ -67,7 +67,7 @@ typedef struct verdict {
   char worst[48];       /* which function */
   double loss, eps;     /* tolerance: loss * ROUNDING * (joints + 4) * angles * eps * scale, */
   bool at_run_time;     /* theta is an argument: where M is singular, NAN says so */
-  double promise;       /* and this much of the largest value, or of the largest torque of all states */
+  double promise;       /* and this much of the largest value, or of the largest torque of many states */
 } verdict;
 
 typedef struct route {
