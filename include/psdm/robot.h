@@ -72,6 +72,9 @@ PSDM_API void psdm_robot_free(psdm_robot *robot); /* accepts NULL */
 /* Bytes that one job may take, as the options said; 0: half of the machine's. */
 PSDM_API size_t psdm_robot_memory(const psdm_robot *robot);
 
+/* PSDM_E_LIMIT when a job needs more bytes than that; what: the job, for the sentence, such as "keeping 3000 rows". */
+PSDM_API psdm_status psdm_robot_fits(const psdm_robot *robot, const char *what, double bytes, psdm_error *error);
+
 /* ---- out ---- */
 
 typedef enum psdm_robot_format { PSDM_FORMAT_YAML, PSDM_FORMAT_URDF } psdm_robot_format;

@@ -304,8 +304,19 @@ static void run_start(start *o) {
 
 /* ---- all of them ---- */
 
+static int coarse_points(const search *s) { return COARSE * s->highest > FEWEST ? COARSE * s->highest : FEWEST; }
+static int fine_points(const search *s) { return FINE * s->highest > 4 * FEWEST ? FINE * s->highest : 4 * FEWEST; }
+
+/* what the starts take: grids, rows of all samples, slopes of torques, squares of columns */
+static psdm_status ask_memory(const search *s, psdm_error *error) {
+  const psdmp_bounds *b = &s->bounds;
+  double n = s->n, own = 2 * s->terms - 1, coarse = coarse_points(s), fine = fine_points(s), W = s->told->columns;
+  double numbers = (coarse + fine) * (2 + 3 * n * (own + 1)) + coarse * (s->told->row_total + 6 * n + (b->efforts ? 3 * n * n : 0) + b->gaps) + fine * (n + b->gaps) + 8 * W * W;
+  return psdmp_memory_ask("", "the search", s->starts * numbers * sizeof(double), psdm_robot_memory(b->robot), "; fewer --harmonics or --starts need less", error);
+}
+
 static bool new_start(search *s, int number, psdmp_arena *arena, start *o) {
-  int coarse = COARSE * s->highest > FEWEST ? COARSE * s->highest : FEWEST, fine = FINE * s->highest > 4 * FEWEST ? FINE * s->highest : 4 * FEWEST;
+  int coarse = coarse_points(s), fine = fine_points(s);
   long numbers = (long)s->n * (2 * s->terms - 1);
   const psdmp_excite_limits *limits = s->bounds.limits;
   double seconds = s->options->seconds;
@@ -517,8 +528,9 @@ psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_optio
   start *all = psdmp_arena_alloc(&own, (size_t)s.starts * sizeof *all);
   found->start_condition = psdmp_numbers(arena, s.starts);
   bool whole = all && found->start_condition && psdmp_bounds_new(robot, limits, &own, &s.bounds) && set_boxes(&s, &own) && set_random(&s, &own);
-  for (int k = 0; whole && k < s.starts; k++) whole = new_start(&s, k, &own, &all[k]);
-  if (!whole) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (whole) status = ask_memory(&s, error);
+  for (int k = 0; whole && !status && k < s.starts; k++) whole = new_start(&s, k, &own, &all[k]);
+  if (!whole && !status) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (!status && psdmp_team_member(options->ranks)) status = psdmp_team_serve(options->ranks, help, all, arena->allocator, error);
   else if (!status) status = run_together(&s, all, error);
   if (!status && !psdmp_team_member(options->ranks)) status = finish(&s, all, found, error);

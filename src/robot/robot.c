@@ -84,6 +84,8 @@ static psdm_status make(const source *from, const psdm_robot_options *options, c
 
 size_t psdm_robot_memory(const psdm_robot *robot) { return robot->memory; }
 
+psdm_status psdm_robot_fits(const psdm_robot *robot, const char *what, double bytes, psdm_error *error) { return psdmp_memory_ask("", what, bytes, robot->memory, "", error); }
+
 psdm_status psdm_robot_parse(const char *text, size_t length, const char *name, const psdm_robot_options *options,
                              const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
   return make(&(source){.text = text, .length = length, .name = name}, options, allocator, out, error);

@@ -99,6 +99,9 @@ static void limit_of_the_robot(void **state) {
   const psdm_robot_options options = {.memory = 2000000};
   assert_int_equal(psdm_robot_parse(text, strlen(text), "coupled", &options, NULL, &r, &error), PSDM_OK);
   assert_int_equal(psdm_robot_memory(r), 2000000);
+  assert_int_equal(psdm_robot_fits(r, "this", 2e6, &error), PSDM_OK);
+  assert_int_equal(psdm_robot_fits(r, "this", 2000001, &error), PSDM_E_LIMIT);
+  assert_non_null(strstr(error.text, "this needs about 2 MB, more than the 2 MB"));
   assert_int_equal(psdm_model_derive(r, NULL, NULL, &m, NULL, &error), PSDM_E_LIMIT);
   printf("%s\n", error.text);
   assert_non_null(strstr(error.text, "2 MB that it may take"));

@@ -82,6 +82,7 @@ static const char far_apart[] = "misaligned,exported,rounded,snapped,scaled,mixe
 static const char derived[] = "derive,echelon,dense,saved,params,numeric";
 static const char generated[] = "code,code-theta,code-searched,expanded,auto,compiled";
 #define CODE_ACCURACY 1e-12
+#define ELSEWHERE 4 /* the library looks at eight states, and these are others */
 
 static bool listed(const char *list, const char *name) {
   size_t length = strlen(name);
@@ -112,7 +113,7 @@ static double promise_of(int r, const arm_kind *kind) {
   bool far = !kind || listed(far_apart, kind->name), theta = strcmp(route_name(r), "code-theta") == 0;
   if (listed(generated, route_name(r))) return far || theta ? CODE_ACCURACY : 0; /* theta comes from base parameters */
   if (!listed(derived, route_name(r))) return 0;
-  return far ? PSDM_MODEL_ACCURACY : 1e-13; /* what counts as rounding in derive */
+  return far ? ELSEWHERE * PSDM_MODEL_ACCURACY : 1e-13; /* what counts as rounding in derive */
 }
 
 static verdict go(subject *s, int r, const arm_kind *kind, uint64_t seed) {

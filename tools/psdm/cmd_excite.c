@@ -60,7 +60,7 @@ static void save_better(excite_job *j, const psdm_motion *best, double condition
   psdm_error error;
   bool file = j->set.out && strcmp(j->set.out, "-") != 0;
   if (!file || !best || condition == j->saved || began < j->next_save) return;
-  bool kept = !excite_measure_motion(j, best, &error) && excite_keeps(j), written = kept && excite_write(j) == EXIT_OK;
+  bool kept = !excite_measure_motion(j, best, &error) && excite_keeps(j), written = kept && excite_write(j, false) == EXIT_OK;
   if (written) j->saved = condition;
   j->next_save = kept && !written ? INFINITY : began + 10 * (tool_now() - began);
 }
@@ -98,6 +98,8 @@ static int try_file(const excite_job *j) {
 
 static int plan(excite_job *j) {
   psdm_error error;
+  const double period = j->set.seconds > 0 ? j->set.seconds : 10; /* known beforehand for inertia alone */
+  if (strcmp(j->set.experiment, "inertia") == 0 && excite_fits(j, j->set.periods * period, &error)) return tool_fail(&error);
   j->bar = progress_start("searching", 0);
   j->saved = INFINITY;
   j->options.going_on = going_on;
@@ -129,7 +131,7 @@ static int verify(excite_job *j) {
 
 static int finish(excite_job *j) {
   psdm_error error;
-  int code = j->set.out ? excite_write(j) : EXIT_OK;
+  int code = j->set.out ? excite_write(j, true) : EXIT_OK;
   if (code != EXIT_OK) return code;
   if (j->set.out && excite_read_back(j, &error)) return tool_fail(&error);
   if (j->set.json) code = excite_json(j);

@@ -92,7 +92,8 @@ int excite_limits(excite_job *j); /* those that do */
 /* The motion as rows; then both are measured on a fine grid. */
 psdm_status excite_measure_motion(excite_job *j, const psdm_motion *motion, psdm_error *error);
 bool excite_keeps(const excite_job *j);                         /* both keep every limit */
-int excite_write(excite_job *j);                                /* the rows to --out, whole or not at all: exit code */
+int excite_write(excite_job *j, bool asked);                    /* the rows to --out, whole or not at all: exit code; not asked for: an interrupt ends it */
+psdm_status excite_fits(const excite_job *j, double seconds, psdm_error *error); /* whether so long a motion may be kept in memory */
 psdm_status excite_read_back(excite_job *j, psdm_error *error); /* measures what the file has, where it can be read again */
 
 /* ---- reports ---- */

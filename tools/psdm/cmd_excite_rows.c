@@ -48,12 +48,23 @@ static void settle(const excite_job *j, double *qd, double *qdd) {
   }
 }
 
+static double last_row(const excite_job *j, double seconds) { return ceil(seconds * j->set.rate * (1 - 1e-12)); }
+
+/* the rows, and either what lies between them or the file that is read back, which has room that doubles */
+psdm_status excite_fits(const excite_job *j, double seconds, psdm_error *error) {
+  char what[64];
+  double rows = last_row(j, seconds) + 1, n = j->n;
+  snprintf(what, sizeof what, "keeping %.3g rows", rows);
+  return psdm_robot_fits(j->robot, what, rows * (8 * (1 + 4 * n) + (j->set.out ? 32 * (3 * n + 2) : 8 * (1 + 3 * n))), error);
+}
+
 /* at the beginning, at every 1 / rate behind it, and at the end; a last interval that is short by rounding is none */
 static psdm_status make_rows(excite_job *j, const psdm_motion *motion, psdm_error *error) {
-  double begin = psdm_motion_begin(motion), seconds = seconds_of(j, motion), last = ceil(seconds * j->set.rate * (1 - 1e-12));
+  double begin = psdm_motion_begin(motion), seconds = seconds_of(j, motion), last = last_row(j, seconds);
   size_t n = (size_t)j->n;
+  psdm_status status = excite_fits(j, seconds, error);
+  if (status) return status;
   double *x = calloc(4 * n, sizeof *x);
-  psdm_status status = PSDM_OK;
   if (!x || !make_room(j, (long)last + 1)) status = no_memory(error);
   for (long k = 0; k <= (long)last && !status; k++) {
     excite_rows *r = &j->rows;
@@ -119,12 +130,17 @@ static void write_row(const excite_job *j, psdm_output *out, long row) {
   psdm_output_text(out, "\n");
 }
 
-int excite_write(excite_job *j) {
+int excite_write(excite_job *j, bool asked) {
   psdm_output *out;
   int code = tool_open(j->set.out, &out);
   if (code >= 0) return code;
   write_header(j, out);
-  for (long k = 0; k < j->rows.rows && !psdm_output_failed(out); k++) write_row(j, out, k);
+  for (long k = 0; k < j->rows.rows && !psdm_output_failed(out); k++) {
+    write_row(j, out, k);
+    if (asked || !tool_interrupted()) continue;
+    tool_abort(&out);
+    return EXIT_INTERRUPTED;
+  }
   code = tool_commit(&out);
   j->saves += code == EXIT_OK;
   return code;
