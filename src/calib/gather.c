@@ -185,6 +185,16 @@ static psdm_status set_ranges(psdmp_run *r, const ranges *g, psdm_error *error) 
   return PSDM_OK;
 }
 
+/* pieces between jumps of the clock may be too short one by one */
+static psdm_status nothing_left(const psdmp_run *r, psdm_error *error) {
+  long faults[PSDM_FAULTS];
+  psdmp_feed_faults(r->feed, faults);
+  if (faults[PSDM_FAULT_BACK])
+    return psdmp_fail(error, PSDM_E_PARSE, "", 0, 0, "no row is left to train on: t runs back %ld times, and the %d pieces in between are too short; are the rows in their order?", faults[PSDM_FAULT_BACK],
+                      psdmp_feed_segments(r->feed));
+  return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no row is left to train on: the log is too short, or all of it is held out");
+}
+
 psdm_status psdmp_run_ranges(psdmp_run *r, const psdmp_band *band, psdm_error *error) {
   ranging g = {r, band};
   psdmp_sum sum = ranges_sum(&g);
@@ -197,7 +207,7 @@ psdm_status psdmp_run_ranges(psdmp_run *r, const psdmp_band *band, psdm_error *e
   r->finishing = finishing;
   psdmp_bytes_free(&request);
   const ranges *found = part;
-  if (!status && (!found || !found->rows)) status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no row is left to train on: the log is too short, or all of it is held out");
+  if (!status && (!found || !found->rows)) status = nothing_left(r, error);
   if (!status) status = set_ranges(r, found, error);
   ranges_free(&g, part);
   return status;
