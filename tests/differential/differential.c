@@ -80,7 +80,7 @@ static const char *route_name(int r) { return r == ROUTES ? "read" : routes[r].n
  * torque, and not more; generated code keeps CODE_ACCURACY. All else is judged by its rounding. */
 static const char far_apart[] = "misaligned,exported,rounded,snapped,scaled,mixed,wild";
 static const char derived[] = "derive,echelon,dense,saved,params,numeric";
-static const char generated[] = "code,code-theta,code-searched,expanded,auto,compiled";
+static const char generated[] = "code,code-searched,expanded,auto,compiled";
 #define CODE_ACCURACY 1e-12
 #define ELSEWHERE 4 /* the library looks at eight states, and these are others */
 
@@ -110,10 +110,12 @@ static int moving_joints(const oracle *o) {
 
 /* share of the largest torque that a route may be off by, whatever the scale of the joint's own; a file may hold any kind of robot (kind NULL) */
 static double promise_of(int r, const arm_kind *kind) {
-  bool far = !kind || listed(far_apart, kind->name), theta = strcmp(route_name(r), "code-theta") == 0;
-  if (listed(generated, route_name(r))) return far || theta ? CODE_ACCURACY : 0; /* theta comes from base parameters */
-  if (!listed(derived, route_name(r))) return 0;
-  return far ? ELSEWHERE * PSDM_MODEL_ACCURACY : 1e-13; /* what counts as rounding in derive */
+  bool far = !kind || listed(far_apart, kind->name);
+  double model = ELSEWHERE * PSDM_MODEL_ACCURACY;
+  if (strcmp(route_name(r), "code-theta") == 0) return far ? model : CODE_ACCURACY; /* theta comes from base parameters */
+  if (listed(generated, route_name(r))) return far ? CODE_ACCURACY : 0;
+  if (listed(derived, route_name(r))) return far ? model : 1e-13; /* what counts as rounding in derive */
+  return 0;
 }
 
 static verdict go(subject *s, int r, const arm_kind *kind, uint64_t seed) {

@@ -164,8 +164,11 @@ static bool is_torque(const char *what) {
   return false;
 }
 
+/* the rounding that a number of scale one may have */
+static double unit_of(const subject *s, const verdict *v) { return v->loss * ROUNDING * (s->o.bodies + 4) * s->angles * v->eps; }
+
 void agree(const subject *s, verdict *v, const char *what, int count, const double *got, const ld *want, const double *scale) {
-  double unit = v->loss * ROUNDING * (s->o.bodies + 4) * s->angles * v->eps, least = v->eps > 1e-10 ? (double)FLT_MIN * 1e3 : DBL_MIN * 1e3;
+  double unit = unit_of(s, v), least = v->eps > 1e-10 ? (double)FLT_MIN * 1e3 : DBL_MIN * 1e3;
   ld most = 0, worst = 0;
   for (int i = 0; i < count; i++) most = fmaxl(most, fabsl(want[i]));
   least += v->promise * (is_torque(what) ? fmax((double)most, s->torque) : (double)most);
@@ -199,6 +202,14 @@ static void judge_torque(subject *s, verdict *v, int k, psdm_code_function f, co
   agree(s, v, f == PSDM_CODE_GRAVITY ? "gravity" : "bias", s->n, out, want, scale);
 }
 
+/* what a promise of M's entries, as a share of the largest, makes of M x: M's condition is the robot's own */
+static double promised_product(const subject *s, const verdict *v, const state *x, const double *column, int stride) {
+  double most = 0, sum = 0;
+  for (int i = 0; i < s->n * s->n; i++) most = fmax(most, fabs((double)x->M[i]));
+  for (int i = 0; i < s->n; i++) sum += fabs(column[i * stride]);
+  return v->promise * most * sum;
+}
+
 /* residual of the equation of motion, in torques */
 static void judge_forward(subject *s, verdict *v, int k, const double *qdd) {
   const state *x = with_mass(s, k);
@@ -217,6 +228,7 @@ static void judge_forward(subject *s, verdict *v, int k, const double *qdd) {
   for (int i = 0; i < s->n; i++) {
     back[i] = (double)(tau[i] - x->ltau[i]), scale[i] = 0;
     for (int j = 0; j < s->n; j++) scale[i] += x->amplified[i * s->n + j] * x->size[j];
+    scale[i] += promised_product(s, v, x, qdd, 1) / unit_of(s, v);
     tau[i] = 0;
   }
   agree(s, v, "qdd", s->n, back, tau, scale);
@@ -248,6 +260,7 @@ static void judge_solved(subject *s, verdict *v, int k, const char *what, const 
     for (int j = 0; j < n; j++) {
       scale[i * n + j] = 0;
       for (int m = 0; m < n; m++) scale[i * n + j] += x->amplified[i * n + m] * error[m * n + j];
+      scale[i * n + j] += promised_product(s, v, x, X + j, n) / unit_of(s, v);
     }
   agree(s, v, what, n * n, left, zero, scale);
 }

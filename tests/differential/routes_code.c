@@ -226,7 +226,7 @@ static void simulated(subject *s, verdict *v, bool code) {
   memcpy(q, x->lq, sizeof q), memcpy(qd, x->lqd, sizeof qd);
   scale_inverse(&s->o, WITH_ALL, x->q, x->qd, still, size);
   double dt = short_step(s, x, size);
-  if (!(x->condition < 1e9L) || !oracle_steps(s, dt, q, qd)) {
+  if (!(x->condition < 1e9L) || singular(s, 0) || !oracle_steps(s, dt, q, qd)) {
     v->skipped = true;
     return;
   }
