@@ -14,6 +14,16 @@ static double slide(const oracle *o) {
   return span > 0 ? span : 1;
 }
 
+/* the robot's size: its reach, or its bodies' where they are larger. A force counts as the torque that it is there. */
+static double size_of(const oracle *o) {
+  double most = oracle_reach(o, NULL);
+  for (int b = 0; b < o->bodies; b++) {
+    const ld *pi = o->body[b].pi;
+    if (pi[0] > 0) most = fmax(most, (double)sqrtl((pi[4] + pi[7] + pi[9]) / (2 * pi[0])));
+  }
+  return most;
+}
+
 static void draw_state(subject *s, int k) {
   state *x = &s->at[k];
   bool turns[MOST] = {false}; /* turns something, whatever slides with it */
@@ -32,7 +42,7 @@ static void draw_state(subject *s, int k) {
   scale_inverse(&s->o, WITH_ALL, x->q, x->qd, x->qdd, x->size);
   for (int i = 0; i < s->n; i++) {
     x->tau[i] = (double)x->ltau[i];
-    s->torque = fmax(s->torque, fabs(x->tau[i]));
+    s->torque = fmax(s->torque, fabs(x->tau[i]) * (turns[i] ? 1 : fmax(1, size_of(&s->o))));
   }
 }
 
