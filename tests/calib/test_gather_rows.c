@@ -231,8 +231,9 @@ static void ranges_and_factors(void **state) {
     e = (expected){.s = &s, .chosen = round % 3 != 0, .blocks = round < 3 ? BLOCK : 5};
     for (int i = 0; i < N; i++) e.low[i] = INFINITY, e.high[i] = -INFINITY, s.speed[i] = 0;
     assert_int_equal(psdmp_feed_each(s.run.feed, false, 50, look, &e, &error), PSDM_OK);
-    s.run.tempo = 77;
+    s.run.tempo = 77, s.run.finishing = round == 2;
     assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
+    assert_int_equal(s.run.finishing, round == 2);
     double tempo = 0;
     for (int i = 0; i < N; i++) {
       qsort(e.speeds[i], (size_t)e.rows, sizeof(double), ascending);
@@ -556,6 +557,18 @@ static void passes(void **state) {
 
 /* ---- other ranks ---- */
 
+/* What going_on hears between rounds. */
+typedef struct rounds {
+  int calls;
+  const char *doing;
+} rounds;
+
+static bool count_rounds(void *user, const char *doing, double share) {
+  rounds *r = user;
+  r->calls += share < 0 && strcmp(doing, r->doing) == 0;
+  return true;
+}
+
 /* Whoever works on which file: the same bits. */
 static void on_other_ranks(void **state) {
   (void)state;
@@ -571,8 +584,12 @@ static void on_other_ranks(void **state) {
   for (int e = 0; e < 5; e++) {
     psdm_calibrate_options o = {.files = FILES, .path = l.name, .holdout = 0.2, .estimator = kinds[e], .kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = 25, .delay_given = true, .rest = 0.02,
                                 .plain_friction = e != 3, .columns = 5, .threads = 1, .decimate = e == 4 ? 3 : 0};
+    rounds heard = {.doing = e == 0 ? "weighing outliers" : "simulating"};
+    o.going_on = count_rounds, o.going_on_user = &heard;
     psdm_calibration *c = calibrate(robot, &o);
     numbers *alone = numbers_of(c);
+    if (e < 2) assert_int_equal(heard.calls, e ? c->steps * (FILES + 1) : c->steps - 1); /* rows in memory are told of by file; robust looks at its rows once before */
+    o.going_on = NULL;
     psdm_calibration_free(c);
     on_ranks(robot, o, 2 + e % 2, alone);
     free(alone);
