@@ -273,7 +273,23 @@ static void test_predict(void **unused) {
     }
 }
 
+/* where Fs is Fc, bristles bend as Fc (1 - e^-(sigma0 x / Fc)) with the way x, however short the steps: to 1e-12 of it in each */
+static void test_bending(void **unused) {
+  (void)unused;
+  enum { STEPS = 40 };
+  const psdm_friction f = {6, 6, 0.05, 0, 1, 3e4, 0, 0, true};
+  double v[STEPS], is[STEPS], dt = 0.004;
+  for (double speed = -1e-6; fabs(speed) < 1; speed *= -1.7) {
+    for (int i = 0; i < STEPS; i++) v[i] = speed;
+    psdmp_lugre_simulate(&f, STEPS, dt, v, TORQUE_ALONE, is);
+    for (int i = 0; i < STEPS; i++) {
+      double should = (speed < 0 ? 6 : -6) * expm1(-3e4 * fabs(speed) * dt * i / 6); /* expm1 is negative: along the velocity */
+      if (!(fabs(is[i] - should) <= 1e-12 * 6 * (i + 1))) fail_msg("%g rad/s, row %d: %.15g, %.15g was expected", speed, i, is[i], should);
+    }
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse), cmocka_unit_test(test_doubt), cmocka_unit_test(test_residual), cmocka_unit_test(test_predict)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse), cmocka_unit_test(test_doubt), cmocka_unit_test(test_residual), cmocka_unit_test(test_predict), cmocka_unit_test(test_bending)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
