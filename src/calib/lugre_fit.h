@@ -14,7 +14,7 @@
 /* One stretch of rows on a uniform clock, of the drive alone. */
 typedef struct psdmp_lugre_piece {
   long rows;
-  double dt, start;           /* s */
+  double dt;                  /* s */
   const double *v, *a;        /* (rows) velocity and acceleration, filtered */
   const double *tau;          /* (rows) friction and inertia: what is left of the torque, filtered */
   const signed char *use;     /* (rows) 1: fitted, 0: held out or bad, simulated only */

@@ -173,7 +173,6 @@ static psdm_status collect(friction *f, psdm_error *error) {
     before += solo->to - solo->from;
     f->piece[f->stretches++] = (psdmp_lugre_piece){.rows = t->rows,
                                                    .dt = t->record->dt,
-                                                   .start = t->record->start + (double)t->row[0] * t->record->dt,
                                                    .v = t->v,
                                                    .a = t->a,
                                                    .tau = t->tau,

@@ -94,7 +94,13 @@ static void same_motion(void **unused) {
 
     simulated s = {.run = &r};
     assert_int_equal(psdmp_simulation_new(&r, &s.simulation, &error), PSDM_OK);
-    psdmp_simulation_band(s.simulation, &bandwidth);
+    double cutoff = psdmp_simulation_band(s.simulation, &bandwidth).cutoff;
+    char said[160], top[32] = "as logged";
+    if (isfinite(cutoff)) snprintf(top, sizeof top, "up to %g Hz", cutoff);
+    snprintf(said, sizeof said, "simulated: computed torque along the measured positions, %s", top);
+    assert_int_equal(r.reasons, 1);
+    assert_string_equal(reason[0], said);
+    assert_true(fabs(bandwidth - 4 * 3.14159265358979323846 * fmin(cutoff, 0.05 / w.dt)) < 1e-9);
     psdm_motion *reference;
     /* one model for both: the reference itself, but where its pieces meet and its third derivative jumps */
     double worst = 0, state[16];

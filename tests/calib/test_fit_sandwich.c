@@ -184,6 +184,80 @@ static void test_coverage(void **unused) {
   problem_free(&p);
 }
 
+/* ---- linear fits, plainly: steps of the blocks, as they are and as if each had been left out but for a part of 1 / 2B ---- */
+
+/* x <- A^-1 x by elimination with pivots; A (W x W) is spoilt */
+static void plain_solve(int W, double A[16][16], double *x) {
+  for (int c = 0; c < W; c++) {
+    int p = c;
+    for (int i = c; i < W; i++)
+      if (fabs(A[i][c]) > fabs(A[p][c])) p = i;
+    for (int k = 0; k < W; k++) {
+      double held = A[c][k];
+      A[c][k] = A[p][k], A[p][k] = held;
+    }
+    double held = x[c];
+    x[c] = x[p], x[p] = held;
+    for (int i = 0; i < W; i++) {
+      double factor = A[i][c] / A[c][c];
+      if (i == c) continue;
+      for (int k = 0; k < W; k++) A[i][k] -= factor * A[c][k];
+      x[i] -= factor * x[c];
+    }
+  }
+  for (int i = 0; i < W; i++) x[i] /= A[i][i];
+}
+
+static void test_left_out(void **unused) {
+  (void)unused;
+  rng g = rng_start("sandwich left out");
+  enum { n = 2, base = 3, W = base + 1 + 3, each = 400 };
+  const int extras[n] = {1, 3};
+  const double sigma[n] = {0.5, 2};
+  for (int trial = 0; trial < 4; trial++) {
+    problem p;
+    parts s;
+    problem_new(&p, n, base, 0, 0, extras, each);
+    for (int j = 0; j < n; j++)
+      for (long k = 0; k < each * width_of(&p, j); k++) p.X[j][k] = rng_normal(&g) + (k % 7 == 0);
+    compress(&p, 0, each, p.R);
+    parts_new(&s, &p);
+    double x[W], V[W * W], share[W], *scratch = scratch_of(psdmp_fit_scratch(&p.rows)), H[BLOCKS][16][16] = {{{0}}}, all[16][16] = {{0}}, grad[BLOCKS][16] = {{0}}, mean[16] = {0}, should[W * W] = {0};
+    psdmp_fit fit = {.theta = x, .phi = x + base};
+    const psdmp_fit_options options = {.sigma = trial % 2 ? sigma : NULL, .leave_out = trial / 2};
+    assert_int_equal(psdmp_fit_linear(&p.rows, &options, scratch, &fit), PSDM_OK);
+    sandwich(&p, &s, &options, &fit, false, V, share);
+    for (int j = 0; j < n; j++)
+      for (long i = 0; i < each; i++) {
+        int w = width_of(&p, j), b = (int)(i * BLOCKS / each);
+        double row[16] = {0}, left = -p.X[j][i * w + w - 1] / (trial % 2 ? sigma[j] : 1);
+        for (int k = 0; k < w - 1; k++) row[k < base ? k : k + (j ? extras[0] : 0)] = p.X[j][i * w + k] / (trial % 2 ? sigma[j] : 1);
+        for (int k = 0; k < W; k++) left += row[k] * x[k];
+        for (int k = 0; k < W; k++) {
+          grad[b][k] += row[k] * left, mean[k] += row[k] * left / BLOCKS;
+          for (int m = 0; m < W; m++) H[b][k][m] += row[k] * row[m], all[k][m] += row[k] * row[m];
+        }
+      }
+    for (int b = 0; b < BLOCKS; b++) {
+      double A[16][16], step[16], keep = options.leave_out ? 1 - 0.5 / BLOCKS : 0, factor = options.leave_out ? (BLOCKS - 1.0) / BLOCKS : BLOCKS / (BLOCKS - 1.0);
+      for (int k = 0; k < W; k++) {
+        step[k] = grad[b][k] - mean[k];
+        for (int m = 0; m < W; m++) A[k][m] = all[k][m] - keep * H[b][k][m];
+      }
+      plain_solve(W, A, step);
+      for (int k = 0; k < W; k++)
+        for (int m = 0; m < W; m++) should[k * W + m] += factor * step[k] * step[m];
+    }
+    for (int k = 0; k < W; k++) {
+      assert_true(share[k] == 0);
+      for (int m = 0; m < W; m++) assert_true(fabs(V[k * W + m] - should[k * W + m]) <= 1e-11 * sqrt(should[k * (W + 1)] * should[m * (W + 1)])); /* conditions of some ten */
+    }
+    parts_free(&s, &p);
+    free(scratch);
+    problem_free(&p);
+  }
+}
+
 static void test_refusals(void **unused) {
   (void)unused;
   const int extras[1] = {1};
@@ -204,7 +278,7 @@ static void test_refusals(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formula), cmocka_unit_test(test_prior_share),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_left_out), cmocka_unit_test(test_formula), cmocka_unit_test(test_prior_share),
                                      cmocka_unit_test(test_coverage), cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

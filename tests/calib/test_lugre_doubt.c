@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calib/lugre_priv.h"
+#include "psdm/friction.h"
 #include "support.h"
 
 typedef long double real;
@@ -241,7 +242,54 @@ static void test_residual(void **unused) {
   }
 }
 
+/* ---- prediction ---- */
+
+/* bristles along the velocity and the offset, then the filter; the steady state without bristles; nothing without friction */
+static void test_predict(void **unused) {
+  (void)unused;
+  enum { SAMPLES = 400 };
+  rng g = rng_start("lugre predict");
+  double v[SAMPLES], is[SAMPLES], should[SAMPLES], dt = 0.004, scratch[4000];
+  psdm_filter filter;
+  assert_int_equal(psdm_filter_butterworth(4, 20, 1 / dt, &filter), PSDM_OK);
+  assert_true(psdm_filter_scratch(&filter, SAMPLES) <= 4000);
+  for (int i = 0; i < SAMPLES; i++) v[i] = 0.8 * sin(0.05 * i) + 0.1 * rng_normal(&g);
+  for (int lacks = -1; lacks < 5; lacks++)
+    for (int filtered = 0; filtered < 2; filtered++) {
+      psdm_friction f = {6, 8, 0.05, 10, 0.7, 3e4, 19, 0.4, true};
+      double *const needed[] = {&f.sigma0, &f.coulomb, &f.stat, &f.stribeck};
+      if (lacks >= 0 && lacks < 4) *needed[lacks] = 0;
+      if (lacks == 4) f.given = false;
+      psdmp_lugre_simulate(&f, SAMPLES, dt, v, TORQUE_ALONE, should);
+      for (int i = 0; i < SAMPLES; i++) should[i] = lacks == 4 ? 0 : lacks < 0 ? should[i] + 0.4 : psdm_friction_steady(&f, PSDM_FRICTION_POWER, v[i]);
+      if (filtered) psdm_filter_zero_phase(&filter, SAMPLES, 1, should, scratch);
+      assert_int_equal(psdmp_lugre_predict(&f, filtered ? &filter : NULL, SAMPLES, dt, v, NULL, is), PSDM_OK);
+      for (int i = 0; i < SAMPLES; i++) assert_true(is[i] == should[i]);
+      is[1] = NAN;
+      assert_int_equal(psdmp_lugre_predict(&f, NULL, 2, dt, v, NULL, is), PSDM_OK);
+      assert_true(isfinite(is[1]));
+      assert_int_equal(psdmp_lugre_predict(&f, NULL, 1, dt, v, NULL, is), PSDM_E_ARGUMENT);
+      assert_int_equal(psdmp_lugre_predict(&f, NULL, SAMPLES, 0, v, NULL, is), PSDM_E_ARGUMENT);
+    }
+}
+
+/* where Fs is Fc, bristles bend as Fc (1 - e^-(sigma0 x / Fc)) with the way x, however short the steps: to 1e-12 of it in each */
+static void test_bending(void **unused) {
+  (void)unused;
+  enum { STEPS = 40 };
+  const psdm_friction f = {6, 6, 0.05, 0, 1, 3e4, 0, 0, true};
+  double v[STEPS], is[STEPS], dt = 0.004;
+  for (double speed = -1e-6; fabs(speed) < 1; speed *= -1.7) {
+    for (int i = 0; i < STEPS; i++) v[i] = speed;
+    psdmp_lugre_simulate(&f, STEPS, dt, v, TORQUE_ALONE, is);
+    for (int i = 0; i < STEPS; i++) {
+      double should = (speed < 0 ? 6 : -6) * expm1(-3e4 * fabs(speed) * dt * i / 6); /* expm1 is negative: along the velocity */
+      if (!(fabs(is[i] - should) <= 1e-12 * 6 * (i + 1))) fail_msg("%g rad/s, row %d: %.15g, %.15g was expected", speed, i, is[i], should);
+    }
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse), cmocka_unit_test(test_doubt), cmocka_unit_test(test_residual)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse), cmocka_unit_test(test_doubt), cmocka_unit_test(test_residual), cmocka_unit_test(test_predict), cmocka_unit_test(test_bending)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

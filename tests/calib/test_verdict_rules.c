@@ -379,6 +379,8 @@ static void efforts(void **state) {
   expect(&s, "effort", poor, "(21 rows above it)", "peak", 1e4);
   f->peak = 10001;
   expect(&s, "effort", poor, "(21 rows above it): mNm?", "peak", 10001);
+  f->beyond = 1;
+  expect(&s, "effort", usable, "(1 rows above it)", "beyond", 1);
   f->beyond = 0;
   expect(&s, "effort", good, NULL, "none", 0);
   f->peak = 50, f->fast_line = 9;
