@@ -63,6 +63,28 @@ static void refusals(void **state) {
   static const char *const wrong[] = {"m1 = 0", "Ixx3 = 0"};
   expect_refusal(psdm_model_derive(two, &(psdm_derive_options){.assume_count = 2, .assume = wrong}, NULL, &m, NULL, &error), &error, PSDM_E_PARSE,
                  "assumption 'Ixx3 = 0': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number");
+  /* what samples and structure do not take */
+  psdm_robot *loop = load_shipped("five_bar"), *hundred = chain(PSDM_PARAMS_JOINTS), *beyond = chain(PSDM_PARAMS_JOINTS + 1), *huge = parse_robot("convention: dh\njoints: [{a: 1e200}, {a: 1e200, alpha: pi/2}]\n");
+  psdm_robot *follower = parse_robot("convention: dh\njoints: [{name: a, a: 1}, {name: b, a: 1, couple: {a: 1}}]\n");
+  psdm_params *p;
+  expect_refusal(psdm_model_derive(loop, NULL, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT,
+                 "a robot with closed loops has no closed form in sines and cosines; 'psdm params --model d' finds its base parameters");
+  expect_refusal(psdm_params_derive(loop, NULL, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT, "a robot with closed loops has no structure in sines and cosines; sample it: --model d, d0 or h");
+  assert_int_equal(psdm_params_derive(hundred, NULL, NULL, &m, NULL, &error), PSDM_OK);
+  psdm_model_free(m);
+  expect_refusal(psdm_params_derive(beyond, NULL, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT, "101 moving joints; base parameters are found for at most 100");
+  expect_refusal(psdm_params_solve(beyond, NULL, NULL, &p, &error), &error, PSDM_E_LIMIT, "101 moving joints; base parameters are sampled for at most 100");
+  expect_refusal(psdm_params_solve(huge, NULL, NULL, &p, &error), &error, PSDM_E_ROBOT, "the robot's lengths are too large to sample its dynamics");
+  for (int k = 0; k < 4; k++) {
+    const psdm_params_options nonsense = {.sampling = (psdm_sampling)(k == 0 ? -1 : k == 1 ? PSDM_SAMPLE_H + 1 : 0), .solver = (psdm_solver)(k == 2 ? -1 : k == 3 ? PSDM_SOLVER_SVD + 1 : 0)};
+    expect_refusal(psdm_params_solve(two, &nonsense, NULL, &p, &error), &error, PSDM_E_ARGUMENT, "no such model or solver");
+  }
+  expect_refusal(psdm_model_derive(follower, &dense, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT, "a joint follows others; the dense method is for robots whose joints are all independent");
+  psdm_robot_free(loop);
+  psdm_robot_free(hundred);
+  psdm_robot_free(beyond);
+  psdm_robot_free(huge);
+  psdm_robot_free(follower);
   psdm_robot_free(most);
   psdm_robot_free(more);
   psdm_robot_free(seven);
@@ -90,6 +112,66 @@ static void hopeless_at_once(void **state) {
     psdm_model_free(m);
     psdm_robot_free(r);
   }
+}
+
+/* ---- outside programs ---- */
+
+static bool stop_at_once(void *user, double share) {
+  (void)user;
+  (void)share;
+  return false;
+}
+
+static psdm_status no_torque(void *user, const double *q, const double *qd, const double *qdd, const double *pi, double *tau) {
+  (void)q, (void)qd, (void)qdd, (void)pi;
+  *tau = NAN;
+  return *(const psdm_status *)user;
+}
+
+/* a slide with a link that turns about it, under 8 m/s^2 along both: tau1 = (m1 + m2) (qdd1 + 8), tau2 = (ZZ2 + 4 mx2 + 4 m2) qdd2, by awk from the columns of the
+ * request, whose names it insists on; then whatever else a program may do, word by word */
+static void outside_programs(void **state) {
+  (void)state;
+  static const char right[] =
+      "LC_ALL=C awk -F, 'NR == 1 { if ($0 != \"q1,q2,qd1,qd2,qdd1,qdd2,m1,mx1,my1,mz1,XX1,XY1,XZ1,YY1,YZ1,ZZ1,m2,mx2,my2,mz2,XX2,XY2,XZ2,YY2,YZ2,ZZ2\") exit 9; print \"tau2,tau1\"; next }"
+      " { if (NF != 26) exit 8; printf \"%.17g,%.17g\\n\", ($26 + 4 * $18 + 4 * $17) * $6, ($7 + $17) * ($5 + 8) }'";
+  static const struct {
+    const char *command;
+    psdm_status status;
+    int line;
+    const char *words;
+  } wrong[] = {{"exit 7", PSDM_E_IO, 0, "sampler 'exit 7' ended with exit code 7"},
+               {"cat >/dev/null; echo tau1,tau3; echo 1,2", PSDM_E_PARSE, 1, "no column 'tau2'; tau1 to tau2 were expected"},
+               {"echo tau1,tau2; echo 1,2", PSDM_E_PARSE, 2, "fewer rows than the "},
+               {"echo tau1,tau2; yes 1,2 | head -n 500", PSDM_E_PARSE, 0, "more rows than the "},
+               {"echo tau1,tau2; yes 1,nan | head -n 500", PSDM_E_PARSE, 2, "nan"},
+               {"echo tau1,tau2; kill -9 $$", PSDM_E_PARSE, 1, "fewer rows than the "}};
+  psdm_robot *r = parse_robot("convention: dh\ngravity: [0, 0, -8]\njoints: [{type: prismatic}, {a: 2}]\n");
+  const psdm_derive_options dense = {.method = PSDM_METHOD_DENSE}, asked = {.method = PSDM_METHOD_DENSE, .sampler_command = right};
+  psdm_model *own = derive(r, &dense, NULL), *m = derive(r, &asked, NULL);
+  assert_true(own->p == m->p && own->l == m->l && psdm_model_entries(own) == psdm_model_entries(m));
+  for (long e = 0; e < psdm_model_entries(m); e++) assert_true(fabs(own->P[e].value - m->P[e].value) < 1e-11 && own->P[e].joint == m->P[e].joint && own->P[e].parameter == m->P[e].parameter);
+  psdm_model_free(own);
+  psdm_model_free(m);
+  psdm_error error;
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    const psdm_derive_options o = {.method = PSDM_METHOD_DENSE, .sampler_command = wrong[k].command};
+    psdm_status status = psdm_model_derive(r, &o, NULL, &m, NULL, &error);
+    if (status != wrong[k].status || m || !strstr(error.text, wrong[k].words) || (wrong[k].line && error.line != wrong[k].line) || (status == PSDM_E_IO && (error.line || error.column)))
+      fail_msg("%s: %d, line %d, '%s'", wrong[k].command, status, error.line, error.text);
+  }
+  psdm_status answer = PSDM_E_SINGULAR;
+  psdm_derive_options called = {.method = PSDM_METHOD_DENSE, .sampler = no_torque, .sampler_user = &answer};
+  char words[200];
+  snprintf(words, sizeof words, "the sampler failed: %s", psdm_status_text(answer));
+  expect_refusal(psdm_model_derive(r, &called, NULL, &m, NULL, &error), &error, PSDM_E_SINGULAR, words);
+  answer = PSDM_OK;
+  expect_refusal(psdm_model_derive(r, &called, NULL, &m, NULL, &error), &error, PSDM_E_ARGUMENT, "a sampled torque is not a finite number");
+  for (int method = 0; method < 2; method++) {
+    const psdm_derive_options stopped = {.method = method ? PSDM_METHOD_DENSE : PSDM_METHOD_EXACT, .going_on = stop_at_once};
+    expect_refusal(psdm_model_derive(r, &stopped, NULL, &m, NULL, &error), &error, PSDM_E_ARGUMENT, method ? "the derivation was stopped" : "stopped while deriving");
+  }
+  psdm_robot_free(r);
 }
 
 /* ---- units of length ---- */
@@ -430,7 +512,7 @@ static void fingerprints(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals), cmocka_unit_test(hopeless_at_once), cmocka_unit_test(unit_lengths), cmocka_unit_test(inertia_rows), cmocka_unit_test(random_states),  cmocka_unit_test(assumptions),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals), cmocka_unit_test(hopeless_at_once), cmocka_unit_test(outside_programs), cmocka_unit_test(unit_lengths), cmocka_unit_test(inertia_rows), cmocka_unit_test(random_states),  cmocka_unit_test(assumptions),
                                      cmocka_unit_test(echelon_forms), cmocka_unit_test(echelon_twins), cmocka_unit_test(choice_by_links), cmocka_unit_test(samples_of_nearly_parallel_axes), cmocka_unit_test(coupled_joints), cmocka_unit_test(fingerprints)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
