@@ -1,9 +1,12 @@
 /* Edges of the derivation: refusals word by word, units of length, what assumptions leave, echelon forms whose rows are nearly dependent, coupled joints against the
  * recursions, the fingerprint of base parameters. */
+#define _GNU_SOURCE /* setrlimit, dup */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "derive/collect.h"
 #include "psdm/rigid.h"
@@ -160,6 +163,24 @@ static void outside_programs(void **state) {
     if (status != wrong[k].status || m || !strstr(error.text, wrong[k].words) || (wrong[k].line && error.line != wrong[k].line) || (status == PSDM_E_IO && (error.line || error.column)))
       fail_msg("%s: %d, line %d, '%s'", wrong[k].command, status, error.line, error.text);
   }
+  /* no handles, one handle, a command that is too long for the system */
+  for (int handles = 0; handles < 3; handles += 2) {
+    struct rlimit was, few;
+    int free_one = dup(0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    close(free_one);
+    few = was, few.rlim_cur = (rlim_t)free_one + (rlim_t)(handles != 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    psdm_status status = psdm_model_derive(r, &asked, NULL, &m, NULL, &error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+    expect_refusal(status, &error, PSDM_E_IO, handles ? "a pipe to the sampler: Too many open files" : "a temporary file for the sampler: Too many open files");
+  }
+  char *endless = malloc(300001);
+  memset(endless, ' ', 300000);
+  endless[300000] = '\0';
+  const psdm_derive_options too_long = {.method = PSDM_METHOD_DENSE, .sampler_command = endless};
+  expect_refusal(psdm_model_derive(r, &too_long, NULL, &m, NULL, &error), &error, PSDM_E_IO, "the sampler could not be started: Argument list too long");
+  free(endless);
   psdm_status answer = PSDM_E_SINGULAR;
   psdm_derive_options called = {.method = PSDM_METHOD_DENSE, .sampler = no_torque, .sampler_user = &answer};
   char words[200];
@@ -191,7 +212,14 @@ static void unit_lengths(void **state) {
                 {"convention: dh\njoints: [{a: 3}, {a: 4}]\n", 8},
                 {"convention: dh\njoints: [{a: 3, d: 4}, {a: 0}]\n", 4},
                 {"convention: modified-dh\njoints: [{a: 100}, {a: 3}, {a: 2}]\n", 4},
-                {"convention: dh\njoints: [{alpha: 1}, {alpha: 1}]\n", 1}};
+                {"convention: dh\njoints: [{alpha: 1}, {alpha: 1}]\n", 1},
+                /* a slide that follows a turning joint: 3 at rest and 5 by a radian; one that follows a slide adds nothing */
+                {"convention: dh\njoints: [{name: a, a: 0.1}, {name: b, type: prismatic, a: 0.1, couple: {a: -5, offset: -3}}]\n", 8},
+                {"convention: dh\njoints: [{name: a, type: prismatic, a: 0.4}, {name: b, type: prismatic, a: 0.4, couple: {a: 50}}]\n", 1},
+                /* a body with a radius of gyration of root 7: lengths below a tenth of it are no measure */
+                {"convention: dh\njoints: [{a: 0, drive_inertia: 0}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: 12}}]\n", 2},
+                {"convention: modified-dh\njoints: [{}, {a: 0.2}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: 12}}, {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n", 2},
+                {"convention: modified-dh\njoints: [{}, {a: 0.3}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: 12}}, {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n", 0.25}};
   for (size_t k = 0; k < sizeof robots / sizeof *robots; k++) {
     psdm_robot *r = parse_robot(robots[k].text);
     psdmp_arena arena = {.allocator = NULL};
@@ -199,6 +227,35 @@ static void unit_lengths(void **state) {
     psdmp_arena_free(&arena);
     psdm_robot_free(r);
   }
+}
+
+/* a joint's matrices have no rounding of right angles, and at any position they are the change of frame that the recursions make */
+static void joint_matrices(void **state) {
+  (void)state;
+  psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.3, alpha: pi/2, d: 0.2}, {type: prismatic, a: 0.4, alpha: -pi/2}, {a: 0.1, d: 0.7, alpha: pi/2}]\n");
+  for (int b = 0; b < 3; b++) {
+    psdmp_joint_maps maps;
+    psdmp_joint_maps_set(r, b, 0.5, &maps);
+    const struct {
+      const double *x;
+      int count;
+    } all[] = {{maps.L[0], 500}, {maps.dL[0], 500}, {maps.Ad[0], 108}, {maps.twist, 6}};
+    for (int k = 0; k < 4; k++)
+      for (int i = 0; i < all[k].count; i++)
+        if (all[k].x[i] != 0 && fabs(all[k].x[i]) < 1e-3) fail_msg("joint %d, matrix %d: entry %d is %g", b, k, i, all[k].x[i]);
+    for (double q = -2; q < 3; q += 0.7) {
+      bool slides = r->body[b].prismatic;
+      const double basis[5] = {1, slides ? q : sin(q), slides ? q * q : cos(q), sin(q) * cos(q), cos(q) * cos(q)}, derivative[5] = {1, basis[1], basis[2], basis[3], basis[4]}, h = 1e-5;
+      const double after[5] = {1, slides ? q + h : sin(q + h), slides ? (q + h) * (q + h) : cos(q + h), sin(q + h) * cos(q + h), cos(q + h) * cos(q + h)};
+      const double before[5] = {1, slides ? q - h : sin(q - h), slides ? (q - h) * (q - h) : cos(q - h), sin(q - h) * cos(q - h), cos(q - h) * cos(q - h)};
+      for (int i = 0; i < 100; i++) { /* dL is L's slope */
+        double slope = 0, rise = 0;
+        for (int k = 0; k < maps.count; k++) slope += derivative[k] * maps.dL[k][i], rise += (after[k] - before[k]) / (2 * h) * maps.L[k][i];
+        assert_true(fabs(slope - rise) < 1e-8);
+      }
+    }
+  }
+  psdm_robot_free(r);
 }
 
 /* w_a.I w_b + m v_a.v_b + h.(v_a x w_b + v_b x w_a) for any two twists: links of robots only ask for some of it */
@@ -512,7 +569,7 @@ static void fingerprints(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals), cmocka_unit_test(hopeless_at_once), cmocka_unit_test(outside_programs), cmocka_unit_test(unit_lengths), cmocka_unit_test(inertia_rows), cmocka_unit_test(random_states),  cmocka_unit_test(assumptions),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals), cmocka_unit_test(hopeless_at_once), cmocka_unit_test(outside_programs), cmocka_unit_test(unit_lengths), cmocka_unit_test(inertia_rows), cmocka_unit_test(joint_matrices), cmocka_unit_test(random_states),  cmocka_unit_test(assumptions),
                                      cmocka_unit_test(echelon_forms), cmocka_unit_test(echelon_twins), cmocka_unit_test(choice_by_links), cmocka_unit_test(samples_of_nearly_parallel_axes), cmocka_unit_test(coupled_joints), cmocka_unit_test(fingerprints)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

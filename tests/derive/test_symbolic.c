@@ -246,6 +246,13 @@ static const struct whole {
      "ZZ2 + 0.41501642855*YY3 + 0.8300328571*d3*mz3 + (a3^2 + 0.41501642855*d3^2)*m3\nmx2 + a3*m3\nmy2 - 0.644217687238*mz3 - 0.644217687238*d3*m3\nIa2\n"
      "XX3 - YY3\nXY3\nXZ3\nYZ3\nZZ3\nmx3\nmy3\n",
      NULL, 0, {0}},
+    /* a parallelogram on a turning column: two parameters go with a coefficient of -1 each */
+    {"convention: modified-dh\njoints:\n  - {name: q0}\n  - {name: q1, a: 0.2, alpha: pi/2}\n  - {name: q2, parent: q0, alpha: pi/2}\n"
+     "  - {name: q3, parent: q2, a: 0.3, couple: {q1: 1, q2: -1}}\n  - {name: q4, parent: q1, a: 0.4, couple: {q2: 1, q1: -1, offset: -pi}}\n",
+     "a2 0.2 a4 0.3 a5 0.4 ",
+     "ZZ1 + YY2 + YY3 + YY4 + YY5 + a2^2*m2 + a4^2*m4 + (a2^2 + a5^2)*m5\nXX2 - YY2 + XX4 - YY4 - a5^2*m5\nXY2 + XY4\nXZ2 + XZ4 - a5*mz5\nYZ2 + YZ4\nZZ2 + ZZ4 + a5^2*m5\n"
+     "mx2 + a5*m5\nmy2\nXX3 - YY3 + XX5 - YY5 - a4^2*m4\nXY3 + XY5\nXZ3 - XZ5 - a4*mz4\nYZ3 - YZ5\nZZ3 + ZZ5 + a4^2*m4\nmx3 + a4*m4\nmy3\nmx4\nmy4\nmx5\nmy5\n",
+     NULL, 0, {0}},
     /* nothing but numbers: no lengths at all */
     {"convention: modified-dh\njoints: [{}, {alpha: pi/2}]\n", "", "ZZ1 + YY2\nXX2 - YY2\nXY2\nXZ2\nYZ2\nZZ2\nmx2\nmy2\n", NULL, 0, {0}},
 };
