@@ -3,10 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/model_priv.h"
 #include "support.h"
 
 static const char arm[] = "name: arm\nconvention: dh\ngravity: [0, -9.81, 0]\njoints: [{name: s, a: LENGTH, drive_inertia: 0.2}, {name: e, a: 0.7}]\n";
-static const char links[] = "links: [{mass: 1, com: [-0.5, 0.1, 0], inertia: {zz: 0.1, xx: 0.05, yy: 0.1}}, {mass: 2, com: [-0.3, 0, 0], inertia: {zz: 0.1, xx: 0.05, yy: 0.1}}]\n";
+static const char links[] = "links: [{mass: 1, com: [-0.5, 0.1, 0], inertia: {zz: 0.1, xx: 0.05, yy: 0.1}}, {mass: 2, com: [-0.3, 0.05, 0], inertia: {zz: 0.1, xx: 0.05, yy: 0.1}}]\n";
 
 static psdm_robot *make(const char *length, bool inertias) {
   char text[1024];
@@ -34,6 +35,24 @@ static void test_right_and_wrong(void **unused) {
     psdm_model_free(model);
     psdm_robot_free(robot);
     psdm_robot_free(longer);
+  }
+}
+
+/* ten states tell that any one coefficient is wrong by a thousandth, for the robot's inertias or random ones */
+static void test_every_coefficient(void **unused) {
+  (void)unused;
+  for (int inertias = 0; inertias < 2; inertias++) {
+    psdm_robot *robot = make("1", inertias);
+    psdm_model *model = derive(robot);
+    for (long e = 0; e < psdm_model_entries(model); e++) {
+      double residual, was = model->P[e].value;
+      model->P[e].value *= 1.001;
+      assert_int_equal(psdm_model_check(robot, model, NULL, 10, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+      if (!(residual > PSDM_MODEL_ACCURACY)) fail_msg("coefficient %ld off by a thousandth: %g", e, residual);
+      model->P[e].value = was;
+    }
+    psdm_model_free(model);
+    psdm_robot_free(robot);
   }
 }
 
@@ -84,6 +103,6 @@ static void test_memory(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_and_wrong), cmocka_unit_test(test_stops_when_told), cmocka_unit_test(test_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_and_wrong), cmocka_unit_test(test_every_coefficient), cmocka_unit_test(test_stops_when_told), cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,13 @@
 /* Edges of the derivation: refusals word by word, units of length, what assumptions leave, echelon forms whose rows are nearly dependent, coupled joints against the
  * recursions, the fingerprint of base parameters. */
+#define _GNU_SOURCE /* setrlimit */
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "derive/collect.h"
 #include "psdm/rigid.h"
@@ -42,6 +46,7 @@ static void refusals(void **state) {
       {"{name: a, a: 1}, {name: b, a: 1, couple: {a: 1.5}}", PSDM_E_ROBOT, "joint 'b' follows another with factor 1.5; a closed form needs whole factors of turning joints (up to 8)"},
       {"{name: a, a: 1}, {name: b, a: 1, couple: {a: 9}}", PSDM_E_ROBOT, "joint 'b' follows another with factor 9; a closed form needs whole factors of turning joints (up to 8)"},
       {"{name: a, a: 1}, {name: b, type: prismatic, a: 1, couple: {a: 1}}", PSDM_E_ROBOT, "joint 'b' slides with a turning joint; a closed form in sines and cosines does not exist"},
+      {"{name: a, a: 1}, {name: b, a: 1, couple: {a: 8}}, {name: c, a: 1, couple: {a: 8}}", PSDM_E_LIMIT, "too many joints follow each other for a closed form"},
       {"{name: a, type: prismatic, a: 1}, {name: b, a: 1, couple: {a: 1}}", PSDM_E_ROBOT, "joint 'b' follows another with factor 1; a closed form needs whole factors of turning joints (up to 8)"},
   };
   psdm_model *m;
@@ -63,6 +68,28 @@ static void refusals(void **state) {
   static const char *const wrong[] = {"m1 = 0", "Ixx3 = 0"};
   expect_refusal(psdm_model_derive(two, &(psdm_derive_options){.assume_count = 2, .assume = wrong}, NULL, &m, NULL, &error), &error, PSDM_E_PARSE,
                  "assumption 'Ixx3 = 0': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number");
+  /* what samples and structure do not take */
+  psdm_robot *loop = load_shipped("five_bar"), *hundred = chain(PSDM_PARAMS_JOINTS), *beyond = chain(PSDM_PARAMS_JOINTS + 1), *huge = parse_robot("convention: dh\njoints: [{a: 1e200}, {a: 1e200, alpha: pi/2}]\n");
+  psdm_robot *follower = parse_robot("convention: dh\njoints: [{name: a, a: 1}, {name: b, a: 1, couple: {a: 1}}]\n");
+  psdm_params *p;
+  expect_refusal(psdm_model_derive(loop, NULL, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT,
+                 "a robot with closed loops has no closed form in sines and cosines; 'psdm params --model d' finds its base parameters");
+  expect_refusal(psdm_params_derive(loop, NULL, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT, "a robot with closed loops has no structure in sines and cosines; sample it: --model d, d0 or h");
+  assert_int_equal(psdm_params_derive(hundred, NULL, NULL, &m, NULL, &error), PSDM_OK);
+  psdm_model_free(m);
+  expect_refusal(psdm_params_derive(beyond, NULL, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT, "101 moving joints; base parameters are found for at most 100");
+  expect_refusal(psdm_params_solve(beyond, NULL, NULL, &p, &error), &error, PSDM_E_LIMIT, "101 moving joints; base parameters are sampled for at most 100");
+  expect_refusal(psdm_params_solve(huge, NULL, NULL, &p, &error), &error, PSDM_E_ROBOT, "the robot's lengths are too large to sample its dynamics");
+  for (int k = 0; k < 4; k++) {
+    const psdm_params_options nonsense = {.sampling = (psdm_sampling)(k == 0 ? -1 : k == 1 ? PSDM_SAMPLE_H + 1 : 0), .solver = (psdm_solver)(k == 2 ? -1 : k == 3 ? PSDM_SOLVER_SVD + 1 : 0)};
+    expect_refusal(psdm_params_solve(two, &nonsense, NULL, &p, &error), &error, PSDM_E_ARGUMENT, "no such model or solver");
+  }
+  expect_refusal(psdm_model_derive(follower, &dense, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT, "a joint follows others; the dense method is for robots whose joints are all independent");
+  psdm_robot_free(loop);
+  psdm_robot_free(hundred);
+  psdm_robot_free(beyond);
+  psdm_robot_free(huge);
+  psdm_robot_free(follower);
   psdm_robot_free(most);
   psdm_robot_free(more);
   psdm_robot_free(seven);
@@ -92,6 +119,84 @@ static void hopeless_at_once(void **state) {
   }
 }
 
+/* ---- outside programs ---- */
+
+static bool stop_at_once(void *user, double share) {
+  (void)user;
+  (void)share;
+  return false;
+}
+
+static psdm_status no_torque(void *user, const double *q, const double *qd, const double *qdd, const double *pi, double *tau) {
+  (void)q, (void)qd, (void)qdd, (void)pi;
+  *tau = NAN;
+  return *(const psdm_status *)user;
+}
+
+/* a slide with a link that turns about it, under 8 m/s^2 along both: tau1 = (m1 + m2) (qdd1 + 8), tau2 = (ZZ2 + 4 mx2 + 4 m2) qdd2, by awk from the columns of the
+ * request, whose names it insists on; then whatever else a program may do, word by word */
+static void outside_programs(void **state) {
+  (void)state;
+  static const char right[] =
+      "LC_ALL=C awk -F, 'NR == 1 { if ($0 != \"q1,q2,qd1,qd2,qdd1,qdd2,m1,mx1,my1,mz1,XX1,XY1,XZ1,YY1,YZ1,ZZ1,m2,mx2,my2,mz2,XX2,XY2,XZ2,YY2,YZ2,ZZ2\") exit 9; print \"tau2,tau1\"; next }"
+      " { if (NF != 26) exit 8; printf \"%.17g,%.17g\\n\", ($26 + 4 * $18 + 4 * $17) * $6, ($7 + $17) * ($5 + 8) }'";
+  static const struct {
+    const char *command;
+    psdm_status status;
+    int line;
+    const char *words;
+  } wrong[] = {{"exit 7", PSDM_E_IO, 0, "sampler 'exit 7' ended with exit code 7"},
+               {"cat >/dev/null; echo tau1,tau3; echo 1,2", PSDM_E_PARSE, 1, "no column 'tau2'; tau1 to tau2 were expected"},
+               {"echo tau1,tau2; echo 1,2", PSDM_E_PARSE, 2, "fewer rows than the "},
+               {"echo tau1,tau2; yes 1,2 | head -n 500", PSDM_E_PARSE, 0, "more rows than the "},
+               {"echo tau1,tau2; yes 1,nan | head -n 500", PSDM_E_PARSE, 2, "nan"},
+               {"echo tau1,tau2; kill -9 $$", PSDM_E_PARSE, 1, "fewer rows than the "}};
+  psdm_robot *r = parse_robot("convention: dh\ngravity: [0, 0, -8]\njoints: [{type: prismatic}, {a: 2}]\n");
+  const psdm_derive_options dense = {.method = PSDM_METHOD_DENSE}, asked = {.method = PSDM_METHOD_DENSE, .sampler_command = right};
+  psdm_model *own = derive(r, &dense, NULL), *m = derive(r, &asked, NULL);
+  assert_true(own->p == m->p && own->l == m->l && psdm_model_entries(own) == psdm_model_entries(m));
+  for (long e = 0; e < psdm_model_entries(m); e++) assert_true(fabs(own->P[e].value - m->P[e].value) < 1e-11 && own->P[e].joint == m->P[e].joint && own->P[e].parameter == m->P[e].parameter);
+  psdm_model_free(own);
+  psdm_model_free(m);
+  psdm_error error;
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    const psdm_derive_options o = {.method = PSDM_METHOD_DENSE, .sampler_command = wrong[k].command};
+    psdm_status status = psdm_model_derive(r, &o, NULL, &m, NULL, &error);
+    if (status != wrong[k].status || m || !strstr(error.text, wrong[k].words) || (wrong[k].line && error.line != wrong[k].line) || (status == PSDM_E_IO && (error.line || error.column)))
+      fail_msg("%s: %d, line %d, '%s'", wrong[k].command, status, error.line, error.text);
+  }
+  /* no handles, one handle, a command that is too long for the system */
+  for (int handles = 0; handles < 3; handles += 2) {
+    struct rlimit was, few;
+    int free_one = open("/dev/null", O_RDONLY);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    close(free_one);
+    few = was, few.rlim_cur = (rlim_t)free_one + (rlim_t)(handles != 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    psdm_status status = psdm_model_derive(r, &asked, NULL, &m, NULL, &error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+    expect_refusal(status, &error, PSDM_E_IO, handles ? "a pipe to the sampler: Too many open files" : "a temporary file for the sampler: Too many open files");
+  }
+  char *endless = malloc(300001);
+  memset(endless, ' ', 300000);
+  endless[300000] = '\0';
+  const psdm_derive_options too_long = {.method = PSDM_METHOD_DENSE, .sampler_command = endless};
+  expect_refusal(psdm_model_derive(r, &too_long, NULL, &m, NULL, &error), &error, PSDM_E_IO, "the sampler could not be started: Argument list too long");
+  free(endless);
+  psdm_status answer = PSDM_E_SINGULAR;
+  psdm_derive_options called = {.method = PSDM_METHOD_DENSE, .sampler = no_torque, .sampler_user = &answer};
+  char words[200];
+  snprintf(words, sizeof words, "the sampler failed: %s", psdm_status_text(answer));
+  expect_refusal(psdm_model_derive(r, &called, NULL, &m, NULL, &error), &error, PSDM_E_SINGULAR, words);
+  answer = PSDM_OK;
+  expect_refusal(psdm_model_derive(r, &called, NULL, &m, NULL, &error), &error, PSDM_E_ARGUMENT, "a sampled torque is not a finite number");
+  for (int method = 0; method < 2; method++) {
+    const psdm_derive_options stopped = {.method = method ? PSDM_METHOD_DENSE : PSDM_METHOD_EXACT, .going_on = stop_at_once};
+    expect_refusal(psdm_model_derive(r, &stopped, NULL, &m, NULL, &error), &error, PSDM_E_ARGUMENT, method ? "the derivation was stopped" : "stopped while deriving");
+  }
+  psdm_robot_free(r);
+}
+
 /* ---- units of length ---- */
 
 static void unit_lengths(void **state) {
@@ -109,7 +214,14 @@ static void unit_lengths(void **state) {
                 {"convention: dh\njoints: [{a: 3}, {a: 4}]\n", 8},
                 {"convention: dh\njoints: [{a: 3, d: 4}, {a: 0}]\n", 4},
                 {"convention: modified-dh\njoints: [{a: 100}, {a: 3}, {a: 2}]\n", 4},
-                {"convention: dh\njoints: [{alpha: 1}, {alpha: 1}]\n", 1}};
+                {"convention: dh\njoints: [{alpha: 1}, {alpha: 1}]\n", 1},
+                /* a slide that follows a turning joint: 3 at rest and 5 by a radian; one that follows a slide adds nothing */
+                {"convention: dh\njoints: [{name: a, a: 0.1}, {name: b, type: prismatic, a: 0.1, couple: {a: -5, offset: -3}}]\n", 8},
+                {"convention: dh\njoints: [{name: a, type: prismatic, a: 0.4}, {name: b, type: prismatic, a: 0.4, couple: {a: 50}}]\n", 1},
+                /* a body with a radius of gyration of root 7: lengths below a tenth of it are no measure */
+                {"convention: dh\njoints: [{a: 0, drive_inertia: 0}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: 12}}]\n", 2},
+                {"convention: modified-dh\njoints: [{}, {a: 0.2}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: 12}}, {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n", 2},
+                {"convention: modified-dh\njoints: [{}, {a: 0.3}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: 12}}, {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n", 0.25}};
   for (size_t k = 0; k < sizeof robots / sizeof *robots; k++) {
     psdm_robot *r = parse_robot(robots[k].text);
     psdmp_arena arena = {.allocator = NULL};
@@ -117,6 +229,35 @@ static void unit_lengths(void **state) {
     psdmp_arena_free(&arena);
     psdm_robot_free(r);
   }
+}
+
+/* a joint's matrices have no rounding of right angles, and at any position they are the change of frame that the recursions make */
+static void joint_matrices(void **state) {
+  (void)state;
+  psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.3, alpha: pi/2, d: 0.2}, {type: prismatic, a: 0.4, alpha: -pi/2}, {a: 0.1, d: 0.7, alpha: pi/2}]\n");
+  for (int b = 0; b < 3; b++) {
+    psdmp_joint_maps maps;
+    psdmp_joint_maps_set(r, b, 0.5, &maps);
+    const struct {
+      const double *x;
+      int count;
+    } all[] = {{maps.L[0], 500}, {maps.dL[0], 500}, {maps.Ad[0], 108}, {maps.twist, 6}};
+    for (int k = 0; k < 4; k++)
+      for (int i = 0; i < all[k].count; i++)
+        if (all[k].x[i] != 0 && fabs(all[k].x[i]) < 1e-3) fail_msg("joint %d, matrix %d: entry %d is %g", b, k, i, all[k].x[i]);
+    for (double q = -2; q < 3; q += 0.7) {
+      bool slides = r->body[b].prismatic;
+      const double basis[5] = {1, slides ? q : sin(q), slides ? q * q : cos(q), sin(q) * cos(q), cos(q) * cos(q)}, derivative[5] = {1, basis[1], basis[2], basis[3], basis[4]}, h = 1e-5;
+      const double after[5] = {1, slides ? q + h : sin(q + h), slides ? (q + h) * (q + h) : cos(q + h), sin(q + h) * cos(q + h), cos(q + h) * cos(q + h)};
+      const double before[5] = {1, slides ? q - h : sin(q - h), slides ? (q - h) * (q - h) : cos(q - h), sin(q - h) * cos(q - h), cos(q - h) * cos(q - h)};
+      for (int i = 0; i < 100; i++) { /* dL is L's slope */
+        double slope = 0, rise = 0;
+        for (int k = 0; k < maps.count; k++) slope += derivative[k] * maps.dL[k][i], rise += (after[k] - before[k]) / (2 * h) * maps.L[k][i];
+        assert_true(fabs(slope - rise) < 1e-8);
+      }
+    }
+  }
+  psdm_robot_free(r);
 }
 
 /* w_a.I w_b + m v_a.v_b + h.(v_a x w_b + v_b x w_a) for any two twists: links of robots only ask for some of it */
@@ -380,7 +521,8 @@ static void samples_of_nearly_parallel_axes(void **state) {
 
 static void coupled_joints(void **state) {
   (void)state;
-  static const int factor[] = {1, 2, 3, 8, 1, 1}; /* largest; cos(f q) in powers of sine and cosine has coefficients up to (1 + sqrt 2)^f */
+  static const int radix[][2] = {{11}, {15, 11}, {19}, {39}, {5, 7}, {11, 15}, {7, 5}};
+  static const int factor[] = {1, 2, 3, 8, 1, 1, 1}; /* largest; cos(f q) in powers of sine and cosine has coefficients up to (1 + sqrt 2)^f */
   static const char *const robots[] = {
       "{name: a, a: 0.5, alpha: pi/2, drive_inertia: 0.1}, {name: b, a: 0.4, couple: {a: -1, offset: 0.3}}",
       "{name: a, a: 0.5, alpha: 0.4}, {name: b, a: 0.4, alpha: pi/2, drive_inertia: unknown}, {name: c, a: 0.3, couple: {a: 2, b: -1}}",
@@ -388,6 +530,7 @@ static void coupled_joints(void **state) {
       "{name: a, a: 0.5, alpha: pi/2}, {name: b, a: 0.4, couple: {a: 8}}",
       "{name: a, type: prismatic, a: 0.5, alpha: 1}, {name: b, type: prismatic, a: 0.4, alpha: 1, couple: {a: 0.7, offset: 0.2}}, {name: c, a: 0.3}",
       "{name: a, a: 0.5, alpha: pi/2}, {name: b, a: 0.4}, {name: c, a: 0.3, alpha: 0.2, couple: {b: -1}}, {name: d, a: 0.2, couple: {b: 1, a: 1}}",
+      "{name: z, a: 0.2, alpha: pi/2}, {name: a, type: prismatic, a: 0.5, alpha: 0.4}, {name: b, type: prismatic, a: 0.4, alpha: 1, couple: {a: 0.7, offset: 0.2}}", /* slides that are swung: their squares */
   };
   for (size_t k = 0; k < sizeof robots / sizeof *robots; k++) {
     char text[600];
@@ -396,6 +539,8 @@ static void coupled_joints(void **state) {
     psdm_derive_info info;
     psdm_model *m = derive(r, NULL, &info);
     assert_true(info.residual < 1e-14 * pow(1 + sqrt(2), factor[k]) && psdm_robot_coupled(r));
+    /* each tree joint brings two of every angle in it: exponents up to twice that, and two more while s s is reduced; a slide's own degree */
+    for (int j = 0; j < m->n; j++) assert_int_equal(m->radix[j], radix[k][j]);
     for (int c = 0; c < m->classes; c++)
       for (long f = m->class_start[c] + 1; f < m->class_start[c + 1]; f++) assert_true(m->code[f] > m->code[f - 1]);
     for (long f = 0; f < m->p; f++)
@@ -430,7 +575,7 @@ static void fingerprints(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals), cmocka_unit_test(hopeless_at_once), cmocka_unit_test(unit_lengths), cmocka_unit_test(inertia_rows), cmocka_unit_test(random_states),  cmocka_unit_test(assumptions),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals), cmocka_unit_test(hopeless_at_once), cmocka_unit_test(outside_programs), cmocka_unit_test(unit_lengths), cmocka_unit_test(inertia_rows), cmocka_unit_test(joint_matrices), cmocka_unit_test(random_states),  cmocka_unit_test(assumptions),
                                      cmocka_unit_test(echelon_forms), cmocka_unit_test(echelon_twins), cmocka_unit_test(choice_by_links), cmocka_unit_test(samples_of_nearly_parallel_axes), cmocka_unit_test(coupled_joints), cmocka_unit_test(fingerprints)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

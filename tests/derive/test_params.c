@@ -381,178 +381,12 @@ static void structure_alone(void **state) {
   }
 }
 
-/* ---- symbols ---- */
-
-/* value of formula j at the lengths that the object names, over all standard parameters */
-static void row_of_symbols(const psdm_symbolic *s, int j, const double *lengths, int S, double *row) {
-  memset(row, 0, sizeof *row * (size_t)S);
-  for (int t = 0; t < psdm_symbolic_terms(s, j); t++) {
-    int k;
-    double x = psdm_symbolic_term(s, j, t, lengths, &k);
-    row[k] = x;
-  }
-}
-
-static void check_own_lengths(const psdm_robot *r, const psdm_model *m, const psdm_symbolic *s, double tolerance) {
-  int S = psdm_robot_parameter_count(r);
-  double *a = calloc((size_t)S, sizeof *a), *b = calloc((size_t)S, sizeof *b), lengths[256];
-  assert_true(psdm_symbolic_lengths(s) <= 256);
-  for (int i = 0; i < psdm_symbolic_lengths(s); i++) psdm_symbolic_length(s, i, &lengths[i]);
-  for (int j = 0; j < psdm_model_l(m); j++) {
-    row_of_model(m, j, a);
-    row_of_symbols(s, j, lengths, S, b);
-    assert_true(max_difference(a, b, S) <= tolerance * fmax(1, max_absolute(a, S)));
-    assert_non_null(psdm_symbolic_text(s, j, PSDM_FORMULA_TEXT));
-    assert_non_null(psdm_symbolic_text(s, j, PSDM_FORMULA_LATEX));
-  }
-  free(a), free(b);
-}
-
-static void shipped_robots_have_symbols(void **state) {
-  (void)state;
-  for (int i = 0; shipped_robots[i]; i++) {
-    psdm_robot *r = load_shipped(shipped_robots[i]);
-    psdm_model *m = derive(r);
-    psdm_symbolic *s = symbols(r, m, 0, NULL);
-    for (int j = 0; j < psdm_model_l(m); j++) assert_true(psdm_symbolic_holds(s, j));
-    assert_true(psdm_symbolic_error(s) <= 1e-12);
-    check_own_lengths(r, m, s, 1e-12);
-    psdm_symbolic_free(s);
-    psdm_model_free(m);
-    psdm_robot_free(r);
-  }
-}
-
-/* files that take their lengths as numbers: written twice, with other ones */
-static const struct templet {
-  int count;
-  const char *names; /* blank-separated, in the order of the numbers */
-  const char *text;
-} templets[] = {
-    {4, "a3 d3 a4 d4",
-     "convention: modified-dh\njoints:\n  - {drive_inertia: unknown}\n  - {alpha: -pi/2, drive_inertia: unknown}\n"
-     "  - {a: %.17g, d: %.17g}\n  - {alpha: -pi/2, a: %.17g, d: %.17g}\n  - {alpha: pi/2}\n  - {alpha: -pi/2}\n"},
-    {6, "a1 a2 a3 d4 d5 a6",
-     "convention: dh\ngravity: [1, 2, -9]\njoints:\n  - {a: %.17g, alpha: 45 deg}\n  - {a: %.17g, alpha: -pi/2}\n  - {a: %.17g, alpha: 30 deg}\n"
-     "  - {type: prismatic, d: %.17g, alpha: pi/2}\n  - {d: %.17g, alpha: 0.7}\n  - {a: %.17g}\n"},
-    {7, "y2 a2 a3 x4 z4 d5 a5",
-     "convention: dh\nbase: {rpy: [0, 20 deg, 0]}\njoints:\n  - {name: torso}\n  - {origin: {xyz: [0, %.17g, 0], rpy: [-pi/2, 0, 0]}, a: %.17g}\n"
-     "  - {a: %.17g, alpha: pi/2}\n  - {parent: torso, type: prismatic, origin: {xyz: [%.17g, 0, %.17g], rpy: [0, pi/2, 0]}, alpha: -pi/2}\n"
-     "  - {d: %.17g, a: %.17g}\n"},
-    {5, "a2 d2 x3 y4 z4", /* a fixed joint in between */
-     "convention: modified-dh\njoints:\n  - {}\n  - {alpha: pi/2, a: %.17g, d: %.17g}\n  - {type: fixed, origin: {xyz: [%.17g, 0, 0], rpy: [0.3, 0, 0]}}\n"
-     "  - {origin: {xyz: [0, %.17g, %.17g], rpy: [0, pi/2, 0]}}\n"},
-    {3, "a2 a4 a5", /* a parallelogram on a turning column */
-     "convention: modified-dh\njoints:\n  - {name: q0}\n  - {name: q1, a: %.17g, alpha: pi/2}\n  - {name: q2, parent: q0, alpha: pi/2}\n"
-     "  - {name: q3, parent: q2, a: %.17g, couple: {q1: 1, q2: -1}}\n"
-     "  - {name: q4, parent: q1, a: %.17g, couple: {q2: 1, q1: -1, offset: -pi}}\n"}};
-
-static psdm_robot *from_templet(const struct templet *t, const double *x) {
-  char text[2000];
-  switch (t->count) {
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-#endif
-    case 3: snprintf(text, sizeof text, t->text, x[0], x[1], x[2]); break;
-    case 4: snprintf(text, sizeof text, t->text, x[0], x[1], x[2], x[3]); break;
-    case 5: snprintf(text, sizeof text, t->text, x[0], x[1], x[2], x[3], x[4]); break;
-    case 6: snprintf(text, sizeof text, t->text, x[0], x[1], x[2], x[3], x[4], x[5]); break;
-    default: snprintf(text, sizeof text, t->text, x[0], x[1], x[2], x[3], x[4], x[5], x[6]); break;
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
-  }
-  return parse_robot(text);
-}
-
-/* where the name stands in the templet's list */
-static int place_of(const struct templet *t, const char *name) {
-  int at = 0;
-  for (const char *p = t->names; *p; at++) {
-    size_t length = strcspn(p, " ");
-    if (strlen(name) == length && memcmp(p, name, length) == 0) return at;
-    p += length + (p[length] == ' ');
-  }
-  fail_msg("no length %s", name);
-  return -1;
-}
-
-static void formulas_at_fresh_lengths(void **state) {
-  (void)state;
-  rng g = rng_start("formulas_at_fresh_lengths");
-  for (int i = 0; i < COUNT(templets); i++) {
-    const struct templet *t = &templets[i];
-    double x[8], lengths[8], a[100], b[100];
-    for (int k = 0; k < t->count; k++) x[k] = rng_uniform(&g, 0.1, 0.7);
-    psdm_robot *r = from_templet(t, x);
-    psdm_model *m = derive(r);
-    psdm_symbolic *s = symbols(r, m, 0, NULL);
-    int S = psdm_robot_parameter_count(r);
-    for (int round = 0; round < 5; round++) {
-      for (int k = 0; k < t->count; k++) x[k] = rng_uniform(&g, -0.9, 0.9);
-      for (int k = 0; k < psdm_symbolic_lengths(s); k++) lengths[k] = x[place_of(t, psdm_symbolic_length(s, k, NULL))];
-      psdm_robot *other = from_templet(t, x);
-      psdm_model *there = derive(other);
-      assert_int_equal(psdm_model_l(there), psdm_model_l(m));
-      for (int j = 0; j < psdm_model_l(m); j++) {
-        if (!psdm_symbolic_holds(s, j)) fail_msg("templet %d: %s holds at some lengths only", i, psdm_symbolic_text(s, j, PSDM_FORMULA_TEXT));
-        row_of_model(there, j, a);
-        row_of_symbols(s, j, lengths, S, b);
-        double worst = max_difference(a, b, S);
-        if (!(worst < 1e-9)) fail_msg("templet %d: %s at fresh lengths: %g", i, psdm_symbolic_text(s, j, PSDM_FORMULA_TEXT), worst);
-      }
-      psdm_model_free(there);
-      psdm_robot_free(other);
-    }
-    psdm_symbolic_free(s);
-    psdm_model_free(m);
-    psdm_robot_free(r);
-  }
-}
-
-static void formulas_as_texts(void **state) {
-  (void)state;
-  static const struct {
-    const char *robot, *name, *text;
-  } cases[] = {{"two_link", "ZZ1", "ZZ1 - a1^2*(m1 + m2)"},
-               {"fanuc_sr6ia", "ZZ1", "ZZ1 + 2*a1*mx1 + a1^2*(m1 + m2)"},
-               {"fanuc_sr6ia", "m3", "m3 + m4"},
-               {"kuka_kr6", "YY1", "YY1 + YY2 + ZZ3 + 2*a1*mx1 + a1^2*m1 + (a1^2 - a2^2)*m2 + (a1^2 - a2^2 - a3^2)*(m3 + m4 + m5 + m6)"},
-               {"kuka_kr6", "XZ2", "XZ2 - a2*(mz2 + my3)"},
-               {"kuka_lbr7", "XX2", "XX2 - ZZ2 + ZZ3 + 2*d3*my3 + d3^2*(m3 + m4 + m5 + m6 + m7)"},
-               {"two_branch", "my1", "my1 + mz2 + my3 + y2*(m2 + m3)"},
-               {"parallelogram", "mx1", "mx1 + a4*m4 + a4/a3*mx4"},
-               {"hitachi_hpr", "mx4", "mx4 - a5/a4*mx5 + a6*(m6 + m7)"}};
-  for (int i = 0; i < COUNT(cases); i++) {
-    psdm_robot *r = load_shipped(cases[i].robot);
-    psdm_model *m = derive(r);
-    psdm_symbolic *s = symbols(r, m, 0, NULL);
-    bool found = false;
-    for (int j = 0; j < psdm_model_l(m); j++) {
-      if (strcmp(psdm_model_base_name(m, j), cases[i].name) != 0) continue;
-      found = true;
-      assert_string_equal(psdm_symbolic_text(s, j, PSDM_FORMULA_TEXT), cases[i].text);
-    }
-    assert_true(found);
-    psdm_symbolic_free(s);
-    psdm_model_free(m);
-    psdm_robot_free(r);
-  }
-}
-
-/* a slide between two offsets that cancel: the last axis falls on the first, which no other lengths do */
+/* a slide between two offsets that cancel: the last axis falls on the first */
 static void lengths_that_cancel(void **state) {
   (void)state;
   psdm_robot *r = parse_robot("convention: dh\njoints:\n  - {a: 0.3}\n  - {type: prismatic, a: -0.3}\n  - {a: 0.2, alpha: pi/2}\n  - {a: 0.1}\n");
   psdm_model *m = derive(r);
-  psdm_symbolic *s = symbols(r, m, 0, NULL);
-  int numbers = 0;
-  for (int j = 0; j < psdm_model_l(m); j++) numbers += !psdm_symbolic_holds(s, j);
-  assert_true(numbers > 0 && numbers < psdm_model_l(m));
-  check_own_lengths(r, m, s, 1e-12);
   check_agreement(r, m, false, 1e-9);
-  psdm_symbolic_free(s);
   psdm_model_free(m);
   psdm_robot_free(r);
 }
@@ -572,10 +406,7 @@ static void random_robots(void **state) {
     const random_options o = {.n_min = 1, .n_max = 6, .coupled = i % 3 == 0, .trees = i % 2, .prismatic = i % 4 != 0, .drives = true};
     psdm_robot *r = parse_robot(random_robot_text(&g, &o, text, sizeof text));
     psdm_model *m = derive(r);
-    psdm_symbolic *s = symbols(r, m, 0, NULL);
     check_agreement(r, m, i % 5, 1e-7); /* scaling takes its time */
-    check_own_lengths(r, m, s, 1e-8);
-    psdm_symbolic_free(s);
     psdm_model_free(m);
     psdm_robot_free(r);
   }
@@ -636,29 +467,6 @@ static void hostile(void **state) {
   assert_int_equal(psdm_params_solve(r, &(psdm_params_options){.assume_count = 1, .assume = nobody}, NULL, &p, &error), PSDM_E_PARSE);
   psdm_params_free(NULL);
   psdm_symbolic_free(NULL);
-  psdm_robot_free(r);
-}
-
-static void bad_names(void **state) {
-  (void)state;
-  static const struct {
-    const char *name, *sentence;
-  } cases[] = {{"a3", "name 'a3': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
-               {"a3=3x", "name 'a3=3x': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
-               {"a9=L", "name 'a9=L': the robot has no such length, or it is zero"},
-               {"a3=mz3", "name 'a3=mz3': this is the name of a standard parameter"},
-               {"a3=d3", "name 'a3=d3': this is the name of another length"}};
-  psdm_robot *r = load_shipped("puma560");
-  psdm_model *m = derive(r);
-  for (int i = 0; i < COUNT(cases); i++) {
-    psdm_symbolic *s = (psdm_symbolic *)&s;
-    psdm_error error;
-    const psdm_symbolic_options o = {.rename_count = 1, .rename = &cases[i].name};
-    assert_int_equal(psdm_symbolic_derive(r, m, &o, NULL, &s, &error), PSDM_E_PARSE);
-    assert_null(s);
-    assert_string_equal(error.text, cases[i].sentence);
-  }
-  psdm_model_free(m);
   psdm_robot_free(r);
 }
 
@@ -728,14 +536,10 @@ int main(void) {
                                      cmocka_unit_test(shipped_robots_agree),
                                      cmocka_unit_test(closed_loops),
                                      cmocka_unit_test(structure_alone),
-                                     cmocka_unit_test(shipped_robots_have_symbols),
-                                     cmocka_unit_test(formulas_at_fresh_lengths),
-                                     cmocka_unit_test(formulas_as_texts),
                                      cmocka_unit_test(lengths_that_cancel),
                                      cmocka_unit_test(random_robots),
                                      cmocka_unit_test(unknown_inertias),
                                      cmocka_unit_test(hostile),
-                                     cmocka_unit_test(bad_names),
                                      cmocka_unit_test(assumptions),
                                      cmocka_unit_test(memory_runs_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 
 Changes one token or one statement of a source file at a time, compiles that file alone as the build does, links it in front of the
 library into the unit tests of its room (tests.txt) and runs them until one fails. A mutant that gives the same object code as the
-original is the same program and does not count; neither does one that does not compile, nor one on the reviewed list equivalent.txt.
+original is the same program and does not count; neither does one that does not compile, nor one on the reviewed list equivalent.txt. Sizes of arrays are left alone.
 Survivors are printed with their lines and written to BUILD/mutation/survivors.txt. Exit 1 when fewer than PERCENT were found.
 """
 import argparse
@@ -101,6 +101,13 @@ def statement_end(found, k, last):
     return None
 
 
+def array_size(text, found, k):
+    """The closing bracket at k ends the size of an array that is declared: one more element is the same program."""
+    start = max(text.rfind(mark, 0, found[k][2]) for mark in ";{}") + 1
+    source = re.sub(r"/\*.*?\*/", "", text[start:found[k][2] + 1], flags=re.S).strip()
+    return bool(re.match(r"(?:static |const |unsigned |long )*[A-Za-z_]\w* (?:\**\w+(?:\[[^][=]*\])*(?: = [^,;=(]*)?, )*\**\w+(?:\[[^][=]*\])+$", source)) and not source.startswith("return")
+
+
 def points(text):
     """Every mutation of a file: (start, end, replacement, what)."""
     found, out = tokens(text), []
@@ -119,7 +126,8 @@ def points(text):
             elif kind == "number" and re.search(r"[.eE]", word):
                 out.append((at, stop, f"(-{word})", f"{word} -> -{word}"))
             elif word == "]" and k and found[k - 1][0] == "word" and (k < 2 or found[k - 2][1] not in ("sizeof",)):
-                out.append((at, stop, " + 1]", "index + 1"))
+                if not array_size(text, found, k):
+                    out.append((at, stop, " + 1]", "index + 1"))
             elif word == "if" and found[k + 1][1] == "(":
                 close = closing(found, k + 1)
                 out.append((found[k + 1][2], found[close][2] + 1, "(!" + text[found[k + 1][2]:found[close][2] + 1] + ")", "condition negated"))

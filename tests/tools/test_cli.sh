@@ -55,7 +55,12 @@ expect_code 0 "unclear gap"
 expect_in err "within three decades"
 run derive "$robots/kuka_kr6.yaml" --json
 expect_code 0 derive
-python3 -c 'import json; d = json.load(open("out")); assert d["p"] == 6086 and d["l"] == 36 and d["residual"] < 1e-13 and d["classes"]["gravity"] == 74' 2> err || wrong "derive --json"
+python3 -c 'import json; d = json.load(open("out")); assert d["p"] == 6086 and d["l"] == 36 and d["residual"] < 1e-13 and d["classes"]["gravity"] == 74 and d["states"] == 1000' 2> err || wrong "derive --json"
+# a large model is checked at fewer states, and says at how many: nine joints in a plane, 104449 coefficients
+{ printf 'convention: dh\njoints:\n'; for i in 1 2 3 4 5 6 7 8 9; do echo '  - {a: 0.2}'; done; } > planar.yaml
+run derive planar.yaml
+expect_code 0 "derive, nine joints"
+expect_in out "torque error against Newton-Euler over 478 states"
 
 # bad files: exit 3, place, what was found, what was expected
 sed 's/alpha: -pi\/2/alpa: -pi\/2/' "$robots/kuka_kr6.yaml" > bad.yaml

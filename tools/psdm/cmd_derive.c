@@ -40,13 +40,20 @@ static const char help[] =
 
 const command_line derive_line = {"derive", settings, sizeof settings / sizeof *settings, positional, help};
 
-enum { STATES = 1000 };
+/* every state evaluates every function with every coefficient, so a wrong one shows at each of them: a large model needs no thousand */
+enum { FEW = 10, STATES = 1000, PRODUCTS = 50000000 };
 
 typedef struct result {
   psdm_model *model;
   psdm_derive_info info;
   double residual;
+  int states; /* that it is the largest of */
 } result;
+
+static int states_for(const psdm_model *m) {
+  long each = psdm_model_entries(m) + 1;
+  return PRODUCTS / each > STATES ? STATES : PRODUCTS / each < FEW ? FEW : (int)(PRODUCTS / each);
+}
 
 static long class_size(const psdm_model *m, int k) { return psdm_model_class_start(m, k + 1) - psdm_model_class_start(m, k); }
 
@@ -83,7 +90,7 @@ static void print_text(const psdm_robot *robot, const result *r) {
   printf("  coefficients: largest dropped %.2g, smallest kept %.2g; rank: %.2g and %.2g\n", r->info.dropped, r->info.kept, r->info.rank_dropped,
          r->info.rank_kept);
   if (r->info.searched) printf("  searched %ld functions, with systems of up to %.3g MB\n", r->info.searched, 1e-6 * (double)r->info.bytes);
-  printf("  torque error against Newton-Euler over %d states: %.2g\n", STATES, r->residual);
+  printf("  torque error against Newton-Euler over %d states: %.2g\n", r->states, r->residual);
 }
 
 static void write_json(psdm_output *out, const derive_settings *set, const psdm_robot *robot, const result *r) {
@@ -108,6 +115,7 @@ static void write_json(psdm_output *out, const derive_settings *set, const psdm_
   psdm_json_string(out, "basis", set->basis);
   psdm_json_number(out, "seconds", r->info.seconds);
   psdm_json_number(out, "residual", r->residual);
+  psdm_json_integer(out, "states", r->states);
   psdm_json_integer(out, "nonzeros", psdm_model_entries(m));
   psdm_json_number(out, "dropped", r->info.dropped);
   psdm_json_number(out, "kept", r->info.kept);
@@ -146,8 +154,15 @@ static int derive(const psdm_robot *robot, psdm_derive_options *options, result 
   return status ? tool_fail(&error) : -1;
 }
 
+typedef struct checking {
+  progress bar;
+  result *of;
+} checking;
+
 static bool going_on(void *user, int done) {
-  return progress_show(user, done, done, "states");
+  checking *c = user;
+  c->of->states = done;
+  return progress_show(&c->bar, done, done, "states");
 }
 
 static int write_export(const char *path, const psdm_robot *robot, const psdm_model *model) {
@@ -193,9 +208,10 @@ int cmd_derive(int argc, char **argv) {
   if (code < 0) code = tool_load("derive", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = derive(robot, &options, &r);
   if (code < 0) {
-    progress bar = progress_start("checking", STATES);
-    if (psdm_model_check(robot, r.model, &options, STATES, going_on, &bar, NULL, &r.residual, &error)) code = tool_fail(&error);
-    progress_end(&bar);
+    int states = states_for(r.model);
+    checking c = {progress_start("checking", states), &r};
+    if (psdm_model_check(robot, r.model, &options, states, going_on, &c, NULL, &r.residual, &error)) code = tool_fail(&error);
+    progress_end(&c.bar);
     if (code < 0 && tool_interrupted()) tool_warn("interrupted: the model is whole, its torque error is that of the states so far");
     tool_deaf();
   }
