@@ -181,14 +181,48 @@ static void flange(void **state) {
   assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 6, J, rate, 0.1, scratch, &out), PSDM_OK);
   assert_true(max_absolute(M, 36) <= 100 * (1 + 1e-9)); /* 1 / damping^2 at most */
   assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 7, J, rate, 0.1, scratch, &out), PSDM_E_ARGUMENT);
-  assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 6, J, rate, -1, scratch, &out), PSDM_E_ARGUMENT);
+  for (int k = 0; k < 3; k++) assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 6, J, rate, (const double[]){-1, NAN, INFINITY}[k], scratch, &out), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 0, J, rate, 0, scratch, &out), PSDM_E_ARGUMENT);
+  /* J alone, and nothing but the eigenvalues */
+  double alone[36];
+  assert_int_equal(psdm_task_link(robot, work, q, qd, 5, 63, twelve, alone, NULL), PSDM_OK);
+  assert_memory_equal(alone, J, sizeof J);
+  assert_int_equal(psdm_task_link(robot, work, q, qd, 6, 63, twelve, alone, rate), PSDM_E_ARGUMENT); /* there is no such joint */
+  psdm_cartesian sizes = {0};
+  assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 6, J, rate, 0.1, scratch, &sizes), PSDM_OK);
+  assert_true(sizes.smallest == out.smallest && sizes.largest == out.largest);
   free(scratch);
   psdm_linear_free(linear, NULL);
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);
 }
 
+/* unknown inertias, and masses that make M singular */
+static void refused_robots(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    psdm_status expected;
+  } cases[] = {{"convention: dh\njoints: [{a: 1}, {a: 1}]\n", PSDM_E_MISSING},
+               {"convention: dh\njoints: [{a: 1}, {a: 1}]\nlinks: [{mass: 1, com: [0.1, 0, 0], inertia: {zz: 1}}, {mass: 0}]\n", PSDM_E_SINGULAR}};
+  for (int k = 0; k < 2; k++) {
+    psdm_robot *robot = parse_robot(cases[k].text);
+    psdm_work *work;
+    psdm_linear *linear;
+    double q[2] = {0.3, 0.4}, J[4] = {1, 0, 0, 1}, rate[4] = {0};
+    psdm_cartesian out = {0};
+    assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+    assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
+    double *scratch = malloc(sizeof(double) * psdm_cartesian_scratch(robot, 2));
+    assert_int_equal(psdm_cartesian_at(robot, work, linear, q, q, 2, J, rate, 0, scratch, &out), cases[k].expected);
+    free(scratch);
+    psdm_linear_free(linear, NULL);
+    psdm_work_free(work, NULL);
+    psdm_robot_free(robot);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(equations), cmocka_unit_test(flange)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(equations), cmocka_unit_test(flange), cmocka_unit_test(refused_robots)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,20 @@ static void test_names(void **unused) {
     assert_true(psdm_eval_outputs(robot, f, NULL) > 0);
   }
   assert_false(psdm_function_find("invers", &f));
+  /* what is out of range has no name, no inputs and no outputs; a buffer of no bytes is not touched */
+  const psdm_function none = PSDM_FUNCTION_COUNT;
+  assert_true(!psdm_function_name(none) && !psdm_function_inputs(none) && !psdm_function_help(none));
+  assert_true(psdm_function_help(PSDM_F_MASS) && strlen(psdm_function_help(PSDM_F_MASS)) > 4);
+  assert_int_equal(psdm_eval_inputs(robot, none), 0);
+  assert_int_equal(psdm_eval_outputs(robot, none, NULL), 0);
+  for (int index = -1; index < 37; index += 37) {
+    assert_string_equal(psdm_eval_input_name(robot, PSDM_F_MASS, index, name, sizeof name), "");
+    assert_string_equal(psdm_eval_output_name(robot, PSDM_F_MASS, NULL, index, name, sizeof name), "");
+  }
+  name[0] = 'x';
+  psdm_eval_input_name(robot, PSDM_F_MASS, 0, name, 0);
+  psdm_eval_output_name(robot, PSDM_F_MASS, NULL, 0, name, 0);
+  assert_int_equal(name[0], 'x');
   psdm_robot_free(robot);
 }
 
@@ -96,7 +110,11 @@ static void test_expanded(void **unused) {
     psdm_robot *other = load_shipped("two_link");
     assert_int_equal(psdm_eval(other, work, PSDM_F_INVERSE, &options, in, b), PSDM_E_ROBOT);
     psdm_robot_free(other);
-    options.scratch = NULL;
+    options.theta = NULL;
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_INVERSE, &options, in, b), PSDM_E_ARGUMENT);
+    options.theta = theta, options.model = NULL;
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_INVERSE, &options, in, b), PSDM_E_ARGUMENT);
+    options.model = model, options.scratch = NULL;
     assert_int_equal(psdm_eval(robot, work, PSDM_F_INVERSE, &options, in, b), PSDM_E_ARGUMENT);
     free(scratch);
     psdm_work_free(work, NULL);

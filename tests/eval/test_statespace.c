@@ -189,6 +189,129 @@ static void test_no_equilibrium(void **unused) {
   bench_free(&b);
 }
 
+/* starts within limits of every kind: a slide with two, one that ends below the usual range, one without; the plane carries what gravity asks for */
+static void test_starts_within_limits(void **unused) {
+  (void)unused;
+  bench b = bench_of(parse_robot("{name: slides, gravity: [0, 0, -9.81], convention: dh,"
+                                 "joints: [{type: prismatic, limits: {lower: 2, upper: 3}}, {type: prismatic, alpha: pi/2, limits: {upper: -4}}, {type: prismatic}, {a: 0.3, limits: {lower: 5}}],"
+                                 "links: [{mass: 1}, {mass: 1}, {mass: 1}, {mass: 2, com: [-0.1, 0, 0], inertia: {zz: 0.1, xx: 0.1, yy: 0.1}}]}"));
+  double u[4] = {0, 0, 0, 50}, q[4];
+  psdm_equilibrium_info info;
+  const psdm_equilibrium_options few = {.starts = 3, .seed = 7};
+  assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, &few, b.search, q, &info), PSDM_OK);
+  assert_true(!info.found && info.starts == 3 && info.residual > 0.1); /* 5 kg weigh on the first slide, which must carry nothing */
+  double start[4] = {NAN, 0, 0, 0};
+  const psdm_equilibrium_options odd = {.start = start};
+  assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, &odd, b.search, q, &info), PSDM_E_ARGUMENT);
+  bench_free(&b);
+  /* no torque is asked for, and none is needed: any place will do */
+  b = bench_of(parse_robot("{gravity: [0, 0, 0], convention: dh, joints: [{a: 1}], links: [{mass: 1, inertia: {zz: 1}}]}"));
+  const double nothing = 0;
+  assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, &nothing, NULL, b.search, q, &info), PSDM_OK);
+  assert_true(info.found && info.residual == 0 && info.rank == 0);
+  bench_free(&b);
+}
+
+/* ---- parts and refusals ---- */
+
+/* each matrix alone is the same as together */
+static void test_parts(void **unused) {
+  (void)unused;
+  bench b = bench_of(load_shipped("kuka_kr6"));
+  double q[6] = {0.1, -1, 1, 0.3, 0.5, 0}, qd[6] = {1, 0.5, -0.5, 1, 0, 2}, qdd[6] = {1, 2, 3, -1, -2, -3}, all[4][36], one[36], A[144], B[72], alone[144];
+  assert_int_equal(psdm_second_order(b.robot, b.linear, q, qd, qdd, all[0], all[1], all[2], all[3]), PSDM_OK);
+  for (int k = 0; k < 4; k++) {
+    double *out[4] = {NULL};
+    out[k] = one;
+    assert_int_equal(psdm_second_order(b.robot, b.linear, q, qd, qdd, out[0], out[1], out[2], out[3]), PSDM_OK);
+    assert_memory_equal(one, all[k], sizeof one);
+  }
+  assert_int_equal(psdm_second_order(b.robot, b.linear, q, qd, qdd, NULL, NULL, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_state_space(b.robot, b.linear, q, qd, qdd, A, B), PSDM_OK);
+  assert_int_equal(psdm_state_space(b.robot, b.linear, q, qd, qdd, alone, NULL), PSDM_OK);
+  assert_memory_equal(alone, A, sizeof A);
+  assert_int_equal(psdm_state_space(b.robot, b.linear, q, qd, qdd, NULL, alone), PSDM_OK);
+  assert_memory_equal(alone, B, sizeof B);
+  /* friction: C2 alone, and A with B */
+  double slope[6] = {1, 2, 3, 4, 5, 6}, C2[36];
+  memcpy(C2, all[1], sizeof C2), memcpy(alone, A, sizeof A);
+  psdm_damp(6, slope, C2, NULL, NULL);
+  psdm_damp(6, slope, NULL, alone, B);
+  for (int i = 0; i < 6; i++)
+    for (int j = 0; j < 6; j++) {
+      assert_true(C2[6 * i + j] == all[1][6 * i + j] + (i == j ? slope[i] : 0));
+      assert_true(alone[12 * (6 + i) + 6 + j] == A[12 * (6 + i) + 6 + j] - B[6 * (6 + i) + j] * slope[j]);
+    }
+  bench_free(&b);
+}
+
+/* unknown inertias, and a mass matrix that is singular, are told by every function */
+static void test_refused_robots(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *text;
+    psdm_status model, second;
+  } cases[] = {{"convention: dh\njoints: [{a: 1}, {a: 1}]\n", PSDM_E_MISSING, PSDM_E_MISSING},
+               {"convention: dh\njoints: [{a: 1}, {a: 1}]\nlinks: [{mass: 1, com: [0.1, 0, 0], inertia: {zz: 1}}, {mass: 0}]\n", PSDM_E_SINGULAR, PSDM_OK}};
+  for (int k = 0; k < 2; k++) {
+    bench b = bench_of(parse_robot(cases[k].text));
+    double u[2] = {1, 1}, q[2] = {0}, A[16], B[8], M[4];
+    psdm_equilibrium_info info;
+    assert_int_equal(psdm_state_space(b.robot, b.linear, zero, zero, zero, A, B), cases[k].model);
+    assert_int_equal(psdm_second_order(b.robot, b.linear, zero, zero, zero, M, NULL, NULL, NULL), cases[k].second);
+    if (k == 0) assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, NULL, b.search, q, &info), PSDM_E_MISSING);
+    bench_free(&b);
+  }
+}
+
+static void test_refused_systems(void **unused) {
+  (void)unused;
+  double A[9] = {0, 1, 0, 0, 0, 1, -1, -2, -2}, B[3] = {0, 0, 1}, Q[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, R = 1, Ad[9], Bd[3], K[3], *scratch = malloc(psdm_system_scratch(3, 1) * sizeof *scratch);
+  psdm_mode modes[3];
+  psdm_system_facts facts;
+  psdm_lqr_info info;
+  assert_non_null(scratch);
+  static const struct {
+    int states, inputs;
+    double dt;
+  } wrong[] = {{0, 1, 0.1}, {3, 0, 0.1}, {3, 1, -1}, {3, 1, NAN}, {3, 1, INFINITY}};
+  for (int k = 0; k < 5; k++) {
+    assert_int_equal(psdm_system_discretise(wrong[k].states, wrong[k].inputs, A, B, wrong[k].dt, scratch, Ad, Bd), PSDM_E_ARGUMENT);
+    assert_int_equal(psdm_system_analyze(wrong[k].states, wrong[k].inputs, A, B, wrong[k].dt, scratch, modes, &facts), PSDM_E_ARGUMENT);
+    assert_int_equal(psdm_system_lqr(wrong[k].states, wrong[k].inputs, A, B, wrong[k].dt, Q, &R, scratch, K, NULL, modes, &info), PSDM_E_ARGUMENT);
+  }
+  assert_int_equal(psdm_system_discretise(3, 1, A, B, 0, scratch, Ad, Bd), PSDM_E_ARGUMENT); /* sampled at once */
+  for (double *const *at = (double *const[]){&A[4], &B[1], NULL}; *at; at++) {
+    double before = **at;
+    **at = NAN;
+    assert_int_equal(psdm_system_analyze(3, 1, A, B, 0, scratch, modes, &facts), PSDM_E_ARGUMENT);
+    **at = before;
+  }
+  for (double *const *at = (double *const[]){&Q[4], &R, NULL}; *at; at++) {
+    double before = **at;
+    **at = INFINITY;
+    assert_int_equal(psdm_system_lqr(3, 1, A, B, 0, Q, &R, scratch, K, NULL, NULL, &info), PSDM_E_ARGUMENT);
+    **at = before;
+  }
+  /* three states, which no robot has; a sampled mode that is gone after one step */
+  assert_int_equal(psdm_system_analyze(3, 1, A, B, 0, scratch, modes, &facts), PSDM_OK);
+  assert_true(facts.unstable == 0 && facts.growth < 0);
+  double gone[4] = {0, 0, 0, 0.5}, push[2] = {1, 1};
+  assert_int_equal(psdm_system_analyze(2, 1, gone, push, 0.1, scratch, modes, &facts), PSDM_OK);
+  assert_true(fabs(modes[0].frequency - log(2) / 0.1) < 1e-12 && modes[1].re == 0 && isinf(modes[1].frequency) && modes[1].damping == 1);
+  /* [0, 1; K, 0] with a K that no robot has: a rotation's eigenvalues are not real */
+  double turning[16] = {0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, -1, 0, 0, 0}, both[8] = {0, 0, 0, 0, 1, 0, 0, 1}, *room = malloc(psdm_system_scratch(4, 2) * sizeof *room);
+  psdm_mode four[4];
+  assert_non_null(room);
+  assert_int_equal(psdm_system_analyze(4, 2, turning, both, 0, room, four, &facts), PSDM_OK);
+  assert_int_equal(facts.unstable, 2); /* the square roots of i and -i */
+  assert_true(fabs(four[0].re - sqrt(0.5)) < 1e-14 && fabs(fabs(four[0].im) - sqrt(0.5)) < 1e-14);
+  assert_null(psdm_lqr_text(PSDM_LQR_COUNT));
+  assert_null(psdm_stability_text(PSDM_STABILITY_COUNT));
+  free(room);
+  free(scratch);
+}
+
 /* ---- stability, control ---- */
 
 /* the arm of robots/two_link.yaml with its masses between the joints, so that hanging is hanging */
@@ -317,6 +440,7 @@ static void test_lqr_holds_it_up(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_differences), cmocka_unit_test(test_discretised), cmocka_unit_test(test_round_trip),
                                      cmocka_unit_test(test_no_equilibrium),      cmocka_unit_test(test_stability),   cmocka_unit_test(test_one_motor),
-                                     cmocka_unit_test(test_lqr_holds_it_up)};
+                                     cmocka_unit_test(test_lqr_holds_it_up),     cmocka_unit_test(test_starts_within_limits), cmocka_unit_test(test_parts),
+                                     cmocka_unit_test(test_refused_robots), cmocka_unit_test(test_refused_systems)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
