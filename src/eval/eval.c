@@ -196,7 +196,7 @@ psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, con
   const double *q = in, *second = in + r->n, *third = second + r->n;
   int link = o->link ? o->link - 1 : r->last;
   if (o->expanded && (!o->model || !o->theta || !o->scratch)) return PSDM_E_ARGUMENT;
-  if (o->model && (o->model->n != r->n || o->model->standard != psdm_robot_parameter_count(r))) return PSDM_E_ROBOT;
+  if ((o->expanded || (o->model && f == PSDM_F_REGRESSOR)) && (o->model->n != r->n || o->model->standard != psdm_robot_parameter_count(r))) return PSDM_E_ROBOT;
   switch (f) {
     case PSDM_F_INVERSE: return torques(r, work, o, q, second, third, out);
     case PSDM_F_BIAS: return torques(r, work, o, q, second, NULL, out);
