@@ -68,14 +68,14 @@ compile_pinocchio() {
   quietly "$stem" "$2" $3 -fPIC -fvisibility=hidden "-DPEER_FLAGS=\"$3\"" "${includes[@]}" "${pinocchio_flags[@]}" -c "$source" -o "$build/$stem.o"
 }
 
-# compile_pinocchios FLAGS...: by every compiler that is here with each set of flags; $pinocchios are their names
+# compile_pinocchios FLAGS...: by every compiler that is here (or that $COMPILERS names) with each set of flags; $pinocchios are their names
 compile_pinocchios() {
   local compiler flags name jobs job
   echo "compiling Pinocchio: a minute or two for each compiler, once" >&2
   pinocchios=()
   for flags; do
     jobs=()
-    for compiler in g++ clang++; do
+    for compiler in ${COMPILERS:-g++ clang++}; do
       command -v "$compiler" > /dev/null || { echo "no $compiler here: it is left out" >&2; continue; }
       name=$compiler$([ "$flags" = -O3 ] || echo -native)
       pinocchios+=("$name")
