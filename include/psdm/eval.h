@@ -63,8 +63,8 @@ PSDM_API char *psdm_eval_output_name(const psdm_robot *robot, psdm_function func
 /* Doubles of scratch for a model, enough for every function. */
 PSDM_API size_t psdm_eval_scratch(const psdm_robot *robot, const psdm_model *model);
 
-/* One state: in (inputs) to out (outputs). options may be NULL. PSDM_E_ROBOT for a model with other joints or parameters; psdm_model_match tells any
- * other robot's, once, and a batch asks it. */
+/* One state: in (inputs) to out (outputs). options may be NULL. PSDM_E_ROBOT for a model whose numbers of joints or parameters
+ * differ; whether it is this very robot's is asked once, by psdm_model_match, which psdm_batch_new calls. */
 PSDM_API psdm_status psdm_eval(const psdm_robot *robot, psdm_work *work, psdm_function function,
                                const psdm_eval_options *options, const double *in, double *out);
 

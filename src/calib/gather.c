@@ -190,7 +190,7 @@ static psdm_status nothing_left(const psdmp_run *r, psdm_error *error) {
   long faults[PSDM_FAULTS];
   psdmp_feed_faults(r->feed, faults);
   if (faults[PSDM_FAULT_BACK])
-    return psdmp_fail(error, PSDM_E_PARSE, "", 0, 0, "no row is left to train on: t runs back %ld times, and the %d pieces in between are too short; are the rows in their order?", faults[PSDM_FAULT_BACK],
+    return psdmp_fail(error, PSDM_E_PARSE, "", 0, 0, "no row is left to train on: t runs back %ld times, and the %d pieces in between are too short; are the rows in order?", faults[PSDM_FAULT_BACK],
                       psdmp_feed_segments(r->feed));
   return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no row is left to train on: the log is too short, or all of it is held out");
 }

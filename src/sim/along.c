@@ -246,7 +246,7 @@ static psdm_status walk(job *j, psdm_along_write write, void *user, psdm_error *
 psdm_status psdm_along(const psdm_robot *robot, const psdm_motion *motion, const psdm_along_options *options, const psdm_allocator *allocator,
                        psdm_along_write write, void *user, psdm_error *error) {
   job j = {.arena = {.allocator = allocator}, .robot = robot, .motion = motion, .n = psdm_robot_n(robot)};
-  if (!write) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "nobody takes the rows: the function that writes them is missing");
+  if (!write) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no function to write the rows was given");
   if (options) j.options = *options;
   psdm_status status = check_options(&j, error);
   if (!status) status = take_joints(&j, error);

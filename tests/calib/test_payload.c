@@ -342,7 +342,7 @@ static void loaded_parameters(void **state) {
     /* written and read again it is the same, to the last bit */
     char path[] = "/tmp/psdm_payload_XXXXXX";
     int handle = mkstemp(path);
-    psdm_output *out;
+    psdm_output *out = NULL;
     assert_true(handle >= 0 && !close(handle) && !psdm_output_open(path, NULL, &out, &error));
     psdm_parameters_write(loaded, out);
     assert_int_equal(psdm_output_commit(&out, &error), PSDM_OK);

@@ -545,7 +545,7 @@ static void test_refusals(void **unused) {
   char sentence[256];
   psdm_robot *robot = parse_robot(two);
   psdm_motion *motion = two_move(1);
-  assert_int_equal(psdm_along(robot, motion, NULL, NULL, NULL, NULL, NULL), PSDM_E_ARGUMENT); /* nobody takes the rows */
+  assert_int_equal(psdm_along(robot, motion, NULL, NULL, NULL, NULL, NULL), PSDM_E_ARGUMENT); /* no function to write them */
   psdm_motion_free(motion);
   psdm_robot_free(robot);
   expect_refusal(two, &backwards, PSDM_E_ARGUMENT, "-1 s between rows; a positive number was expected");
