@@ -43,7 +43,7 @@ typedef struct psdm_derive_options {
   size_t memory;         /* bytes that a derivation may take; 0: what the robot's options say */
 } psdm_derive_options;
 
-/* A model whose torques differ from the recursions' by more than this, relative, is not handed over: PSDM_E_ACCURACY. */
+/* A model's torques are this close to the recursions', relative to the largest. One that is a fifth of it off where it is looked at is not handed over: PSDM_E_ACCURACY. */
 #define PSDM_MODEL_ACCURACY 1e-9
 
 /* How good the answer is. */

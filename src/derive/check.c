@@ -58,6 +58,10 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
 
 /* ---- what is made is compared before it is handed over ---- */
 
+/* a few states are compared, and PSDM_MODEL_ACCURACY is promised for all: others have been up to twice as far off */
+enum { MARGIN = 5 };
+#define SHORT 0x1p-10
+
 /* two sets of parameters: random ones that satisfy the assumptions, and the robot's own where it has them and nothing is assumed */
 typedef struct comparison {
   const psdm_robot *robot;
@@ -107,12 +111,23 @@ static void base_torque(const comparison *c, const double *theta) {
   }
 }
 
-static psdm_status compare_at(comparison *c, psdm_work *work, uint64_t *seed) {
+/* Slides are drawn as long as the robot. They may be short, and what they carry then needs little torque: the model must be right there too. */
+static void shorten_slides(comparison *c) {
+  const psdm_robot *r = c->robot;
+  for (int j = 0; j < r->joints; j++) {
+    int i = r->joint[j].q;
+    if (i < 0 || r->joint[j].type != PSDM_PRISMATIC || r->closure) continue;
+    c->q[i] *= SHORT, c->qd[i] *= SHORT, c->qdd[i] *= SHORT;
+  }
+}
+
+static psdm_status compare_at(comparison *c, psdm_work *work, bool near, uint64_t *seed) {
   const psdm_robot *r = c->robot;
   int n = r->n, S = psdm_robot_parameter_count(r);
   psdm_status status = PSDM_E_LOOP;
   for (int t = 0; t < 500 && status == PSDM_E_LOOP; t++) { /* a closed loop may need a few tries */
     psdmp_random_state(r, c->reach, c->unit, c->far, seed, c->q, c->qd, c->qdd);
+    if (near) shorten_slides(c);
     status = psdm_regressor_standard(r, work, c->q, c->qd, c->qdd, c->Y);
   }
   if (status) return status;
@@ -157,14 +172,14 @@ psdm_status psdmp_check_answer(const psdm_robot *r, const psdmp_checked *of, con
   else
     status = set_parameters(&c, &arena, error);
   for (int s = 0; s < of->states && !status; s++)
-    if ((status = compare_at(&c, work, &seed))) failed(r, status, error);
+    if ((status = compare_at(&c, work, s % 2, &seed))) failed(r, status, error);
   double worst = 0;
   for (int set = 0; set < c.sets; set++)
     if (!(c.worst[set] <= worst)) worst = c.worst[set];
   *residual = worst;
   psdm_work_free(work, allocator);
   psdmp_arena_free(&arena);
-  double most = PSDM_MODEL_ACCURACY + of->regrouped;
+  double most = PSDM_MODEL_ACCURACY / MARGIN + of->regrouped;
   if (!status && !(worst <= most))
     return psdmp_fail(error, PSDM_E_ACCURACY, r->file, 0, 0,
                       "%s reproduce the torques of the recursion only to %.2g of the largest (at most %g is accepted): the robot's lengths or angles are too "

@@ -12,7 +12,7 @@ bool psdmp_cholesky(int n, double *A);
 /* Solves L L^T x = b in place. */
 void psdmp_cholesky_solve(int n, const double *L, double *x);
 
-/* inverse = A^-1 by elimination with row pivoting; A is spoilt. False when a pivot is below 1e-12 of the largest entry. */
+/* inverse = A^-1 by elimination with row pivoting; A is spoilt. False when a pivot is what rounding leaves of zero. */
 bool psdmp_invert(int n, double *A, double *inverse);
 
 /* Eigenvalues of a symmetric 3 x 3 matrix xx xy xz yy yz zz, ascending (cyclic Jacobi). */

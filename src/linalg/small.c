@@ -1,4 +1,5 @@
 /* small.c: small matrices by plain loops: Cholesky's factor, inverse, eigenvalues of a symmetric 3 x 3 (cyclic Jacobi). */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -56,7 +57,7 @@ bool psdmp_invert(int n, double *A, double *inverse) {
     double *Ak = A + (long)k * n, *Bk = inverse + (long)k * n;
     swap_rows(n, Ak, A + (long)pivot * n);
     swap_rows(n, Bk, inverse + (long)pivot * n);
-    if (!(fabs(Ak[k]) > 1e-12 * largest)) return false;
+    if (!(fabs(Ak[k]) > 4 * n * DBL_EPSILON * largest)) return false; /* what rounding leaves of zero */
     double scale = 1 / Ak[k];
     for (int j = 0; j < n; j++) Ak[j] *= scale, Bk[j] *= scale;
     for (int i = 0; i < n; i++) {

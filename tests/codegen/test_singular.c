@@ -66,6 +66,16 @@ static void nearly_singular(void **state) {
   assert_non_null(strstr(psdm_code_note(code, 0), "nearly singular"));
   psdm_code_free(code);
   psdm_robot_free(robot);
+  /* two joints on one axis: what the condition allows, every solving function allows */
+  robot = parse_robot("convention: dh\njoints:\n  - {name: A}\n  - {name: B}\nlinks:\n"
+                      "  - {mass: 0, com: [0, 0, 0], inertia: {zz: 2e-9}}\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: 3e3}}\n");
+  const psdm_code_options solving = {.functions = 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_INVERSE_MASS | 1u << PSDM_CODE_LINEARIZE_FORWARD, .effort = -1};
+  assert_int_equal(psdm_mass_condition(robot, NULL, &condition, NULL), PSDM_OK);
+  assert_true(condition > 1e12);
+  assert_int_equal(psdm_code_build(robot, &solving, NULL, &code, NULL), PSDM_OK);
+  assert_int_equal(psdm_code_count(code), 3);
+  psdm_code_free(code);
+  psdm_robot_free(robot);
 }
 
 static void code_leaves_them_out(void **state) {

@@ -1,6 +1,8 @@
 /* The comparison of a model with the recursions: it finds the right model right and the wrong one wrong, with and without inertias, stops when it is told to, and
  * says why it could not be made. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/model_priv.h"
@@ -56,6 +58,43 @@ static void test_every_coefficient(void **unused) {
   }
 }
 
+/* A heavy slide on a short offset, beside a light mass far away: its coefficients are tiny in units of that distance, and all the torque of a slide that
+ * moves little. Such a model is right there, or refused. */
+static void test_short_slides(void **unused) {
+  (void)unused;
+  psdm_robot *robot = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints:\n  - {name: a, alpha: 1}\n  - {name: b, alpha: 1}\n  - {name: c, theta: -3}\n  - {name: d, a: -0.0004}\n"
+                                  "  - {name: e, type: prismatic}\nlinks:\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: 0}}\n  - {mass: 0.002, com: [0, 0, 100], inertia: {zz: 0}}\n"
+                                  "  - {mass: 0, com: [0, 0, 0], inertia: {zz: 0}}\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: 0}}\n  - {mass: 1000, com: [0, 0, 0], inertia: {zz: 0}}\n");
+  psdm_model *model = NULL;
+  psdm_error error;
+  psdm_status status = psdm_model_derive(robot, NULL, NULL, &model, NULL, &error);
+  if (status) {
+    assert_int_equal(status, PSDM_E_ACCURACY);
+    assert_non_null(strstr(error.text, "closed form"));
+  } else {
+    double worst = 0, largest = 0, tau[5], recursive[5], pi[64], theta[64], *y = malloc(sizeof *y * (size_t)psdm_model_p(model));
+    psdm_work *work;
+    rng g = {20};
+    assert_true(y != NULL && psdm_robot_parameter_count(robot) <= 64);
+    assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+    psdm_robot_parameters(robot, pi);
+    psdm_model_theta(model, pi, theta);
+    for (int s = 0; s < 100; s++) {
+      double state[15];
+      for (int i = 0; i < 15; i++) state[i] = rng_uniform(&g, -2, 2) * (i % 5 == 4 ? 1e-4 : 1);
+      assert_int_equal(psdm_inverse(robot, work, state, state + 5, state + 10, recursive), PSDM_OK);
+      psdm_model_y(model, state, state + 5, state + 10, y);
+      psdm_model_torque(model, PSDM_PART_ALL, y, theta, tau);
+      for (int i = 0; i < 5; i++) worst = fmax(worst, fabs(tau[i] - recursive[i])), largest = fmax(largest, fabs(recursive[i]));
+    }
+    if (!(worst <= PSDM_MODEL_ACCURACY * largest)) fail_msg("%g of the largest torque", worst / largest);
+    psdm_work_free(work, NULL);
+    free(y);
+  }
+  psdm_model_free(model);
+  psdm_robot_free(robot);
+}
+
 static bool three_times(void *user, int done) {
   int *calls = user;
   assert_int_equal(done, ++*calls);
@@ -103,6 +142,6 @@ static void test_memory(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_and_wrong), cmocka_unit_test(test_every_coefficient), cmocka_unit_test(test_stops_when_told), cmocka_unit_test(test_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_and_wrong), cmocka_unit_test(test_every_coefficient), cmocka_unit_test(test_short_slides), cmocka_unit_test(test_stops_when_told), cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static const char far_apart[] = "misaligned,exported,rounded,snapped,scaled,mixe
 static const char derived[] = "derive,echelon,dense,saved,params,numeric";
 static const char generated[] = "code,code-searched,expanded,auto,compiled";
 #define CODE_ACCURACY 1e-12
-#define ELSEWHERE 4 /* the library looks at eight states, and these are others */
+#define ROUNDED 1e-13 /* what counts as rounding in derive */
 
 static bool listed(const char *list, const char *name) {
   size_t length = strlen(name);
@@ -111,10 +111,9 @@ static int moving_joints(const oracle *o) {
 /* share of the largest torque that a route may be off by, whatever the scale of the joint's own; a file may hold any kind of robot (kind NULL) */
 static double promise_of(int r, const arm_kind *kind) {
   bool far = !kind || listed(far_apart, kind->name);
-  double model = ELSEWHERE * PSDM_MODEL_ACCURACY;
-  if (strcmp(route_name(r), "code-theta") == 0) return far ? model : CODE_ACCURACY; /* theta comes from base parameters */
-  if (listed(generated, route_name(r))) return far ? CODE_ACCURACY : 0;
-  if (listed(derived, route_name(r))) return far ? model : 1e-13; /* what counts as rounding in derive */
+  if (strcmp(route_name(r), "code-theta") == 0) return far ? PSDM_MODEL_ACCURACY : CODE_ACCURACY; /* theta comes from base parameters */
+  if (listed(generated, route_name(r))) return far ? CODE_ACCURACY : ROUNDED; /* common normals of axes that are a hundredth from parallel cost two digits */
+  if (listed(derived, route_name(r))) return far ? PSDM_MODEL_ACCURACY : ROUNDED;
   return 0;
 }
 
