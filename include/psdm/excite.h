@@ -46,11 +46,13 @@ PSDM_API bool psdm_step_find(const char *name, psdm_step *step);
 typedef enum psdm_excite_shape { PSDM_EXCITE_FOURIER, PSDM_EXCITE_SINES } psdm_excite_shape;
 typedef enum psdm_excite_goal { PSDM_EXCITE_CONDITION, PSDM_EXCITE_LOGDET } psdm_excite_goal;
 
+#define PSDM_EXCITE_SECONDS 10 /* a period of motions for inertia, unless asked for another */
+
 /* Zero-initialise for the defaults. Limits that neither options nor robot give: positions +-2 rad (+-0.5 m), velocities 2 rad/s (0.5 m/s), accelerations
  * 8 rad/s^2 (2 m/s^2), torques not watched. Torques are watched only where the robot's inertias are known. */
 typedef struct psdm_excite_options {
   psdm_step step;             /* note: MOTOR is 0; set it */
-  double seconds;             /* of a period; of the whole experiment for the others; 0: 10 s (inertia), else what the experiment needs */
+  double seconds;             /* of a period; of the whole experiment for the others; 0: PSDM_EXCITE_SECONDS (inertia), else what the experiment needs */
   const double *lower, *upper, *velocity, *acceleration, *effort; /* (n) in place of the robot's limits; NULL: the robot's */
   double margin;              /* share of the limits that is left free; 0: 0.02; negative: none */
   double clearance;           /* m that capsules and floor keep; 0: 0.01; negative: 0 */

@@ -23,6 +23,9 @@ void psdmp_mat_begin(psdm_output *out);
  * when out is committed. */
 psdm_status psdmp_mat_put(psdm_output *out, const psdmp_mat_array *array, const psdm_allocator *allocator);
 
+/* Why matio opens no file. failure: errno, zero before it was asked. PSDM_E_MEMORY, PSDM_E_IO; PSDM_E_PARSE when nothing failed: the file is another. */
+psdm_status psdmp_mat_refused(const char *shown, int failure, psdm_error *error);
+
 /* Before matio reads a file of level 4 or 5: its variables, which must end within it and have a credible number of dimensions. PSDM_E_IO, PSDM_E_PARSE. */
 psdm_status psdmp_mat_count(const char *path, const char *shown, long *count, psdm_error *error);
 

@@ -60,9 +60,16 @@ static uint32_t dimensions5(FILE *file, uint32_t type, bool big) {
   return first >> 16 ? 1 : word(start + 2 * TAG + 4, big) / 4;
 }
 
+psdm_status psdmp_mat_refused(const char *shown, int failure, psdm_error *error) {
+  if (failure == ENOMEM) return psdmp_fail(error, PSDM_E_MEMORY, shown, 0, 0, "out of memory");
+  if (failure) return psdmp_fail(error, PSDM_E_IO, shown, 0, 0, "cannot be read: %s", strerror(failure));
+  return psdmp_fail(error, PSDM_E_PARSE, shown, 0, 0, "cannot be read as a MATLAB file");
+}
+
 psdm_status psdmp_mat_count(const char *path, const char *shown, long *count, psdm_error *error) {
   unsigned char head[HEAD] = {0};
   struct stat info;
+  errno = 0;
   FILE *file = fopen(path, "rb");
   *count = 0;
   bool readable = file && fstat(fileno(file), &info) == 0;
@@ -70,7 +77,8 @@ psdm_status psdmp_mat_count(const char *path, const char *shown, long *count, ps
   /* level 5 begins with text, level 4 with a number that has a zero byte */
   bool four = memchr(head, 0, 4) != NULL, big = head[126] == 'M';
   int64_t at = four ? 0 : HEAD, step = four ? 4 * WORDS4 : TAG;
-  psdm_status status = readable && (got == HEAD || four) && !ferror(file) ? PSDM_OK : psdmp_fail(error, PSDM_E_IO, shown, 0, 0, "cannot be read as a MATLAB file");
+  int failure = readable && !ferror(file) ? 0 : errno ? errno : EIO;
+  psdm_status status = !failure && (got == HEAD || four) ? PSDM_OK : psdmp_mat_refused(shown, failure, error);
   while (!status && at < (int64_t)info.st_size) {
     bool whole = fseek(file, (long)at, SEEK_SET) == 0 && fread(head, 1, (size_t)step, file) == (size_t)step;
     int64_t more = !whole ? -1 : four ? behind4(head) : behind5(head, big);

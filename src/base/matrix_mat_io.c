@@ -61,8 +61,9 @@ static bool credible(const char *path, const matvar_t *var) {
 }
 
 psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, psdmp_arena *arena, psdmp_matrix *m, psdm_error *error) {
+  errno = 0;
   mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
-  if (!file) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be read as a MATLAB file");
+  if (!file) return psdmp_mat_refused(path, errno, error);
   long seen = 0, count = 0; /* of version 7.3, which is HDF5, none are counted */
   psdm_status status = Mat_GetVersion(file) != MAT_FT_MAT73 ? psdmp_mat_count(path, path, &count, error) : PSDM_OK;
   matvar_t *var = status ? NULL : choose(file, names, &seen);

@@ -14,7 +14,7 @@ enum { POINTS_PER_SECOND = 50, FEWEST_POINTS = 400, MOST_POINTS = 5000 };       
 enum { CHECKS_PER_SECOND = 200, FEWEST_CHECKS = 10001, MOST_CHECKS = 100001 };        /* extremes */
 enum { MOST_EVALUATIONS = 1000000000 };                                                /* NLopt counts in int */
 
-static const double default_seconds = 10, default_margin = 0.02, default_clearance = 0.01;
+static const double default_margin = 0.02, default_clearance = 0.01;
 
 /* ---- steps ---- */
 
@@ -320,7 +320,7 @@ psdm_status psdm_excite(const psdm_robot *robot, const psdm_excite_options *opti
   psdm_status status = check_options(&o, error);
   if (!status) status = refuse_loops(robot, error);
   if (status) return status;
-  if (o.step == PSDM_STEP_INERTIA && o.seconds == 0) o.seconds = default_seconds;
+  if (o.step == PSDM_STEP_INERTIA && o.seconds == 0) o.seconds = PSDM_EXCITE_SECONDS;
   if (o.step != PSDM_STEP_INERTIA && psdmp_team_member(o.ranks)) return PSDM_OK;
   bool helps = psdmp_team_member(o.ranks), asks = o.step == PSDM_STEP_INERTIA && psdmp_team_size(o.ranks) > 1 && !helps;
   if (helps) o.going_on = NULL;

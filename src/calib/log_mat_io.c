@@ -81,9 +81,10 @@ static psdm_status list(mat_t *file, long count, const psdmp_log_request *reques
 }
 
 psdm_status psdmp_log_mat_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
+  errno = 0;
   mat_t *file = Mat_Open(request->path, MAT_ACC_RDONLY);
   psdmp_log_table *table;
-  if (!file) return psdmp_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as a MATLAB file");
+  if (!file) return psdmp_mat_refused(request->file, errno, error);
   long count;
   psdm_status status = psdmp_mat_count(request->path, request->file, &count, error);
   if (status) {

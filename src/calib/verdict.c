@@ -247,7 +247,7 @@ static void judge_faults(judge *j) {
     break;
   }
   if (c->faults[PSDM_FAULT_BACK] > 3 || c->faults[PSDM_FAULT_BACK] * 200 > c->rows)
-    find(j, c->faults[PSDM_FAULT_BACK] * 50 > c->rows ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "clock", "t runs back %ld times: are the rows in their order?", c->faults[PSDM_FAULT_BACK]);
+    find(j, c->faults[PSDM_FAULT_BACK] * 50 > c->rows ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "clock", "t runs back %ld times: are the rows in order?", c->faults[PSDM_FAULT_BACK]);
 }
 
 /* "looks like": numbers that a unit's factor apart would be right */

@@ -417,6 +417,18 @@ static psdm_status rename_length(const psdm_robot *r, psdm_symbolic *out, const 
   return out->name[own] ? PSDM_OK : no_memory(r, error);
 }
 
+/* each length once: of two names neither would be more right */
+static psdm_status rename_lengths(const psdm_robot *r, psdm_symbolic *out, const psdm_symbolic_options *o, psdm_error *error) {
+  psdm_status status = PSDM_OK;
+  for (int i = 0; i < o->rename_count && !status; i++) {
+    size_t length = strcspn(o->rename[i], "=") + 1;
+    for (int k = 0; k < i; k++)
+      if (strncmp(o->rename[k], o->rename[i], length) == 0) return bad_name(o->rename[i], "this length has a new name already", error);
+    status = rename_length(r, out, o->rename[i], error);
+  }
+  return status;
+}
+
 /* ---- public ---- */
 
 static psdm_status start(study *s, const psdm_symbolic_options *o, uint64_t *seed, psdm_error *error) {
@@ -459,7 +471,7 @@ psdm_status psdm_symbolic_derive(const psdm_robot *r, const psdm_model *model, c
   if (!status) status = find_parts(&s, error);
   if (!status) status = check_fresh(&s, &seed, error);
   if (!status && !answer(&s, made)) status = no_memory(r, error);
-  for (int i = 0; i < o->rename_count && !status; i++) status = rename_length(r, made, o->rename[i], error);
+  if (!status) status = rename_lengths(r, made, o, error);
   if (!status && !psdmp_symbolic_write(made)) status = no_memory(r, error);
   made->model = NULL;
   psdmp_arena_free(&s.arena);

@@ -385,6 +385,11 @@ static void bad_names(void **state) {
     assert_string_equal(error.text, cases[i].sentence);
     assert_true(error.line == 0 && error.column == 0);
   }
+  static const char *const twice[] = {"a3=D3", "d3=R3", "a3=L"};
+  psdm_symbolic *s = NULL;
+  psdm_error error;
+  assert_int_equal(psdm_symbolic_derive(r, m, &(psdm_symbolic_options){.rename_count = COUNT(twice), .rename = twice}, NULL, &s, &error), PSDM_E_PARSE);
+  assert_string_equal(error.text, "name 'a3=L': this length has a new name already");
   psdm_model_free(m);
   psdm_robot_free(r);
 }

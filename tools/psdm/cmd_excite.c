@@ -98,7 +98,7 @@ static int try_file(const excite_job *j) {
 
 static int plan(excite_job *j) {
   psdm_error error;
-  const double period = j->set.seconds > 0 ? j->set.seconds : 10; /* known beforehand for inertia alone */
+  const double period = j->set.seconds > 0 ? j->set.seconds : PSDM_EXCITE_SECONDS; /* known beforehand for inertia alone */
   if (strcmp(j->set.experiment, "inertia") == 0 && excite_fits(j, j->set.periods * period, &error)) return tool_fail(&error);
   j->bar = progress_start("searching", 0);
   j->saved = INFINITY;

@@ -82,9 +82,10 @@ static psdm_status make_rows(excite_job *j, const psdm_motion *motion, psdm_erro
 
 /* ---- limits ---- */
 
-/* at least 2000 points a second, and four between rows */
+/* four points between rows, and at least 2000 a second; a series has a hundred harmonics at most, and 20,000 points on the shortest are enough */
 static long points_of(const excite_job *j, double seconds) {
-  const double fine = 2000;
+  const bool series = strcmp(j->set.experiment, "inertia") == 0 && strcmp(j->set.shape, "fourier") == 0;
+  const double fine = series ? fmin(2000, 2e6 / (seconds / j->set.periods)) : 2000;
   return (long)ceil(seconds * fmax(fine, 4 * j->set.rate)) + 1;
 }
 
