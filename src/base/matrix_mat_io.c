@@ -55,9 +55,11 @@ static psdm_status copy(const matvar_t *var, const char *path, psdmp_arena *aren
 }
 
 /* matio allocates what the header claims */
-static bool credible(const char *path, const matvar_t *var) {
+static psdm_status believe(const char *path, const matvar_t *var, psdm_error *error) {
   struct stat info;
-  return stat(path, &info) == 0 && psdmp_matrix_fits(var->dims[0], var->dims[1], 1, (unsigned long long)info.st_size);
+  if (stat(path, &info)) return psdmp_mat_refused(path, errno, error);
+  if (psdmp_matrix_fits(var->dims[0], var->dims[1], 1, (unsigned long long)info.st_size)) return PSDM_OK;
+  return psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "a matrix of %zu by %zu, more than the file can hold", var->dims[0], var->dims[1]);
 }
 
 psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, psdmp_arena *arena, psdmp_matrix *m, psdm_error *error) {
@@ -72,8 +74,8 @@ psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, ps
     ;
   else if (!var)
     status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "no variable '%s', and not one numeric matrix alone", names[0]);
-  else if (!credible(path, var))
-    status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "a matrix of %zu by %zu, more than the file can hold", var->dims[0], var->dims[1]);
+  else if ((status = believe(path, var, error)))
+    ;
   else if (Mat_VarReadDataAll(file, var) || !var->data)
     status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "variable '%s' cannot be read", names[0]);
   else

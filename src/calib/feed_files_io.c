@@ -1,5 +1,6 @@
 /* feed_files_io.c: sizes of logs, and how a log is known again. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, st_mtim */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,9 @@ bool psdmp_file_identity(const char *path, psdmp_sha256 *hash) {
   long long size = known ? (long long)info.st_size : 0;
   for (int end = 0; end < 2 && known; end++) {
     off_t at = end && size > EDGE ? (off_t)(size - EDGE) : 0;
-    ssize_t got = pread(fd, bytes, EDGE, at);
+    ssize_t got;
+    do got = pread(fd, bytes, EDGE, at);
+    while (got < 0 && errno == EINTR);
     known = got >= 0;
     if (known) psdmp_sha256_part(hash, got ? bytes : &nothing, (size_t)got);
   }

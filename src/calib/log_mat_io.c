@@ -60,7 +60,8 @@ static const psdmp_log_format format = {load, forget, close_file};
 static psdm_status list(mat_t *file, long count, const psdmp_log_request *request, psdmp_log_table *table, psdm_error *error) {
   matvar_t *var;
   struct stat info;
-  unsigned long long held = stat(request->path, &info) == 0 ? (unsigned long long)info.st_size : 0;
+  if (stat(request->path, &info)) return psdmp_mat_refused(request->file, errno, error);
+  unsigned long long held = (unsigned long long)info.st_size;
   long seen = 0;
   errno = 0;
   for (; (var = Mat_VarReadNextInfo(file)); errno = 0, seen++) {

@@ -3,17 +3,13 @@
 #ifndef SHORTAGE_H
 #define SHORTAGE_H
 
-#include "support.h"
+#include "strike.h"
 
-/* Makes something and frees it; answers what the making answered. */
-typedef psdm_status (*shortage_attempt)(const psdm_allocator *allocator, const void *what, psdm_error *error);
-
-/* Runs the attempt once as it is, which must be PSDM_OK, and once for each stack of calls that was new in that run. Each time the answer must be PSDM_E_MEMORY, and
- * nothing may be left. Returns how many failures there were. */
-long shortage_everywhere(const char *name, shortage_attempt attempt, const void *what);
+/* strike_everywhere with memory that runs out: the answer must be PSDM_E_MEMORY. */
+long shortage_everywhere(const char *name, strike_attempt attempt, const void *what);
 
 /* The same for what may do without some memory: PSDM_OK is an answer as well. */
-long shortage_tolerated(const char *name, shortage_attempt attempt, const void *what);
+long shortage_tolerated(const char *name, strike_attempt attempt, const void *what);
 
 /* Opens an output to /dev/null, commits it, and answers what the commit did: for writers that only say so there. */
 psdm_status shortage_write(void (*write)(psdm_output *output, const void *what), const void *what, const psdm_allocator *allocator, psdm_error *error);

@@ -1,0 +1,131 @@
+/* test_base_trouble.c: system calls fail wherever files are read and written as a whole: robots, tables, outputs. A file that could not be written whole is not there. */
+#define _XOPEN_SOURCE 700 /* mkdtemp, symlink */
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "psdm/csv.h"
+#include "psdm/output.h"
+#include "trouble.h"
+
+static char folder[64];
+
+static psdm_status try_robot(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  psdm_robot *robot = (psdm_robot *)&robot;
+  psdm_status status = psdm_robot_load(what, NULL, allocator, &robot, error);
+  if (status) assert_null(robot);
+  if (!status) assert_true(psdm_robot_n(robot) == 2);
+  psdm_robot_free(robot);
+  return status;
+}
+
+static void robots(void **state) {
+  (void)state;
+  char path[600];
+  long failures = 0;
+  static const char *const names[] = {"robots/two_link.yaml", "tests/fuzz/corpus/urdf/fixed.urdf"};
+  for (int k = 0; k < 2; k++) {
+    snprintf(path, sizeof path, "%s/%s", SOURCE_DIR, names[k]);
+    failures += trouble_everywhere(names[k], try_robot, path, NULL);
+  }
+  assert_true(failures > 2);
+}
+
+enum { ROWS = 30000 };
+
+static psdm_status try_table(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  psdm_csv *csv = (psdm_csv *)&csv;
+  double row[2] = {-1, 0};
+  bool more = true;
+  psdm_status status = psdm_csv_open(what, allocator, &csv, error);
+  if (status) assert_null(csv);
+  long rows = -1;
+  for (; !status && more; rows++) status = psdm_csv_row(csv, row, &more, error);
+  if (!status) assert_true(rows == ROWS && row[0] == ROWS - 1);
+  psdm_csv_close(csv);
+  return status;
+}
+
+static void tables(void **state) {
+  (void)state;
+  char path[96];
+  snprintf(path, sizeof path, "%s/table.csv", folder);
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  fputs("a,b\n", file);
+  for (int k = 0; k < ROWS; k++) fprintf(file, "%d,%d\n", k, -k);
+  assert_int_equal(fclose(file), 0);
+  assert_true(trouble_everywhere("table", try_table, path, NULL) > 2);
+}
+
+static void write_text(const char *path, const char *words) {
+  strike_pause(true);
+  FILE *file = fopen(path, "w");
+  assert_true(file != NULL && fputs(words, file) >= 0 && fclose(file) == 0);
+  strike_pause(false);
+}
+
+static bool holds(const char *path, const char *words) {
+  char text[32] = "";
+  strike_pause(true);
+  FILE *file = fopen(path, "r");
+  size_t got = file ? fread(text, 1, sizeof text - 1, file) : 0;
+  if (file) fclose(file);
+  strike_pause(false);
+  return got == strlen(words) && memcmp(text, words, got) == 0;
+}
+
+/* the old text, or all of the new one */
+static psdm_status try_output(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  const char *path = what;
+  psdm_output *output = (psdm_output *)&output;
+  write_text(path, "old\n");
+  psdm_status status = psdm_output_open(path, allocator, &output, error);
+  if (status) {
+    assert_null(output);
+    assert_true(holds(path, "old\n"));
+    return status;
+  }
+  psdm_output_text(output, "new text\n");
+  status = psdm_output_commit(&output, error);
+  assert_null(output);
+  assert_true(holds(path, "new text\n") || (status && holds(path, "old\n")));
+  return status;
+}
+
+static int files_here(const char *path, const struct stat *info, int flag, struct FTW *where) {
+  (void)info, (void)where;
+  if (flag == FTW_F && strstr(path, ".part")) fail_msg("%s was left behind", path);
+  return 0;
+}
+
+static void outputs(void **state) {
+  (void)state;
+  char path[96];
+  snprintf(path, sizeof path, "%s/out.txt", folder);
+  assert_true(trouble_everywhere("output", try_output, path, NULL) > 3);
+  nftw(folder, files_here, 8, FTW_PHYS);
+}
+
+static int make_folder(void **state) {
+  (void)state;
+  strcpy(folder, "/tmp/psdm-trouble-XXXXXX");
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int forget(const char *path, const struct stat *info, int flag, struct FTW *where) {
+  (void)info, (void)flag, (void)where;
+  return remove(path);
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  return nftw(folder, forget, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(robots), cmocka_unit_test(tables), cmocka_unit_test(outputs)};
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
