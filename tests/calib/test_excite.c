@@ -158,6 +158,88 @@ static void test_obstacles(void **unused) {
   psdm_robot_free(robot);
 }
 
+/* what a motion is told to be, against the same numbers from its formula: q = sin(w t), and a joint that follows at twice its angle */
+static void test_measures(void **unused) {
+  (void)unused;
+  const double w = 2, centre[1] = {0}, one[1] = {1}, frequency[1] = {w}, phase[1] = {0};
+  psdm_motion *motion;
+  const long points = 4001;
+  assert_int_equal(psdm_motion_sines(1, 1, centre, one, frequency, phase, 2 * 3.14159265358979323846 / w, NULL, &motion, NULL), PSDM_OK);
+  static const struct {
+    const char *limits; /* of the follower, whose position is 2 q */
+    double share;       /* of the nearest limit; the joint's own are 100 away */
+  } cases[] = {{"{lower: -4, upper: 4}", 0.5},          {"{lower: -1, upper: 3}", 1.5},    {"{lower: -3}", 0.1}, {"{upper: 3}", 0.1},
+               {"{lower: -1}", INFINITY},               {"{upper: 1}", INFINITY},          {"{velocity: 8}", 0.5}, {"{acceleration: 16}", 0.5},
+               {"{lower: -4, upper: 4, velocity: 5}", 0.8}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    char text[400];
+    double lower, upper, velocity, acceleration, effort, gap, worst;
+    snprintf(text, sizeof text, "convention: dh\njoints:\n  - {name: a, a: 1, limits: {lower: -10, upper: 10, velocity: 20, acceleration: 40}}\n"
+             "  - {name: b, a: 1, couple: {a: 2}, limits: %s}\n", cases[k].limits);
+    psdm_robot *robot = parse_robot(text);
+    assert_int_equal(psdm_excite_check(robot, NULL, motion, points, NULL, &lower, &upper, &velocity, &acceleration, &effort, &gap, &worst, NULL), PSDM_OK);
+    /* points beside an extreme are at most half a step from it */
+    double missed = 1e-6;
+    assert_true(fabs(lower + 1) < missed && fabs(upper - 1) < missed && fabs(velocity - w) < missed * w && fabs(acceleration - w * w) < missed * w * w);
+    if (!(isinf(cases[k].share) ? isinf(worst) : fabs(worst - cases[k].share) < 1e-5)) fail_msg("%s: %.9g, not %g", cases[k].limits, worst, cases[k].share);
+    psdm_robot_free(robot);
+  }
+  psdm_robot *two = load_shipped("two_link"), *loop = load_shipped("five_bar");
+  double x[8][2], condition, plain;
+  psdm_error error;
+  assert_int_equal(psdm_excite_check(two, NULL, motion, points, NULL, x[0], x[1], x[2], x[3], x[4], x[5], x[6], &error), PSDM_E_ARGUMENT);
+  assert_non_null(strstr(error.text, "4001 points of a motion of 1 joints; 2 or more of 2 were expected"));
+  assert_int_equal(psdm_excite_condition(two, NULL, motion, NULL, &condition, &plain, &error), PSDM_E_ARGUMENT);
+  assert_non_null(strstr(error.text, "a motion of 1 joints for a robot that has 2"));
+  psdm_motion *still;
+  assert_int_equal(psdm_motion_polynomial(2, 5, (const double[]){0, 0}, (const double[]){1, 1}, 0, 1, NULL, &still, NULL), PSDM_OK);
+  assert_int_equal(psdm_excite_check(two, NULL, still, 1, NULL, x[0], x[1], x[2], x[3], x[4], x[5], x[6], &error), PSDM_E_ARGUMENT);
+  psdm_excite_options o = {.margin = 2};
+  assert_int_equal(psdm_excite_condition(two, &o, still, NULL, &condition, &plain, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_excite_condition(two, NULL, still, NULL, &condition, &plain, &error), PSDM_OK);
+  assert_true(plain > 1);
+  assert_int_equal(psdm_excite_condition(loop, NULL, still, NULL, &condition, &plain, &error), psdm_robot_n(loop) == 2 ? PSDM_E_ROBOT : PSDM_E_ARGUMENT);
+  psdm_motion_free(still);
+  psdm_motion_free(motion);
+  psdm_robot_free(two), psdm_robot_free(loop);
+}
+
+/* gaps that are closed: no clearance is kept */
+static void test_closed_gaps(void **unused) {
+  (void)unused;
+  psdm_robot *robot = parse_robot(obstacle_text);
+  psdm_motion *motion;
+  double x[5][3], gap, worst;
+  const double from[3] = {-3, -3, -3}, to[3] = {3, 3, 3};
+  assert_int_equal(psdm_motion_polynomial(3, 5, from, to, 0, 10, NULL, &motion, NULL), PSDM_OK);
+  assert_int_equal(psdm_excite_check(robot, NULL, motion, 2001, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL), PSDM_OK);
+  assert_true(gap <= 0 && isinf(worst)); /* it runs into what stands there */
+  psdm_motion_free(motion);
+  psdm_robot_free(robot);
+}
+
+/* limits on one side only: as much room as by default, where the default would leave none */
+static void test_one_sided_limits(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *limits;
+    double lower, upper;
+  } cases[] = {{"{lower: 3}", 3, 7}, {"{upper: -3}", -7, -3}, {"{lower: 1}", 1, 2}, {"{upper: -1}", -2, -1}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    char text[300];
+    psdm_motion *motion;
+    double lower, upper, velocity, acceleration, effort, gap, worst, middle = (cases[k].lower + cases[k].upper) / 2, half = (cases[k].upper - cases[k].lower) / 2;
+    snprintf(text, sizeof text, "convention: dh\njoints:\n  - {name: a, a: 1, limits: %s}\n", cases[k].limits);
+    psdm_robot *robot = parse_robot(text);
+    const double from = middle - half / 2, to = middle + half / 2;
+    assert_int_equal(psdm_motion_polynomial(1, 5, &from, &to, 0, 100, NULL, &motion, NULL), PSDM_OK);
+    assert_int_equal(psdm_excite_check(robot, NULL, motion, 101, NULL, &lower, &upper, &velocity, &acceleration, &effort, &gap, &worst, NULL), PSDM_OK);
+    if (fabs(worst - 0.5) > 1e-12) fail_msg("%s: %.9g", cases[k].limits, worst);
+    psdm_motion_free(motion);
+    psdm_robot_free(robot);
+  }
+}
+
 /* ---- quality ---- */
 
 static void test_better_than_chance(void **unused) {
@@ -350,6 +432,10 @@ static void test_refusals(void **unused) {
   expect(robot, &o, PSDM_E_ARGUMENT, "no room between 0.5 and 0.5");
   o = small(1), o.velocity = none;
   expect(robot, &o, PSDM_E_ARGUMENT, "velocities up to 0");
+  o = small(1), o.acceleration = none;
+  expect(robot, &o, PSDM_E_ARGUMENT, "accelerations up to 0");
+  o = small(1), o.effort = none;
+  expect(robot, &o, PSDM_E_ARGUMENT, "torques up to 0");
   o = small(1), o.effort = weak;
   expect(robot, &o, PSDM_E_ARGUMENT, "no motion fits the limits");
   o = small(1), o.harmonics = 1;
@@ -433,7 +519,7 @@ static void test_memory(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),         cmocka_unit_test(test_limits_at_all_times), cmocka_unit_test(test_followers_and_friction), cmocka_unit_test(test_obstacles),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),         cmocka_unit_test(test_limits_at_all_times), cmocka_unit_test(test_followers_and_friction), cmocka_unit_test(test_obstacles), cmocka_unit_test(test_measures), cmocka_unit_test(test_closed_gaps), cmocka_unit_test(test_one_sided_limits),
                                      cmocka_unit_test(test_better_than_chance), cmocka_unit_test(test_condition),      cmocka_unit_test(test_threads),
                                      cmocka_unit_test(test_stop),          cmocka_unit_test(test_refusals),            cmocka_unit_test(test_unknown_inertias),
                                      cmocka_unit_test(test_parallelogram), cmocka_unit_test(test_memory)};

@@ -109,8 +109,7 @@ static int moving_joints(const oracle *o) {
 }
 
 /* share of the largest torque that a route may be off by, whatever the scale of the joint's own; a file may hold any kind of robot (kind NULL) */
-static double promise_of(int r, const arm_kind *kind) {
-  bool far = !kind || listed(far_apart, kind->name);
+static double promise_of(int r, bool far) {
   if (strcmp(route_name(r), "code-theta") == 0) return far ? PSDM_MODEL_ACCURACY : CODE_ACCURACY; /* theta comes from base parameters */
   if (listed(generated, route_name(r))) return far ? CODE_ACCURACY : ROUNDED; /* common normals of axes that are a hundredth from parallel cost two digits */
   if (listed(derived, route_name(r))) return far ? PSDM_MODEL_ACCURACY : ROUNDED;
@@ -118,7 +117,8 @@ static double promise_of(int r, const arm_kind *kind) {
 }
 
 static verdict go(subject *s, int r, const arm_kind *kind, uint64_t seed) {
-  verdict v = {.loss = routes[r].loss, .eps = DBL_EPSILON, .promise = promise_of(r, kind)};
+  bool far = !kind || listed(far_apart, kind->name);
+  verdict v = {.loss = routes[r].loss, .eps = DBL_EPSILON, .promise = promise_of(r, far), .of_base = far ? PSDM_MODEL_ACCURACY : ROUNDED};
   s->g = (rng){mixed(seed, (uint64_t)r + 100)};
   subject_scales(s, routes[r].common);
   routes[r].run(s, &v);

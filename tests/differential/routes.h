@@ -67,7 +67,8 @@ typedef struct verdict {
   char worst[48];       /* which function */
   double loss, eps;     /* tolerance: loss * ROUNDING * (joints + 4) * angles * eps * scale, */
   bool at_run_time;     /* theta is an argument: where M is singular, NAN says so */
-  double promise;       /* and this much of the largest value, or of the largest torque of many states */
+  double promise;       /* and this much of the largest value, or of the largest torque of many states; */
+  double of_base;       /* this much where base parameters are multiplied */
 } verdict;
 
 typedef struct route {

@@ -69,7 +69,7 @@ static psdm_status call(const psdm_compiled *c, psdm_code_function f, bool singl
   return status;
 }
 
-/* Y theta for the robot's parameters */
+/* Y theta for the robot's parameters: as good as its base parameters are */
 static void judge_regressor(subject *s, verdict *v, int k, const double *Y, int l, const double *theta) {
   double tau[MOST];
   const double *const out[] = {tau};
@@ -78,7 +78,10 @@ static void judge_regressor(subject *s, verdict *v, int k, const double *Y, int 
     for (int j = 0; j < l; j++) sum += (ld)Y[i * l + j] * theta[j];
     tau[i] = (double)sum;
   }
+  double of_code = v->promise;
+  v->promise = fmax(v->promise, v->of_base);
   judge(s, v, k, PSDM_CODE_INVERSE, out);
+  v->promise = of_code;
 }
 
 /* theta (l) as psdm_code_build means it; l, -1 when refused */

@@ -300,7 +300,7 @@ static void program(void **state) {
 static const char cart_text[] = "convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic, limits: {lower: -1, upper: 5, effort: 8}}]\n"
                                 "links: [{mass: 2, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n";
 
-static const double zero[] = {0}, three[] = {3}, far_away[] = {7}, endless[] = {INFINITY}, negative[] = {-1};
+static const double zero[] = {0}, three[] = {3}, far_away[] = {7}, below[] = {-2}, endless[] = {INFINITY}, negative[] = {-1};
 
 static void refuses(const psdm_robot *robot, psdm_optimal_options options, psdm_status expected, const char *words) {
   psdm_optimal *optimal = (psdm_optimal *)&options;
@@ -319,7 +319,17 @@ static void refusals(void **state) {
   assert_int_equal(psdm_motion_polynomial(2, 5, (const double[]){0, 0}, (const double[]){1, 1}, 0, 1, NULL, &wide, NULL), PSDM_OK);
   assert_int_equal(psdm_motion_table(1, 1, zero, zero, NULL, NULL, NULL, &still, NULL), PSDM_OK);
   refuses(cart, (psdm_optimal_options){.to = three}, PSDM_E_ARGUMENT, "both ends");
+  refuses(cart, (psdm_optimal_options){.from = three}, PSDM_E_ARGUMENT, "both ends");
   refuses(cart, (psdm_optimal_options){.from = zero, .to = zero}, PSDM_E_ARGUMENT, "ends where it begins");
+  refuses(cart, (psdm_optimal_options){.from = endless, .to = three}, PSDM_E_ARGUMENT, "must be finite");
+  refuses(cart, (psdm_optimal_options){.from = far_away, .to = three}, PSDM_E_ARGUMENT, "its limits are");
+  refuses(cart, (psdm_optimal_options){.from = below, .to = three}, PSDM_E_ARGUMENT, "its limits are");
+  refuses(cart, (psdm_optimal_options){.from = zero, .to = below}, PSDM_E_ARGUMENT, "its limits are");
+  refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .velocity = zero}, PSDM_E_ARGUMENT, "positive numbers");
+  refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .acceleration = negative}, PSDM_E_ARGUMENT, "positive numbers");
+  refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .wall = INFINITY}, PSDM_E_ARGUMENT, "finite and not negative");
+  refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .nodes = -2}, PSDM_E_ARGUMENT, "2 to 10000");
+  refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .nodes = 10001}, PSDM_E_ARGUMENT, "2 to 10000");
   refuses(cart, (psdm_optimal_options){.from = zero, .to = endless}, PSDM_E_ARGUMENT, "must be finite");
   refuses(cart, (psdm_optimal_options){.from = zero, .to = far_away}, PSDM_E_ARGUMENT, "its limits are");
   refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .effort = negative}, PSDM_E_ARGUMENT, "positive numbers");
