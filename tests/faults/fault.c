@@ -1,11 +1,13 @@
 /* fault.c: loaded before the C library (LD_PRELOAD), it lets the k-th call of one kind fail.
  * By hand: FAULT=memory:17:once psdm ...; kinds and manners are below; FAULT_TRAP=1 stops there in a debugger. As a server (FAULT_SERVER=1) it stops before main, reads lines
  * "KIND K MANNER SECONDS" from descriptor 3, runs main in a fork for each, with ./out and ./err as its streams, and answers
- * "STATUS CALLS" on descriptor 4: what waitpid says (-1: it ran out of time) and how many calls of the kind there were. So a run costs no loading. */
+ * "STATUS CALLS" on descriptor 4: what waitpid says (-1: it ran out of time) and how many calls of the kind there were. So a run costs no loading. The manner "places" lets nothing
+ * fail and adds the numbers of those calls whose stack of callers was new. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>
@@ -14,6 +16,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +34,42 @@ static int kind = -1;
 static long at;
 static bool trap;          /* a debugger is to see it */
 static bool for_good;      /* the k-th call and all after it, not it alone */
-static atomic_long *calls; /* of the kind, where the server sees it */
+static bool listing;       /* nothing fails, new stacks are noted */
+enum { FRAMES = 9, STACKS = 1 << 17, PLACES = 1 << 15 };
+static struct shared {     /* what the server sees, too */
+  atomic_long calls;       /* of the kind */
+  long places, place[PLACES];
+} *shared;
+
+static _Thread_local bool looking; /* the search for callers may call what is counted */
+
+static void note(long number) {
+  static uint64_t seen[STACKS];
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  void *frame[FRAMES];
+  uint64_t hash = 0xCBF29CE484222325u;
+  looking = true;
+  int depth = backtrace(frame, FRAMES);
+  for (int i = 0; i < depth; i++) hash = (hash ^ (uint64_t)(uintptr_t)frame[i]) * 0x100000001B3u;
+  pthread_mutex_lock(&lock);
+  size_t slot = (size_t)(hash >> 20) % STACKS;
+  for (int tries = 0; seen[slot] && seen[slot] != hash && tries < STACKS; tries++) slot = (slot + 1) % STACKS;
+  if (!seen[slot] && shared->places < PLACES) shared->place[shared->places++] = number;
+  seen[slot] = hash;
+  pthread_mutex_unlock(&lock);
+  looking = false;
+}
 
 /* whether this call is to fail; errno is set then */
 static bool fails(int which) {
-  if (which != kind) return false;
-  long number = atomic_fetch_add(calls, 1) + 1;
+  if (which != kind || looking) return false;
+  long number = atomic_fetch_add(&shared->calls, 1) + 1;
+  if (listing) {
+    int was = errno;
+    note(number);
+    errno = was;
+    return false;
+  }
   if (number != at && !(for_good && number > at)) return false;
   if (trap) raise(SIGTRAP);
   errno = errors[which];
@@ -175,6 +208,9 @@ int posix_spawnp(pid_t *id, const char *name, const posix_spawn_file_actions_t *
 static bool arm(const char *name, long k, const char *manner) {
   at = k;
   for_good = strcmp(manner, "on") == 0;
+  listing = strcmp(manner, "places") == 0;
+  void *frame[1];
+  if (listing) backtrace(frame, 1); /* loads what it needs */
   for (int i = 0; i < KINDS; i++)
     if (strcmp(kinds[i], name) == 0) return kind = i, true;
   return strcmp(name, "none") == 0;
@@ -216,7 +252,8 @@ static int serve(int argc, char **argv, char **envp) {
     line[used] = 0;
     used = 0;
     if (sscanf(line, "%19s %ld %19s %lf", name, &k, manner, &seconds) != 4) return 98;
-    atomic_store(calls, 0);
+    atomic_store(&shared->calls, 0);
+    shared->places = 0;
     pid_t child = fork();
     if (child == 0) {
       setpgid(0, 0);
@@ -230,13 +267,15 @@ static int serve(int argc, char **argv, char **envp) {
     }
     setpgid(child, child);
     int status = wait_for(child, seconds);
-    dprintf(4, "%d %ld\n", status, atomic_load(calls));
+    dprintf(4, "%d %ld", status, atomic_load(&shared->calls));
+    for (long i = 0; i < shared->places; i++) dprintf(4, " %ld", shared->place[i]);
+    dprintf(4, "\n");
   }
   _exit(0);
 }
 
 static int begin(int argc, char **argv, char **envp) {
-  calls = mmap(NULL, sizeof *calls, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const char *server = getenv("FAULT_SERVER"), *fault = getenv("FAULT"), *locale = getenv("FAULT_LOCALE");
   trap = getenv("FAULT_TRAP") != NULL;
   unsetenv("LD_PRELOAD"); /* not for the programs that this one starts */

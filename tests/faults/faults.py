@@ -1,6 +1,6 @@
 """Every command of psdm while calls around it fail, limits are small, streams are closed, signals come.
 
-usage: faults.py PSDM FAULT_LIBRARY SOURCE [--seconds S] [--seed N|random] [--all] [--only WORD,...] [--parts WORD,...]
+usage: faults.py PSDM FAULT_LIBRARY SOURCE [--seconds S] [--seed N|random] [--all | --places] [--only WORD,...] [--parts WORD,...]
 
 For each command line of the table and each kind of call (memory, open, write, ...) the k-th call fails, once or for good. Whatever
 happens, the command must end in time, without a crash; exit code 0 means that all it wrote is what it writes otherwise; any other code
@@ -370,7 +370,7 @@ class Server:
     def run(self, kind, k, manner, seconds):
         self.hall.clean(self.case)
         print(kind, k, manner, seconds, file=self.to, flush=True)
-        status, calls = (int(x) for x in self.back.readline().split())
+        status, calls, *self.places = (int(x) for x in self.back.readline().split())
         code = None if status == -1 else -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         return code, calls
 
@@ -380,8 +380,8 @@ class Server:
         self.back.close()
 
 
-def failing_calls(hall, case, kinds, share, deadline):
-    """the k-th call fails: every k, or some of them, until the time is over"""
+def failing_calls(hall, case, kinds, share, deadline, places):
+    """the k-th call fails: every k, or one for each stack of callers, or some of them, until the time is over"""
     server = Server(hall, case)
     try:
         code, _ = server.run("none", 0, "once", PATIENCE)
@@ -390,9 +390,10 @@ def failing_calls(hall, case, kinds, share, deadline):
             return
         plans = []
         for kind in kinds:
-            _, calls = server.run(kind, 0, "once", PATIENCE)
-            for manner in ("once", "on"):
-                ks = list(range(1, calls + 1))
+            _, calls = server.run(kind, 0, "places" if places else "once", PATIENCE)
+            every = server.places if places else list(range(1, calls + 1))
+            for manner in ("once",) if places else ("once", "on"):
+                ks = every
                 if share is not None and len(ks) > share:
                     ks = sorted(case.random.sample(ks, share))
                 plans += [(kind, k, manner) for k in ks]
@@ -511,11 +512,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=25)
     parser.add_argument("--seed", default=os.environ.get("FAULTS_SEED", SEED), help="a number, or random")
     parser.add_argument("--all", action="store_true", help="every k, without a limit of time")
+    parser.add_argument("--places", action="store_true", help="every command line, one k for each stack of callers, without a limit of time")
     parser.add_argument("--only", default="", help="names of the table")
     parser.add_argument("--parts", default="calls,limits,closed,comma,killed")
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--share", type=int, default=None, help="at most so many k of each kind")
     options = parser.parse_args()
+    places, options.all = options.places, options.all or options.places
     seed = int.from_bytes(os.urandom(4), "little") if options.seed == "random" else int(options.seed)
     print(f"seed {seed}")
     hall = Hall(options)
@@ -558,7 +561,7 @@ def main():
             if "killed" in parts and (not few or at % 4 == 3):
                 killed(hall, case, 10 if options.all else 1)
             if "calls" in parts:
-                failing_calls(hall, case, options.kinds.split(","), options.share if options.all else 40, deadline)
+                failing_calls(hall, case, options.kinds.split(","), options.share if options.all else 40, deadline, places)
     except KeyboardInterrupt:
         print("interrupted: what was run until then")
     finally:
