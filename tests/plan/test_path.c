@@ -44,6 +44,42 @@ static void double_integrator(void **state) {
   psdm_robot_free(robot);
 }
 
+static void refuses(const psdm_robot *robot, const psdm_motion *path, psdm_path_options options, psdm_status expected, const char *words) {
+  psdm_path_plan *plan = (psdm_path_plan *)&plan;
+  psdm_error error = {0};
+  psdm_status status = psdm_path_plan_new(robot, path, &options, NULL, &plan, &error);
+  if (status != expected || plan || !strstr(error.text, words)) fail_msg("status %d, '%s'; %d and '%s' were expected", status, error.text, expected, words);
+}
+
+static void refusals(void **state) {
+  (void)state;
+  psdm_robot *cart = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n");
+  psdm_robot *unknown = parse_robot("convention: dh\njoints: [{name: cart, type: prismatic}]\n"), *loop = load_shipped("five_bar");
+  psdm_robot *lift = parse_robot("convention: dh\ngravity: [0, 0, -10]\njoints: [{name: cart, type: prismatic}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n");
+  psdm_motion *path = line(1, (const double[]){0}, (const double[]){3}), *wide = line(2, (const double[]){0, 0}, (const double[]){1, 1}), *still;
+  const double eight[] = {8}, zero[] = {0}, negative[] = {-1}, weak[] = {19.9}, slow[] = {1};
+  assert_int_equal(psdm_motion_table(1, 1, zero, zero, NULL, NULL, NULL, &still, NULL), PSDM_OK);
+  refuses(loop, wide, (psdm_path_options){.effort = eight}, PSDM_E_ROBOT, "closed loops");
+  refuses(cart, wide, (psdm_path_options){.effort = eight}, PSDM_E_ARGUMENT, "a path of 2 joints; 1 were expected");
+  refuses(cart, still, (psdm_path_options){.effort = eight}, PSDM_E_ARGUMENT, "no length");
+  refuses(cart, path, (psdm_path_options){.effort = eight, .friction = PSDM_FRICTION_KINDS}, PSDM_E_ARGUMENT, "out of range");
+  refuses(cart, path, (psdm_path_options){.effort = eight, .points = -1}, PSDM_E_ARGUMENT, "out of range");
+  refuses(cart, path, (psdm_path_options){.effort = eight, .points = 1}, PSDM_E_ARGUMENT, "out of range");
+  refuses(cart, path, (psdm_path_options){.effort = eight, .points = 2000000000}, PSDM_E_ARGUMENT, "out of range");
+  refuses(cart, path, (psdm_path_options){.effort = eight, .begin = -1}, PSDM_E_ARGUMENT, "out of range");
+  refuses(cart, path, (psdm_path_options){.effort = eight, .end = NAN}, PSDM_E_ARGUMENT, "out of range");
+  refuses(cart, path, (psdm_path_options){.effort = eight, .end = INFINITY}, PSDM_E_ARGUMENT, "out of range");
+  refuses(cart, path, (psdm_path_options){.effort = zero}, PSDM_E_ARGUMENT, "");
+  refuses(cart, path, (psdm_path_options){.effort = eight, .velocity = negative}, PSDM_E_ARGUMENT, "");
+  refuses(cart, path, (psdm_path_options){.effort = eight, .acceleration = zero}, PSDM_E_ARGUMENT, "");
+  refuses(unknown, path, (psdm_path_options){.effort = eight}, PSDM_E_MISSING, "");
+  refuses(lift, path, (psdm_path_options){.effort = weak}, PSDM_E_ARGUMENT, ""); /* it cannot hold its own weight */
+  refuses(cart, path, (psdm_path_options){.effort = eight, .velocity = slow, .end = 2}, PSDM_E_ARGUMENT, "above a velocity limit");
+  refuses(cart, path, (psdm_path_options){.effort = eight, .begin = 100}, PSDM_E_ARGUMENT, "cannot be left behind within its limits"); /* too fast to stop */
+  psdm_motion_free(path), psdm_motion_free(wide), psdm_motion_free(still);
+  psdm_robot_free(cart), psdm_robot_free(unknown), psdm_robot_free(loop), psdm_robot_free(lift);
+}
+
 /* a curved path of a random robot: limits hold, one is always met, slower paths are never quicker */
 static void random_paths(void **state) {
   (void)state;
@@ -107,6 +143,6 @@ static void random_paths(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(double_integrator), cmocka_unit_test(random_paths)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(double_integrator), cmocka_unit_test(refusals), cmocka_unit_test(random_paths)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
