@@ -163,7 +163,7 @@ static void test_shipped(void **unused) {
 }
 
 /* robots that are tried: sanitizers take ten times as long, and look for other things than numbers */
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef SLOW_BUILD
 enum { RANDOM_ROBOTS = 10, ROUNDED_ROBOTS = 2 };
 #else
 enum { RANDOM_ROBOTS = 40, ROUNDED_ROBOTS = 10 };

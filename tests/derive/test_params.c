@@ -397,7 +397,7 @@ static void random_robots(void **state) {
   (void)state;
   static char text[40000];
   rng g = rng_start("random_robots");
-#if defined(__SANITIZE_ADDRESS__) /* which looks for other things than numbers, and takes its time */
+#ifdef SLOW_BUILD
   enum { ROBOTS = 30 };
 #else
   enum { ROBOTS = 100 };

@@ -2,6 +2,11 @@
 #ifndef SUPPORT_H
 #define SUPPORT_H
 
+/* builds that look for other things than numbers, and take their time: tests of many robots take fewer */
+#if defined(__SANITIZE_ADDRESS__) || defined(PSDM_COVERAGE)
+#define SLOW_BUILD
+#endif
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
