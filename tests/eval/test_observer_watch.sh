@@ -11,7 +11,7 @@ ln -s "$PSDM" bin/psdm
 awk '/^```c$/ { on = 1; next } /^```/ { on = 0 } on' "$SOURCE/docs/observer.md" > watch.c
 awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$SOURCE/docs/observer.md" > simulate.sh
 # shellcheck disable=SC2046,SC2086 # several words are meant
-$CC -std=c11 -O2 -Wall -Wextra -Werror ${SANITIZE:+-fsanitize=$SANITIZE} "-I$SOURCE/include" "-I$BUILD/include" watch.c "$BUILD/libpsdm.a" \
+$CC -std=c11 -O2 -Wall -Wextra -Werror ${COVERAGE:-} ${SANITIZE:+-fsanitize=$SANITIZE} "-I$SOURCE/include" "-I$BUILD/include" watch.c "$BUILD/libpsdm.a" \
   $(pkg-config --libs $(sed -n 's/^Requires.private: *//p' "$BUILD/psdm.pc" | tr ',' ' ')) $(sed -n 's/^Libs.private://p' "$BUILD/psdm.pc") -o watch || failed "the document's program does not build"
 PATH="$work/bin:$PATH" bash -euo pipefail simulate.sh > words 2>&1 || { cat words; failed "the document's simulation"; }
 ./watch arm_kinematics.yaml calibration.csv push_log.csv 5e-7 > seen || failed "watch"

@@ -63,8 +63,8 @@ PY
 
 # ---- the scripts ----
 
-# a library with sanitizers has no place in a benchmark
-if [ -z "${SANITIZE:-}" ] && [ -f "$BUILD/libpsdm.a" ] && [ -f "$BUILD/psdm.pc" ]; then
+# a library with sanitizers or counters has no place in a benchmark
+if [ -z "${SANITIZE:-}${COVERAGE:-}" ] && [ -f "$BUILD/libpsdm.a" ] && [ -f "$BUILD/psdm.pc" ]; then
   BENCH_OUT=$work/derive bash "$SOURCE/bench/derive/run.sh" --quick --json derive.json > out 2> err
   code=$?
   expect_code 0 "bench/derive/run.sh --quick --json"

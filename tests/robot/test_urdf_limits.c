@@ -40,7 +40,7 @@ static void put_joint(buffer *b, int j, const char *type, const char *rest) {
 
 /* ---- clocks ---- */
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef SLOW_BUILD
 #define SLOWNESS 5
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
