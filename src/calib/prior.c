@@ -141,7 +141,7 @@ bool psdmp_invert_scaled(int n, double *A, double *inverse, double *scale) {
   for (int i = 0; i < n; i++) scale[i] = 1 / sqrt(A[(long)i * n + i]);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) A[(long)i * n + j] *= scale[i] * scale[j];
-  if (!psdmp_invert(n, A, inverse)) return false;
+  if (!psdmp_invert(n, A, inverse, PSDMP_PIVOT)) return false;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) inverse[(long)i * n + j] *= scale[i] * scale[j];
   return true;

@@ -159,7 +159,7 @@ static bool invert(int n, double *M, double *Minv, double *scale) {
     scale[i] = 1 / sqrt(fabs(M[i * n + i]));
   }
   for (int i = 0; i < n * n; i++) M[i] *= scale[i / n] * scale[i % n];
-  if (!psdmp_invert(n, M, Minv)) return false;
+  if (!psdmp_invert(n, M, Minv, psdmp_rounding(n))) return false;
   for (int i = 0; i < n * n; i++) Minv[i] *= scale[i / n] * scale[i % n];
   return true;
 }

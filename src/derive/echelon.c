@@ -191,7 +191,7 @@ static bool find_pivots(echelon *e) {
   if (e->pivots < l) return false;
   sort_pivots(e);
   memcpy(e->basis, e->W, sizeof *e->W * (size_t)l * (size_t)l);
-  if (!psdmp_invert(l, e->basis, e->inverse)) return false;
+  if (!psdmp_invert(l, e->basis, e->inverse, PSDMP_PIVOT)) return false;
   for (int i = 0; i < l; i++)
     for (int j = 0; j < l; j++) e->inverse[(long)i * l + j] /= e->length[j];
   return true;

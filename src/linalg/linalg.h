@@ -2,6 +2,7 @@
 #ifndef PSDMP_LINALG_H
 #define PSDMP_LINALG_H
 
+#include <float.h>
 #include <stdbool.h>
 
 #include "psdm/status.h"
@@ -12,8 +13,11 @@ bool psdmp_cholesky(int n, double *A);
 /* Solves L L^T x = b in place. */
 void psdmp_cholesky_solve(int n, const double *L, double *x);
 
-/* inverse = A^-1 by elimination with row pivoting; A is spoilt. False when a pivot is what rounding leaves of zero. */
-bool psdmp_invert(int n, double *A, double *inverse);
+/* inverse = A^-1 by elimination with row pivoting; A is spoilt. False when a pivot is not above so small a share of the largest entry: PSDMP_PIVOT leaves some digits
+ * of the inverse; psdmp_rounding(n) any, for what is compared with such an inverse alone. */
+#define PSDMP_PIVOT 1e-12
+bool psdmp_invert(int n, double *A, double *inverse, double share);
+static inline double psdmp_rounding(int n) { return 4 * n * DBL_EPSILON; }
 
 /* Eigenvalues of a symmetric 3 x 3 matrix xx xy xz yy yz zz, ascending (cyclic Jacobi). */
 void psdmp_eigenvalues3(const double a[6], double out[3]);

@@ -1,5 +1,4 @@
 /* small.c: small matrices by plain loops: Cholesky's factor, inverse, eigenvalues of a symmetric 3 x 3 (cyclic Jacobi). */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +44,7 @@ static void subtract_row(int n, double *a, const double *b, double factor) {
   for (int j = 0; j < n; j++) a[j] -= factor * b[j];
 }
 
-bool psdmp_invert(int n, double *A, double *inverse) {
+bool psdmp_invert(int n, double *A, double *inverse, double share) {
   double largest = 0;
   for (long i = 0; i < (long)n * n; i++) largest = fmax(largest, fabs(A[i]));
   memset(inverse, 0, sizeof *inverse * (size_t)n * (size_t)n);
@@ -57,7 +56,7 @@ bool psdmp_invert(int n, double *A, double *inverse) {
     double *Ak = A + (long)k * n, *Bk = inverse + (long)k * n;
     swap_rows(n, Ak, A + (long)pivot * n);
     swap_rows(n, Bk, inverse + (long)pivot * n);
-    if (!(fabs(Ak[k]) > 4 * n * DBL_EPSILON * largest)) return false; /* what rounding leaves of zero */
+    if (!(fabs(Ak[k]) > share * largest)) return false;
     double scale = 1 / Ak[k];
     for (int j = 0; j < n; j++) Ak[j] *= scale, Bk[j] *= scale;
     for (int i = 0; i < n; i++) {

@@ -231,7 +231,7 @@ static psdm_status build_transmission(const psdmp_spec *spec, psdm_robot *r, psd
     if (r->joint[j].q >= 0)
       for (int i = 0; i < n; i++) r->transmission[i * n + r->joint[j].q] /= r->joint[j].gear;
   memcpy(copy, r->transmission, sizeof *copy * (size_t)n * (size_t)n);
-  if (!psdmp_invert(n, copy, r->transmission_inv))
+  if (!psdmp_invert(n, copy, r->transmission_inv, PSDMP_PIVOT))
     return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
                       "transmission is singular; some joint motion moves no motor");
   return PSDM_OK;

@@ -58,7 +58,7 @@ static psdm_status stiffness(psdm_sim *s, double *fastest) {
   *fastest = 0;
   if (s->at_z < 0 && !s->motors) return PSDM_OK;
   psdm_status status = psdmp_sim_mass(s, s->y, s->M);
-  if (status || !psdmp_invert(s->N, s->M, s->W)) return status ? status : PSDM_E_SINGULAR;
+  if (status || !psdmp_invert(s->N, s->M, s->W, psdmp_rounding(s->N))) return status ? status : PSDM_E_SINGULAR;
   for (int i = 0; i < s->n; i++) {
     const psdmp_drive_train *j = &s->joint[i];
     double v = psdmp_sim_speed(s, s->y, i), lightness = s->W[(long)j->at * s->N + j->at], stiff = 0, damp = 0;
