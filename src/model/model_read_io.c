@@ -164,7 +164,11 @@ static psdm_status read_functions(reader *r) {
     int k = class_of(e, n);
     if (k < last) return refuse(r, at, "functions must stand by class: gravity, accelerations, centrifugal, Coriolis");
     while (last < k) m->class_start[++last] = f;
-    for (int j = 0; j < n; j++) m->code[f] += (uint64_t)(m->prismatic[j] ? e[j] : 2 * e[2 * n + j] + e[n + j]) * m->weight[j];
+    for (int j = 0; j < n; j++) {
+      int turned = 2 * e[2 * n + j] + e[n + j];
+      if (m->prismatic[j] && turned) return refuse(r, at, "a joint has powers of q in one function and of sines in another");
+      m->code[f] += (uint64_t)(m->prismatic[j] ? e[j] : turned) * m->weight[j];
+    }
   }
   while (last < m->classes) m->class_start[++last] = m->p;
   return PSDM_OK;

@@ -62,7 +62,66 @@ static void every_node(void **state) {
   assert_true(t.refused > 100);
 }
 
+/* one text of a model of two joints in place of another: exponents are of q, sin q, cos q, qd, qdd */
+static void odd_functions(void **state) {
+  (void)state;
+  static const struct {
+    const char *from, *to, *words; /* NULL: accepted */
+  } cases[] = {{"\"0010000000\"", "\"1010000000\"", "powers of q and of sines"},
+               {"\"0010000000\"", "\"1000100000\"", "powers of q and of sines"},
+               {"\"0010000000\"", "\"1000000000\"", "in one function and of sines in another"},
+               {"\"0010000000\"", "\"0020000000\"", "a square of a sine"},
+               {"\"0010000000\"", "\"0000900000\"", NULL},
+               {"\"0010000000\"", "\"001000000\"", "5n digits"},
+               {"\"0010000000\"", "\"00100000x0\"", "5n digits"},
+               {"\"0010000000\"", "[]", "5n digits"},
+               {"\"0000000010\"", "\"0000000020\"", "by class"},
+               {"\"0000000010\"", "\"0000000011\"", "by class"},
+               {"\"0000000010\"", "\"0000001010\"", "by class"},
+               {"\"0000000010\"", "\"0000001000\"", "by class"},
+               {"\"0001002000\"", "\"0001003000\"", "by class"},
+               {"\"0001002000\"", "\"0001000010\"", "by class"},
+               {"[0, 0, 2, -1]", "[1, 0, 2, -1], [0, 0, 2, -1]", "functions ascending"},
+               {"[0, 0, 2, -1]", "[0, 2, 2, -1]", "[function, joint, parameter, value]"},
+               {"[0, 0, 2, -1]", "[0, 0, 6, -1]", "[function, joint, parameter, value]"},
+               {"[0, 0, 2, -1]", "[0, 0, 2, nan]", "[function, joint, parameter, value]"},
+               {"[0, 0, 2, -1]", "[0, 0, 2]", "[function, joint, parameter, value]"},
+               {"\"n\": 2", "\"n\": 0", "were expected"},
+               {"\"n\": 2", "\"n\": 65", "were expected"},
+               {"\"links\": 2", "\"links\": 3", "ten for each link"},
+               {"\"m1\"", "\"a name that is far too long for any parameter of a robot that there is\"", "a parameter's name"},
+               {"\"gravity\": [0, -9.8", "\"gravity\": [x, -9.8", "a number was expected"},
+               {"\"gravity\": [0, -9.8", "\"gravity\": [0, 0, -9.8", "a list of 3 numbers"},
+               {"\"kinematics\"", "\"dynamics\"", "kinematics and gravity"}};
+  char path[64];
+  psdm_robot *robot = load_shipped("two_link");
+  psdm_model *model;
+  char *text;
+  size_t length;
+  psdmp_arena arena = {0};
+  snprintf(path, sizeof path, "/tmp/psdm-nodes-%ld.json", (long)getpid());
+  assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_model_save(model, robot, path, NULL), PSDM_OK);
+  psdm_model_free(model);
+  assert_int_equal(psdmp_file_read(path, 1 << 20, &arena, &text, &length, NULL), PSDM_OK);
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const char *at = strstr(text, cases[k].from);
+    psdm_error error = {0};
+    FILE *out = fopen(path, "w");
+    if (!at || !out) fail_msg("no '%s'", cases[k].from);
+    fprintf(out, "%.*s%s%s", (int)(at - text), text, cases[k].to, at + strlen(cases[k].from));
+    assert_int_equal(fclose(out), 0);
+    psdm_status status = psdm_model_load(path, NULL, &model, &error);
+    if (!cases[k].words ? status != PSDM_OK : status != PSDM_E_PARSE || model || error.line < 1 || !strstr(error.text, cases[k].words))
+      fail_msg("%s for %s: status %d, line %d, '%s'", cases[k].to, cases[k].from, status, error.line, error.text);
+    psdm_model_free(model);
+  }
+  unlink(path);
+  psdmp_arena_free(&arena);
+  psdm_robot_free(robot);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_node)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_node), cmocka_unit_test(odd_functions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
