@@ -212,6 +212,34 @@ psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot
   return status;
 }
 
+/* the base parameter that the whole set pi gives: its formula, and what its terms are at most */
+static double by_formula(const psdm_model *m, int j, const double *pi, double *size) {
+  double sum = 0;
+  *size = 0;
+  for (int t = 0; t < psdm_model_base_terms(m, j); t++) {
+    int k;
+    double term = psdm_model_base_term(m, j, t, &k) * pi[k];
+    sum += term, *size += fabs(term);
+  }
+  return sum;
+}
+
+psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *r, const char *file, int line, psdm_error *error) {
+  const double rounded = 1e-4; /* by hand, in either of them */
+  psdm_model *model;
+  psdm_status status = psdm_parameters_model(r, r->arena.allocator, &model, error);
+  if (status) return status;
+  bool same = psdm_model_l(model) == p->base; /* else gravity is another, and pi alone speaks */
+  for (int j = 0; j < p->base && same; j++) same = strcmp(p->theta[j].name, psdm_model_base_name(model, j)) == 0;
+  for (int j = 0; j < p->base && same && !status; j++) {
+    double size, value = by_formula(model, j, p->pi, &size);
+    if (!(fabs(value - p->theta[j].value) <= rounded * size))
+      status = psdmp_fail(error, PSDM_E_PARSE, file, line, 0, "theta and pi do not agree: %s is %.6g, and %.6g by pi; without the key 'pi' theta is taken", p->theta[j].name, p->theta[j].value, value);
+  }
+  psdm_model_free(model);
+  return status;
+}
+
 /* a drive's friction and torque constant are those of the joint of its number; what no step has found stays the robot's own */
 static void set_drives(const psdm_parameters *p, psdm_robot *r) {
   for (int j = 0; j < r->joints; j++) {

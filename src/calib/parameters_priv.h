@@ -25,6 +25,9 @@ psdm_status psdmp_parameters_match(const psdm_parameters *p, const psdm_robot *r
 /* Whether the base parameters are this robot's own, all of them: gravity in another direction makes others. */
 psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line, psdm_error *error);
 
+/* Whether theta is what pi gives, where both are there and the base parameters are this robot's own. PSDM_E_PARSE: one of them was changed. */
+psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line, psdm_error *error);
+
 /* Rows of the covariance. */
 int psdmp_parameters_wide(const psdm_parameters *p);
 

@@ -419,6 +419,7 @@ static psdm_status read_oneshot(const reader *r, const psdmp_node *const *found)
   psdm_status status = read_estimator(r, found[ESTIMATOR]);
   if (!status) status = read_friction(r, found[FRICTION]);
   if (!status && found[PI]) status = read_full(r, found[PI]);
+  if (!status && found[PI]) status = psdmp_parameters_agree(p, r->robot, r->file, found[THETA]->line, r->error);
   if (!status && !found[PI]) status = psdmp_parameters_complete(p, r->robot, r->file, found[THETA]->line, r->error);
   if (!status && found[LOAD]) status = list(r, found[LOAD], p->base, true, &p->theta_load);
   if (!status && found[MEAN_LOAD]) status = list(r, found[MEAN_LOAD], p->n, true, &p->load);

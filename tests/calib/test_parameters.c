@@ -43,8 +43,11 @@ static made *make(rng *g, const psdm_robot *robot, bool full, bool covariance) {
     m->theta[j] = (psdm_estimate){m->name[j], any_number(g), fabs(any_number(g)), rng_uniform(g, 0, 1), rng_int(g, 0, 1)};
     m->theta_load[j] = any_number(g);
   }
-  psdm_model_free(model);
   for (int k = 0; k < psdm_robot_parameter_count(robot); k++) m->pi[k] = any_number(g);
+  double theta[MOST_STANDARD];
+  psdm_model_theta(model, m->pi, theta);
+  for (int j = 0; j < base && full; j++) m->theta[j].value = theta[j];
+  psdm_model_free(model);
   for (int i = 0; i < n; i++) {
     m->sigma[i] = any_number(g), m->speed[i] = rng_uniform(g, 0.1, 3), m->load[i] = rng_uniform(g, 0, 10);
     m->columns[i] = rng_int(g, 0, MOST_COLUMNS);

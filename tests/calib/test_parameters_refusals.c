@@ -24,7 +24,7 @@ static const char oneshot[] = HEAD THETA
     "sigma: [.inf, .nan]\n"
     "choices: {kinematics: qd, cutoff: 10, delay: 0.001, lambda: 0.1, rest: 0.01, rate: 1000}\n"
     "errors: {train: {global_rel: 0.01, rows: [5, 6], rmse: [1, 2], rel: [1, 2], nrmse: [1, 2], r2: [1, 2]}, heldout: {rows: [1, 2]}}\n"
-    "pi: {links: [[1, 0, 0, 0, 1, 0, 0, 1, 0, 1], [1, 0, 0, 0, 1, 0, 0, 1, 0, 1]], drives: [0.4]}\n";
+    "pi: {links: [[0, 3, 0, 0, 1, 0, 0, 1, 0, -3.7], [0, 1.2, 0, 0, 1, 0, 0, 1, 0, -1.6]], drives: [0.4]}\n";
 
 static const char steps[] = HEAD THETA
     "route: steps\n"
@@ -97,10 +97,12 @@ static const edit oneshot_edits[] = {
     {"rows: [5, 6]", "rows: [5]", "rows has 1 numbers; 2 were expected", 11},
     {"global_rel: 0.01", "global_rel: x", "global_rel is 'x'; a decimal number was expected", 11},
     {"r2: [1, 2]", "r3: [1, 2]", "unknown key 'r3' in errors", 11},
-    {"pi: {links: [[1", "pi: {link: [[1", "unknown key 'link' in pi; did you mean 'links'?", 12},
-    {", [1, 0, 0, 0, 1, 0, 0, 1, 0, 1]]", "]", "a list of 2 links, ten numbers each, was expected", 12},
-    {"[[1, 0, 0, 0, 1", "[[1, 0, 0, 0, 0, 1", "the list has 11 numbers; 10 were expected", 12},
+    {"pi: {links: [[0", "pi: {link: [[0", "unknown key 'link' in pi; did you mean 'links'?", 12},
+    {", [0, 1.2, 0, 0, 1, 0, 0, 1, 0, -1.6]]", "]", "a list of 2 links, ten numbers each, was expected", 12},
+    {"[[0, 3, 0, 0, 1", "[[0, 3, 0, 0, 0, 1", "the list has 11 numbers; 10 were expected", 12},
     {"drives: [0.4]", "drives: [.nan]", "a finite number was expected", 12},
+    {"mx2: {value: 1.2}", "mx2: {value: 1.3}", "theta and pi do not agree: mx2 is 1.3, and 1.2 by pi; without the key 'pi' theta is taken", 4},
+    {"drives: [0.4]", "drives: [0.5]", "theta and pi do not agree: Ia2 is 0.4, and 0.5 by pi", 4},
 };
 
 static const edit steps_edits[] = {
