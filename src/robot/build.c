@@ -350,6 +350,7 @@ psdm_status psdmp_robot_build(psdmp_spec *spec, psdm_robot *r, psdm_error *error
   r->collision = spec->collision;
   status = close_loops(spec, r, error);
   if (status) return status;
+  if (spec->thetas && !psdm_robot_ready(r, NULL) && psdmp_list_add(&spec->warnings, &r->arena, "theta is not used: masses and inertias of all links are known")) return no_memory(spec, error);
   r->notes = spec->notes.count;
   r->note = spec->notes.text;
   r->warnings = spec->warnings.count;

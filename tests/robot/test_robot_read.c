@@ -555,6 +555,8 @@ static void implausible_links_are_named(void **state) {
        "link 'link1': inertia about its centre of mass is not positive definite (smallest principal moment -0.5 kg m^2)"},
       {ARM("{mass: 1}") "tool: {mass: -1}\n", "link 'tool': mass is negative (-1 kg)"},
       {ARM("{mass: 1}") "tool: {name: gripper, mass: -1}\n", "link 'gripper': mass is negative (-1 kg)"},
+      {ARM("{}") "theta: {ZZ1: 2}\n", NULL},
+      {ARM("{mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}") "theta: {ZZ1: 2}\n", "theta is not used: masses and inertias of all links are known"},
   };
 #undef ARM
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
