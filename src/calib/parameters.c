@@ -11,13 +11,6 @@
 
 static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-int psdmp_standard_find(const psdm_robot *robot, const char *name) {
-  char own[32];
-  for (int k = 0; k < psdm_robot_parameter_count(robot); k++)
-    if (strcmp(psdm_robot_parameter_name(robot, k, own, sizeof own), name) == 0) return k;
-  return -1;
-}
-
 psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_derive_info *info, psdm_error *error) {
   static const psdm_derive_options physical = {.rank_tolerance = PSDMP_PHYSICAL_RANK};
   psdm_robot bare = *robot;

@@ -16,9 +16,6 @@ struct psdmp_parameters {
 /* NULL: out of memory. */
 psdm_parameters *psdmp_parameters_new(const psdm_allocator *allocator);
 
-/* Index of a standard parameter by its name, -1 when there is none. */
-int psdmp_standard_find(const psdm_robot *robot, const char *name);
-
 /* Whether they were found for a robot of these kinematics. */
 psdm_status psdmp_parameters_match(const psdm_parameters *p, const psdm_robot *robot, psdm_error *error);
 

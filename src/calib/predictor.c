@@ -4,6 +4,7 @@
 
 #include "calib/calib_priv.h"
 #include "calib/parameters_priv.h"
+#include "robot/robot_priv.h"
 #include "psdm/friction.h"
 #include "psdm/rigid.h"
 

@@ -283,6 +283,13 @@ char *psdm_robot_parameter_name(const psdm_robot *r, int k, char *buf, size_t si
   return buf;
 }
 
+int psdmp_standard_find(const psdm_robot *r, const char *name) {
+  char own[32];
+  for (int k = 0; k < psdm_robot_parameter_count(r); k++)
+    if (strcmp(psdm_robot_parameter_name(r, k, own, sizeof own), name) == 0) return k;
+  return -1;
+}
+
 void psdm_robot_parameters(const psdm_robot *r, double *pi) {
   int inertial = PSDMP_STANDARD * r->bodies;
   memcpy(pi, r->pi, sizeof *pi * (size_t)inertial);

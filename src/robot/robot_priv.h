@@ -81,6 +81,7 @@ bool psdmp_parse_assumption(const char *text, int links, psdmp_assumption *a);
 typedef struct psdmp_theta {
   const char *name;
   double value;
+  int line;
 } psdmp_theta;
 
 /* A closed loop: a point of one link's frame coincides with a point of another's. */
@@ -184,6 +185,9 @@ void psdmp_robot_place(psdm_robot *robot);
 /* A copy that can take other lengths and shares all else, its inertias included, which then mean nothing. False: out of memory. */
 bool psdmp_robot_copy(const psdm_robot *robot, psdmp_arena *arena, psdm_robot *copy);
 void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths);
+
+/* Index of a standard parameter by its name, -1 when there is none. */
+int psdmp_standard_find(const psdm_robot *robot, const char *name);
 
 /* One of the standard parameters of psdm_robot_parameters; NAN beyond the last. */
 double psdmp_robot_parameter(const psdm_robot *robot, int k);

@@ -538,6 +538,7 @@ static psdm_status read_theta(reader *r, const psdmp_node *node) {
       if (strcmp(spec->theta[i].name, at->key) == 0) return refuse(r, at->key_line, at->key_column, "base parameter stands twice");
     psdm_status status = read_number(r, at, &spec->theta[spec->thetas].value);
     if (status) return status;
+    spec->theta[spec->thetas].line = at->key_line;
     spec->theta[spec->thetas++].name = at->key;
   }
   return PSDM_OK;
