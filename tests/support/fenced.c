@@ -1,8 +1,12 @@
-/* fenced.c: the size in front of a piece, a fence behind it. */
+/* fenced.c: a page that may not be touched behind each piece, and what is left of the page before it holds a pattern. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "fenced.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef __SANITIZE_ADDRESS__
 
@@ -10,29 +14,38 @@ void counting_fenced_init(counting *c, long fail_at) { counting_init(c, fail_at)
 
 #else
 
-enum { FENCE = 16, PATTERN = 0xA5 };
+enum { ALIGN = 16, PATTERN = 0xFF }; /* doubles that are NAN, ints that are -1 */
+
+/* in front of a piece: what was mapped, and how much of it is the piece */
+typedef struct fence {
+  size_t mapped, bytes;
+} fence;
+
+static size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 static void *fence_allocate(void *user, size_t bytes) {
   counting *c = user;
   if (++c->calls == c->fail_at) return NULL;
-  unsigned char *piece = malloc(bytes + 2 * FENCE);
-  if (!piece) return NULL;
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), room = rounded(bytes, ALIGN), mapped = rounded(room + sizeof(fence), page) + page;
+  unsigned char *map = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *end = map + mapped - page;
+  if (map == MAP_FAILED) return NULL;
+  assert_int_equal(mprotect(end, page, PROT_NONE), 0);
+  *(fence *)(void *)(end - room - sizeof(fence)) = (fence){mapped, bytes};
+  memset(end - room, PATTERN, room);
   c->live++;
-  memcpy(piece, &bytes, sizeof bytes);
-  memset(piece + FENCE, PATTERN, bytes + FENCE);
-  return piece + FENCE;
+  return end - room;
 }
 
 static void fence_release(void *user, void *memory) {
   counting *c = user;
   if (!memory) return;
-  unsigned char *piece = (unsigned char *)memory - FENCE;
-  size_t bytes;
-  memcpy(&bytes, piece, sizeof bytes);
-  for (int i = 0; i < FENCE; i++)
-    if (piece[FENCE + bytes + (size_t)i] != PATTERN) fail_msg("a piece of %zu bytes was written to behind its end", bytes);
+  unsigned char *piece = memory;
+  fence own = *(fence *)(void *)(piece - sizeof own);
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), room = rounded(own.bytes, ALIGN);
+  for (size_t i = own.bytes; i < room; i++)
+    if (piece[i] != PATTERN) fail_msg("a piece of %zu bytes was written to behind its end", own.bytes);
   c->live--;
-  free(piece);
+  munmap(piece + room + page - own.mapped, own.mapped);
 }
 
 void counting_fenced_init(counting *c, long fail_at) { *c = (counting){{fence_allocate, fence_release, c}, 0, 0, fail_at}; }

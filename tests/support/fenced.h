@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-/* Memory is no zeros, and the test fails when a piece that was written to behind its end is released. */
+/* Memory is no zeros but NAN. To read or write behind the end of a piece, rounded to 16 bytes, ends the program; a piece written to within these fails when it is released. */
 void counting_fenced_init(counting *c, long fail_at);
 
 #endif
