@@ -74,7 +74,7 @@ static psdm_status estimate(estimator *run, const problem *p, const psdmp_fit_op
   double *scratch = scratch_of(psdmp_fit_scratch(&p->rows));
   *fit = (psdmp_fit){.theta = x, .phi = x + p->rows.base, .cost = cost, .covariance = covariance};
   psdm_status status = run(&p->rows, options, scratch, fit);
-  free(scratch);
+  fenced_free(scratch);
   return status;
 }
 

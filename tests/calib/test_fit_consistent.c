@@ -52,7 +52,7 @@ static psdm_status estimate(estimator *run, const case_of *c, double *covariance
   double *scratch = scratch_of(psdmp_fit_scratch(&c->p.rows));
   a->fit = (psdmp_fit){.theta = a->theta, .pi = a->pi, .phi = a->phi, .cost = a->cost, .covariance = covariance};
   psdm_status status = run(&c->p.rows, &c->options, scratch, &a->fit);
-  free(scratch);
+  fenced_free(scratch);
   return status;
 }
 
@@ -696,7 +696,7 @@ static void test_seven_joints(void **unused) {
   double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
   print_message("%d base and %d own parameters: %d steps, %.1f ms\n", c.p.rows.base, c.p.own, a.fit.steps, 1e3 * seconds);
   assert_true(seconds < 1);
-  free(scratch);
+  fenced_free(scratch);
   problem_free(&c.p);
 }
 

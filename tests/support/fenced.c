@@ -4,6 +4,7 @@
 #endif
 #include "fenced.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,6 +12,14 @@
 #ifdef __SANITIZE_ADDRESS__
 
 void counting_fenced_init(counting *c, long fail_at) { counting_init(c, fail_at); } /* which sees reads too */
+
+void *fenced_new(size_t bytes) {
+  void *memory = malloc(bytes);
+  assert_non_null(memory);
+  return memset(memory, 0xFF, bytes);
+}
+
+void fenced_free(void *memory) { free(memory); }
 
 #else
 
@@ -23,29 +32,43 @@ typedef struct fence {
 
 static size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
-static void *fence_allocate(void *user, size_t bytes) {
-  counting *c = user;
-  if (++c->calls == c->fail_at) return NULL;
+static void *fence_new(size_t bytes) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE), room = rounded(bytes, ALIGN), mapped = rounded(room + sizeof(fence), page) + page;
   unsigned char *map = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *end = map + mapped - page;
   if (map == MAP_FAILED) return NULL;
   assert_int_equal(mprotect(end, page, PROT_NONE), 0);
   *(fence *)(void *)(end - room - sizeof(fence)) = (fence){mapped, bytes};
-  memset(end - room, PATTERN, room);
-  c->live++;
-  return end - room;
+  return memset(end - room, PATTERN, room);
 }
 
-static void fence_release(void *user, void *memory) {
-  counting *c = user;
+void fenced_free(void *memory) {
   if (!memory) return;
   unsigned char *piece = memory;
   fence own = *(fence *)(void *)(piece - sizeof own);
   size_t page = (size_t)sysconf(_SC_PAGESIZE), room = rounded(own.bytes, ALIGN);
   for (size_t i = own.bytes; i < room; i++)
     if (piece[i] != PATTERN) fail_msg("a piece of %zu bytes was written to behind its end", own.bytes);
-  c->live--;
   munmap(piece + room + page - own.mapped, own.mapped);
+}
+
+void *fenced_new(size_t bytes) {
+  void *memory = fence_new(bytes);
+  assert_non_null(memory);
+  return memory;
+}
+
+static void *fence_allocate(void *user, size_t bytes) {
+  counting *c = user;
+  if (++c->calls == c->fail_at) return NULL;
+  void *memory = fence_new(bytes);
+  c->live += memory != NULL;
+  return memory;
+}
+
+static void fence_release(void *user, void *memory) {
+  counting *c = user;
+  c->live -= memory != NULL;
+  fenced_free(memory);
 }
 
 void counting_fenced_init(counting *c, long fail_at) { *c = (counting){{fence_allocate, fence_release, c}, 0, 0, fail_at}; }
