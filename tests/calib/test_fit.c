@@ -308,8 +308,35 @@ static void test_empty(void **unused) {
   problem_free(&p);
 }
 
+/* noise of each joint: its squares over rows less what was fitted, of the shared parameters as many as its rows are of all; never below a billionth of its torque */
+static void test_sigma(void **unused) {
+  (void)unused;
+  rng g = rng_start("fit sigma");
+  for (int trial = 0; trial < 20; trial++) {
+    problem p;
+    double cost[JOINTS_MOST + 1], sigma[JOINTS_MOST + 1], total = 0;
+    random_problem(&p, &g, 0.3);
+    int n = p.rows.n, silent = trial % 4 == 0 ? rng_int(&g, 0, n - 1) : -1; /* one whose torque is zero */
+    for (long i = 0; i < p.each && silent >= 0; i++) p.X[silent][i * width_of(&p, silent) + width_of(&p, silent) - 1] = 0;
+    compress(&p, 0, p.each, p.R);
+    for (int j = 0; j < n; j++) p.count[j] = trial == 1 ? 0 : trial % 5 == 2 ? rng_int(&g, 0, 9) : rng_uniform(&g, 50, 900), total += p.count[j];
+    for (int j = 0; j < n; j++) cost[j] = j == n - 1 && trial % 3 == 0 ? 0 : pow(10, rng_uniform(&g, -3, 3));
+    sigma[n] = 77;
+    psdmp_fit_sigma(&p.rows, cost, sigma);
+    assert_true(sigma[n] == 77);
+    for (int j = 0; j < n; j++) {
+      int w = width_of(&p, j);
+      double torque = 0, rows = fmax(1, p.count[j]), freedom = rows - p.extras[j] - (total > 0 ? p.rows.base * p.count[j] / total : 0);
+      for (long i = 0; i < p.each; i++) torque += p.X[j][i * w + w - 1] * p.X[j][i * w + w - 1];
+      double least = j == silent ? 1 : 1e-9 * sqrt(torque / rows), should = fmax(least, sqrt(cost[j] / fmax(1, freedom)));
+      if (!(fabs(sigma[j] - should) <= 1e-12 * should)) fail_msg("trial %d, joint %d: %.15g, %.15g was expected", trial, j, sigma[j], should);
+    }
+    problem_free(&p);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_linear),     cmocka_unit_test(test_deficient),   cmocka_unit_test(test_total),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sigma), cmocka_unit_test(test_linear),     cmocka_unit_test(test_deficient),   cmocka_unit_test(test_total),
                                      cmocka_unit_test(test_total_deficient), cmocka_unit_test(test_covariance), cmocka_unit_test(test_reweighting),
                                      cmocka_unit_test(test_refusals),   cmocka_unit_test(test_empty)};
   return cmocka_run_group_tests(tests, NULL, NULL);
