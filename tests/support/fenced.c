@@ -4,6 +4,7 @@
 #endif
 #include "fenced.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,11 +33,38 @@ typedef struct fence {
 
 static size_t rounded(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
+/* small maps that are free, by their pages: to map each anew takes most of a test's time */
+enum { KEPT = 64 };
+static void *kept[KEPT];
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+
+static void *kept_take(size_t pages) {
+  void *map = NULL;
+  if (pages >= KEPT) return NULL;
+  while (atomic_flag_test_and_set(&busy)) continue;
+  if ((map = kept[pages])) memcpy(&kept[pages], map, sizeof map);
+  atomic_flag_clear(&busy);
+  return map;
+}
+
+static bool kept_give(size_t pages, void *map) {
+  if (pages >= KEPT) return false;
+  while (atomic_flag_test_and_set(&busy)) continue;
+  memcpy(map, &kept[pages], sizeof map);
+  kept[pages] = map;
+  atomic_flag_clear(&busy);
+  return true;
+}
+
 static void *fence_new(size_t bytes) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE), room = rounded(bytes, ALIGN), mapped = rounded(room + sizeof(fence), page) + page;
-  unsigned char *map = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *end = map + mapped - page;
-  if (map == MAP_FAILED) return NULL;
-  assert_int_equal(mprotect(end, page, PROT_NONE), 0);
+  unsigned char *map = kept_take(mapped / page), *end;
+  if (!map) {
+    map = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) return NULL;
+    assert_int_equal(mprotect(map + mapped - page, page, PROT_NONE), 0);
+  }
+  end = map + mapped - page;
   *(fence *)(void *)(end - room - sizeof(fence)) = (fence){mapped, bytes};
   return memset(end - room, PATTERN, room);
 }
@@ -48,7 +76,8 @@ void fenced_free(void *memory) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE), room = rounded(own.bytes, ALIGN);
   for (size_t i = own.bytes; i < room; i++)
     if (piece[i] != PATTERN) fail_msg("a piece of %zu bytes was written to behind its end", own.bytes);
-  munmap(piece + room + page - own.mapped, own.mapped);
+  unsigned char *map = piece + room + page - own.mapped;
+  if (!kept_give(own.mapped / page, map)) munmap(map, own.mapped);
 }
 
 void *fenced_new(size_t bytes) {
