@@ -117,6 +117,33 @@ static void test_linear(void **unused) {
   assert_true(worst < 1e-10 && worst_cost < 1e-10);
 }
 
+/* a covariance over its variance, in scaled columns, is the pseudo-inverse of A^T A: N C N = N, C N C = C (Penrose 1955) */
+static void expect_pseudo_inverse(const problem *p, const double *sigma, const double *cost, int rank, const double *covariance) {
+  int W, n = p->rows.n;
+  long rows = n * p->each;
+  double *A = stack(p, sigma, &W), length[MOST + 1], weighted = 0, count = 0, most = 0;
+  scale(rows, W, A, length);
+  for (int j = 0; j < n; j++) weighted += cost[j] / (sigma ? sigma[j] * sigma[j] : 1), count += p->count[j];
+  double variance = weighted / (count - rank), *N = zeros_of(W * W), *C = zeros_of(W * W), *NC = zeros_of(W * W);
+  for (int i = 0; i < W; i++)
+    for (int k = 0; k < W; k++) {
+      for (long e = 0; e < rows; e++) N[i * W + k] += A[e + i * rows] * A[e + k * rows];
+      C[i * W + k] = covariance[i * W + k] * length[i] * length[k] / variance;
+      most = fmax(most, fabs(C[i * W + k]));
+    }
+  for (int i = 0; i < W; i++)
+    for (int k = 0; k < W; k++)
+      for (int e = 0; e < W; e++) NC[i * W + k] += N[i * W + e] * C[e * W + k];
+  for (int i = 0; i < W; i++)
+    for (int k = 0; k < W; k++) {
+      double first = -N[i * W + k], second = -C[i * W + k];
+      for (int e = 0; e < W; e++) first += NC[i * W + e] * N[e * W + k], second += C[i * W + e] * NC[e * W + k];
+      if (!(fabs(first) <= 1e-9 * most && fabs(second) <= 1e-9 * most * most)) fail_msg("entry %d %d of the pseudo-inverse: %g, %g", i, k, first, second);
+    }
+  fenced_free(N), fenced_free(C), fenced_free(NC);
+  free(A);
+}
+
 /* columns that are zero, equal or sums of others: the rank is told, and the answer is the least one in scaled columns */
 static void test_deficient(void **unused) {
   (void)unused;
@@ -142,6 +169,16 @@ static void test_deficient(void **unused) {
     assert_int_equal(fit.rank, rank);
     lost += base + p.own - rank;
     worst = fmax(worst, difference(&p, x, y));
+    /* doubt of what is seen alone; total least squares has the same, and leaves as little */
+    double sigma[JOINTS_MOST], *covariance = scratch_of((size_t)((base + p.own) * (base + p.own)));
+    for (int j = 0; j < p.rows.n; j++) sigma[j] = rng_uniform(&g, 0.3, 3);
+    const psdmp_fit_options weighted = {.sigma = trial % 2 ? sigma : NULL};
+    assert_int_equal(estimate(psdmp_fit_linear, &p, &weighted, x, cost, covariance, &fit), PSDM_OK);
+    expect_pseudo_inverse(&p, weighted.sigma, cost, rank, covariance);
+    assert_int_equal(estimate(psdmp_fit_total, &p, &weighted, x, cost, covariance, &fit), PSDM_OK);
+    assert_int_equal(fit.rank, rank);
+    expect_pseudo_inverse(&p, weighted.sigma, cost, rank, covariance);
+    fenced_free(covariance);
     problem_free(&p);
   }
   print_message("%d directions lost, largest difference %.2g\n", lost, worst);
