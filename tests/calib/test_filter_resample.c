@@ -153,12 +153,12 @@ static void test_resample_rows(void **unused) {
 /* two rows are a line, and beyond it what is nearest */
 static void test_resample_two(void **unused) {
   (void)unused;
-  const double t[2] = {0.5, 2}, x[4] = {3, -1, 7, 5};
-  double out[2 * 21];
-  psdm_resample(2, 2, t, x, 0.25, 0.1, 21, out);
+  const double times[2] = {0.5, 2}, rows[4] = {3, -1, 7, 5};
+  double is[2 * 21];
+  psdm_resample(2, 2, times, rows, 0.25, 0.1, 21, is);
   for (int k = 0; k < 21; k++) {
     double u = fmin(fmax((0.25 + 0.1 * k - 0.5) / 1.5, 0), 1);
-    assert_true(fabs(out[2 * k] - (3 + 4 * u)) < 1e-14 * 7 && fabs(out[2 * k + 1] - (6 * u - 1)) < 1e-14 * 7);
+    assert_true(fabs(is[2 * k] - (3 + 4 * u)) < 1e-14 * 7 && fabs(is[2 * k + 1] - (6 * u - 1)) < 1e-14 * 7);
   }
 }
 
