@@ -377,6 +377,7 @@ static void walks(void **state) {
     if (round == 5) s.run.theta_load = NULL;
     if (round >= 6) s.run.rest = 0, s.options.holdout = 0;
     table_new(&w, &s, round & 4 ? 33 : 0, round & 4 ? 27 : 0, &g);
+    if (round < 2) w.stretch.first = 0; /* rows of the first block */
     s.run.rows = ROWS + 60;
     psdmp_pass pass = {.kind = auxiliary ? PSDMP_PASS_IV : PSDMP_PASS_ROBUST, .run = &s.run};
     psdmp_pass_rows to = {.pass = &pass, .run = &s.run};
