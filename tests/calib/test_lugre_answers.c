@@ -107,6 +107,23 @@ static void one_speed_alone(void **state) {
     assert_true(a.friction.stat == a.friction.coulomb && a.friction.viscous == 0 && a.friction.exponent == 1 && a.friction.sigma1 == 0 && a.inertia[0] == 0 && a.inertia[1] == 0);
     assert_true(fabs(a.friction.stribeck / (1e-3 * 0.5) - 1) < 1e-12 && fabs(a.friction.coulomb / a.friction.sigma0 / 1e-4 - 1) < 1e-12);
     expect_least(&options, &a, false, 1e-4);
+    if (trial != 0) continue;
+    /* means of changes change the means; what is not fitted follows nothing */
+    static double D[PIECES * ROWS * 3];
+    double gain[(INERTIA + PIECES) * 3], mean[2][3] = {{0}};
+    for (int k = 0; k < (INERTIA + PIECES) * 3; k++) gain[k] = NAN;
+    for (int p = 0; p < PIECES; p++)
+      for (int i = 0; i < ROWS; i++)
+        for (int c = 0; c < 3; c++) {
+          double change = D[(p * ROWS + i) * 3 + c] = c == 0 ? 1 : rng_uniform(&g, -1, 2) * c;
+          if (m.use[p][i]) mean[i / 400 % 2][c] += change / count[i / 400 % 2];
+        }
+    assert_int_equal(psdmp_lugre_gain(PIECES, m.piece, PIECES, &options, &a, 3, D, NULL, gain), PSDM_OK);
+    for (int k = 0; k < INERTIA + PIECES; k++)
+      for (int c = 0; c < 3; c++) {
+        double should = k == COULOMB ? (mean[0][c] - mean[1][c]) / 2 : k == OFFSET ? (mean[0][c] + mean[1][c]) / 2 : 0;
+        if (!(fabs(gain[3 * k + c] - should) <= (k == COULOMB || k == OFFSET ? 1e-7 : 0))) fail_msg("number %d by column %d: %.10g, %.10g was expected", k, c, gain[3 * k + c], should);
+      }
   }
 }
 
