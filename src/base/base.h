@@ -16,6 +16,9 @@
 psdm_status psdmp_fail(psdm_error *error, psdm_status status, const char *file, int line, int column,
                        const char *format, ...) PSDM_PRINTF(6, 7);
 
+/* The same with the status' own words and no place. */
+psdm_status psdmp_fail_status(psdm_error *error, psdm_status status);
+
 /* Copies text for a human: control and non-UTF-8 bytes become \xNN, long text is cut with "...". Returns out. */
 char *psdmp_quote(const char *text, size_t length, char *out, size_t size);
 

@@ -33,6 +33,8 @@ psdm_status psdmp_fail(psdm_error *error, psdm_status status, const char *file, 
   return status;
 }
 
+psdm_status psdmp_fail_status(psdm_error *error, psdm_status status) { return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)); }
+
 /* RFC 3629: neither overlong forms, nor surrogates, nor anything above U+10FFFF */
 size_t psdmp_utf8_length(const char *text, size_t left) {
   const unsigned char *c = (const unsigned char *)text;

@@ -30,7 +30,7 @@ static psdm_status iterate(psdmp_run *r, psdmp_blocks *blocks, psdmp_simulation 
     status = psdmp_simulation_walk(s, PSDMP_PASS_DIDIM, blocks, e->x, error);
     if (status) return status;
     memcpy(before, e->x, (size_t)W * sizeof *before);
-    if ((status = psdmp_blocks_fit(r, blocks, psdmp_blocks_all(), r->sigma, e->x, e->classical))) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+    if ((status = psdmp_blocks_fit(r, blocks, psdmp_blocks_all(), r->sigma, e->x, e->classical))) return psdmp_fail_status(error, status);
     change = psdmp_estimate_change(W, before, e->x, e->classical);
     e->steps++;
     psdmp_going_on(r, "simulating", -1);
@@ -47,9 +47,9 @@ psdm_status psdmp_estimate_didim(psdmp_run *r, psdmp_estimated *e, psdm_error *e
   psdmp_pass_shape(&pass);
   double *before = psdmp_alloc_raw(r->allocator, (size_t)W * sizeof *before);
   bool ok = before && psdmp_blocks_new(r->allocator, pass.equations, pass.width, &blocks);
-  psdm_status status = ok ? psdmp_simulation_new(r, &s, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_status status = ok ? psdmp_simulation_new(r, &s, error) : psdmp_fail_status(error, PSDM_E_MEMORY);
   if (!status) status = iterate(r, &blocks, s, e, before, error);
-  if (!status && (status = psdmp_blocks_finish(r, &blocks, r->sigma, e))) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  if (!status && (status = psdmp_blocks_finish(r, &blocks, r->sigma, e))) psdmp_fail_status(error, status);
   psdmp_simulation_free(s);
   psdmp_blocks_free(&blocks);
   psdmp_free(r->allocator, before);

@@ -147,7 +147,7 @@ psdm_status psdmp_energies_stretch(psdmp_energies *e, const psdmp_stretch *s, ps
   span own = own_rows(s, &p);
   long rows = own.to - own.from;
   double *value = rows > 1 ? psdmp_alloc_raw(r->allocator, (size_t)rows * (size_t)(e->W + 1) * sizeof *value) : NULL;
-  if (rows > 1 && !value) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (rows > 1 && !value) status = psdmp_fail_status(error, PSDM_E_MEMORY);
   if (value && (status = add_rows(e, &p, own, value))) psdmp_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
   psdmp_free(r->allocator, value);
   psdmp_prepared_free(&p, r->allocator);
@@ -183,7 +183,7 @@ psdm_status psdmp_estimate_energy(psdmp_run *r, psdmp_estimated *out, psdm_error
   psdmp_blocks blocks;
   const double one = 1;
   psdmp_pass_shape(&pass);
-  if (!psdmp_blocks_new(r->allocator, pass.equations, pass.width, &blocks)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!psdmp_blocks_new(r->allocator, pass.equations, pass.width, &blocks)) return psdmp_fail_status(error, PSDM_E_MEMORY);
   psdm_status status = psdmp_pass_run(&pass, &blocks, NULL, error);
   double equations = 0;
   for (int k = 0; k < PSDMP_BLOCKS; k++) equations += blocks.count[k];
@@ -191,7 +191,7 @@ psdm_status psdmp_estimate_energy(psdmp_run *r, psdmp_estimated *out, psdm_error
     status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "--estimator energy has no equation: work is added up over a quarter of the quickest joint's mean period, and no stretch of training rows (at most 32768) is that long");
   /* one equation for all drives: unknowns are many for what a block holds */
   else if (!status && ((status = psdmp_blocks_finish(r, &blocks, &one, out)) || (status = psdmp_blocks_jackknife(r, &blocks, &one, out->x, out->covariance))))
-    psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+    psdmp_fail_status(error, status);
   out->steps = 1;
   psdmp_blocks_free(&blocks);
   return status;

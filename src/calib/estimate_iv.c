@@ -51,9 +51,9 @@ static psdm_status iterate(psdmp_instruments *v, psdmp_simulation *s, psdmp_esti
 psdm_status psdmp_estimate_iv(psdmp_run *r, psdmp_estimated *e, psdm_error *error) {
   psdmp_instruments v;
   psdmp_simulation *s = NULL;
-  if (!psdmp_instruments_new(r, &v)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!psdmp_instruments_new(r, &v)) return psdmp_fail_status(error, PSDM_E_MEMORY);
   double *before = psdmp_arena_alloc(&v.arena, (size_t)v.W * sizeof *before);
-  psdm_status status = before ? psdmp_simulation_new(r, &s, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_status status = before ? psdmp_simulation_new(r, &s, error) : psdmp_fail_status(error, PSDM_E_MEMORY);
   if (!status) status = iterate(&v, s, e, before, error);
   psdmp_simulation_free(s);
   psdmp_instruments_free(&v);

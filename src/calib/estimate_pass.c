@@ -5,8 +5,6 @@
 
 #include "calib/estimate.h"
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
-
 /* ---- kinds ---- */
 
 static const struct {
@@ -193,7 +191,7 @@ static psdm_status add_stretch(void *space, void *part, const psdmp_stretch *str
   psdm_status status = s->energies ? psdmp_energies_stretch(s->energies, stretch, error) : psdmp_walker_stretch(s->walker, stretch, error);
   if (status) return status;
   psdmp_blocks_flush(&s->rows.blocks);
-  return take_blocks(s->rows.pass, &s->rows.blocks, to) ? PSDM_OK : no_memory(error);
+  return take_blocks(s->rows.pass, &s->rows.blocks, to) ? PSDM_OK : psdmp_fail_status(error, PSDM_E_MEMORY);
 }
 
 /* ---- all rows ---- */
@@ -275,12 +273,12 @@ static psdm_status get_request(psdmp_run *r, psdmp_bytes *from, psdmp_arena *are
   PSDMP_GET(from, kind);
   PSDMP_GET(from, g->all);
   PSDMP_GET(from, r->tempo);
-  if (!known || from->failed || kind < 0 || kind >= PSDMP_PASSES) return no_memory(error);
+  if (!known || from->failed || kind < 0 || kind >= PSDMP_PASSES) return psdmp_fail_status(error, PSDM_E_MEMORY);
   g->kind = (psdmp_pass_kind)kind;
   if (g->kind == PSDMP_PASS_ROBUST) {
     size_t W = (size_t)psdmp_estimate_width(r), n = (size_t)r->n;
     double *x = psdmp_arena_alloc(arena, (W + n) * sizeof *x);
-    if (!x) return no_memory(error);
+    if (!x) return psdmp_fail_status(error, PSDM_E_MEMORY);
     PSDMP_GET(from, g->stage);
     psdmp_bytes_get(from, x, (W + n) * sizeof *x);
     g->x = x, g->scale = x + W;
@@ -288,7 +286,7 @@ static psdm_status get_request(psdmp_run *r, psdmp_bytes *from, psdmp_arena *are
   psdm_status status = kinds[kind].simulated ? psdmp_simulation_get(r, from, simulation, error) : PSDM_OK;
   g->simulation = *simulation;
   psdmp_pass_shape(g);
-  return !status && from->failed ? no_memory(error) : status;
+  return !status && from->failed ? psdmp_fail_status(error, PSDM_E_MEMORY) : status;
 }
 
 psdm_status psdmp_serve_pass(psdmp_run *r, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {

@@ -93,7 +93,7 @@ static psdm_status reweight(robust *b, psdmp_estimated *e, double *before, psdm_
   for (e->steps = 1; e->steps < ROUNDS && !b->settled && !status && (e->steps == 1 || !r->stopped); e->steps++) {
     memcpy(before, e->x, (size_t)W * sizeof *before);
     status = pass_once(b, error);
-    if (!status && (status = psdmp_blocks_fit(r, &b->blocks, psdmp_blocks_all(), b->scale, e->x, e->classical))) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+    if (!status && (status = psdmp_blocks_fit(r, &b->blocks, psdmp_blocks_all(), b->scale, e->x, e->classical))) psdmp_fail_status(error, status);
     bool still = !status && psdmp_estimate_change(W, before, e->x, e->classical) < 0.05;
     b->settled = still && b->pass.stage == TUKEY;
     if (still || e->steps == ROUNDS / 2) b->pass.stage = TUKEY;
@@ -110,8 +110,8 @@ psdm_status psdmp_estimate_robust(psdmp_run *r, psdmp_estimated *e, psdm_error *
   b.numbers = psdmp_arena_alloc(&arena, (size_t)b.pass.numbers * sizeof *b.numbers);
   double *before = psdmp_arena_alloc(&arena, (size_t)W * sizeof *before);
   bool ok = b.numbers && before && psdmp_blocks_new(r->allocator, b.pass.equations, b.pass.width, &b.blocks);
-  psdm_status status = ok ? reweight(&b, e, before, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  if (!status && (status = psdmp_blocks_finish(r, &b.blocks, b.scale, e))) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  psdm_status status = ok ? reweight(&b, e, before, error) : psdmp_fail_status(error, PSDM_E_MEMORY);
+  if (!status && (status = psdmp_blocks_finish(r, &b.blocks, b.scale, e))) psdmp_fail_status(error, status);
   /* the slope of psi, not its weight, belongs in the sandwich's bread */
   double bread = ok && b.numbers[SLOPES] > 0 ? b.numbers[WEIGHTS] / b.numbers[SLOPES] : 1;
   for (long k = 0; k < (long)W * W && !status; k++) e->covariance[k] *= bread * bread;

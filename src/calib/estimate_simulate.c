@@ -220,7 +220,7 @@ static psdmp_simulation *make_for(psdmp_run *r) {
 psdm_status psdmp_simulation_new(psdmp_run *r, psdmp_simulation **out, psdm_error *error) {
   *out = NULL;
   psdmp_simulation *s = make_for(r);
-  if (!s) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!s) return psdmp_fail_status(error, PSDM_E_MEMORY);
   psdm_status status = choose_cutoff(s, error);
   if (status) {
     psdmp_simulation_free(s);
@@ -265,7 +265,7 @@ void psdmp_simulation_put(const psdmp_simulation *s, psdmp_bytes *to) {
 psdm_status psdmp_simulation_get(psdmp_run *r, psdmp_bytes *from, psdmp_simulation **out, psdm_error *error) {
   psdmp_simulation *s = *out = make_for(r);
   size_t bytes = (size_t)r->l * sizeof *s->last;
-  if (!s) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!s) return psdmp_fail_status(error, PSDM_E_MEMORY);
   PSDMP_GET(from, s->band.kinematics);
   PSDMP_GET(from, s->band.cutoff);
   PSDMP_GET(from, s->band.wide);

@@ -124,7 +124,7 @@ psdm_status psdmp_walker_stretch(psdmp_walker *w, const psdmp_stretch *s, psdm_e
   psdm_status status = psdmp_run_prepare(r, &r->band, s, &p, error);
   if (status) return status;
   if (p.rows && w->auxiliary) {
-    status = make_motion(r, p.rows, &m) ? w->auxiliary(w->auxiliary_user, s, &p, m.q, m.qd, m.qdd, m.ready, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    status = make_motion(r, p.rows, &m) ? w->auxiliary(w->auxiliary_user, s, &p, m.q, m.qd, m.qdd, m.ready, error) : psdmp_fail_status(error, PSDM_E_MEMORY);
   }
   if (!status && (status = use_rows(w, s, &p, &m))) psdmp_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
   free_motion(r, &m);

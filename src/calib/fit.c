@@ -135,9 +135,9 @@ void psdmp_fit_sigma(const psdmp_rows *rows, const double *cost, double *sigma) 
   }
 }
 
+/* plain least squares take less than total ones: a matrix less, and one solution */
 size_t psdmp_fit_scratch(const psdmp_rows *rows) {
-  size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), linear = (W + 1) * (W + 1) + 2 * W * W + W + psdmp_fit_solve_scratch((int)W);
-  size_t total = (W + 1) * (W + 1) + 2 * W + 4 * (W + 2) * (W + 2) + 2 * psdmp_fit_solve_scratch((int)W + 1), cone = psdmp_cone_scratch(rows);
-  size_t most = linear > total ? linear : total;
-  return (most > cone ? most : cone) + psdmp_fit_gather_scratch(rows) + 2 * (size_t)psdmp_fit_widest(rows) + (size_t)rows->n;
+  size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), cone = psdmp_cone_scratch(rows);
+  size_t total = (W + 1) * (W + 1) + 2 * W + 4 * (W + 2) * (W + 2) + 2 * psdmp_fit_solve_scratch((int)W + 1);
+  return (total > cone ? total : cone) + psdmp_fit_gather_scratch(rows) + 2 * (size_t)psdmp_fit_widest(rows) + (size_t)rows->n;
 }

@@ -92,8 +92,6 @@ static bool ranges_room(const psdmp_run *r, ranges *g, long more) {
   return true;
 }
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
-
 static psdm_status ranges_add(void *user, void *part, const psdmp_stretch *s, psdm_error *error) {
   ranges_space *space = user;
   ranges *g = part;
@@ -102,7 +100,7 @@ static psdm_status ranges_add(void *user, void *part, const psdmp_stretch *s, ps
   int n = r->n;
   psdm_status status = psdmp_run_prepare(r, space->g->band, s, &p, error);
   if (status) return status;
-  if (p.rows && !ranges_room(r, g, p.rows)) status = no_memory(error);
+  if (p.rows && !ranges_room(r, g, p.rows)) status = psdmp_fail_status(error, PSDM_E_MEMORY);
   for (long k = 0; k < p.rows && !status; k++) {
     if (p.label[k] < 0) continue;
     for (int i = 0; i < n; i++) {
@@ -171,7 +169,7 @@ static int ascending(const void *a, const void *b) {
 static psdm_status set_ranges(psdmp_run *r, const ranges *g, psdm_error *error) {
   int n = r->n;
   double *column = psdmp_alloc_raw(r->allocator, (size_t)g->rows * sizeof *column);
-  if (!column) return no_memory(error);
+  if (!column) return psdmp_fail_status(error, PSDM_E_MEMORY);
   r->tempo = 0;
   for (int i = 0; i < n; i++) {
     for (long k = 0; k < g->rows; k++) column[k] = g->speed[k * n + i];
@@ -217,7 +215,7 @@ psdm_status psdmp_serve_ranges(psdmp_run *r, psdmp_bytes *request, psdmp_bytes *
   psdmp_band band;
   ranging g = {r, &band};
   psdmp_sum sum = ranges_sum(&g);
-  if (!psdmp_run_get(r, &band, request)) return no_memory(error);
+  if (!psdmp_run_get(r, &band, request)) return psdmp_fail_status(error, PSDM_E_MEMORY);
   return psdmp_sum_serve(r, &sum, request, false, psdmp_band_margin(r, &band), answer, error);
 }
 
@@ -347,7 +345,7 @@ static psdm_status add_rows(gathering *g, const psdmp_stretch *s, psdm_error *er
     if (at >= s->rows - s->trail) break;
     if (at >= s->lead) status = add_row(g, &p, k);
     else status = fill_row(g, &p, k, false);
-    if (status) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+    if (status) psdmp_fail_status(error, status);
   }
   psdmp_prepared_free(&p, r->allocator);
   return status;
@@ -561,9 +559,9 @@ static psdm_status add_part(void *space, void *part, const psdmp_stretch *s, psd
   memset(g->waiting, 0, 2 * (size_t)g->run->n * sizeof *g->waiting);
   if (g->sieve) psdmp_open_begin(&g->part->open, g->sieve, s);
   psdm_status status = add_rows(g, s, error);
-  if (!status && g->sieve && !psdmp_open_take(&g->part->open, g->sieve, true, take_kept, g)) return no_memory(error);
+  if (!status && g->sieve && !psdmp_open_take(&g->part->open, g->sieve, true, take_kept, g)) return psdmp_fail_status(error, PSDM_E_MEMORY);
   if (!status) flush_all(g);
-  return !status && g->failed ? no_memory(error) : status;
+  return !status && g->failed ? psdmp_fail_status(error, PSDM_E_MEMORY) : status;
 }
 
 /* ---- all rows ---- */
@@ -604,7 +602,7 @@ static psdm_status gather_spread(aim *g, bool chosen, bool all, void **part, psd
   PSDMP_PUT(&request, all);
   psdm_status status = psdmp_sum_rows(r, &sum, &request, all, psdmp_band_margin(r, g->band), part, error);
   psdmp_bytes_free(&request);
-  if (!status && !*part && !(*part = part_new(g))) return no_memory(error);
+  if (!status && !*part && !(*part = part_new(g))) return psdmp_fail_status(error, PSDM_E_MEMORY);
   return status;
 }
 
@@ -612,10 +610,10 @@ psdm_status psdmp_gather_rows(psdmp_run *r, const psdmp_band *band, bool chosen,
   aim g;
   void *part = NULL;
   *out = (psdmp_factors){0};
-  psdm_status status = make_aim(r, band, chosen, blocks, &g) ? PSDM_OK : no_memory(error);
+  psdm_status status = make_aim(r, band, chosen, blocks, &g) ? PSDM_OK : psdmp_fail_status(error, PSDM_E_MEMORY);
   if (!status) status = gather_spread(&g, chosen, all, &part, error);
   if (!status && r->stopped && !r->finishing && !all) status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped");
-  if (!status && (!part_end(&g, part) || !widen(&g, &((gathered *)part)->factors))) status = no_memory(error);
+  if (!status && (!part_end(&g, part) || !widen(&g, &((gathered *)part)->factors))) status = psdmp_fail_status(error, PSDM_E_MEMORY);
   if (!status) {
     *out = ((gathered *)part)->factors;
     ((gathered *)part)->factors = (psdmp_factors){0};
@@ -633,7 +631,7 @@ psdm_status psdmp_serve_gather(psdmp_run *r, psdmp_bytes *request, psdmp_bytes *
   bool known = psdmp_run_get(r, &band, request);
   PSDMP_GET(request, blocks);
   PSDMP_GET(request, all);
-  psdm_status status = known && !request->failed && make_aim(r, &band, false, blocks, &g) ? PSDM_OK : no_memory(error);
+  psdm_status status = known && !request->failed && make_aim(r, &band, false, blocks, &g) ? PSDM_OK : psdmp_fail_status(error, PSDM_E_MEMORY);
   psdmp_sum sum = gather_sum(&g);
   if (!status) status = psdmp_sum_serve(r, &sum, request, all, psdmp_band_margin(r, &band), answer, error);
   free_aim(&g);

@@ -370,7 +370,7 @@ psdm_status psdmp_lugre_begin(psdmp_lugre *w, psdmp_lugre_point *points, int *co
   *count = 0;
   if (!s.nlopt) return psdmp_nlopt_missing(error, "friction and its bristles");
   psdm_status status = s.viscous ? begin(&s, points, count) : PSDM_E_MEMORY;
-  return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_fail_status(error, status) : PSDM_OK;
 }
 
 #else

@@ -64,7 +64,7 @@ psdm_status psdmp_lugre_open(int pieces, const psdmp_lugre_piece *piece, int pos
   w->tau = psdmp_arena_alloc_raw(&w->arena, (size_t)w->used * sizeof *w->tau);
   w->start = psdmp_arena_alloc_raw(&w->arena, (size_t)w->used * sizeof *w->start);
   w->scratch = psdmp_arena_alloc_raw(&w->arena, (scratch + 1) * sizeof *w->scratch);
-  if (!w->columns || !w->tau || !w->start || !w->scratch) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "%s", psdm_status_text(PSDM_E_MEMORY));
+  if (!w->columns || !w->tau || !w->start || !w->scratch) return psdmp_fail_status(error, PSDM_E_MEMORY);
   take_measured(w);
   return PSDM_OK;
 }
@@ -374,7 +374,7 @@ static psdm_status fit(psdmp_lugre *w, psdmp_lugre_answer *answer, psdm_error *e
   int count;
   psdm_status status = psdmp_lugre_begin(w, points, &count, error);
   if (status) return status;
-  if ((status = open_search(&s)) != PSDM_OK) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  if ((status = open_search(&s)) != PSDM_OK) return psdmp_fail_status(error, status);
   choose(&s, count, points);
   if (count > 0) find_all(&s);
   if (count == 0 || w->stopped || unsure(&s, COULOMB)) answer_nothing(w, answer);

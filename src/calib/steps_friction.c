@@ -180,7 +180,7 @@ static psdm_status collect(friction *f, psdm_error *error) {
                                                    .pose = t->pose};
     f->rows += t->rows;
   }
-  return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_fail_status(error, status) : PSDM_OK;
 }
 
 /* ---- the fit ---- */
@@ -238,7 +238,7 @@ static psdm_status keep(friction *f, const psdmp_lugre_options *o, const psdmp_l
     at += f->stretch[k].rows;
   }
   psdm_status status = f->columns ? psdmp_lugre_gain(f->stretches, f->piece, f->poses, o, a, f->columns, D, s->allocator, step) : PSDM_OK;
-  if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  if (status) return psdmp_fail_status(error, status);
   for (int k = 0; k < NUMBERS; k++) {
     own[k] = psdmp_at_friction(s, f->drive, k);
     value[k] = *psdmp_lugre_number(&numbers, k);
@@ -320,7 +320,7 @@ static psdm_status judge_drive(const friction *f, psdmp_judge *judge, psdm_error
     psdm_status status = model ? psdmp_lugre_predict(&f->s->friction[f->drive], isinf(f->records.cutoff) ? NULL : &f->records.filter, t->rows, t->record->dt,
                                                      t->v, f->s->allocator, model)
                                : PSDM_E_MEMORY;
-    if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+    if (status) return psdmp_fail_status(error, status);
     if (!judge_stretch(f, t, model, judge)) return PSDM_OK;
   }
   return PSDM_OK;
@@ -367,7 +367,8 @@ static psdm_status try_drive(friction *f, psdmp_judge *judge, const char **why, 
 psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_arena *arena, psdm_error *error) {
   friction f = {.s = s, .arena = arena};
   psdmp_judge judge = {0};
-  int step = PSDM_STEP_FRICTION, done = 0;
+  int step = PSDM_STEP_FRICTION;
+  bool done = false;
   const char *why = NULL;
   psdm_status status = load(&f, error);
   if (!status && psdmp_judge_start(&judge, s->n, arena)) status = psdmp_steps_no_memory(error);
@@ -376,7 +377,7 @@ psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_arena *arena, psdm_error 
     psdmp_arena own = {.allocator = s->allocator};
     f.own = &own, f.low = (double)f.drive / s->n, f.high = (f.drive + 1.0) / s->n;
     status = going_on(&f, 0) ? try_drive(&f, &judge, &why, error) : psdmp_steps_stop(error);
-    done += !status && !why;
+    done = done || (!status && !why);
     psdmp_arena_free(&own);
   }
   if (status) return status;

@@ -9,8 +9,6 @@
 #include <omp.h>
 #endif
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
-
 /* What threads share. */
 typedef struct summing {
   psdmp_run *run;
@@ -56,13 +54,13 @@ static psdm_status add_stretch(void *user, const psdmp_stretch *stretch, psdm_er
   const psdmp_sum *sum = w->s->sum;
   if (atomic_load(&w->s->stop)) return PSDM_OK; /* what is there so far is kept */
   void *part = sum->part_new(sum->user);
-  psdm_status status = part ? sum->add(w->space, part, stretch, error) : no_memory(error);
+  psdm_status status = part ? sum->add(w->space, part, stretch, error) : psdmp_fail_status(error, PSDM_E_MEMORY);
   if (status) {
     sum->part_free(sum->user, part);
     return status;
   }
   status = psdmp_tree_add(&w->tree, w->stretches++, 0, part);
-  if (status) return no_memory(error);
+  if (status) return psdmp_fail_status(error, PSDM_E_MEMORY);
   ask_going_on(w, stretch);
   return PSDM_OK;
 }
@@ -95,7 +93,7 @@ static psdm_status make_unit(void *space, long unit, void **part, psdm_error *er
   w->tree = (psdmp_tree){.way = {s->sum->user, s->sum->merge, s->sum->part_free}};
   psdm_status status = psdmp_feed_unit(w->reader, s->all, unit, s->margin + PSDMP_WARM, s->margin, add_stretch, w, error);
   if (status) return psdmp_tree_free(&w->tree), status;
-  if (psdmp_tree_end(&w->tree, part)) return no_memory(error);
+  if (psdmp_tree_end(&w->tree, part)) return psdmp_fail_status(error, PSDM_E_MEMORY);
   return *part ? save_unit(w, unit, *part, error) : PSDM_OK;
 }
 
@@ -170,10 +168,10 @@ psdm_status psdmp_sum_serve(psdmp_run *r, const psdmp_sum *sum, const psdmp_byte
 
 psdm_status psdmp_sum_rows(psdmp_run *r, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, void **part, psdm_error *error) {
   *part = NULL;
-  if (request->failed) return no_memory(error); /* half a request is none, also where nobody else is asked */
+  if (request->failed) return psdmp_fail_status(error, PSDM_E_MEMORY); /* half a request is none, also where nobody else is asked */
   summing s = {.run = r, .start = *r, .sum = sum, .request = request, .all = all, .margin = margin};
   psdmp_spread spread = spread_of(&s);
-  if (s.kept && !psdmp_checkpoint_names(r->checkpoint, sum->name, request)) return no_memory(error);
+  if (s.kept && !psdmp_checkpoint_names(r->checkpoint, sum->name, request)) return psdmp_fail_status(error, PSDM_E_MEMORY);
   memset(r->parts_of_others, 0, sizeof r->parts_of_others); /* each tells all of its own */
   return psdmp_spread_all(&spread, sum->work, request, part, error);
 }

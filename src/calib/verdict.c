@@ -194,7 +194,7 @@ static void judge_plain(judge *j) {
   for (int i = 0; i < j->run->n && ratio <= 1.1; i++) {
     const psdmp_folds *f = &j->a->cross[i];
     double own = share(f->own, f->square), plain = share(f->plain, f->square);
-    if (own > 1.25 * plain && own > 0.05 && plain >= 0) find(j, PSDM_VERDICT_USABLE, "plain", "joint %s: error of %.1f %%, plain least squares leaves %.1f %%", name_of(j, i), 100 * own, 100 * plain);
+    if (own > 1.25 * plain && own > 0.05) find(j, PSDM_VERDICT_USABLE, "plain", "joint %s: error of %.1f %%, plain least squares leaves %.1f %%", name_of(j, i), 100 * own, 100 * plain);
   }
 }
 
@@ -328,7 +328,7 @@ static double longest_way(const judge *j) {
   for (int k = 0; k < psdmp_feed_files(j->run->feed); k++)
     for (int i = 0; i < j->run->n; i++) {
       const psdmp_joint_facts *f = &psdmp_feed_joints(j->run->feed, k)[i];
-      if (psdmp_joint_of(j->run->robot, i)->type == PSDM_PRISMATIC && f->q_high > f->q_low) way = fmax(way, f->q_high - f->q_low);
+      if (psdmp_joint_of(j->run->robot, i)->type == PSDM_PRISMATIC) way = fmax(way, f->q_high - f->q_low);
     }
   return way;
 }
@@ -343,21 +343,20 @@ static double moments_alike(const judge *j) {
   double both = 0, square = 0;
   for (int k = 0; c->pi && c->prior && k < j->run->links; k++)
     for (int i = 1; i <= 3; i++) both += c->pi[10 * k + i] * c->prior[10 * k + i], square += c->prior[10 * k + i] * c->prior[10 * k + i];
-  return square > 0 ? both / square : 0;
+  return both / square; /* without a prior NAN, which is not behind anything */
 }
 
 static void judge_mass(judge *j) {
   const psdmp_run *r = j->run;
-  double reach = fmax(psdmp_prior_reach(r->robot), longest_way(j)), cube = reach * reach * reach, mass = 0;
+  double reach = fmax(psdmp_prior_reach(r->robot), longest_way(j)), cube = reach * reach * reach, mass = r->prior_mass;
   bool behind = moments_alike(j) < -0.1;
   if (r->prior_scale < 0)
     find(j, behind ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "the torques would ask for a negative mass%s: the sign of all torques, or gravity, may be the opposite",
          behind ? ", or for centres of mass behind their joints" : "");
   bool known = psdm_robot_ready(r->robot, NULL) == PSDM_OK; /* the file's inertias may be none of bodies and no prior; its masses count all the same */
-  double own = 0, times = r->prior_scale;
+  double own = 0;
   for (int k = 0; k < r->links; k++) own += known && r->prior_kinematics ? psdmp_robot_parameter(r->robot, 10 * k) : r->prior[10 * k];
-  mass = r->prior_kinematics ? r->prior_mass : own * times;
-  if (r->prior_kinematics) times = known && own > 0 ? mass / own : 1;
+  double times = !r->prior_kinematics ? r->prior_scale : known && own > 0 ? mass / own : NAN; /* nothing to compare with */
   if (!r->options->prior && times > 0 && (times > 3 || times < 1.0 / 3))
     find(j, times > 10 || times < 0.1 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "the torques are those of a robot %.3g times as heavy as the file's (%.4g kg): %s", times, own, unit_of(times));
   if (!(reach > 0) || !(mass > 0) || r->prior_scale < 0 || !r->prior_kinematics || (known && own > 0)) return; /* a file with masses knows better */
@@ -385,7 +384,7 @@ static double odd_friction(const psdm_calibration *c, int i, double v) {
   double sum = 0;
   for (int k = 0; k < c->columns[i]; k++) {
     psdmp_column column = {c->column[i][k].kind, c->column[i][k].width, c->column[i][k].load};
-    psdmp_column_state state = {0};
+    psdmp_column_state state = {.any = false};
     double there, back;
     if (column.kind == PSDM_COLUMN_STOP) column.kind = PSDM_COLUMN_SIGN; /* where it slides */
     psdmp_columns_at(&column, 1, 0, v, c->load[i], &state, &there);
@@ -421,7 +420,7 @@ static void judge_coverage(judge *j) {
     still++;
     find(j, PSDM_VERDICT_USABLE, "motion", "joint %s hardly moves (%.2g over the whole log): its friction and inertia cannot be known", name_of(j, i), r->span[i]);
   }
-  if (still == r->n || 2 * still > r->n) find(j, PSDM_VERDICT_POOR, "motion", "%d of %d joints hardly move", still, r->n);
+  if (2 * still > r->n) find(j, PSDM_VERDICT_POOR, "motion", "%d of %d joints hardly move", still, r->n);
   if (c->used * r->n < 5 * (c->base + columns))
     find(j, PSDM_VERDICT_POOR, "rows", "%ld rows of %d joints for %d parameters: at least five equations for each were expected", c->used, r->n, c->base + columns);
   else if (seconds < 2)

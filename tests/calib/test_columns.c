@@ -139,7 +139,56 @@ static void test_dictionary_has_no_twins(void **unused) {
   }
 }
 
+/* all of a dictionary, in its order: what is always there first, then both elements width by width, loads, curves */
+static void test_order(void **unused) {
+  (void)unused;
+  for (int bits = 0; bits < 64; bits++) {
+    bool springs = bits & 1, plain = bits & 2, slides = bits & 4, basic = bits & 8, loads = bits & 16, far = bits & 32;
+    double span = far ? 3 : 2, share[10];
+    psdmp_dictionary d;
+    psdmp_column should[100];
+    int always, count = 0;
+    fill(springs, plain, span, slides, basic, loads, &d, &always);
+    for (int k = 0; k < 10; k++) share[k] = pow(10, k / 3.0 - 3);
+    should[count++] = (psdmp_column){PSDM_COLUMN_VISCOUS, 0, 0};
+    should[count++] = plain ? (psdmp_column){PSDM_COLUMN_SIGN, 0, 0} : (psdmp_column){PSDM_COLUMN_TANH, 2 * share[4], 0};
+    should[count++] = (psdmp_column){PSDM_COLUMN_OFFSET, 0, 0};
+    if (springs) should[count++] = (psdmp_column){PSDM_COLUMN_LINEAR, 0, 0};
+    if (springs && !slides) should[count++] = (psdmp_column){PSDM_COLUMN_SINE, 1, 0}, should[count++] = (psdmp_column){PSDM_COLUMN_COSINE, 1, 0};
+    assert_int_equal(always, count);
+    for (int load = 0; load <= 2 && !plain; load++)
+      for (int k = 0; k < 10 && (load == 0 || (loads && !basic)); k++) {
+        if (load || k != 4) should[count++] = (psdmp_column){PSDM_COLUMN_TANH, 2 * share[k], load};
+        should[count++] = (psdmp_column){PSDM_COLUMN_STOP, 0.1 * span * share[k], load};
+      }
+    if (!plain && !basic) {
+      static const double stribeck[] = {0.02, 0.06, 0.2}, power[] = {0.3, 0.5, 0.7, 1.5, 2};
+      for (int k = 0; k < 3; k++) should[count++] = (psdmp_column){PSDM_COLUMN_STRIBECK, stribeck[k], 0};
+      for (int k = 0; k < 5; k++) should[count++] = (psdmp_column){PSDM_COLUMN_POWER, power[k], 0};
+      should[count++] = (psdmp_column){PSDM_COLUMN_ABSOLUTE, 0, 0};
+      if (far && !slides && !springs) should[count++] = (psdmp_column){PSDM_COLUMN_LINEAR, 0, 0};
+      for (int k = springs ? 2 : 1; k <= 2 && far && !slides; k++) should[count++] = (psdmp_column){PSDM_COLUMN_SINE, k, 0}, should[count++] = (psdmp_column){PSDM_COLUMN_COSINE, k, 0};
+    }
+    assert_int_equal(d.count, count);
+    for (int k = 0; k < count; k++) {
+      const psdmp_column *c = &d.column[k];
+      if (c->kind != should[k].kind || c->load != should[k].load || !(fabs(c->width - should[k].width) <= 1e-14 * should[k].width))
+        fail_msg("case %d, column %d: kind %d width %.17g load %d", bits, k, (int)c->kind, c->width, c->load);
+    }
+  }
+  /* a drive that stands still has widths all the same */
+  psdmp_dictionary d;
+  psdm_robot *robot = parse_robot("name: one\nconvention: dh\njoints:\n  - {name: a, a: 1}\n");
+  psdm_calibrate_options options = {0};
+  double none = 0;
+  psdmp_run run = {.robot = robot, .options = &options, .speed = &none, .span = &none};
+  psdmp_dictionary_fill(&run, 0, true, false, &d);
+  for (int k = 3; k < d.count; k++) assert_true(d.column[k].width >= 1e-13 && d.column[k].width <= 1.0001e-9);
+  assert_true(fabs(d.column[1].width - 1e-9 * pow(10, 4 / 3.0 - 3)) < 1e-22);
+  psdm_robot_free(robot);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_stop_remembers), cmocka_unit_test(test_dictionary), cmocka_unit_test(test_widths), cmocka_unit_test(test_dictionary_has_no_twins)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_stop_remembers), cmocka_unit_test(test_dictionary), cmocka_unit_test(test_widths), cmocka_unit_test(test_order), cmocka_unit_test(test_dictionary_has_no_twins)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

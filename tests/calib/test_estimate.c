@@ -7,12 +7,11 @@
 #include "calib/estimate.h"
 #include "linalg/solve.h"
 #include "psdm/params.h"
-#include "support.h"
+#include "fenced.h"
 
 static double *numbers(size_t count) {
-  double *memory = calloc(count ? count : 1, sizeof *memory);
-  assert_non_null(memory);
-  return memory;
+  size_t bytes = (count ? count : 1) * sizeof(double);
+  return memset(fenced_new(bytes), 0, bytes);
 }
 
 static double noise(rng *g) {
@@ -52,7 +51,7 @@ static void test_energy(void **unused) {
     }
     psdm_work_free(r.work, NULL);
     psdm_model_free(r.model);
-    free(r.kept), free(pi), free(theta), free(h), free(scratch);
+    free(r.kept), fenced_free(pi), fenced_free(theta), fenced_free(h), fenced_free(scratch);
     psdm_robot_free(robot);
   }
   printf("energies: largest difference %.1e of the largest term\n", worst);
@@ -109,7 +108,7 @@ static void test_blocks(void **unused) {
         worst_covariance = fmax(worst_covariance, fabs(sum / square - (i == j)));
       }
     psdmp_blocks_free(&b);
-    free(K), free(A), free(B), free(work), free(copy);
+    fenced_free(K), fenced_free(A), fenced_free(B), fenced_free(work), fenced_free(copy);
   }
   printf("blocks: %.1e in x, %.1e in covariance\n", worst, worst_covariance);
   assert_true(worst < 1e-12 && worst_covariance < 1e-10);
@@ -183,7 +182,7 @@ static void test_instruments(void **unused) {
         worst_covariance = fmax(worst_covariance, fabs(sandwich - covariance[i * W + j]) / square);
       }
     psdmp_instruments_free(&v);
-    free(Z), free(X), free(tau);
+    fenced_free(Z), fenced_free(X), fenced_free(tau);
   }
   printf("instruments: %.1e in x, %.1e in the covariance, %.1e in the classical one\n", worst, worst_covariance, worst_classical);
   assert_true(worst < 1e-11 && worst_covariance < 1e-11 && worst_classical < 1e-11); /* some thousand roundings, condition below a hundred */
@@ -214,7 +213,7 @@ static void refit(int rows, int W, const double *A, const double *b, const bool 
     x[take[k]] = B[k];
     variances[take[k]] = variance * sum;
   }
-  free(copy), free(B), free(work), free(R), free(reflectors);
+  fenced_free(copy), fenced_free(B), fenced_free(work), fenced_free(R), fenced_free(reflectors);
 }
 
 /* letting go by the covariance is letting go by a new fit each time */
@@ -252,7 +251,10 @@ static void test_essential(void **unused) {
       sd[j] = sqrt(classical[j * W + j]);
       assert_true(fabs(sd[j] * sd[j] - variances[j]) < 1e-12);
     }
-    psdmp_essential(base, W, x, classical, sd, scratch, essential);
+    double *own = numbers((size_t)(W * W)), *at = numbers((size_t)W), *doubts = numbers((size_t)W); /* nothing behind them */
+    memcpy(own, classical, sizeof *own * (size_t)(W * W)), memcpy(at, x, sizeof *at * (size_t)W), memcpy(doubts, sd, sizeof *doubts * (size_t)W);
+    psdmp_essential(base, W, at, own, doubts, scratch, essential);
+    fenced_free(own), fenced_free(at), fenced_free(doubts);
     /* the plain twin; 95 % of chi squared from a table */
     static const double table[] = {0, 3.841459, 5.991465, 7.814728, 9.487729, 11.070498, 12.591587, 14.067140, 15.507313};
     double total = 0;
@@ -273,7 +275,7 @@ static void test_essential(void **unused) {
       if (j % 2 && j % 3) assert_true(essential[j]); /* some eight standard deviations from zero */
       dropped += !essential[j], kept += essential[j];
     }
-    free(A), free(b), free(scratch);
+    fenced_free(A), fenced_free(b), fenced_free(scratch);
   }
   printf("essential: %d, not: %d\n", kept, dropped);
   assert_true(dropped > 40 && kept > 40 && close < 5);

@@ -150,8 +150,20 @@ static void test_resample_rows(void **unused) {
   }
 }
 
+/* two rows are a line, and beyond it what is nearest */
+static void test_resample_two(void **unused) {
+  (void)unused;
+  const double times[2] = {0.5, 2}, rows[4] = {3, -1, 7, 5};
+  double is[2 * 21];
+  psdm_resample(2, 2, times, rows, 0.25, 0.1, 21, is);
+  for (int k = 0; k < 21; k++) {
+    double u = fmin(fmax((0.25 + 0.1 * k - 0.5) / 1.5, 0), 1);
+    assert_true(fabs(is[2 * k] - (3 + 4 * u)) < 1e-14 * 7 && fabs(is[2 * k + 1] - (6 * u - 1)) < 1e-14 * 7);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_difference_exact), cmocka_unit_test(test_difference_order), cmocka_unit_test(test_resample_exact),
-                                     cmocka_unit_test(test_resample_twin),    cmocka_unit_test(test_resample_order),   cmocka_unit_test(test_resample_rows)};
+                                     cmocka_unit_test(test_resample_twin),    cmocka_unit_test(test_resample_order),   cmocka_unit_test(test_resample_rows),   cmocka_unit_test(test_resample_two)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static psdm_status estimate(estimator *run, const problem *p, const psdmp_fit_op
   double *scratch = scratch_of(psdmp_fit_scratch(&p->rows));
   *fit = (psdmp_fit){.theta = x, .phi = x + p->rows.base, .cost = cost, .covariance = covariance};
   psdm_status status = run(&p->rows, options, scratch, fit);
-  free(scratch);
+  fenced_free(scratch);
   return status;
 }
 
@@ -117,6 +117,33 @@ static void test_linear(void **unused) {
   assert_true(worst < 1e-10 && worst_cost < 1e-10);
 }
 
+/* a covariance over its variance, in scaled columns, is the pseudo-inverse of A^T A: N C N = N, C N C = C (Penrose 1955) */
+static void expect_pseudo_inverse(const problem *p, const double *sigma, const double *cost, int rank, const double *covariance) {
+  int W, n = p->rows.n;
+  long rows = n * p->each;
+  double *A = stack(p, sigma, &W), length[MOST + 1], weighted = 0, count = 0, most = 0;
+  scale(rows, W, A, length);
+  for (int j = 0; j < n; j++) weighted += cost[j] / (sigma ? sigma[j] * sigma[j] : 1), count += p->count[j];
+  double variance = weighted / (count - rank), *N = zeros_of(W * W), *C = zeros_of(W * W), *NC = zeros_of(W * W);
+  for (int i = 0; i < W; i++)
+    for (int k = 0; k < W; k++) {
+      for (long e = 0; e < rows; e++) N[i * W + k] += A[e + i * rows] * A[e + k * rows];
+      C[i * W + k] = covariance[i * W + k] * length[i] * length[k] / variance;
+      most = fmax(most, fabs(C[i * W + k]));
+    }
+  for (int i = 0; i < W; i++)
+    for (int k = 0; k < W; k++)
+      for (int e = 0; e < W; e++) NC[i * W + k] += N[i * W + e] * C[e * W + k];
+  for (int i = 0; i < W; i++)
+    for (int k = 0; k < W; k++) {
+      double first = -N[i * W + k], second = -C[i * W + k];
+      for (int e = 0; e < W; e++) first += NC[i * W + e] * N[e * W + k], second += C[i * W + e] * NC[e * W + k];
+      if (!(fabs(first) <= 1e-9 * most && fabs(second) <= 1e-9 * most * most)) fail_msg("entry %d %d of the pseudo-inverse: %g, %g", i, k, first, second);
+    }
+  fenced_free(N), fenced_free(C), fenced_free(NC);
+  free(A);
+}
+
 /* columns that are zero, equal or sums of others: the rank is told, and the answer is the least one in scaled columns */
 static void test_deficient(void **unused) {
   (void)unused;
@@ -142,6 +169,16 @@ static void test_deficient(void **unused) {
     assert_int_equal(fit.rank, rank);
     lost += base + p.own - rank;
     worst = fmax(worst, difference(&p, x, y));
+    /* doubt of what is seen alone; total least squares has the same, and leaves as little */
+    double sigma[JOINTS_MOST], *covariance = scratch_of((size_t)((base + p.own) * (base + p.own)));
+    for (int j = 0; j < p.rows.n; j++) sigma[j] = rng_uniform(&g, 0.3, 3);
+    const psdmp_fit_options weighted = {.sigma = trial % 2 ? sigma : NULL};
+    assert_int_equal(estimate(psdmp_fit_linear, &p, &weighted, x, cost, covariance, &fit), PSDM_OK);
+    expect_pseudo_inverse(&p, weighted.sigma, cost, rank, covariance);
+    assert_int_equal(estimate(psdmp_fit_total, &p, &weighted, x, cost, covariance, &fit), PSDM_OK);
+    assert_int_equal(fit.rank, rank);
+    expect_pseudo_inverse(&p, weighted.sigma, cost, rank, covariance);
+    fenced_free(covariance);
     problem_free(&p);
   }
   print_message("%d directions lost, largest difference %.2g\n", lost, worst);
@@ -308,8 +345,35 @@ static void test_empty(void **unused) {
   problem_free(&p);
 }
 
+/* noise of each joint: its squares over rows less what was fitted, of the shared parameters as many as its rows are of all; never below a billionth of its torque */
+static void test_sigma(void **unused) {
+  (void)unused;
+  rng g = rng_start("fit sigma");
+  for (int trial = 0; trial < 20; trial++) {
+    problem p;
+    double cost[JOINTS_MOST + 1], sigma[JOINTS_MOST + 1], total = 0;
+    random_problem(&p, &g, 0.3);
+    int n = p.rows.n, silent = trial % 4 == 0 ? rng_int(&g, 0, n - 1) : -1; /* one whose torque is zero */
+    for (long i = 0; i < p.each && silent >= 0; i++) p.X[silent][i * width_of(&p, silent) + width_of(&p, silent) - 1] = 0;
+    compress(&p, 0, p.each, p.R);
+    for (int j = 0; j < n; j++) p.count[j] = trial == 1 ? 0 : trial % 5 == 2 ? rng_int(&g, 0, 9) : rng_uniform(&g, 50, 900), total += p.count[j];
+    for (int j = 0; j < n; j++) cost[j] = j == n - 1 && trial % 3 == 0 ? 0 : pow(10, rng_uniform(&g, -3, 3));
+    sigma[n] = 77;
+    psdmp_fit_sigma(&p.rows, cost, sigma);
+    assert_true(sigma[n] == 77);
+    for (int j = 0; j < n; j++) {
+      int w = width_of(&p, j);
+      double torque = 0, rows = fmax(1, p.count[j]), freedom = rows - p.extras[j] - (total > 0 ? p.rows.base * p.count[j] / total : 0);
+      for (long i = 0; i < p.each; i++) torque += p.X[j][i * w + w - 1] * p.X[j][i * w + w - 1];
+      double least = j == silent ? 1 : 1e-9 * sqrt(torque / rows), should = fmax(least, sqrt(cost[j] / fmax(1, freedom)));
+      if (!(fabs(sigma[j] - should) <= 1e-12 * should)) fail_msg("trial %d, joint %d: %.15g, %.15g was expected", trial, j, sigma[j], should);
+    }
+    problem_free(&p);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_linear),     cmocka_unit_test(test_deficient),   cmocka_unit_test(test_total),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sigma), cmocka_unit_test(test_linear),     cmocka_unit_test(test_deficient),   cmocka_unit_test(test_total),
                                      cmocka_unit_test(test_total_deficient), cmocka_unit_test(test_covariance), cmocka_unit_test(test_reweighting),
                                      cmocka_unit_test(test_refusals),   cmocka_unit_test(test_empty)};
   return cmocka_run_group_tests(tests, NULL, NULL);

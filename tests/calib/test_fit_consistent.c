@@ -52,7 +52,7 @@ static psdm_status estimate(estimator *run, const case_of *c, double *covariance
   double *scratch = scratch_of(psdmp_fit_scratch(&c->p.rows));
   a->fit = (psdmp_fit){.theta = a->theta, .pi = a->pi, .phi = a->phi, .cost = a->cost, .covariance = covariance};
   psdm_status status = run(&c->p.rows, &c->options, scratch, &a->fit);
-  free(scratch);
+  fenced_free(scratch);
   return status;
 }
 
@@ -299,6 +299,88 @@ static void test_equations(void **unused) {
   }
   print_message("largest gradient left %.2g, most steps %d\n", worst, steps);
   assert_true(worst < 1e-6);
+}
+
+/* ---- consistent: its way ---- */
+
+typedef struct walk {
+  case_of *c;
+  double length[MOST], last[MOST], mu;
+  int steps, whole, short_of_walls;
+} walk;
+
+/* how f at one mu changes along d at x; the pull is never weaker than mu on the way */
+static double slope_along(const walk *w, double mu, const double *at, const double *d) {
+  case_of c = *w->c;
+  int S = c.p.rows.standard, M = S + c.p.own;
+  double sum = 0, row[MOST];
+  double complex x[MOST];
+  if (mu * (4 * c.p.rows.links + positives(&c)) >= 0.01) c.options.lambda = fmax(c.options.lambda, mu);
+  for (int j = 0; j < c.p.rows.n; j++)
+    for (long i = 0; i < c.p.each; i++) {
+      double r = -plain_row(&c.p, c.sigma, j, i, row), along = 0;
+      for (int k = 0; k < M; k++) r += row[k] * at[k], along += row[k] * d[k];
+      sum += r * along;
+    }
+  for (int k = 0; k < M; k++) x[k] = at[k] + 1e-30 * d[k] * _Complex_I;
+  return sum + cimag(held(&c, mu, w->length, x)) / 1e-30;
+}
+
+/* whether a step ends a hundredth before a wall: where some 1 + t rate is 0.01 */
+static bool near_wall(const case_of *c, const double *from, const double *d) {
+  int S = c->p.rows.standard;
+  double x[MOST];
+  for (int k = 0; k < S + c->p.own; k++) x[k] = from[k] + d[k] * (1 + 0.011 / 0.99);
+  for (int k = 0; k < c->p.rows.links; k++)
+    if (!psdmp_pseudo_positive(x + 10 * k)) return true;
+  for (int k = 10 * c->p.rows.links; k < S; k++)
+    if (x[k] <= 0 && c->options.drives_nonnegative) return true;
+  for (int j = 0, at = S; j < c->p.rows.n; j++)
+    for (int k = 0; k < c->p.extras[j]; k++, at++)
+      if (x[at] <= 0 && c->options.nonnegative[j][k]) return true;
+  return false;
+}
+
+/* each step goes down, and as far as f falls along it: a thousandth of its length, or a hundredth of the way to a wall */
+static void walk_on(void *user, const double *pi, const double *phi, double mu) {
+  walk *w = user;
+  int S = w->c->p.rows.standard, M = S + w->c->p.own;
+  double now[MOST], d[MOST];
+  for (int k = 0; k < M; k++) now[k] = k < S ? pi[k] : phi[k - S], d[k] = now[k] - w->last[k];
+  if (w->steps++ > 0 && mu <= w->mu) {
+    double before = slope_along(w, mu, w->last, d), after = slope_along(w, mu, now, d);
+    bool last = mu * (4 * w->c->p.rows.links + positives(w->c)) < 0.01;
+    if (fabs(before) > 1e-6) { /* nats: below, rounding decides */
+      bool wall = near_wall(w->c, w->last, d), ends = -before <= (last ? 1e-9 : 2 * mu); /* at the end of a mu no more than one whole step */
+      if (!(before < 0 && after <= 5e-3 * -before)) fail_msg("step %d: f falls by %g a step at its beginning, %g at its end", w->steps, before, after);
+      if (!wall && !ends && !(after >= -5e-3 * -before)) fail_msg("step %d: f still falls by %g a step, by %g at its beginning", w->steps, after, before);
+      w->whole += !wall && !ends, w->short_of_walls += wall;
+    }
+  }
+  memcpy(w->last, now, sizeof *now * (size_t)M);
+  w->mu = mu;
+}
+
+static void test_way(void **unused) {
+  (void)unused;
+  rng g = rng_start("fit way");
+  int whole = 0, walls = 0;
+  for (int trial = 0; trial < 6; trial++) {
+    case_of c;
+    answer a;
+    case_new(&c, &g, arms[trial % 4], 60, 3, 0.1, trial % 2);
+    c.options.lambda = trial % 3 ? 1 : 0.01;
+    walk w = {.c = &c};
+    plain_lengths(&c.p, c.sigma, w.length);
+    c.options.watch = walk_on, c.options.watch_user = &w;
+    assert_int_equal(estimate(psdmp_fit_consistent, &c, NULL, &a), PSDM_OK);
+    assert_int_equal(w.steps, a.fit.steps);
+    assert_true(w.steps < 120);
+    whole += w.whole, walls += w.short_of_walls;
+    problem_free(&c.p);
+  }
+  print_message("%d steps as far as f falls, %d short of a wall\n", whole, walls);
+  assert_true(whole > 10);
 }
 
 /* ---- consistent: another solver ---- */
@@ -696,7 +778,7 @@ static void test_seven_joints(void **unused) {
   double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
   print_message("%d base and %d own parameters: %d steps, %.1f ms\n", c.p.rows.base, c.p.own, a.fit.steps, 1e3 * seconds);
   assert_true(seconds < 1);
-  free(scratch);
+  fenced_free(scratch);
   problem_free(&c.p);
 }
 
@@ -731,7 +813,7 @@ static void test_refusals(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pseudo_inertia), cmocka_unit_test(test_surrogate),   cmocka_unit_test(test_equations),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pseudo_inertia), cmocka_unit_test(test_surrogate),   cmocka_unit_test(test_equations), cmocka_unit_test(test_way),
                                      cmocka_unit_test(test_other_solver),   cmocka_unit_test(test_recovery),    cmocka_unit_test(test_impossible),
                                      cmocka_unit_test(test_pull),           cmocka_unit_test(test_start),       cmocka_unit_test(test_signs),
                                      cmocka_unit_test(test_collinear),      cmocka_unit_test(test_covariance),  cmocka_unit_test(test_seven_joints),

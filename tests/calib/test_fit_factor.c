@@ -33,7 +33,7 @@ static void add(int w, double *R, long rows, const double *X) {
   double *copy = malloc(sizeof *copy * (size_t)(rows * w + 1)), *scratch = scratch_of(psdmp_factor_scratch(w, rows));
   memcpy(copy, X, sizeof *copy * (size_t)(rows * w));
   psdmp_factor_add(w, R, rows, copy, scratch);
-  free(scratch);
+  fenced_free(scratch);
   free(copy);
 }
 
@@ -84,7 +84,7 @@ static void test_take(void **unused) {
     psdmp_factor_take(w, R, v, take, out, scratch);
     make_positive(v, out);
     worst = fmax(worst, max_difference(out, plain, v * v) / max_absolute(plain, v * v));
-    free(scratch);
+    fenced_free(scratch);
     free(chosen);
     free(X);
   }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "calib/fit.h"
-#include "support.h"
+#include "fenced.h"
 
 enum { JOINTS_MOST = 7, OWN_MOST = 12, BASE_MOST = 80, STANDARD_MOST = 80 };
 
@@ -22,13 +22,12 @@ typedef struct problem {
   double *Y;                       /* robots: (n each x standard), a row of joint j at time i is i n + j */
 } problem;
 
-/* exactly as much as was asked for, and nothing in it may be taken for zero */
+/* exactly as much as was asked for, a fence behind it, and nothing in it may be taken for zero */
 static inline double *scratch_of(size_t count) {
-  double *memory = malloc((count > 0 ? count : 1) * sizeof *memory);
-  assert_non_null(memory);
-  memset(memory, 0xA5, count * sizeof *memory);
-  return memory;
+  return fenced_new((count > 0 ? count : 1) * sizeof(double));
 }
+
+static inline double *zeros_of(long count) { return memset(scratch_of((size_t)count), 0, (size_t)count * sizeof(double)); }
 
 static inline double rng_normal(rng *g) { return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1)); }
 
@@ -37,25 +36,26 @@ static inline int width_of(const problem *p, int joint) { return p->rows.base + 
 static inline void problem_new(problem *p, int n, int base, int standard, int links, const int *extras, long each) {
   memset(p, 0, sizeof *p);
   p->each = each;
+  for (int j = n; j < JOINTS_MOST; j++) p->extras[j] = 1 << 20, p->count[j] = NAN; /* nobody may look at them */
   for (int j = 0; j < n; j++) {
     p->own += p->extras[j] = extras[j];
     p->count[j] = (double)each;
   }
-  p->K = calloc((size_t)(base * standard + 1), sizeof *p->K);
+  p->K = zeros_of(base * standard);
   p->rows = (psdmp_rows){.n = n, .base = base, .standard = standard, .links = links, .K = p->K, .extras = p->extras, .R = p->R, .count = p->count};
   for (int j = 0; j < n; j++) {
     int w = width_of(p, j);
     p->X[j] = calloc((size_t)(each * w), sizeof *p->X[j]);
-    p->R[j] = calloc((size_t)(w * w), sizeof *p->R[j]);
+    p->R[j] = zeros_of(w * w);
   }
 }
 
 static inline void problem_free(problem *p) {
   for (int j = 0; j < p->rows.n; j++) {
     free(p->X[j]);
-    free(p->R[j]);
+    fenced_free(p->R[j]);
   }
-  free(p->K);
+  fenced_free(p->K);
   free(p->Y);
 }
 
@@ -67,7 +67,7 @@ static inline void compress(const problem *p, long from, long to, double *const 
     memcpy(copy, p->X[j] + from * w, sizeof *copy * (size_t)((to - from) * w));
     memset(R[j], 0, sizeof *R[j] * (size_t)(w * w));
     psdmp_factor_add(w, R[j], to - from, copy, scratch);
-    free(scratch);
+    fenced_free(scratch);
     free(copy);
   }
 }

@@ -47,9 +47,9 @@ static void test_no_allocation(void **unused) {
   free(out);
   free(covariance);
   free(V);
-  free(third);
-  free(second);
-  free(scratch);
+  fenced_free(third);
+  fenced_free(second);
+  fenced_free(scratch);
   problem_free(&p);
   psdm_robot_free(robot);
 }

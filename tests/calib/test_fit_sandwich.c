@@ -30,7 +30,7 @@ static void parts_free(parts *s, const problem *p) {
 static void sandwich(const problem *p, const parts *s, const psdmp_fit_options *options, const psdmp_fit *fit, bool consistent, double *V, double *share) {
   double *scratch = scratch_of(psdmp_fit_sandwich_scratch(&p->rows));
   assert_int_equal(psdmp_fit_sandwich(&p->rows, BLOCKS, s->block, options, fit, consistent, scratch, V, share), PSDM_OK);
-  free(scratch);
+  fenced_free(scratch);
 }
 
 /* ---- the formula, in standard parameters and over all rows ---- */
@@ -96,7 +96,7 @@ static void test_formula(void **unused) {
     free(data);
     parts_free(&s, &p);
     free(V);
-    free(scratch);
+    fenced_free(scratch);
     problem_free(&p);
     psdm_robot_free(robot);
   }
@@ -130,7 +130,7 @@ static void test_prior_share(void **unused) {
   for (int i = 0; i < p.rows.base; i++) assert_true(share[i] > 0.999 && V[i * (W + 1)] > 0);
   parts_free(&s, &p);
   free(V);
-  free(scratch);
+  fenced_free(scratch);
   problem_free(&p);
   psdm_robot_free(robot);
 }
@@ -175,7 +175,7 @@ static void test_coverage(void **unused) {
       assert_true(share[i] == 0);
     }
     parts_free(&s, &p);
-    free(scratch);
+    fenced_free(scratch);
   }
   double ours = (double)inside / all, theirs = (double)classical / all;
   print_message("inside 3 sd: %.3f, with the classical sd %.3f\n", ours, theirs);
@@ -253,7 +253,7 @@ static void test_left_out(void **unused) {
       for (int m = 0; m < W; m++) assert_true(fabs(V[k * W + m] - should[k * W + m]) <= 1e-11 * sqrt(should[k * (W + 1)] * should[m * (W + 1)])); /* conditions of some ten */
     }
     parts_free(&s, &p);
-    free(scratch);
+    fenced_free(scratch);
     problem_free(&p);
   }
 }
@@ -273,7 +273,7 @@ static void test_refusals(void **unused) {
   assert_int_equal(psdmp_fit_sandwich(&p.rows, 1, block, &fine, &fit, false, scratch, V, NULL), PSDM_E_ARGUMENT);
   assert_int_equal(psdmp_fit_sandwich(&p.rows, 2, block, &bad, &fit, false, scratch, V, NULL), PSDM_E_ARGUMENT);
   assert_int_equal(psdmp_fit_sandwich(&p.rows, 2, block, &fine, &fit, true, scratch, V, NULL), PSDM_E_ARGUMENT);
-  free(scratch);
+  fenced_free(scratch);
   problem_free(&p);
 }
 

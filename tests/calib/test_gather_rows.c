@@ -377,6 +377,7 @@ static void walks(void **state) {
     if (round == 5) s.run.theta_load = NULL;
     if (round >= 6) s.run.rest = 0, s.options.holdout = 0;
     table_new(&w, &s, round & 4 ? 33 : 0, round & 4 ? 27 : 0, &g);
+    if (round < 2) w.stretch.first = 0; /* rows of the first block */
     s.run.rows = ROWS + 60;
     psdmp_pass pass = {.kind = auxiliary ? PSDMP_PASS_IV : PSDMP_PASS_ROBUST, .run = &s.run};
     psdmp_pass_rows to = {.pass = &pass, .run = &s.run};
@@ -598,7 +599,56 @@ static void on_other_ranks(void **state) {
   psdm_robot_free(robot);
 }
 
+/* what another rank is told of a run is what that has then; the rest of it is its own */
+static void what_others_know(void **state) {
+  (void)state;
+  rng g = rng_start("what_others_know");
+  for (int round = 0; round < 8; round++) {
+    bool chosen = round & 1, load = round & 2, had = round & 4;
+    scene s, other;
+    scene_new(&s, false, &g), scene_new(&other, false, &g);
+    psdmp_band band = {.kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = 12.5, .delay = 0.003, .wide = 77}, heard;
+    psdmp_bytes bytes = {0};
+    s.run.still = 0.125, s.run.rest = 0.75, s.speed[0] = 1.5, s.speed[1] = 2.5;
+    if (!load) s.run.theta_load = NULL;
+    if (!had) other.run.theta_load = NULL;
+    if (!chosen) { /* more columns than can be chosen */
+      s.dictionary[1].count = 40;
+      for (int k = 0; k < 40; k++) s.dictionary[1].column[k] = (psdmp_column){PSDM_COLUMN_TANH, 0.1 * k, k % 3};
+    }
+    memset(other.dictionary, 0x55, sizeof other.dictionary), memset(other.choice, 0x55, sizeof other.choice), memset(&heard, 0x55, sizeof heard);
+    other.run.arena = (psdmp_arena){0};
+    psdmp_run_put(&s.run, &band, chosen, &bytes);
+    assert_true(psdmp_run_get(&other.run, &heard, &bytes) && !bytes.failed);
+    assert_true(heard.kinematics == band.kinematics && heard.cutoff == band.cutoff && heard.delay == band.delay && heard.wide == band.wide);
+    assert_true(other.run.still == 0.125 && other.run.rest == 0.75 && other.speed[0] == 1.5 && other.speed[1] == 2.5);
+    assert_int_equal(other.run.theta_load != NULL, load);
+    for (int j = 0; j < s.run.l && load; j++) assert_true(other.run.theta_load[j] == s.load[j]);
+    for (int i = 0; i < N; i++) {
+      int count = chosen ? s.choice[i].count : s.dictionary[i].count, most = count < 16 ? count : 16;
+      assert_true(other.dictionary[i].count == count && other.choice[i].count == most);
+      for (int k = 0; k < count; k++) {
+        const psdmp_column *is = &other.dictionary[i].column[k], *should = &s.dictionary[i].column[chosen ? s.choice[i].take[k] : k];
+        assert_true(is->kind == should->kind && is->width == should->width && is->load == should->load);
+        if (k < 16) assert_int_equal(other.choice[i].take[k], k);
+      }
+    }
+    psdmp_arena_free(&other.run.arena);
+    /* half a message is none, and no more columns than there is room for */
+    for (size_t length = 0; length < bytes.used; length += 1 + length / 9) {
+      psdmp_bytes part = {0};
+      psdmp_bytes_put(&part, bytes.data, length);
+      assert_false(psdmp_run_get(&other.run, &heard, &part));
+      psdmp_bytes_free(&part);
+      psdmp_arena_free(&other.run.arena);
+      other.run.theta_load = NULL;
+    }
+    psdmp_bytes_free(&bytes);
+    scene_free(&s), scene_free(&other);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ranges_and_factors), cmocka_unit_test(walks), cmocka_unit_test(energies), cmocka_unit_test(passes), cmocka_unit_test(on_other_ranks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(ranges_and_factors), cmocka_unit_test(walks), cmocka_unit_test(energies), cmocka_unit_test(passes), cmocka_unit_test(on_other_ranks), cmocka_unit_test(what_others_know)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

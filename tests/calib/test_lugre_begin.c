@@ -1,37 +1,6 @@
 /* test_lugre_begin.c: where the search for friction's numbers begins, and where it ends, on short logs that the model itself made: two pieces in two poses, begun in
  * motion, with a constant torque and rows that do not count. Then nothing is left, and all numbers are found again. */
-#include "calib/lugre_priv.h"
-#include "test_lugre_fit_log.h"
-
-enum { PIECES = 2, ROWS = 2400, CLOCK = 400 };
-
-typedef struct made {
-  psdmp_lugre_piece piece[PIECES];
-  double v[PIECES][ROWS], a[PIECES][ROWS], tau[PIECES][ROWS];
-  signed char use[PIECES][ROWS];
-} made;
-
-static made m;
-
-/* sines that grow from 1e-4 to 1.5 rad/s; the second piece in other tones */
-static void make(const psdm_friction *f, const double inertia[PIECES], double offset) {
-  for (int p = 0; p < PIECES; p++) {
-    for (int i = 0; i < ROWS; i++) {
-      double t = (double)i / CLOCK, grow = log(1.5e4) * CLOCK / ROWS, size = 1e-4 * exp(grow * t), w = p ? 9.1 : 7.3, phase = 0.7 + p;
-      m.v[p][i] = size * sin(w * t + phase);
-      m.a[p][i] = size * (w * cos(w * t + phase) + grow * sin(w * t + phase));
-      m.use[p][i] = i % 500 > 20;
-    }
-    m.piece[p] = (psdmp_lugre_piece){.rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
-    psdmp_lugre_simulate(f, ROWS, 1.0 / CLOCK, m.v[p], TORQUE_ALONE, m.tau[p]);
-    for (int i = 0; i < ROWS; i++) m.tau[p][i] = m.use[p][i] ? m.tau[p][i] + inertia[p] * m.a[p][i] + offset : 1e6;
-  }
-}
-
-static const double inertia[PIECES] = {0.6, 1.1};
-
-/* joints whose bristles are seen on this clock */
-static const psdm_friction truth[] = {{6.2, 7.8, 0.05, 10.7, 0.73, 3e4, 19.2, 0, true}, {3.6, 4.4, 0.1, 2.4, 1.2, 5e3, 8.9, 0, true}};
+#include "test_lugre_made.h"
 
 static void beginnings(void **state) {
   (void)state;
@@ -161,9 +130,291 @@ static void plain_laws(void **state) {
   assert_true(fabs(answer.inertia[0] - inertia[0]) < 1e-6 && fabs(answer.inertia[1] - inertia[1]) < 1e-6 && answer.rmse < 1e-6);
 }
 
+/* ---- step by step: the search is stopped where the simplex begins, and each number so far is found again by plain means ---- */
+
+enum { COLUMNS = 9 };
+
+/* columns x that leave least of tau, by elimination; what is left. Columns that hang on those before get 0. */
+static double plain_left(int n, long rows, const double *X, const double *tau, double *x) {
+  double A[COLUMNS][COLUMNS + 1] = {{0}}, b[COLUMNS], length[COLUMNS], left = 0;
+  bool out[COLUMNS];
+  for (long r = 0; r < rows; r++, X += n) {
+    left += tau[r] * tau[r];
+    for (int i = 0; i < n; i++) {
+      for (int k = 0; k < n; k++) A[i][k] += X[i] * X[k];
+      A[i][n] += X[i] * tau[r];
+    }
+  }
+  for (int i = 0; i < n; i++) length[i] = A[i][i] > 0 ? sqrt(A[i][i]) : 1, b[i] = A[i][n];
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < n; k++) A[i][k] /= length[i] * length[k];
+    A[i][n] /= length[i];
+  }
+  for (int c = 0; c < n; c++) {
+    out[c] = !(A[c][c] > 1e-11);
+    for (int i = 0; i < n && !out[c]; i++) {
+      double factor = A[i][c] / A[c][c];
+      for (int k = 0; k <= n && i != c; k++) A[i][k] -= factor * A[c][k];
+    }
+  }
+  for (int i = 0; i < n; i++) x[i] = out[i] ? 0 : A[i][n] / A[i][i] / length[i], left -= x[i] * b[i];
+  return left;
+}
+
+static double X[PIECES * ROWS * COLUMNS], rhs[PIECES * ROWS];
+
+/* a row of (20): Fc, Fv, offset, inertias */
+static void steady_row(int p, int i, double d, bool offset, double *row) {
+  double v = m.v[p][i], sign = v < 0 ? -1 : 1;
+  row[0] = sign, row[1] = sign * pow(fabs(v), d), row[2] = offset, row[3] = p == 0 ? m.a[p][i] : 0, row[4] = p == 1 ? m.a[p][i] : 0;
+}
+
+/* the best exponent of rows above a speed, to 1e-5, and the rms of what it leaves */
+static double fast_rms(double above, bool offset, double log_d) {
+  long rows = 0;
+  double x[COLUMNS];
+  for (int p = 0; p < PIECES; p++)
+    for (int i = 0; i < ROWS; i++)
+      if (m.use[p][i] && fabs(m.v[p][i]) > above) steady_row(p, i, exp(log_d), offset, X + 5 * rows), rhs[rows++] = m.tau[p][i];
+  return sqrt(plain_left(5, rows, X, rhs, x) / (double)rows);
+}
+
+/* what a steady curve leaves of the rows behind which the drive has gone five lengths in one direction, and Fs / Fc */
+static double curve_left(double length, bool offset, double vs, double log_d, double *rise) {
+  long rows = 0;
+  double x[COLUMNS];
+  for (int p = 0; p < PIECES; p++) {
+    double gone = 0;
+    for (int i = 1; i < ROWS; i++) {
+      gone = m.v[p][i] * m.v[p][i - 1] > 0 ? gone + fabs(m.v[p][i]) / CLOCK : 0;
+      if (!m.use[p][i] || gone < 5 * length) continue;
+      steady_row(p, i, exp(log_d), offset, X + 6 * rows);
+      X[6 * rows + 5] = X[6 * rows] * exp(-m.v[p][i] / vs * m.v[p][i] / vs);
+      rhs[rows++] = m.tau[p][i];
+    }
+  }
+  double left = plain_left(6, rows, X, rhs, x);
+  *rise = x[0] > 0 ? 1 + x[5] / x[0] : 0;
+  return *rise > 0.3 && *rise < 3 ? left : INFINITY;
+}
+
+/* what bristles of a length leave, where there is no Stribeck: Fc, Fv, offset, inertias and each piece's beginning */
+static double length_left(double length, double fastest, double d, bool offset) {
+  static double column[ROWS * BRISTLES_ONLY];
+  psdm_friction f = {.coulomb = 1, .stat = 1, .stribeck = fastest, .sigma0 = 1 / length};
+  double x[COLUMNS];
+  long rows = 0;
+  for (int p = 0; p < PIECES; p++) {
+    psdmp_lugre_simulate(&f, ROWS, 1.0 / CLOCK, m.v[p], BRISTLES_ONLY, column);
+    for (int i = 0; i < ROWS; i++) {
+      double *row = X + 7 * rows;
+      if (!m.use[p][i]) continue;
+      steady_row(p, i, d, offset, row);
+      if (m.v[p][i] == 0) row[1] = 0;
+      row[0] = column[i * BRISTLES_ONLY];
+      row[5] = p == 0 ? column[i * BRISTLES_ONLY + 2] : 0, row[6] = p == 1 ? column[i * BRISTLES_ONLY + 2] : 0;
+      rhs[rows++] = m.tau[p][i];
+    }
+  }
+  return plain_left(7, rows, X, rhs, x);
+}
+
+/* the least of a function on an interval, by golden section */
+typedef struct asked {
+  bool fast, offset;
+  double of, vs;
+} asked;
+
+static double ask(const asked *a, double x) {
+  double rise;
+  return a->fast ? fast_rms(a->of, a->offset, x) : curve_left(a->of, a->offset, a->vs, x, &rise);
+}
+
+static double least_of(const asked *a, double low, double high, double to, double *value) {
+  const double golden = 0.6180339887498949;
+  double left = high - golden * (high - low), right = low + golden * (high - low), f = ask(a, left), g = ask(a, right);
+  while (high - low > to)
+    if (f <= g) high = right, right = left, g = f, left = high - golden * (high - low), f = ask(a, left);
+    else low = left, left = right, f = g, right = low + golden * (high - low), g = ask(a, right);
+  *value = fmin(f, g);
+  return f <= g ? left : right;
+}
+
+/* stops where the simplex of a beginning begins: one evaluation more than from one of its places to the next */
+typedef struct stopping {
+  int from, begun;
+  double first, last;
+} stopping;
+
+static bool stop_where_it_begins(void *user, double share) {
+  stopping *s = user;
+  if (s->begun == 0) s->first = share;
+  s->begun += share > s->last + 0.0045;
+  s->last = share;
+  return s->begun <= s->from;
+}
+
+/* speeds whose curve is better than their neighbours', the best first, none much worse: at most three */
+static int best_speeds(double length, bool offset, double fastest, double vs[BEGINNINGS], double log_d[BEGINNINGS], double least[BEGINNINGS]) {
+  double left[18], at[18];
+  int count = 0;
+  for (int k = 0; k < 18; k++) {
+    asked a = {.of = length, .offset = offset, .vs = fastest * pow(10, -0.2 * (k + 1))};
+    at[k] = least_of(&a, log(0.1), log(3), 4e-3, &left[k]);
+  }
+  while (count < BEGINNINGS) {
+    int best = -1;
+    for (int k = 0; k < 18; k++) {
+      bool taken = false, lowest = (k == 0 || left[k] <= left[k - 1]) && (k == 17 || left[k] <= left[k + 1]);
+      for (int i = 0; i < count; i++) taken = taken || fabs(vs[i] / (fastest * pow(10, -0.2 * (k + 1))) - 1) < 1e-9;
+      if (isfinite(left[k]) && lowest && !taken && (best < 0 || left[k] < left[best])) best = k;
+    }
+    if (best < 0 || (count > 0 && left[best] > 1.5 * least[0])) break;
+    vs[count] = fastest * pow(10, -0.2 * (best + 1)), log_d[count] = at[best], least[count++] = left[best];
+  }
+  return count;
+}
+
+static void steps_of_a_beginning(void **state) {
+  (void)state;
+  int most_curves = 0;
+  for (int trial = 0; trial < 6; trial += trial == 3 ? 2 : 1) {
+    bool flickers = trial % 2, offset = trial > 1; /* every row another direction: nothing slides */
+    const double slow = trial == 3 ? 0.12 : trial == 5 ? 0.3 : 0; /* of the fastest: below, friction is another */
+    stopping stop = {.last = 0};
+    psdmp_lugre_options options = {.offset = offset, .going_on = stop_where_it_begins, .going_on_user = &stop};
+    psdmp_lugre_point points[BEGINNINGS] = {{.friction = {.given = false}}};
+    psdmp_lugre w;
+    psdm_error error = {0};
+    int count;
+    rng g = rng_start("lugre steps");
+    make(&truth[trial > 1], inertia, offset ? 0.9 : 0);
+    for (int p = 0; p < PIECES; p++)
+      for (int i = 0; i < ROWS && flickers; i++) {
+        double v = rng_uniform(&g, 0.02, 1.5);
+        m.v[p][i] = i % 2 ? -v : v, m.a[p][i] = rng_uniform(&g, -5, 5), m.use[p][i] = i > 0;
+        m.tau[p][i] = (i % 2 ? -1 : 1) * (3 + 4 * pow(v, 0.8) + (v < 1.5 * slow ? 5 : 0)) + inertia[p] * m.a[p][i] + (offset ? 0.9 : 0);
+      }
+    for (int p = 0; p < PIECES; p++)
+      for (int i = 0; i < ROWS; i++) m.tau[p][i] += m.use[p][i] ? (flickers ? 0.5 : 0.2) * gauss(&g) : 0;
+    assert_int_equal(psdmp_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
+    if (psdmp_lugre_begin(&w, points, &count, &error)) fail_msg("%s", error.text);
+    assert_true(count == 1 && w.stopped && points[0].friction.given);
+    assert_true(w.evaluations == 15 && stop.first == 0.003 * 14); /* thirteen lengths, one curve, the simplex' first */
+    const psdm_friction *f = &points[0].friction;
+
+    /* the exponent of fast rows: of the lowest threshold that is fitted as well as the highest, to a tenth */
+    static const double thresholds[] = {0.3, 0.2, 0.12, 0.07, 0.04, 0.02};
+    double d = 0, first = 0, rms;
+    int lowest = 0;
+    for (int k = 0; k < 6; k++) {
+      asked a = {.fast = true, .offset = offset, .of = thresholds[k] * w.fastest};
+      double next = least_of(&a, -3, 1.6, 1e-4, &rms);
+      if (k == 0) first = rms;
+      if (rms > 1.1 * first) break;
+      d = exp(next), lowest = k;
+    }
+    if (flickers) assert_int_equal(lowest, slow == 0 ? 5 : trial == 3 ? 2 : 0);
+    /* the length: the way at most, in roots of ten */
+    double way = 0, best = INFINITY;
+    int longest = 0;
+    for (int p = 0; p < PIECES; p++) {
+      double at = 0, low = 0, high = 0;
+      for (int i = 1; i < ROWS; i++) at += (m.v[p][i - 1] + m.v[p][i]) / 2 / CLOCK, low = fmin(low, at), high = fmax(high, at);
+      way = fmax(way, high - low);
+    }
+    for (int k = 2; k <= 14; k++) {
+      double left = length_left(way * pow(10, -0.5 * k), w.fastest, d, offset);
+      if (left < best) best = left, longest = k;
+    }
+    double length = f->coulomb / f->sigma0, place = 2 * log10(way / length), rise, left; /* the best, or one that is as short as does not matter */
+    if (!(fabs(place - rint(place)) < 1e-12 * 14 && place > 1.5 && place < 14.5 && length_left(length, w.fastest, d, offset) <= best * (1 + 1e-9)))
+      fail_msg("bristles of %g, %g was expected", length, way * pow(10, -0.5 * longest));
+    print_message("  fast rows d = %.4f; bristles %.3g of a way of %.3g; vs %.3g, d %.4f, Fs / Fc %.4f\n", d, length, way, f->stribeck, f->exponent, f->stat / f->coulomb);
+    if (flickers) {
+      if (!(fabs(f->exponent / d - 1) < 2e-4 && fabs(d - 0.8) < 0.1)) fail_msg("fast rows: d = %.6f, %.6f was expected", f->exponent, d); /* where Levenberg and Marquardt end */
+      assert_true(fabs(f->stribeck / (0.01 * w.fastest) - 1) < 1e-14 && f->stat == f->coulomb);
+    } else { /* curves that leave least */
+      double vs[BEGINNINGS], at[BEGINNINGS], least[BEGINNINGS];
+      int curves = best_speeds(length, offset, w.fastest, vs, at, least);
+      most_curves = curves > most_curves ? curves : most_curves;
+      for (int k = 0; k < curves; k++) {
+        if (k > 0) { /* once more, as far as the next one */
+          stop = (stopping){.from = k};
+          psdmp_arena_free(&w.arena);
+          memset(points, 0, sizeof points);
+          assert_int_equal(psdmp_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
+          assert_int_equal(psdmp_lugre_begin(&w, points, &count, &error), PSDM_OK);
+          assert_int_equal(count, k + 1);
+        }
+        f = &points[k].friction;
+        if (!(fabs(f->stribeck / vs[k] - 1) < 1e-12 && fabs(log(f->exponent) - at[k]) < 0.02)) fail_msg("curve %d: vs %g d %g, %g %g were expected", k, f->stribeck, f->exponent, vs[k], exp(at[k]));
+        left = curve_left(length, offset, vs[k], log(f->exponent), &rise);
+        assert_true(left < least[k] * 1.01 && fabs(f->stat / f->coulomb / rise - 1) < 1e-9);
+      }
+      stop = (stopping){.from = 100};
+      psdmp_arena_free(&w.arena);
+      memset(points, 0, sizeof points);
+      assert_int_equal(psdmp_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
+      assert_int_equal(psdmp_lugre_begin(&w, points, &count, &error), PSDM_OK);
+      assert_true(count == curves && !w.stopped);
+      print_message("  %d curves\n", curves);
+    }
+    psdmp_arena_free(&w.arena);
+  }
+  assert_true(most_curves > 1);
+}
+
+/* what is linear is solved for: no column of it is left in the residual, whatever the filter, but for rounding: columns may be alike to 1e-11 of their squares */
+static void what_is_linear(void **state) {
+  (void)state;
+  psdm_filter filter;
+  assert_int_equal(psdm_filter_butterworth(4, 60, CLOCK, &filter), PSDM_OK);
+  for (int trial = 0; trial < 4; trial++) {
+    bool offset = trial % 2;
+    psdmp_lugre_options options = {.offset = offset, .filter = trial > 1 ? &filter : NULL};
+    psdmp_lugre_point points[BEGINNINGS] = {{.friction = {.given = false}}};
+    psdmp_lugre w;
+    psdm_error error = {0};
+    int count;
+    rng g = rng_start("lugre linear");
+    make(&truth[trial % 2], inertia, offset ? 0.9 : 0);
+    for (int p = 0; p < PIECES; p++)
+      for (int i = 0; i < ROWS; i++) m.tau[p][i] += 0.5 * gauss(&g);
+    assert_int_equal(psdmp_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
+    if (psdmp_lugre_begin(&w, points, &count, &error)) fail_msg("%s", error.text);
+    assert_true(count >= 1);
+    double *residual = malloc(sizeof *residual * (size_t)w.used), *J = malloc(sizeof *J * (size_t)w.used * UNKNOWNS);
+    int looked = 0;
+    for (int k = 0; k < count; k++) {
+      const psdm_friction *f = &points[k].friction;
+      if (f->sigma1 == 0 || f->viscous == 1e-3 * f->coulomb) continue; /* they would be negative: the others are not solved for without them */
+      looked++;
+      for (int i = 0; i < INERTIA + PIECES; i++) points[k].free[i] = i != OFFSET || offset;
+      psdmp_lugre_residual(&w, &points[k], residual, J, NULL);
+      int which[UNKNOWNS], columns = psdmp_lugre_free_numbers(&w, &points[k], which);
+      double all = 0, all2 = 0, r2 = 0;
+      for (long i = 0; i < w.used; i++) {
+        double size = J[i] + J[w.used + i] + J[SIGMA0 * w.used + i]; /* Fc, Fs and sigma0 grow together */
+        all += size * residual[i], all2 += size * size, r2 += residual[i] * residual[i];
+      }
+      if (!(fabs(all) <= 1e-4 * sqrt(all2 * r2))) fail_msg("beginning %d: %g of the bristles is left", k, all / sqrt(all2 * r2));
+      for (int c = 0; c < columns; c++) {
+        double both = 0, own = 0;
+        for (long i = 0; i < w.used; i++) both += J[c * w.used + i] * residual[i], own += J[c * w.used + i] * J[c * w.used + i];
+        bool linear = which[c] == VISCOUS || which[c] >= OFFSET || (which[c] == SIGMA1 && points[k].friction.sigma1 > 0);
+        if (linear && !(fabs(both) <= 1e-4 * sqrt(own * r2))) fail_msg("number %d of beginning %d: %g of it is left", which[c], k, both / sqrt(own * r2));
+      }
+    }
+    assert_true(looked > 0);
+    free(residual), free(J);
+    psdmp_arena_free(&w.arena);
+  }
+}
+
 int main(void) {
   if (library_lacks_fit()) return 0;
   const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings), cmocka_unit_test(numbers_found_again), cmocka_unit_test(numbers_follow_the_torque), cmocka_unit_test(nothing_moves),
-                                     cmocka_unit_test(plain_laws)};
+                                     cmocka_unit_test(plain_laws), cmocka_unit_test(steps_of_a_beginning), cmocka_unit_test(what_is_linear)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

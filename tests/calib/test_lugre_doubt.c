@@ -289,7 +289,102 @@ static void test_bending(void **unused) {
   }
 }
 
+/* ---- bristles, step by step ---- */
+
+enum { LAW = 7, SIM = 160 };
+
+static real plain_grip(const real *p, real speed) { return p[0] + (p[1] - p[0]) * expl(-speed / p[2] * speed / p[2]); }
+
+/* one step, G and 1 / G along chords */
+static void plain_step(const real *p, real sign, real time, real from, real to, real *h, real *start) {
+  real g0 = plain_grip(p, from), g1 = plain_grip(p, to), A = p[5] * time / 2 * (from / g0 + to / g1);
+  if (!(A > 0)) return;
+  real e = expl(-A), mean = -expm1l(-A) / A;
+  *h = *h * e + sign * ((mean - e) * g0 + (1 - mean) * g1);
+  *start *= e;
+}
+
+static void plain_fine(const real *p, double vs, real sign, real time, double from, double to, real *h, real *start) {
+  int n = (int)fmin(fmax(ceil(fabs(to - from) / (vs / 8)), 1), 80);
+  for (int k = 0; k < n; k++) plain_step(p, sign, time / n, from + ((real)to - from) * k / n, from + ((real)to - from) * (k + 1) / n, h, start);
+}
+
+/* in steps of an eighth of vs up to five of them, the grid's vs, so that a derivative is that of the scheme */
+static void plain_straight(const real *p, double vs, real sign, real time, double from, double to, real *h, real *start) {
+  double edge = 5 * vs;
+  real until = time * (edge - (real)from) / ((real)to - from);
+  if (fabs(to - from) <= vs / 8 || fmin(from, to) >= edge) {
+    plain_step(p, sign, time, from, to, h, start);
+  } else if (fmax(from, to) <= edge) {
+    plain_fine(p, vs, sign, time, from, to, h, start);
+  } else if (to > from) {
+    plain_fine(p, vs, sign, until, from, edge, h, start);
+    plain_step(p, sign, time - until, edge, to, h, start);
+  } else {
+    plain_step(p, sign, until, from, edge, h, start);
+    plain_fine(p, vs, sign, time - until, edge, to, h, start);
+  }
+}
+
+/* torque, what is left of the beginning in it, h, z', what is left of the beginning in h */
+static void plain_bristles(const real *p, double vs, long rows, real dt, const double *v, real (*out)[5]) {
+  real h = 0, start = 1;
+  for (long i = 0; i < rows; i++) {
+    double before = i ? v[i - 1] : 0, speed = fabs(v[i]);
+    if (i > 0 && before * v[i] < 0) {
+      real until = dt * before / ((real)before - v[i]);
+      plain_straight(p, vs, before < 0 ? -1 : 1, until, fabs(before), 0, &h, &start);
+      plain_straight(p, vs, v[i] < 0 ? -1 : 1, dt - until, 0, speed, &h, &start);
+    } else if (i > 0) {
+      plain_straight(p, vs, before + v[i] < 0 ? -1 : 1, dt, fabs(before), speed, &h, &start);
+    }
+    real G = plain_grip(p, speed), rate = v[i] - speed * h / G, sign = (v[i] > 0) - (v[i] < 0);
+    out[i][0] = h + p[6] * rate + p[3] * sign * powl(speed, p[4]);
+    out[i][1] = (1 - p[6] * speed / G) * start;
+    out[i][2] = h, out[i][3] = rate, out[i][4] = start;
+  }
+}
+
+/* speeds of all sizes, turns, rests and jumps; exact but for rounding, and series that are good to 1e-12 */
+static void test_bristles(void **unused) {
+  (void)unused;
+  rng g = rng_start("lugre bristles");
+  for (int trial = 0; trial < 12; trial++) {
+    psdm_friction f = {rng_uniform(&g, 1, 9), 0, rng_uniform(&g, 0.01, 0.2), rng_uniform(&g, 1, 20), rng_uniform(&g, 0.5, 1.3), pow(10, rng_uniform(&g, 2, 5)), rng_uniform(&g, 0, 20), 0, true};
+    f.stat = trial % 4 ? f.coulomb * rng_uniform(&g, 0.8, 1.5) : f.coulomb;
+    double v[SIM], dt = 0.004, is[SIM * WITH_DERIVATIVES], alone[SIM], two[2 * SIM], three[3 * SIM], size = pow(10, rng_uniform(&g, -3, 1));
+    for (int i = 0; i < SIM; i++) v[i] = f.stribeck * size * (i % 40 > 36 ? 0 : i % 40 == 20 ? 9 : sin(0.11 * i + trial) + 0.3 * rng_normal(&g));
+    psdmp_lugre_simulate(&f, SIM, dt, v, WITH_DERIVATIVES, is);
+    psdmp_lugre_simulate(&f, SIM, dt, v, TORQUE_ALONE, alone);
+    psdmp_lugre_simulate(&f, SIM, dt, v, TORQUE_AND_START, two);
+    psdmp_lugre_simulate(&f, SIM, dt, v, BRISTLES_ONLY, three);
+    real p[LAW], should[SIM][5], up[SIM][5], down[SIM][5];
+    for (int k = 0; k < LAW; k++) p[k] = *psdmp_lugre_number(&f, k);
+    plain_bristles(p, f.stribeck, SIM, dt, v, should);
+    for (int i = 0; i < SIM; i++) {
+      real damped = 1 + f.sigma1 * fabs(v[i]) / fmin(f.coulomb, f.stat), most = 1e-11L * damped * (f.coulomb + f.stat + f.viscous * pow(fabs(v[i]), f.exponent));
+      if (!(fabsl(is[i * WITH_DERIVATIVES] - should[i][0]) <= most)) fail_msg("trial %d, row %d: %.15g, %.15g was expected", trial, i, is[i * WITH_DERIVATIVES], (double)should[i][0]);
+      assert_true(fabsl(is[i * WITH_DERIVATIVES + 8] - should[i][1]) <= 1e-11L * damped);
+      assert_true(alone[i] == is[i * WITH_DERIVATIVES] && two[2 * i] == alone[i] && two[2 * i + 1] == is[i * WITH_DERIVATIVES + 8]);
+      assert_true(fabsl(three[3 * i] - should[i][2]) <= most && fabsl(three[3 * i + 1] - should[i][3]) <= 1e-11L * (1 + fabs(v[i])) && fabsl(three[3 * i + 2] - should[i][4]) <= 1e-11L);
+    }
+    for (int k = 0; k < LAW; k++) { /* differences over a hundred thousandth: 1e-10, times how curved it is */
+      real before = p[k], step = 1e-5L * before, largest = 0;
+      if (before == 0) continue;
+      p[k] = before + step, plain_bristles(p, f.stribeck, SIM, dt, v, up);
+      p[k] = before - step, plain_bristles(p, f.stribeck, SIM, dt, v, down);
+      p[k] = before;
+      for (int i = 0; i < SIM; i++) largest = fmaxl(largest, fabsl(up[i][0] - down[i][0]) / (2 * step));
+      for (int i = 0; i < SIM; i++) {
+        real slope = (up[i][0] - down[i][0]) / (2 * step);
+        if (!(fabsl(is[i * WITH_DERIVATIVES + 1 + k] - slope) <= 1e-7L * largest + 1e-12L))
+          fail_msg("trial %d, number %d, row %d: %.15g, %.15g was expected", trial, k, i, is[i * WITH_DERIVATIVES + 1 + k], (double)slope);
+      }
+    }
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse), cmocka_unit_test(test_doubt), cmocka_unit_test(test_residual), cmocka_unit_test(test_predict), cmocka_unit_test(test_bending)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse), cmocka_unit_test(test_doubt), cmocka_unit_test(test_residual), cmocka_unit_test(test_predict), cmocka_unit_test(test_bending), cmocka_unit_test(test_bristles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

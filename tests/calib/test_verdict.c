@@ -14,6 +14,7 @@ static void names(void **state) {
     assert_true(psdm_verdict_find(words[k], &v) && (int)v == k);
   }
   assert_null(psdm_verdict_name(PSDM_VERDICTS));
+  assert_null(psdm_verdict_name((psdm_verdict)-1));
   assert_false(psdm_verdict_find("Good", &v));
 }
 
@@ -36,7 +37,7 @@ static void bounds(void **state) {
       {0, 10, 1e-14, PSDM_VERDICT_GOOD, NULL}, {100, 10, 1e-12, PSDM_VERDICT_GOOD, NULL}, {0, 10, 0, PSDM_VERDICT_GOOD, NULL}, /* r2 rounds to 1: a log without noise was useless once */
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    psdm_joint_fit fit[2] = {joint(cases[k].mean, cases[k].spread, cases[k].error), {0}};
+    psdm_joint_fit fit[3] = {joint(cases[k].mean, cases[k].spread, cases[k].error), {0}, joint(0, 1e6, 2e6)}; /* the last one is none of them */
     psdm_finding finding = {0};
     psdm_verdict verdict = psdm_verdict_of_fit(2, fit, &finding);
     if (verdict != cases[k].verdict) fail_msg("case %zu: %s", k, psdm_verdict_name(verdict));
