@@ -14,6 +14,13 @@ static bool wanted(const char *name, const char *const *names) {
   return false;
 }
 
+/* matio goes on after a read that failed, with zeros in place of numbers: errno tells */
+int psdmp_mat_data(void *file, void *variable) {
+  matvar_t *var = variable;
+  errno = 0;
+  return Mat_VarReadDataAll(file, var) || !var->data || errno == EIO || errno == ENOMEM;
+}
+
 /* the variable of a wanted name, else the only real double matrix; NULL when there is none or no single one. seen: variables, when all were asked for */
 static matvar_t *choose(mat_t *file, const char *const *names, long *seen) {
   matvar_t *only = NULL, *var;
@@ -76,7 +83,7 @@ psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, ps
     status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "no variable '%s', and not one numeric matrix alone", names[0]);
   else if ((status = believe(path, var, error)))
     ;
-  else if (Mat_VarReadDataAll(file, var) || !var->data)
+  else if (psdmp_mat_data(file, var))
     status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "variable '%s' cannot be read", names[0]);
   else
     status = copy(var, path, arena, m, error);

@@ -40,7 +40,7 @@ static double entry(const matvar_t *var, size_t i) {
 /* MATLAB stores columns. A variable is read whole, when its first sample is asked for. */
 static bool load(void *file, psdmp_log_variable *v, size_t first, size_t count) {
   matvar_t *var = v->handle;
-  if (!var->data && (Mat_VarReadDataAll(file, var) || !var->data)) return false;
+  if (!var->data && psdmp_mat_data(file, var)) return false;
   size_t wide = (size_t)v->wide;
   for (size_t s = 0; s < count; s++)
     for (size_t k = 0; k < wide; k++) v->block[s * wide + k] = entry(var, v->upright ? k * v->rows + first + s : (first + s) * v->rows + k);

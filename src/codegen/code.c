@@ -317,7 +317,7 @@ static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, p
   psdm_robot any = psdmp_any_gravity(r); /* whose base parameters serve every direction of gravity */
   if (o->gravity_argument) r = &any;
   if (functions) status = psdm_model_derive(r, NULL, allocator, &code->model, NULL, error);
-  if (status && o->method != PSDM_CODE_EXPANDED) status = psdm_params_derive(r, NULL, allocator, &code->model, NULL, error);
+  if (status && status != PSDM_E_MEMORY && o->method != PSDM_CODE_EXPANDED) status = psdm_params_derive(r, NULL, allocator, &code->model, NULL, error);
   return status;
 }
 
