@@ -201,9 +201,9 @@ static int take_option(const command_line *line, int argc, char **argv, int *ind
   *given = true;
   int code = s->kind == SETTING_text ? check_word(line, what, s->argument, text) : -1;
   if (code >= 0) return code;
-  if (!assign(s, values, text))
-    return tool_usage(line->command, "%s '%s': %s expected%s%s", what, tool_safe(text), s->kind == SETTING_number ? "a number was" : s->kind == SETTING_vector ? "three numbers were" : "fewer values were", s->argument[0] ? ", " : "",
-                      s->argument);
+  bool assigned = assign(s, values, text);
+  if (!assigned && s->kind == SETTING_list) return tool_usage(line->command, "option '%s': out of memory", what);
+  if (!assigned) return tool_usage(line->command, "%s '%s': %s expected%s%s", what, tool_safe(text), s->kind == SETTING_number ? "a number was" : "three numbers were", s->argument[0] ? ", " : "", s->argument);
   while (s->kind == SETTING_list && greedy && !equals && *index + 1 < argc && (argv[*index + 1][0] != '-' || !argv[*index + 1][1]))
     if (!assign(s, values, argv[++*index])) return tool_usage(line->command, "option '--%.*s': out of memory", (int)length, name);
   return -1;
