@@ -242,7 +242,7 @@ static void faults_exactly(void **state) {
   s.feed.fault[0] = "first.csv, line 8: q1 stays at 3", s.feed.fault[1] = "second.csv, line 8: q1 stays at 3";
   says("sensor", usable, "1 stretches of channels that stand still or stay at their extreme were not fitted; the first: first.csv, line 8: q1 stays at 3");
   s.out.faults[PSDM_FAULT_FROZEN] = 0, s.out.faults[PSDM_FAULT_BACK] = 4;
-  says("clock", usable, "t runs back 4 times: are the rows in their order?");
+  says("clock", usable, "t runs back 4 times: are the rows in order?");
   for (int i = 0; i < N; i++) {
     fresh(false);
     s.worst[i] = (psdmp_worst){.error = -16, .tau = 9, .t = 2.5, .file = 1 - i};
