@@ -153,7 +153,6 @@ static void fast_rows_alone(void **state) {
     if (!a.fitted[SIGMA0]) assert_true(!a.fitted[SIGMA1] && fabs(a.friction.coulomb / a.friction.sigma0 / 1e-4 - 1) < 1e-12);
     if (trial < 2) assert_true(a.fitted[VISCOUS] && fabs(a.inertia[0] - inertia[0]) < 0.02 && fabs(a.inertia[1] - inertia[1]) < 0.02 && fabs(a.friction.viscous - 8) < 0.5);
     if (!a.fitted[EXPONENT]) assert_true(a.friction.exponent == 1);
-    expect_least(&options, &a, a.friction.sigma1 == 0, 5e-3); /* a flat place: steps grow small before the end */
   }
 }
 
