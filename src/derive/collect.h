@@ -109,7 +109,7 @@ typedef struct psdmp_checked {
   const char *what;                     /* for the sentence, plural */
 } psdmp_checked;
 
-/* *residual: max |difference| / max |torque| over random states, forces times the reach. PSDM_E_ACCURACY above a fifth of PSDM_MODEL_ACCURACY + regrouped. */
+/* *residual: max |difference| / max |torque| over random states, forces times the reach. PSDM_E_ACCURACY above PSDM_MODEL_ACCURACY / 5 + regrouped. */
 psdm_status psdmp_check_answer(const psdm_robot *robot, const psdmp_checked *of, const psdm_allocator *allocator, double *residual, psdm_error *error);
 
 /* The same for a model. Passes over models of another's torques (samplers). */

@@ -13,8 +13,8 @@ bool psdmp_cholesky(int n, double *A);
 /* Solves L L^T x = b in place. */
 void psdmp_cholesky_solve(int n, const double *L, double *x);
 
-/* inverse = A^-1 by elimination with row pivoting; A is spoilt. False when a pivot is not above so small a share of the largest entry: PSDMP_PIVOT leaves some digits
- * of the inverse; psdmp_rounding(n) any, for what is compared with such an inverse alone. */
+/* inverse = A^-1 by elimination with row pivoting; A is spoilt. False when a pivot is not above this share of A's largest entry. PSDMP_PIVOT keeps a few digits of the
+ * inverse; psdmp_rounding(n) refuses only what rounding cannot tell from singular. */
 #define PSDMP_PIVOT 1e-12
 bool psdmp_invert(int n, double *A, double *inverse, double share);
 static inline double psdmp_rounding(int n) { return 4 * n * DBL_EPSILON; }

@@ -329,21 +329,21 @@ static psdm_status close_loops(const psdmp_spec *spec, psdm_robot *r, psdm_error
   return PSDM_OK;
 }
 
-/* ---- what would do nothing, or the wrong thing, without a word ---- */
+/* ---- warnings: input that has no effect, or an odd one ---- */
 
 static psdm_status check_thetas(psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
   char name[80];
   for (int k = 0; k < spec->thetas; k++) {
     const psdmp_theta *t = &spec->theta[k];
     if (psdmp_standard_find(r, t->name) < 0 &&
-        psdmp_list_add(&spec->warnings, &r->arena, "line %d: theta '%s' is no parameter of the robot (as ZZ1, mx2 or Ia3 are) and is not used", t->line, psdmp_quote(t->name, strlen(t->name), name, sizeof name)))
+        psdmp_list_add(&spec->warnings, &r->arena, "line %d: theta '%s' is not a parameter of the robot (names such as ZZ1, mx2 or Ia3 were expected) and is not used", t->line, psdmp_quote(t->name, strlen(t->name), name, sizeof name)))
       return no_memory(spec, error);
   }
   if (!spec->thetas || psdm_robot_ready(r, NULL)) return PSDM_OK;
   return psdmp_list_add(&spec->warnings, &r->arena, "theta is not used: masses and inertias of all links are known") ? no_memory(spec, error) : PSDM_OK;
 }
 
-/* friction that drives */
+/* negative friction adds energy */
 static psdm_status check_friction(psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
   for (int j = 0; j < r->joints; j++) {
     const psdm_friction *f = &r->joint[j].friction;
@@ -351,7 +351,7 @@ static psdm_status check_friction(psdmp_spec *spec, psdm_robot *r, psdm_error *e
     char name[80];
     if (!what) continue;
     psdmp_quote(r->joint[j].name, strlen(r->joint[j].name), name, sizeof name);
-    if (psdmp_list_add(&spec->warnings, &r->arena, "joint '%s': friction that is negative (%s) drives it", name, what)) return no_memory(spec, error);
+    if (psdmp_list_add(&spec->warnings, &r->arena, "joint '%s': %s friction is negative, so it drives the joint", name, what)) return no_memory(spec, error);
   }
   return PSDM_OK;
 }

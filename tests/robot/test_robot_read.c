@@ -556,11 +556,11 @@ static void implausible_links_are_named(void **state) {
       {ARM("{mass: 1}") "tool: {mass: -1}\n", "link 'tool': mass is negative (-1 kg)"},
       {ARM("{mass: 1}") "tool: {name: gripper, mass: -1}\n", "link 'gripper': mass is negative (-1 kg)"},
       {ARM("{}") "theta: {ZZ1: 2}\n", NULL},
-      {ARM("{}") "theta: {ZZ1: 2, ZZ2: 1}\n", "line 4: theta 'ZZ2' is no parameter of the robot (as ZZ1, mx2 or Ia3 are) and is not used"},
+      {ARM("{}") "theta: {ZZ1: 2, ZZ2: 1}\n", "line 4: theta 'ZZ2' is not a parameter of the robot (names such as ZZ1, mx2 or Ia3 were expected) and is not used"},
       {"convention: dh\njoints: [{name: a, friction: {coulomb: 1, viscous: 0}}]\n", NULL},
-      {"convention: dh\njoints: [{name: a, friction: {coulomb: -1}}]\n", "joint 'a': friction that is negative (coulomb) drives it"},
-      {"convention: dh\njoints: [{name: a, friction: {viscous: -1}}]\n", "joint 'a': friction that is negative (viscous) drives it"},
-      {"convention: dh\njoints: [{name: a, friction: {coulomb: 1, static: -1, stribeck: 0.1}}]\n", "joint 'a': friction that is negative (static) drives it"},
+      {"convention: dh\njoints: [{name: a, friction: {coulomb: -1}}]\n", "joint 'a': coulomb friction is negative, so it drives the joint"},
+      {"convention: dh\njoints: [{name: a, friction: {viscous: -1}}]\n", "joint 'a': viscous friction is negative, so it drives the joint"},
+      {"convention: dh\njoints: [{name: a, friction: {coulomb: 1, static: -1, stribeck: 0.1}}]\n", "joint 'a': static friction is negative, so it drives the joint"},
       {ARM("{mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}") "theta: {ZZ1: 2}\n", "theta is not used: masses and inertias of all links are known"},
   };
 #undef ARM
