@@ -220,6 +220,33 @@ static double promised_product(const subject *s, const verdict *v, const state *
   return v->promise * most * sum;
 }
 
+/* M is handed over with entries that may be off by E, as agree allows; M + E can be singular only where the largest eigenvalue of |M^-1| E is at least one.
+ * Collatz's lower bound of it, so that no sound M is called singular. */
+bool singular_within(subject *s, const verdict *v, int k) {
+  const state *x = with_mass(s, k);
+  int n = s->n;
+  double most = 0, bound = 0, E[MOST * MOST], at[MOST], by_E[MOST];
+  for (int i = 0; i < n * n; i++) most = fmax(most, fabs((double)x->M[i]));
+  for (int i = 0; i < n * n; i++) E[i] = unit_of(s, v) * x->M_size[i] + v->promise * fmax(most, s->torque);
+  for (int i = 0; i < n; i++) at[i] = sqrt(fmax(0, (double)x->Minv[i * n + i]));
+  for (int step = 0; step < 30; step++) {
+    double least = HUGE_VAL, next[MOST], norm = 0;
+    for (int i = 0; i < n; i++) {
+      by_E[i] = 0;
+      for (int j = 0; j < n; j++) by_E[i] += E[i * n + j] * at[j];
+    }
+    for (int i = 0; i < n; i++) {
+      next[i] = 0;
+      for (int j = 0; j < n; j++) next[i] += fabs((double)x->Minv[i * n + j]) * by_E[j];
+      least = fmin(least, at[i] > 0 ? next[i] / at[i] : 0);
+      norm = fmax(norm, next[i]);
+    }
+    bound = fmax(bound, least);
+    for (int i = 0; i < n; i++) at[i] = next[i] / norm;
+  }
+  return !(bound < 1);
+}
+
 /* residual of the equation of motion, in torques */
 static void judge_forward(subject *s, verdict *v, int k, const double *qdd) {
   const state *x = with_mass(s, k);

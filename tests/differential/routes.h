@@ -109,6 +109,9 @@ bool stated(const char *text);
 /* Whether forward dynamics may be refused at state k: M is singular to working precision. */
 bool singular(subject *s, int k);
 
+/* The same of a mass matrix that is as accurate as the verdict asks, and not more. */
+bool singular_within(subject *s, const verdict *v, int k);
+
 typedef enum failing { HOLDS, WRONG, NOT_FINITE, REFUSED } failing;
 
 static inline failing failure_of(const verdict *v) {

@@ -30,7 +30,7 @@ static void judge_model(subject *s, verdict *v, const psdm_model *model, bool al
     psdm_model_energy(model, theta, x->q, x->qd, room, &E[0], &E[1]);
     judge(s, v, k, PSDM_CODE_ENERGY, (const double *const[]){E});
     psdm_status status = psdm_model_forward(model, theta, x->q, x->qd, x->tau, room, out);
-    if (status && !(status == PSDM_E_SINGULAR && singular(s, k))) refuse(v, status, "forward dynamics of the model", false);
+    if (status && !(status == PSDM_E_SINGULAR && (singular(s, k) || singular_within(s, v, k)))) refuse(v, status, "forward dynamics of the model", false);
     if (!status) judge(s, v, k, PSDM_CODE_FORWARD, result);
   }
   free(theta);
