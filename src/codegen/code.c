@@ -177,7 +177,7 @@ static psdm_status refuse(const psdm_code *code, const psdmp_program *p, psdm_er
                     p->error, way);
 }
 
-/* beyond this, moving inertias by the base parameters' formulas has cost digits that need not be lost */
+/* beyond this, moving inertias by the base parameters' formulas, or the closed form, has cost digits that need not be lost */
 static const double PRECISE = 1e-13;
 
 static void swap(psdmp_program *a, psdmp_program *b) {
@@ -202,7 +202,7 @@ psdm_status psdmp_build_precise(psdm_code *code, psdm_code_function f, psdmp_tri
 /* which of two programs: fewer operations, unless that costs digits */
 static bool is_better(const psdmp_program *other, const psdmp_program *best) {
   if (!best->graph) return true;
-  return operations(&other->cost) < operations(&best->cost) && other->error <= fmax(GOOD, best->error);
+  return operations(&other->cost) < operations(&best->cost) && other->error <= fmax(PRECISE, best->error);
 }
 
 /* one function by each method that is asked for; the one with fewer operations stays */

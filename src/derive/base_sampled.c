@@ -274,18 +274,23 @@ void psdmp_random_state(const psdm_robot *r, double reach, const double *unit, c
     qd[i] = psdmp_sample(seed) * rate * unit[i];
     qdd[i] = psdmp_sample(seed) * rate * rate * unit[i];
     if (far[i] > 1 && psdmp_sample(seed) > 0) q[i] *= far[i];
+    if (far[i] > 1 && psdmp_sample(seed) > 0) qd[i] *= far[i];
   }
 }
 
-/* regressor samples at rest as columns, A[param][sample and joint], in units of the reach, each row's largest entry 1. state: (6 n) zeros */
+/* Regressor samples as columns, A[param][sample and joint], in units of the reach, each row's largest entry 1. state: (6 n) zeros. They are taken at rest, where
+ * the mass matrix tells all there is, but for robots whose joints slide far while they turn little: what a turn's rate tells at first order in a length, the mass
+ * matrix tells at second order only, which rounding takes. */
 static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work *work, int samples, int rows, double *state, double *Y, double *A) {
   int S = psdm_robot_parameter_count(r);
   double *q = state, *qd = q + r->n, *qdd = qd + r->n, *still = qdd + r->n, *unit = still + r->n, *far = unit + r->n;
   uint64_t seed = 7;
+  bool apart = false;
   psdmp_motion_units(r, reach, unit, far);
+  for (int i = 0; i < r->n; i++) apart |= far[i] > 1;
   for (int s = 0; s < samples; s++) {
     psdmp_random_state(r, reach, unit, far, &seed, q, qd, qdd);
-    psdm_status status = psdm_regressor_standard(r, work, q, still, qdd, Y);
+    psdm_status status = psdm_regressor_standard(r, work, q, apart ? qd : still, qdd, Y);
     if (status) return status;
     for (int i = 0; i < r->n; i++) {
       double most = 0;

@@ -58,7 +58,7 @@ void psdm_model_write(const psdm_model *m, const psdm_robot *robot, psdm_output 
   psdm_json_array(out, "E");
   for (long f = 0; f < m->p; f++) {
     psdm_model_exponents(m, f, e);
-    for (int i = 0; i < 5 * m->n; i++) text[i] = (char)('0' + e[i]);
+    for (int i = 0; i < 5 * m->n; i++) text[i] = PSDMP_EXPONENT_DIGITS[e[i]];
     text[5 * m->n] = '\0';
     psdm_json_string(out, NULL, text);
   }

@@ -52,6 +52,9 @@ struct psdm_model {
   psdmp_base *base;         /* (l) */
 };
 
+/* an exponent as one character: joints that follow others have powers above nine, radix <= 64 keeps them below 36 */
+#define PSDMP_EXPONENT_DIGITS "0123456789abcdefghijklmnopqrstuvwxyz"
+
 enum { PSDMP_MODEL_RADIX = 5 }; /* digits of a joint without couplings: 1 s c sc cc, or 1 q qq */
 
 /* What became of each standard parameter, from the formulas. */

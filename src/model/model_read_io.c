@@ -102,10 +102,12 @@ static psdm_status read_robot(reader *r) {
 
 /* exponents of one string; false when it is not 5n digits */
 static bool exponents(const psdmp_node *at, int n, unsigned char *e) {
+  static const char digits[] = PSDMP_EXPONENT_DIGITS;
   if (at->kind != PSDMP_SCALAR || at->length != (size_t)(5 * n)) return false;
   for (int i = 0; i < 5 * n; i++) {
-    if (at->text[i] < '0' || at->text[i] > '9') return false;
-    e[i] = (unsigned char)(at->text[i] - '0');
+    const char *digit = memchr(digits, at->text[i], sizeof digits - 1);
+    if (!digit) return false;
+    e[i] = (unsigned char)(digit - digits);
   }
   return true;
 }
@@ -117,7 +119,7 @@ static psdm_status read_radix(reader *r, const psdmp_node *E) {
   int n = m->n;
   for (int j = 0; j < n; j++) m->radix[j] = PSDMP_MODEL_RADIX;
   for (const psdmp_node *at = E->child; at; at = at->next) {
-    if (!exponents(at, n, e)) return refuse(r, at, "a string of 5n digits was expected");
+    if (!exponents(at, n, e)) return refuse(r, at, "a string of 5n digits, 0 to 9 and a to z, was expected");
     for (int j = 0; j < n; j++) {
       int digit = e[j] ? e[j] : 2 * e[2 * n + j] + e[n + j];
       if ((e[j] && (e[n + j] || e[2 * n + j])) || e[n + j] > 1) return refuse(r, at, "a joint has powers of q and of sines, or a square of a sine");

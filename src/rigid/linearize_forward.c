@@ -89,7 +89,7 @@ static inline void add_body(const psdmp_spatial *k, psdmp_factor *restrict f) {
 
 /* Inertias here are about one point for all bodies. Where a joint's own is so much smaller than what is about that point (links whose sizes differ a
  * thousandfold), it has lost its digits: the dense route keeps them. Arms have 3 to 12 bits. */
-enum { MOST_BITS = 16 };
+enum { MOST_BITS = 12 };
 
 /* the binary exponent: the sizes of two numbers are compared without a multiplication */
 static inline int exponent_of(double x) {

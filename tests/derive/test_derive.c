@@ -283,6 +283,33 @@ static void test_full_parameters(void **unused) {
   }
 }
 
+/* joints that follow others have powers of ten and more: one character each */
+static void test_high_powers(void **unused) {
+  (void)unused;
+  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: j1, a: 0.6, alpha: 1}\n  - {name: j2, a: 0.5, alpha: 2.8, couple: {j1: -2}}\n  - {name: j3, a: 0.3, alpha: 3, couple: {j2: 2}}\n"
+                                  "links:\n  - {mass: 6, com: [0.1, -0.2, 0], inertia: {zz: 0.3}}\n  - {mass: 1, com: [0, -0.3, 0.3], inertia: {zz: 0.1}}\n  - {mass: 5, com: [0.1, -0.2, -0.2], inertia: {zz: 0.1}}\n");
+  psdm_model *m = derive(robot, NULL, NULL), *again;
+  psdm_error error;
+  char path[64];
+  unsigned char e[5], f[5];
+  int highest = 0;
+  snprintf(path, sizeof path, "/tmp/psdm-powers-%ld.json", (long)getpid());
+  assert_int_equal(psdm_model_save(m, robot, path, &error), PSDM_OK);
+  if (psdm_model_load(path, NULL, &again, &error)) fail_msg("%s:%d:%d %s", error.file, error.line, error.column, error.text);
+  unlink(path);
+  assert_int_equal(again->p, m->p);
+  for (long k = 0; k < m->p; k++) {
+    psdm_model_exponents(m, k, e);
+    psdm_model_exponents(again, k, f);
+    assert_memory_equal(e, f, 5);
+    for (int i = 0; i < 5; i++) highest = e[i] > highest ? e[i] : highest;
+  }
+  assert_in_range(highest, 10, 35);
+  psdm_model_free(again);
+  psdm_model_free(m);
+  psdm_robot_free(robot);
+}
+
 /* out and in again: the same functions, P and formulas; broken files are refused */
 static void test_save_and_load(void **unused) {
   (void)unused;
@@ -466,7 +493,7 @@ int main(void) {
       cmocka_unit_test(test_published_counts), cmocka_unit_test(test_kr6_classes),     cmocka_unit_test(test_first_links),
       cmocka_unit_test(test_two_link_functions), cmocka_unit_test(test_random_robots), cmocka_unit_test(test_small_offset), cmocka_unit_test(test_deterministic),
       cmocka_unit_test(test_object),           cmocka_unit_test(test_full_parameters), cmocka_unit_test(test_allocation_failure),
-      cmocka_unit_test(test_save_and_load),    cmocka_unit_test(test_match), cmocka_unit_test(test_all_takers_match), cmocka_unit_test(test_mat),
+      cmocka_unit_test(test_high_powers), cmocka_unit_test(test_save_and_load),    cmocka_unit_test(test_match), cmocka_unit_test(test_all_takers_match), cmocka_unit_test(test_mat),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

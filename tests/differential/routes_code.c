@@ -25,6 +25,8 @@ static psdm_compiled *generated(subject *s, verdict *v, const psdm_code_options 
   psdm_error error;
   psdm_status status = psdm_code_build(s->robot, o, NULL, &code, &error);
   if (!status) {
+    /* the closed form where it is insisted on: as good as the model that it writes out, and a note says when that is less than code promises */
+    if (o->method == PSDM_CODE_EXPANDED && psdm_code_note(code, 0)) v->promise = fmax(v->promise, v->of_base);
     status = psdm_compile(code, how, NULL, &compiled, &error);
     psdm_code_free(code);
   }
