@@ -83,6 +83,14 @@ static void emit_tools(psdmp_writer *e) {
                "  printf(\"%%-24s error %%.1e of %%.3g%%s\\n\", name, error, scale, bad ? \"  WRONG\" : \"\");\n  return bad;\n}\n\n");
 }
 
+/* what errors are compared with: the largest expected number, or the largest torque */
+static void emit_scale(psdmp_writer *e, const psdmp_program *p) {
+  if (e->vanishing >> p->function & 1)
+    psdmp_say(e, "SCALE_OF_%s", p->name);
+  else
+    psdmp_say(e, "largest(out_%s[0], STATES*%d)", p->name, (int)p->outputs);
+}
+
 /* results stand one behind the other in one array */
 static void emit_call(psdmp_writer *e, const psdmp_program *p, const char *suffix, const char *before, const char *after, const char *result) {
   psdmp_say(e, "@%s%s(%s", p->name, suffix, suffix[0] ? "(size_t)count, " : "");
@@ -109,7 +117,9 @@ static void emit_plain_test(psdmp_writer *e, const psdmp_program *p) {
   emit_call(e, p, "", "in_", "[i]", "got");
   if (energy) psdmp_say(e, "    if (i == 0) from = out_energy[0][1] - (double)got[1];\n    got[1] = (`)((double)got[1] + from);\n");
   psdmp_say(e, "    error = difference(error, got, out_%s[i], %d);\n  }\n", p->name, count);
-  psdmp_say(e, "  return report(\"%s\", error, largest(out_%s[0], STATES*%d));\n}\n\n", p->name, p->name, count);
+  psdmp_say(e, "  return report(\"%s\", error, ", p->name);
+  emit_scale(e, p);
+  psdmp_say(e, ");\n}\n\n");
 }
 
 /* results of M^-1 are judged by the torques that their errors amount to, column by column; an inverse may also lose what M's condition takes */
@@ -190,7 +200,8 @@ static void emit_batch_test(psdmp_writer *e, const psdmp_program *p) {
   psdmp_say(e, "  for (int i = 0; i < count; i++) {\n    ` got[%d];\n    const int j = i %% STATES;\n    ", count);
   emit_call(e, p, "", "in_", "[j]", "got");
   psdmp_say(e, "    for (int k = 0; k < %d; k++) {\n      const double one = (double)got[k];\n      error = difference(error, many + k*count + i, &one, 1);\n    }\n  }\n", count);
-  psdmp_say(e, "  return report(\"%s_batch\", error, largest(out_%s[0], STATES*%d)", p->name, p->name, count);
+  psdmp_say(e, "  return report(\"%s_batch\", error, ", p->name);
+  emit_scale(e, p);
   if (cuda && psdmp_inverts(p->function)) psdmp_say(e, "*SPREAD_OF_%s", p->name);
   psdmp_say(e, ");\n}\n\n");
 }
@@ -207,6 +218,19 @@ static void emit_main(psdmp_writer *e) {
   psdm_output_text(e->out, "  return wrong > 0;\n}\n");
 }
 
+/* Gravity that nothing feels and the bias of a joint that only turns about its own axis are zero but for rounding, which is no measure of itself. */
+static psdm_status emit_vanishing(psdmp_writer *e, psdmp_trial *t, const psdmp_program *p, const double *out) {
+  int n = e->code->robot->n;
+  double *tau = NEW(t->arena, n, double), torque = 0;
+  psdm_status status = tau ? PSDM_OK : PSDM_E_MEMORY;
+  for (int s = 0; s < STATES && !status; s++)
+    if (!(status = psdmp_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau))) torque = fmax(torque, largest(tau, n));
+  if (status || largest(out, STATES * (int)p->outputs) > 1e-9 * torque) return status;
+  e->vanishing |= 1u << p->function;
+  psdmp_say(e, "#define SCALE_OF_%s %.3g /* the largest torque: all of these vanish beside it */\n", p->name, torque > 0 ? torque : 1);
+  return PSDM_OK;
+}
+
 static psdm_status emit_program(psdmp_writer *e, psdmp_trial *t, const psdmp_program *p) {
   char name[64];
   int count = (int)p->outputs;
@@ -216,6 +240,7 @@ static psdm_status emit_program(psdmp_writer *e, psdmp_trial *t, const psdmp_pro
   snprintf(name, sizeof name, "out_%s", p->name);
   emit_table(e, name, out, count, false);
   if (psdmp_inverts(p->function)) status = emit_inverting_tables(e, t, p);
+  if (p->function == PSDM_CODE_GRAVITY || p->function == PSDM_CODE_BIAS) status = emit_vanishing(e, t, p, out);
   return status;
 }
 

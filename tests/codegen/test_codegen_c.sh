@@ -102,4 +102,25 @@ for name in int 9lives élan "a b" double; do
   expect_code 0 "named '$name'"
   okay "named '$name': make check" make -s -C named CC="$CC" check CFLAGS="$strict -O1"
 done
+
+# what is zero but for rounding (the bias of a turn and a slide along one axis, without gravity) is compared with the torques, not with itself
+cat > zero.yaml <<'YAML'
+gravity: [0, 0, 0]
+convention: dh
+joints:
+  - {name: j1, theta: -5.6e-12, d: -0.5, a: 0.007, alpha: 3.141592653145091}
+  - {name: j2, type: prismatic, theta: 1.570796108233518, d: 0.4, a: -0.4, alpha: -2.9e-12, drive_inertia: 1.3}
+links:
+  - {mass: 14, com: [-0.26, 0.3, 0.1], inertia: {xx: 0.23, yy: 0.07, zz: 0.19}}
+  - {mass: 5, com: [0.003, -0.24, -0.2], inertia: {xx: 0.16, yy: 0.2, zz: 0.1}}
+YAML
+for target in c simd; do
+  run codegen --effort 0 zero.yaml --no-snap --out zero --target $target --functions inverse,gravity,bias
+  expect_code 0 "zero bias, $target"
+  for flags in "$strict -O1" "$strict -O3 -march=native -ffp-contract=fast"; do
+    make -s -C zero clean
+    okay "zero bias, $target, $flags: make check" make -s -C zero CC="$CC" check CFLAGS="$flags"
+  done
+  grep -q SCALE_OF_bias zero/*_selftest.c || wrong "zero bias, $target: compared with itself"
+done
 finish
