@@ -245,51 +245,51 @@ psdm_status psdmp_base_of_rows(const psdm_robot *r, double reach, double toleran
 
 /* ---- samples ---- */
 
-/* how far column i of G turns and slides what it drives, per unit: the most, and the least that is not zero */
-static void drives_most_and_least(const psdm_robot *r, double reach, int i, double *most, double *least) {
-  *most = 0, *least = INFINITY;
+/* by column i of G: how far it turns and slides what it drives, per unit */
+static psdmp_motion motion_of(const psdm_robot *r, double reach, int i) {
+  double most = 0, least = INFINITY, turn = 0;
   for (int b = 0; b < r->bodies; b++)
     for (int e = r->g_row[b]; e < r->g_row[b + 1]; e++) {
-      double rate = r->g_col[e] == i ? fabs(r->g_val[e]) / (r->body[b].prismatic ? reach : 1) : 0;
-      if (rate > 0) *most = fmax(*most, rate), *least = fmin(*least, rate);
+      bool slides = r->body[b].prismatic;
+      double rate = r->g_col[e] == i ? fabs(r->g_val[e]) / (slides ? reach : 1) : 0;
+      if (rate > 0) most = fmax(most, rate), least = fmin(least, rate);
+      if (!slides) turn = fmax(turn, rate);
     }
-  if (*most == 0) *most = *least = 1; /* it drives nothing */
+  if (most == 0) return (psdmp_motion){1, 1, 1}; /* it drives nothing */
+  return (psdmp_motion){1 / most, most / least, turn > 0 ? most / turn : 1};
 }
 
-void psdmp_motion_units(const psdm_robot *r, double reach, double *unit, double *far) {
-  for (int i = 0; i < r->n; i++) {
-    double most, least;
-    drives_most_and_least(r, reach, r->closure ? r->closure->independent[i] : i, &most, &least);
-    unit[i] = 1 / most, far[i] = most / least;
-  }
+void psdmp_motions(const psdm_robot *r, double reach, psdmp_motion *motion) {
+  for (int i = 0; i < r->n; i++) motion[i] = motion_of(r, reach, r->closure ? r->closure->independent[i] : i);
 }
 
-void psdmp_random_state(const psdm_robot *r, double reach, const double *unit, const double *far, uint64_t *seed, double *q, double *qd, double *qdd) {
+void psdmp_random_state(const psdm_robot *r, double reach, const psdmp_motion *motion, uint64_t *seed, double *q, double *qd, double *qdd) {
   const double *g = r->gravity;
   double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), rate = size > 0 ? sqrt(size / reach) : 1;
   for (int j = 0; j < r->joints; j++) {
     int i = r->joint[j].q;
     if (i < 0) continue;
-    q[i] = psdmp_sample(seed) * unit[i] * (r->joint[j].type == PSDM_PRISMATIC && far[i] == 1 ? 1 : 3.14159);
-    qd[i] = psdmp_sample(seed) * rate * unit[i];
-    qdd[i] = psdmp_sample(seed) * rate * rate * unit[i];
-    if (far[i] > 1 && psdmp_sample(seed) > 0) q[i] *= far[i];
-    if (far[i] > 1 && psdmp_sample(seed) > 0) qd[i] *= far[i];
+    const psdmp_motion *m = &motion[i];
+    q[i] = psdmp_sample(seed) * m->unit * (r->joint[j].type == PSDM_PRISMATIC && m->far == 1 ? 1 : 3.14159);
+    qd[i] = psdmp_sample(seed) * rate * m->unit;
+    qdd[i] = psdmp_sample(seed) * rate * rate * m->unit;
+    if (m->far > 1 && psdmp_sample(seed) > 0) q[i] *= m->far;
+    if (m->spin > 1 && psdmp_sample(seed) > 0) qd[i] *= m->spin;
   }
 }
 
-/* Regressor samples as columns, A[param][sample and joint], in units of the reach, each row's largest entry 1. state: (6 n) zeros. They are taken at rest, where
+/* Regressor samples as columns, A[param][sample and joint], in units of the reach, each row's largest entry 1. state: (4 n) zeros. They are taken at rest, where
  * the mass matrix tells all there is, but for robots whose joints slide far while they turn little: what a turn's rate tells at first order in a length, the mass
  * matrix tells at second order only, which rounding takes. */
-static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work *work, int samples, int rows, double *state, double *Y, double *A) {
+static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work *work, int samples, int rows, double *state, psdmp_motion *motion, double *Y, double *A) {
   int S = psdm_robot_parameter_count(r);
-  double *q = state, *qd = q + r->n, *qdd = qd + r->n, *still = qdd + r->n, *unit = still + r->n, *far = unit + r->n;
+  double *q = state, *qd = q + r->n, *qdd = qd + r->n, *still = qdd + r->n;
   uint64_t seed = 7;
   bool apart = false;
-  psdmp_motion_units(r, reach, unit, far);
-  for (int i = 0; i < r->n; i++) apart |= far[i] > 1;
+  psdmp_motions(r, reach, motion);
+  for (int i = 0; i < r->n; i++) apart |= motion[i].spin > 1;
   for (int s = 0; s < samples; s++) {
-    psdmp_random_state(r, reach, unit, far, &seed, q, qd, qdd);
+    psdmp_random_state(r, reach, motion, &seed, q, qd, qdd);
     psdm_status status = psdm_regressor_standard(r, work, q, apart ? qd : still, qdd, Y);
     if (status) return status;
     for (int i = 0; i < r->n; i++) {
@@ -316,10 +316,11 @@ psdm_status psdmp_base_sampled(const psdm_robot *r, const psdmp_restriction *res
   int S = m->standard, samples = 2 * S / r->n + 10, rows = samples * r->n;
   double reach = psdmp_reach(r, &scratch);
   double *A = NEW(&scratch, rows * S, double), *Y = NEW(&scratch, r->n * S, double), *B = res->B ? NEW(&scratch, rows * S, double) : A;
-  double *state = NEW(&scratch, 6 * r->n, double);
+  double *state = NEW(&scratch, 4 * r->n, double);
+  psdmp_motion *motion = NEW(&scratch, r->n, psdmp_motion);
   psdm_work *work = NULL;
-  psdm_status status = A && Y && B && state && !scratch.failed ? psdm_work_new(r, m->arena.allocator, &work) : PSDM_E_MEMORY;
-  if (!status) status = sample_regressor(r, reach, work, samples, rows, state, Y, A);
+  psdm_status status = A && Y && B && state && motion && !scratch.failed ? psdm_work_new(r, m->arena.allocator, &work) : PSDM_E_MEMORY;
+  if (!status) status = sample_regressor(r, reach, work, samples, rows, state, motion, Y, A);
   if (!status && res->B) restrict_columns(r, reach, res, rows, S, A, B);
   if (status)
     status = status == PSDM_E_MEMORY ? no_memory(r, error) : psdmp_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));

@@ -72,7 +72,7 @@ typedef struct comparison {
   double *pi, *theta;           /* (2 x standard), (2 x l) */
   double *q, *qd, *qdd;         /* (n) each */
   double *Y, *y, *tau;          /* (n x standard), (p), (n) */
-  double *unit, *far;           /* (n) of psdmp_motion_units: torques are compared times these */
+  psdmp_motion *motion;         /* (n) torques are compared times its units */
 } comparison;
 
 static psdm_status set_parameters(comparison *c, psdmp_arena *arena, psdm_error *error) {
@@ -132,7 +132,7 @@ static psdm_status compare_at(comparison *c, psdm_work *work, int state, uint64_
   int n = r->n, S = psdm_robot_parameter_count(r);
   psdm_status status = PSDM_E_LOOP;
   for (int t = 0; t < 500 && status == PSDM_E_LOOP; t++) { /* a closed loop may need a few tries */
-    psdmp_random_state(r, c->reach, c->unit, c->far, seed, c->q, c->qd, c->qdd);
+    psdmp_random_state(r, c->reach, c->motion, seed, c->q, c->qd, c->qdd);
     if (state % 2) shorten_slides(c);
     if (state % 4 == 1 || state % 4 == 2) make_fast(c);
     status = psdm_regressor_standard(r, work, c->q, c->qd, c->qdd, c->Y);
@@ -145,8 +145,8 @@ static psdm_status compare_at(comparison *c, psdm_work *work, int state, uint64_
     for (int i = 0; i < n; i++) {
       double tau = 0;
       for (int k = 0; k < S; k++) tau += c->Y[(long)i * S + k] * c->pi[(long)set * S + k];
-      double difference = fabs(tau - c->tau[i]) * c->unit[i];
-      largest = fmax(largest, fabs(tau) * c->unit[i]);
+      double difference = fabs(tau - c->tau[i]) * c->motion[i].unit;
+      largest = fmax(largest, fabs(tau) * c->motion[i].unit);
       if (!(difference <= off)) off = difference; /* NAN stays */
     }
     if (largest > 0) off /= largest;
@@ -159,12 +159,13 @@ static bool new_comparison(comparison *c, psdmp_arena *arena) {
   size_t n = (size_t)c->robot->n, S = (size_t)psdm_robot_parameter_count(c->robot);
   c->pi = psdmp_arena_alloc(arena, 2 * S * sizeof(double));
   c->theta = psdmp_arena_alloc(arena, (2 * (size_t)c->of->l + 1) * sizeof(double));
-  c->q = psdmp_arena_alloc(arena, 6 * n * sizeof(double));
+  c->q = psdmp_arena_alloc(arena, 4 * n * sizeof(double));
+  c->motion = NEW(arena, c->robot->n, psdmp_motion);
   c->Y = psdmp_arena_alloc(arena, n * S * sizeof(double));
   c->y = NEW(arena, c->of->model ? c->of->model->p : 0, double);
-  if (!c->pi || !c->theta || !c->q || !c->Y || !c->y) return false;
-  c->qd = c->q + n, c->qdd = c->qd + n, c->tau = c->qdd + n, c->unit = c->tau + n, c->far = c->unit + n;
-  psdmp_motion_units(c->robot, c->reach, c->unit, c->far);
+  if (!c->pi || !c->theta || !c->q || !c->motion || !c->Y || !c->y) return false;
+  c->qd = c->q + n, c->qdd = c->qd + n, c->tau = c->qdd + n;
+  psdmp_motions(c->robot, c->reach, c->motion);
   return true;
 }
 

@@ -74,12 +74,18 @@ typedef struct psdmp_link_choice {
 /* Independent columns, and the others in terms of them. False: out of memory. */
 bool psdmp_choose_by_link(const psdm_robot *robot, const psdmp_link_columns *of, psdmp_arena *arena, psdmp_link_choice *out);
 
-/* unit (n): how far an independent joint moves until something it drives has turned by a radian or slid by the reach. far (n): how many units it
- * takes until all that it drives have; 1 unless joints follow each other. */
-void psdmp_motion_units(const psdm_robot *robot, double reach, double *unit, double *far);
+/* How an independent joint moves. All factors are 1 unless joints follow each other. */
+typedef struct psdmp_motion {
+  double unit; /* until something it drives has turned by a radian or slid by the reach */
+  double far;  /* how many units until all that it drives have */
+  double spin; /* how many units until something turns by a radian; 1 where nothing does */
+} psdmp_motion;
 
-/* A random state: whole turns, slides as far as the reach, rates such that inertial torques are of gravity's size. */
-void psdmp_random_state(const psdm_robot *robot, double reach, const double *unit, const double *far, uint64_t *seed, double *q, double *qd, double *qdd);
+/* motion: (n) */
+void psdmp_motions(const psdm_robot *robot, double reach, psdmp_motion *motion);
+
+/* A random state: whole turns, slides as far as the reach, rates such that inertial torques are of gravity's size, or what turns slowly beside a slide has such a rate. */
+void psdmp_random_state(const psdm_robot *robot, double reach, const psdmp_motion *motion, uint64_t *seed, double *q, double *qd, double *qdd);
 
 /* Order in which parameters are kept: lower links first, in a link XX XY XZ YY YZ ZZ mx my mz m Ia. order: (standard). */
 void psdmp_keep_order(const psdm_robot *robot, int *order);

@@ -285,11 +285,13 @@ static void random_states(void **state) {
   (void)state;
   psdm_robot *r = parse_robot("convention: dh\ngravity: [3, 4, 12]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n"), *still = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n");
   uint64_t seed = 1;
-  double q[2], qd[2], qdd[2], high[6] = {0}, low[6] = {0}, unit[2], far[2];
-  psdmp_motion_units(r, 2, unit, far);
-  assert_true(unit[0] == 1 && unit[1] == 2 && far[0] == 1 && far[1] == 1);
+  double q[2], qd[2], qdd[2], high[6] = {0}, low[6] = {0};
+  psdmp_motion motion[2];
+  psdmp_motions(r, 2, motion);
+  assert_true(motion[0].unit == 1 && motion[1].unit == 2);
+  for (int i = 0; i < 2; i++) assert_true(motion[i].far == 1 && motion[i].spin == 1);
   for (int k = 0; k < 2000; k++) {
-    psdmp_random_state(k < 1000 ? r : still, 2, unit, far, &seed, q, qd, qdd);
+    psdmp_random_state(k < 1000 ? r : still, 2, motion, &seed, q, qd, qdd);
     double rate = k < 1000 ? sqrt(6.5) : 1;
     const double share[6] = {q[0] / 3.14159, q[1] / 2, qd[0] / rate, qd[1] / (2 * rate), qdd[0] / (rate * rate), qdd[1] / (2 * rate * rate)};
     for (int i = 0; i < 6; i++) high[i] = fmax(high[i], share[i]), low[i] = fmin(low[i], share[i]);
@@ -301,6 +303,32 @@ static void random_states(void **state) {
   static const uint64_t known[] = {0xE220A8397B1DCDAFu, 0x6E789E6AA1B965F4u, 0x06C45D188009454Fu};
   seed = 0;
   for (int k = 0; k < 3; k++) assert_true(psdmp_sample(&seed) == (double)(known[k] >> 11) * 0x1p-52 - 1);
+}
+
+/* What turns and slides at once: in units of the faster of the two, out to where the slower one has moved, with rates up to where the turn has one. */
+static void random_states_of_followers(void **state) {
+  (void)state;
+  static const struct {
+    const char *couple;
+    double reach, unit, far, spin;
+  } cases[] = {{"0.5", 0x1p-20, 0x1p-20, 0x1p+21, 0x1p+21}, {"0.5", 0x1p+20, 2, 0x1p+19, 1}, {"-4", 0x1p-2, 0x1p-2, 1, 1}};
+  char text[200];
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    uint64_t seed = 1;
+    double x[3], high[3] = {0};
+    psdmp_motion motion;
+    snprintf(text, sizeof text, "convention: dh\ngravity: [0, 0, 0]\njoints: [{name: s, type: prismatic}, {name: t, couple: {s: %s}}]\n", cases[k].couple);
+    psdm_robot *r = parse_robot(text);
+    psdmp_motions(r, cases[k].reach, &motion);
+    if (motion.unit != cases[k].unit || motion.far != cases[k].far || motion.spin != cases[k].spin) fail_msg("case %zu: %g %g %g", k, motion.unit, motion.far, motion.spin);
+    for (int s = 0; s < 1000; s++) {
+      psdmp_random_state(r, cases[k].reach, &motion, &seed, &x[0], &x[1], &x[2]);
+      for (int i = 0; i < 3; i++) high[i] = fmax(high[i], fabs(x[i]) / motion.unit);
+    }
+    const double bound[3] = {motion.far == 1 ? 1 : 3.14159 * motion.far, motion.spin, 1};
+    for (int i = 0; i < 3; i++) assert_true(high[i] <= bound[i] && high[i] > 0.98 * bound[i]);
+    psdm_robot_free(r);
+  }
 }
 
 /* ---- assumptions ---- */
@@ -575,7 +603,7 @@ static void fingerprints(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals), cmocka_unit_test(hopeless_at_once), cmocka_unit_test(outside_programs), cmocka_unit_test(unit_lengths), cmocka_unit_test(inertia_rows), cmocka_unit_test(joint_matrices), cmocka_unit_test(random_states),  cmocka_unit_test(assumptions),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals), cmocka_unit_test(hopeless_at_once), cmocka_unit_test(outside_programs), cmocka_unit_test(unit_lengths), cmocka_unit_test(inertia_rows), cmocka_unit_test(joint_matrices), cmocka_unit_test(random_states), cmocka_unit_test(random_states_of_followers),  cmocka_unit_test(assumptions),
                                      cmocka_unit_test(echelon_forms), cmocka_unit_test(echelon_twins), cmocka_unit_test(choice_by_links), cmocka_unit_test(samples_of_nearly_parallel_axes), cmocka_unit_test(coupled_joints), cmocka_unit_test(fingerprints)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
