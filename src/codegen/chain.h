@@ -95,12 +95,6 @@ psdm_status psdmp_split(const psdm_robot *robot, double reach, psdmp_arena *aren
 
 /* ---- frames.c ---- */
 
-/* The longest way from the first joint to a body's centre of mass. */
-double psdmp_chain_reach(const psdm_robot *robot);
-
-/* One metre for robots of the usual size; else a power of four near the reach, so that inertias in it are of the usual size. */
-double psdmp_usual_unit(const psdm_robot *robot);
-
 /* metres: lengths are the user's, as places and regressors want them. */
 psdm_status psdmp_chain_new(const psdm_robot *robot, bool metres, psdmp_arena *arena, psdmp_chain *chain, psdm_error *error);
 void psdmp_chain_set(psdmp_chain *chain, const psdmp_choice *choice, bool gravity_argument);

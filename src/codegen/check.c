@@ -88,7 +88,7 @@ static void set_least_columns(const measure *m, part *k) {
     if (psdm_regressor_standard(&t->robot, t->work, t->q + s * n, t->qd + s * n, t->qdd + s * n, m->Y)) continue;
     for (int i = 0; i < n * S; i++) k[kind_of(m, i % S)].least = fmax(k[kind_of(m, i % S)].least, m->unit[i / S] * fabs(m->Y[i]));
   }
-  for (int i = 1; i >= 0; i--) k[i].least = fmax(k[i].least, psdmp_chain_reach(r) * k[i + 1].least);
+  for (int i = 1; i >= 0; i--) k[i].least = fmax(k[i].least, psdmp_robot_reach(r) * k[i + 1].least);
 }
 
 /* derivatives beside torques, and these over rates */
@@ -106,7 +106,7 @@ static void set_least(const measure *m, part *k) {
       break;
     case PSDM_CODE_JACOBIAN:
     case PSDM_CODE_POSE:
-      k[0].least = psdmp_chain_reach(m->t->code->robot);
+      k[0].least = psdmp_robot_reach(m->t->code->robot);
       k[1].least = 1;
       break;
     default: break;

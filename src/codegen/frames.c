@@ -217,34 +217,14 @@ static void set_body(psdmp_chain *chain, int b, const psdmp_choice *choice, entr
   note_length(chain, body->d);
 }
 
-double psdmp_chain_reach(const psdm_robot *r) {
-  double most = 0;
-  for (int b = 0; b < r->bodies; b++) {
-    const double *pi = r->body[b].pi;
-    double way = pi[0] > 0 && isfinite(pi[0]) ? sqrt(dot(pi + 1, pi + 1)) / pi[0] : 0; /* its centre of mass, where that is known */
-    if (!isfinite(way)) way = 0;
-    for (int k = b; r->body[k].parent >= 0; k = r->body[k].parent) way += sqrt(dot(r->body[k].joint.p, r->body[k].joint.p));
-    most = fmax(most, way);
-  }
-  return most;
-}
-
-double psdmp_usual_unit(const psdm_robot *r) {
-  double reach = psdmp_chain_reach(r);
-  int power;
-  if (!(reach > 0) || (reach > 0.1 && reach < 100)) return 1;
-  frexp(reach, &power);
-  return ldexp(1, power / 2 * 2);
-}
-
 psdm_status psdmp_chain_new(const psdm_robot *real, bool metres, psdmp_arena *arena, psdmp_chain *chain, psdm_error *error) {
   const psdm_robot *r;
   if (real->bodies > PSDMP_CODE_JOINTS)
     return psdmp_fail(error, PSDM_E_LIMIT, real->file, 0, 0, "%d moving joints; code is generated for at most %d", real->bodies, PSDMP_CODE_JOINTS);
-  double reach = psdmp_chain_reach(real);
+  double reach = psdmp_robot_reach(real);
   psdm_status status = psdmp_split(real, reach, arena, &r, error);
   if (status) return status;
-  *chain = (psdmp_chain){.robot = r, .moving = real->bodies, .bodies = r->bodies, .n = r->n, .reach = reach, .usual = metres ? 1 : psdmp_usual_unit(real), .unit = 1};
+  *chain = (psdmp_chain){.robot = r, .moving = real->bodies, .bodies = r->bodies, .n = r->n, .reach = reach, .usual = metres ? 1 : psdmp_robot_unit(real), .unit = 1};
   chain->body = NEW(arena, r->bodies, psdmp_chain_body);
   double *forms = NEW(arena, 2 * r->bodies * (r->n + 1), double);
   if (!chain->body || !forms) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");

@@ -95,7 +95,7 @@ enum { ASKED = 2 };
 /* what unit parameters ask of the joints at some states: Y is (ASKED n x standard) */
 static psdm_status standard_columns(const psdm_robot *r, psdmp_arena *arena, double *Y) {
   int n = r->n, S = psdm_robot_parameter_count(r);
-  double *q = NEW(arena, 3 * n, double), *qd = q + n, *qdd = qd + n, L = psdmp_usual_unit(r);
+  double *q = NEW(arena, 3 * n, double), *qd = q + n, *qdd = qd + n, L = psdmp_robot_unit(r);
   psdm_work *work;
   psdm_status status = q ? psdm_work_new(r, arena->allocator, &work) : PSDM_E_MEMORY;
   if (status) return status;
@@ -152,7 +152,7 @@ static bool are_null(const psdmp_freedom *f, const double *Y, int rows, double r
 static psdm_status check_nulls(const psdm_robot *r, const psdmp_freedom *f, psdmp_arena *arena, bool *good) {
   double *Y = NEW(arena, ASKED * r->n * f->standard, double);
   psdm_status status = Y ? standard_columns(r, arena, Y) : PSDM_E_MEMORY;
-  double reach = psdmp_chain_reach(r);
+  double reach = psdmp_robot_reach(r);
   *good = !status && are_null(f, Y, ASKED * r->n, reach > 0 ? reach : 1);
   return status;
 }

@@ -135,6 +135,7 @@ static void emit_inverting_test(psdmp_writer *e, const psdmp_program *p) {
   psdmp_say(e, "            all += mass_of_%s[i][%d*j + k]*out_%s[i][at];\n          }\n", p->name, n, p->name);
   psdmp_say(e, "          if (error == error && !(fabs(d) <= error)) error = fabs(d);\n          if (fabs(all) > scale) scale = fabs(all);\n        }\n    }\n");
   if (columns == 1) psdmp_say(e, "    for (int i = 0; i < STATES; i++)\n      for (int j = 0; j < %d; j++)\n        if (fabs((double)tau_of_%s[i][j]) > scale) scale = fabs((double)tau_of_%s[i][j]);\n", n, p->name, p->name);
+  if (p->function == PSDM_CODE_LINEARIZE_FORWARD) psdmp_say(e, "    if (m < 2 && scale < 1e-9*TORQUE) scale = TORQUE;\n");
   psdmp_say(e, "    if (scale > 0) error /= scale;\n    if (worst == worst && !(error <= worst)) worst = error;\n  }\n");
   psdmp_say(e, "  return report(\"%s\", worst, %s);\n}\n\n", p->name, columns == 1 ? "1" : "CONDITION");
 }
@@ -177,6 +178,7 @@ static psdm_status emit_inverting_tables(psdmp_writer *e, psdmp_trial *t, const 
   emit_table(e, name, M, n * n, false);
   if (p->function != PSDM_CODE_FORWARD && !t->conditioned) psdmp_say(e, "#define CONDITION %.3g /* of the mass matrices */\n", worst);
   t->conditioned |= p->function != PSDM_CODE_FORWARD;
+  if (p->function == PSDM_CODE_LINEARIZE_FORWARD) psdmp_say(e, "#define TORQUE %.3g /* the largest: derivatives that vanish beside it are compared with it, not with themselves */\n", largest(tau, STATES * n));
   if (cuda) psdmp_say(e, "#define SPREAD_OF_%s %.3g /* what two roundings may differ by, as a multiple of one */\n", p->name, widest);
   return PSDM_OK;
 }

@@ -27,7 +27,7 @@ static double coarse(uint64_t *seed, double range) {
 double psdmp_joint_unit(const psdm_robot *r, int i) {
   for (int b = 0; b < r->bodies; b++)
     for (int e = r->g_row[b]; e < r->g_row[b + 1] && r->body[b].prismatic; e++)
-      if (r->g_col[e] == i) return psdmp_usual_unit(r);
+      if (r->g_col[e] == i) return psdmp_robot_unit(r);
   return 1;
 }
 
@@ -215,7 +215,7 @@ static bool allocate(trial *t) {
 }
 
 psdm_status psdmp_trial_new(const psdm_code *code, psdmp_arena *arena, psdmp_trial *t, psdm_error *error) {
-  *t = (trial){.arena = arena, .code = code, .unit = psdmp_usual_unit(code->robot)};
+  *t = (trial){.arena = arena, .code = code, .unit = psdmp_robot_unit(code->robot)};
   if (!allocate(t) || psdm_work_new(code->robot, arena->allocator, &t->work) || psdm_linear_new(code->robot, arena->allocator, &t->linear)) {
     psdmp_trial_free(t);
     return psdmp_fail(error, PSDM_E_MEMORY, code->robot->file, 0, 0, "out of memory while checking generated code");

@@ -16,7 +16,7 @@ typedef struct psdmp_trial {
   psdm_robot robot;                 /* a copy whose gravity and inertias are ours */
   psdm_work *work;
   psdm_linear *linear;
-  double unit;                      /* metres: psdmp_usual_unit */
+  double unit;                      /* metres: psdmp_robot_unit */
   double *pi, *theta;               /* standard and base parameters */
   double gravity[3], payload[10], wrench[6];
   double *q, *qd, *qdd;             /* (PSDMP_STATES x n) */
@@ -25,7 +25,7 @@ typedef struct psdmp_trial {
   bool conditioned;                 /* the self-test has CONDITION */
 } psdmp_trial;
 
-/* How far joint i moves at random states, per radian of others: 1, or psdmp_usual_unit where it slides something. */
+/* How far joint i moves at random states, per radian of others: 1, or psdmp_robot_unit where it slides something. */
 double psdmp_joint_unit(const psdm_robot *robot, int i);
 
 /* The code needs its model and theta, no programs yet. Memory comes from the arena but for what psdmp_trial_free frees. */

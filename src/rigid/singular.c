@@ -55,9 +55,9 @@ static bool find_floors(look *l, psdmp_arena *arena) {
 
 static void draw(look *l, uint64_t *seed) {
   const psdm_robot *r = l->robot;
-  const double pi = 3.14159265358979323846;
+  const double pi = 3.14159265358979323846, unit = psdmp_robot_unit(r); /* a slide much longer than the arms on it hides their inertias */
   for (int j = 0; j < r->joints; j++) {
-    double span = r->closure ? 0.05 : r->joint[j].type == PSDM_PRISMATIC ? 0.5 : pi;
+    double span = r->closure ? 0.05 : r->joint[j].type == PSDM_PRISMATIC ? 0.5 * unit : pi;
     if (r->joint[j].q >= 0) l->q[r->joint[j].q] = (r->closure ? r->closure->home[r->joint[j].q] : 0) + psdmp_random(seed, -span, span);
   }
 }

@@ -201,6 +201,14 @@ void psdmp_robot_reduce(psdm_robot *robot);
 /* Chooses the gaps that are watched, from the capsules and the tree that carries them. False: out of memory. */
 bool psdmp_collision_watch(const psdm_robot *robot, psdmp_arena *arena, psdmp_collision *collision);
 
+/* ---- size.c ---- */
+
+/* The longest way from the first joint to a body's centre of mass. */
+double psdmp_robot_reach(const psdm_robot *robot);
+
+/* One metre for robots of the usual size; else a power of four near the reach, so that inertias in it are of the usual size. */
+double psdmp_robot_unit(const psdm_robot *robot);
+
 /* ---- which robot a file belongs to: fingerprint.c; psdm_robot_fingerprint has the kinematics ---- */
 
 enum { PSDMP_FINGERPRINT = 17 }; /* sixteen hexadecimal digits and the end */

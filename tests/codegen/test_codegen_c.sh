@@ -115,7 +115,7 @@ links:
   - {mass: 5, com: [0.003, -0.24, -0.2], inertia: {xx: 0.16, yy: 0.2, zz: 0.1}}
 YAML
 for target in c simd; do
-  run codegen --effort 0 zero.yaml --no-snap --out zero --target $target --functions inverse,gravity,bias
+  run codegen --effort 0 zero.yaml --no-snap --out zero --target $target --functions inverse,gravity,bias,linearize_forward
   expect_code 0 "zero bias, $target"
   for flags in "$strict -O1" "$strict -O3 -march=native -ffp-contract=fast"; do
     make -s -C zero clean

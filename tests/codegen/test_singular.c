@@ -51,6 +51,18 @@ static void regular_robots_pass(void **state) {
   psdm_robot_free(robot);
 }
 
+/* a slide of half a metre would hide the inertias of arms of a micrometre: it is drawn as long as these */
+static void short_arms_on_a_slide(void **state) {
+  (void)state;
+  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: j1, a: 4e-7}\n  - {name: j2, a: 2e-10}\n  - {name: j3, alpha: -1.27}\n  - {name: j4, type: prismatic, a: -6e-7}\nlinks:\n"
+                                  "  - {mass: 5, com: [-2e-7, 5e-7, 1e-7], inertia: {xx: 7e-13, yy: 8e-13, zz: 8e-13}}\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: 0}}\n"
+                                  "  - {mass: 6, com: [9e-8, -4e-7, 2e-7], inertia: {xx: 1e-12, yy: 1e-12, zz: 8e-13}}\n  - {mass: 5, com: [9e-8, 5e-7, -3e-7], inertia: {xx: 6e-13, yy: 5e-13, zz: 6e-13}}\n");
+  double condition;
+  assert_int_equal(psdm_mass_condition(robot, NULL, &condition, NULL), PSDM_OK);
+  assert_true(condition < 1e9);
+  psdm_robot_free(robot);
+}
+
 /* a wrist of inertia so small beside what moves it along that M is singular but for the last digits */
 static void nearly_singular(void **state) {
   (void)state;
@@ -112,6 +124,6 @@ static void code_leaves_them_out(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(joints_are_named), cmocka_unit_test(regular_robots_pass), cmocka_unit_test(nearly_singular), cmocka_unit_test(code_leaves_them_out)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(joints_are_named), cmocka_unit_test(regular_robots_pass), cmocka_unit_test(short_arms_on_a_slide), cmocka_unit_test(nearly_singular), cmocka_unit_test(code_leaves_them_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
