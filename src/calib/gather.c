@@ -162,7 +162,7 @@ static psdmp_sum ranges_sum(ranging *g) {
 
 static int ascending(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
+  return (x > y) - (x < y);
 }
 
 /* 99 % of the rows are slower; tempo: Rice's mean frequency of the quickest joint */

@@ -91,8 +91,9 @@ static inline void table_new(table *w, const scene *s, rng *g) {
     for (long k = segment * ROWS; k < (segment + 1) * ROWS; k++) {
       w->t[k] = 3 + 5 * segment + 0.01 * (double)k;
       tones_at(&m, N, w->t[k], w->q + k * N, w->qd + k * N, w->qdd + k * N);
+      for (int i = 0; i < N; i++) w->q[k * N + i] += i == 1 ? -9 : 5; /* never zero */
       for (int i = 0; i < N; i++) w->tau[k * N + i] = rng_uniform(g, -20, 20), w->bad[k * N + i] = k % 97 == 60 + i;
-      if (k % 23 == 4) w->qd[k * N + k % N] = (k % 2 ? -0.125 : 0.125) * s->speed[k % N];
+      if (k % 23 == 4) w->qd[k * N + k % N] = (k % 2 ? -s->run.still : s->run.still) * s->speed[k % N];
     }
   }
 }
