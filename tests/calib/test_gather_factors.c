@@ -19,6 +19,17 @@ void __wrap_psdmp_factor_add(int w, double *R, long rows, double *X, double *scr
   __real_psdmp_factor_add(w, R, rows, X, scratch);
 }
 
+/* ---- memory is the run's own ---- */
+
+static bool strict;
+
+void *__real_psdmp_alloc(const psdm_allocator *allocator, size_t bytes);
+void *__wrap_psdmp_alloc(const psdm_allocator *allocator, size_t bytes);
+void *__wrap_psdmp_alloc(const psdm_allocator *allocator, size_t bytes) {
+  assert_true(allocator || !strict);
+  return __real_psdmp_alloc(allocator, bytes);
+}
+
 /* ---- plain rows and their squares ---- */
 
 /* How rows are gathered. */
@@ -159,8 +170,9 @@ static long gather_and_compare(scene *s, const table *t, const way *w, bool all,
   plain_script(s, w, t);
   psdmp_bytes request = request_of(s, w, all);
   todo.calls = 0;
-  s->run.allocator = &memory.allocator;
+  s->run.allocator = &memory.allocator, strict = true;
   assert_int_equal(psdmp_gather_rows(&s->run, &s->run.band, w->chosen, w->blocks, all, &f, &error), PSDM_OK);
+  strict = false;
   assert_true(todo.calls == 1 && todo.work == PSDMP_WORK_GATHER && todo.all == all && strcmp(todo.name, "gather") == 0);
   assert_int_equal(todo.margin, psdmp_band_margin(&s->run, &s->run.band));
   same_bytes(&todo.request, &request);
@@ -275,6 +287,68 @@ static void rows_in_chunks(void **state) {
     script_clear();
     scene_free(&s);
   }
+}
+
+/* ---- a long chain of joints of which hardly a parameter is known ---- */
+
+enum { JOINTS = 12, FEW = 60 };
+
+static struct {
+  double t[FEW], x[4][FEW * JOINTS], T[JOINTS * JOINTS], speed[JOINTS];
+  unsigned char bad[FEW * JOINTS], reached[JOINTS * 120];
+  psdmp_dictionary dictionary[JOINTS];
+} chain;
+
+/* what a regressor needs is more than what a factor of four columns does */
+static void few_columns(void **state) {
+  (void)state;
+  rng g = rng_start("few_columns");
+  counting memory;
+  psdmp_arena arena = {0};
+  psdmp_factors f;
+  psdm_calibrate_options options = {.threads = 1};
+  psdmp_run r = {.robot = parse_robot("convention: dh\njoints: [{a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1},"
+                                      "{a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}]\n"),
+                 .options = &options, .n = JOINTS, .speed = chain.speed, .dictionary = chain.dictionary, .reached = chain.reached, .interval = 0.01, .rows = FEW, .T = chain.T,
+                 .band = {.kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .wide = INFINITY}};
+  assert_int_equal(psdmp_parameters_model(r.robot, NULL, &r.model, NULL, NULL), PSDM_OK);
+  assert_true(psdmp_run_formulas(&r, &arena));
+  assert_int_equal(psdm_work_new(r.robot, NULL, &r.work), PSDM_OK);
+  for (int i = 0; i < JOINTS; i++) {
+    chain.T[i * JOINTS + i] = 1, chain.speed[i] = 1;
+    chain.dictionary[i] = (psdmp_dictionary){.count = 1, .column = {{PSDM_COLUMN_OFFSET, 0, 0}}};
+    chain.reached[i * r.l + r.l - 1] = 1;
+  }
+  for (long k = 0; k < FEW; k++) chain.t[k] = 0.01 * (double)k;
+  for (int part = 0; part < 4; part++)
+    for (long k = 0; k < FEW * JOINTS; k++) chain.x[part][k] = rng_uniform(&g, -1, 1);
+  script_clear();
+  todo.count = 1;
+  todo.stretch[0] = (psdmp_stretch){.rows = FEW, .begins = true, .ends = true, .t = chain.t, .q = chain.x[0], .qd = chain.x[1], .qdd = chain.x[2], .tau = chain.x[3], .bad = chain.bad};
+  assert_true(psdmp_factor_scratch(4, 512) < (size_t)(JOINTS * (r.S + r.l)));
+  for (int most = 0; most < 2; most++) { /* and then as many columns of the last drive as there may be */
+    psdmp_dictionary *last = &chain.dictionary[JOINTS - 1];
+    if (most) last->count = PSDMP_MOST_COLUMNS;
+    for (int k = 1; k < last->count; k++) last->column[k] = (psdmp_column){PSDM_COLUMN_TANH, 0.01 * k, 0};
+    counting_fenced_init(&memory, 0);
+    r.allocator = &memory.allocator;
+    assert_int_equal(psdmp_gather_rows(&r, &r.band, false, 1, false, &f, NULL), PSDM_OK);
+    for (int i = 0; i < JOINTS; i++) {
+      int width = r.l + chain.dictionary[i].count + 2, ones = r.l;
+      const double *R = f.R[2 * i];
+      double square = 0;
+      for (int k = 0; k <= ones; k++) square += R[k * width + ones] * R[k * width + ones];
+      assert_true(f.width[i] == width && f.count[2 * i] == FEW - 20 && f.count[2 * i + 1] == 0);
+      near(square, FEW - 20, FEW, "rows of drive", i);
+    }
+    psdmp_factors_free(&r, &f);
+    assert_int_equal(memory.live, 0);
+  }
+  script_clear();
+  psdmp_arena_free(&arena);
+  psdm_work_free(r.work, NULL);
+  psdm_model_free(r.model);
+  psdm_robot_free((psdm_robot *)(size_t)r.robot);
 }
 
 /* ---- a stretch that fails leaves nothing for the next one ---- */
@@ -472,7 +546,7 @@ static void served_factors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_as_they_are), cmocka_unit_test(means_of_rows),         cmocka_unit_test(rows_in_chunks), cmocka_unit_test(failures),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_as_they_are), cmocka_unit_test(means_of_rows),         cmocka_unit_test(rows_in_chunks), cmocka_unit_test(few_columns), cmocka_unit_test(failures),
                                      cmocka_unit_test(none_or_stopped),  cmocka_unit_test(no_memory_for_factors), cmocka_unit_test(served_factors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
