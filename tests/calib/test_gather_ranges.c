@@ -280,6 +280,58 @@ static void room_doubles(void **state) {
   scene_free(&s);
 }
 
+/* ---- as many joints as there may be ---- */
+
+enum { JOINTS = PSDM_CALIBRATE_JOINTS };
+
+static double many[3][1 + 4][JOINTS]; /* one row's speeds, low, high, quick, quicker: of both parts, and together */
+
+static void *many_joints(const psdmp_sum *sum) {
+  void *part[2];
+  for (int k = 0; k < 2; k++) {
+    psdmp_bytes bytes = {0};
+    long rows = 1;
+    PSDMP_PUT(&bytes, rows);
+    PSDMP_PUT(&bytes, many[k]);
+    part[k] = sum->get(sum->user, &bytes);
+    assert_non_null(part[k]);
+    psdmp_bytes_free(&bytes);
+  }
+  assert_int_equal(sum->merge(sum->user, part[0], part[1]), PSDM_OK);
+  return part[0];
+}
+
+static void ranges_of_many_joints(void **state) {
+  (void)state;
+  static psdmp_dictionary dictionary[JOINTS];
+  static psdmp_choice choice[JOINTS];
+  double speed[JOINTS] = {0}, span[JOINTS], centre[JOINTS];
+  rng g = rng_start("ranges_of_many_joints");
+  counting memory;
+  counting_fenced_init(&memory, 0);
+  psdm_calibrate_options options = {.threads = 1};
+  psdmp_run r = {.options = &options, .allocator = &memory.allocator, .n = JOINTS, .interval = 0.01, .speed = speed, .span = span, .centre = centre, .dictionary = dictionary, .choice = choice,
+                 .band = {.cutoff = INFINITY, .wide = INFINITY}};
+  for (int i = 0; i < JOINTS; i++) {
+    for (int k = 0; k < 2; k++)
+      for (int row = 0; row < 5; row++) many[k][row][i] = rng_uniform(&g, row == 1 ? -3 : 1, row == 1 ? -1 : 3);
+    many[2][0][i] = fmin(many[0][0][i], many[1][0][i]); /* the slower of two */
+    many[2][1][i] = fmin(many[0][1][i], many[1][1][i]), many[2][2][i] = fmax(many[0][2][i], many[1][2][i]);
+    for (int row = 3; row < 5; row++) many[2][row][i] = many[0][row][i] + many[1][row][i];
+  }
+  script_clear();
+  todo.make = many_joints;
+  assert_int_equal(psdmp_run_ranges(&r, &r.band, NULL), PSDM_OK);
+  double tempo = 0;
+  for (int i = 0; i < JOINTS; i++) {
+    assert_true(speed[i] == many[2][0][i] && span[i] == many[2][2][i] - many[2][1][i] && centre[i] == (many[2][2][i] + many[2][1][i]) / 2);
+    tempo = fmax(tempo, sqrt(many[2][4][i] / many[2][3][i]) / (2 * 3.14159265358979323846));
+  }
+  assert_true(fabs(r.tempo - tempo) <= 1e-13 * tempo);
+  assert_int_equal(memory.live, 0);
+  script_clear();
+}
+
 /* ---- what goes wrong ---- */
 
 static long times_back;
@@ -394,6 +446,6 @@ static void served_ranges(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(regressor_of_drives), cmocka_unit_test(reach),          cmocka_unit_test(ranges_of_parts),     cmocka_unit_test(ranges_of_any_rows),
-                                     cmocka_unit_test(room_doubles),        cmocka_unit_test(nothing_to_train_on), cmocka_unit_test(no_memory_for_ranges), cmocka_unit_test(served_ranges)};
+                                     cmocka_unit_test(room_doubles),        cmocka_unit_test(ranges_of_many_joints), cmocka_unit_test(nothing_to_train_on), cmocka_unit_test(no_memory_for_ranges), cmocka_unit_test(served_ranges)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
