@@ -10,7 +10,7 @@
 #define TEXT(id, text) text,
 static const char *const column_texts[] = {PSDM_COLUMN_LIST(TEXT)};
 
-const char *psdm_column_text(psdm_column_kind kind) { return (int)kind >= 0 && kind < PSDM_COLUMN_KINDS ? column_texts[kind] : NULL; }
+const char *psdm_column_text(psdm_column_kind kind) { return (unsigned)kind < PSDM_COLUMN_KINDS ? column_texts[kind] : NULL; }
 
 static double sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
 

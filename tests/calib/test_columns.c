@@ -32,6 +32,7 @@ static void test_formulas(void **unused) {
     assert_true(value_of(PSDM_COLUMN_VISCOUS, w, 2, x, v, f) == v * (f * f));
   }
   assert_true(value_of(PSDM_COLUMN_SIGN, 0, 0, 1, 0, 0) == 0);
+  assert_true(value_of(PSDM_COLUMN_POWER, 0.5, 0, 1, 0, 0) == 0);
   assert_true(value_of(PSDM_COLUMN_KINDS, 0, 0, 1, 1, 0) == 0);
 }
 

@@ -118,6 +118,12 @@ static void test_ends(void **unused) {
     for (long k = 0; k < (ROWS - 1) / d.factor + 1; k++) assert_true(fabs(out[k] - 0.7) <= 200 * DBL_EPSILON);
     psdm_decimator_free(&d, NULL);
   }
+  /* and nothing stays nothing */
+  psdm_decimator zero = design(3);
+  memset(x, 0, 100 * sizeof *x), memset(out, 0xA5, 30 * sizeof *out);
+  psdm_decimate(&zero, 100, 1, x, 0, 30, out);
+  for (long k = 0; k < 30; k++) assert_true(out[k] == 0);
+  psdm_decimator_free(&zero, NULL);
   psdm_decimator d = design(1);
   for (long k = 0; k < ROWS; k++) x[k] = sin((double)(k * k));
   psdm_decimate(&d, ROWS, 1, x, 0, ROWS, out);
@@ -204,7 +210,9 @@ static void test_refused(void **unused) {
   (void)unused;
   psdm_decimator d;
   counting c;
+  memset(&d, 0xA5, sizeof d);
   assert_int_equal(psdm_decimator_new(0, NULL, &d), PSDM_E_ARGUMENT);
+  assert_true(!d.taps && d.factor == 0 && d.half == 0); /* there is nothing to release */
   assert_int_equal(psdm_decimator_new(-3, NULL, &d), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_decimator_new((1 << 20) + 1, NULL, &d), PSDM_E_ARGUMENT);
   counting_init(&c, 1);

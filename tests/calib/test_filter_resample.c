@@ -158,10 +158,17 @@ static void test_resample_ends(void **unused) {
   assert_true(is[0] == 3 && is[1] == 3 && is[2] == 3);
   psdm_resample(6, 1, t, rows, 2.5, 1, 4, is);
   assert_true(is[0] == 7 && is[1] == 7 && is[3] == 7);
+  /* nothing stays nothing */
+  const double none[6] = {0};
+  psdm_resample(6, 1, t, none, 0.1, 0.7, 4, is);
+  for (int k = 0; k < 4; k++) assert_true(is[k] == 0);
   /* a row two away has no part, nor has one that the time is not beside */
   double some[6] = {NAN, 1, 2, 4, 8, NAN};
   psdm_resample(6, 1, t, some, 1.25, 10, 1, is);
   assert_true(isfinite(is[0]));
+  some[1] = NAN, some[5] = 16;
+  psdm_resample(6, 1, t, some, 1.5, 10, 1, is); /* at a row it begins a piece */
+  assert_true(is[0] == 4);
 }
 
 static void test_resample_twin(void **unused) {
