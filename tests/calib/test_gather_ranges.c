@@ -322,8 +322,11 @@ static void ranges_of_many_joints(void **state) {
   script_clear();
   todo.make = many_joints;
   assert_int_equal(psdmp_run_ranges(&r, &r.band, NULL), PSDM_OK);
-  double tempo = 0;
+  double tempo = 0, sums[4][JOINTS];
+  assert_int_equal(todo.answer.used, sizeof(long) + 2 * sizeof sums[0] + sizeof sums);
+  memcpy(sums, todo.answer.data + sizeof(long) + 2 * sizeof sums[0], sizeof sums);
   for (int i = 0; i < JOINTS; i++) {
+    for (int row = 0; row < 4; row++) assert_true(sums[row][i] == many[2][row + 1][i]);
     assert_true(speed[i] == many[2][0][i] && span[i] == many[2][2][i] - many[2][1][i] && centre[i] == (many[2][2][i] + many[2][1][i]) / 2);
     tempo = fmax(tempo, sqrt(many[2][4][i] / many[2][3][i]) / (2 * 3.14159265358979323846));
   }
