@@ -10,7 +10,7 @@
 #define TEXT(id, text) text,
 static const char *const column_texts[] = {PSDM_COLUMN_LIST(TEXT)};
 
-const char *psdm_column_text(psdm_column_kind kind) { return (int)kind >= 0 && kind < PSDM_COLUMN_KINDS ? column_texts[kind] : NULL; }
+const char *psdm_column_text(psdm_column_kind kind) { return (unsigned)kind < PSDM_COLUMN_KINDS ? column_texts[kind] : NULL; }
 
 static double sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
 
@@ -44,8 +44,9 @@ void psdmp_columns_at(const psdmp_column *column, int count, double x, double v,
 
 /* ---- the dictionary of one drive ---- */
 
+/* 76 columns at most, well below what there is room for */
 static void add(psdmp_dictionary *d, psdm_column_kind kind, double width, int load) {
-  if (d->count < PSDMP_MOST_COLUMNS) d->column[d->count++] = (psdmp_column){kind, width, load};
+  d->column[d->count++] = (psdmp_column){kind, width, load};
 }
 
 static bool turns(const psdmp_run *r, int drive) {

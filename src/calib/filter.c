@@ -30,7 +30,6 @@ static void set_second_order(psdm_filter *f, int k, double angle) {
 
 static void set_first_order(psdm_filter *f, int k) {
   double b = f->g / (1 + f->g);
-  f->damping[k] = 0;
   memcpy(f->b[k], (double[3]){b, b, 0}, sizeof f->b[k]);
   memcpy(f->a[k], (double[3]){1, (f->g - 1) / (1 + f->g), 0}, sizeof f->a[k]);
 }

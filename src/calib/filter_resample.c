@@ -54,10 +54,10 @@ void psdm_resample(long rows, int columns, const double *t, const double *x, dou
   long piece = 0;
   for (long k = 0; k < count; k++, out += columns) {
     double time = start + (double)k * dt, w[4];
-    while (piece + 2 < rows && t[piece + 1] <= time) piece++;
     if (time <= t[0]) memcpy(out, x, bytes);
     else if (time >= t[rows - 1]) memcpy(out, x + (rows - 1) * columns, bytes);
     else {
+      while (t[piece + 1] <= time) piece++;
       piece_weights(rows, t, piece, time, w);
       weigh(rows, columns, x, piece, w, out);
     }

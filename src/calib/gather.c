@@ -162,7 +162,7 @@ static psdmp_sum ranges_sum(ranging *g) {
 
 static int ascending(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
+  return (x > y) - (x < y);
 }
 
 /* 99 % of the rows are slower; tempo: Rice's mean frequency of the quickest joint */
@@ -270,7 +270,7 @@ static void flush(gathering *g, int drive, int rest) {
 }
 
 static void flush_all(gathering *g) {
-  for (int i = 0; i < g->run->n && g->block >= 0; i++) flush(g, i, 0), flush(g, i, 1);
+  for (int i = 0; i < g->run->n; i++) flush(g, i, 0), flush(g, i, 1);
 }
 
 /* rows wait until there are some, and go in before those of another block come */
@@ -544,7 +544,6 @@ static void *space_new(void *user, psdmp_run *own) {
   if (!g) return NULL;
   g->g = user;
   g->run = own;
-  g->block = -1;
   if (fill_space(g)) return g;
   space_free(user, g);
   return NULL;
@@ -554,7 +553,6 @@ static psdm_status add_part(void *space, void *part, const psdmp_stretch *s, psd
   gathering *g = space;
   g->part = part;
   g->to = &g->part->factors;
-  g->block = -1;
   memset(g->state, 0, (size_t)g->run->n * sizeof *g->state);
   memset(g->waiting, 0, 2 * (size_t)g->run->n * sizeof *g->waiting);
   if (g->sieve) psdmp_open_begin(&g->part->open, g->sieve, s);

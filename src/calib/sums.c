@@ -114,7 +114,6 @@ static void *worker_new(void *user) {
   if (!w) return NULL;
   w->s = s;
   w->own = s->start;
-  w->own.work = NULL;
   psdm_status status = psdm_work_new(s->run->robot, s->run->allocator, &w->own.work);
   w->space = status ? NULL : s->sum->space_new(s->sum->user, &w->own);
   w->reader = psdmp_reader_new(s->run->feed);
@@ -132,7 +131,7 @@ static void *get(void *user, psdmp_bytes *from) { return ((summing *)user)->sum-
 
 /* parts that this rank has found, kept, and found damaged since it began */
 static void put_counts(const psdmp_run *r, psdmp_bytes *to) {
-  long found = 0, saved = 0, stale = 0, damaged = 0;
+  long found = 0, saved = 0, stale, damaged = 0;
   if (r->checkpoint) psdmp_checkpoint_counts(r->checkpoint, &found, &saved, &stale, &damaged);
   PSDMP_PUT(to, found);
   PSDMP_PUT(to, saved);

@@ -32,6 +32,7 @@ static void test_formulas(void **unused) {
     assert_true(value_of(PSDM_COLUMN_VISCOUS, w, 2, x, v, f) == v * (f * f));
   }
   assert_true(value_of(PSDM_COLUMN_SIGN, 0, 0, 1, 0, 0) == 0);
+  assert_true(value_of(PSDM_COLUMN_POWER, 0.5, 0, 1, 0, 0) == 0);
   assert_true(value_of(PSDM_COLUMN_KINDS, 0, 0, 1, 1, 0) == 0);
 }
 
@@ -46,6 +47,37 @@ static void test_stop_remembers(void **unused) {
     psdmp_columns_at(&column, 1, x[k], 0, 0, &state, &value);
     assert_true(value == z[k]);
   }
+}
+
+/* several at once are what each is alone, and nothing is written behind them */
+static void test_side_by_side(void **unused) {
+  (void)unused;
+  rng g = rng_start("side_by_side");
+  static const psdmp_column columns[] = {{PSDM_COLUMN_STOP, 0.5, 0}, {PSDM_COLUMN_TANH, 0.3, 1}, {PSDM_COLUMN_STOP, 0.07, 2}, {PSDM_COLUMN_OFFSET, 0, 1}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_LINEAR, 0, 2}};
+  enum { COUNT = sizeof columns / sizeof *columns };
+  psdmp_column_state all = {0}, alone[COUNT] = {{0}};
+  for (int k = 0; k < 200; k++) {
+    double x = rng_uniform(&g, -0.5, 0.5), v = rng_uniform(&g, -2, 2), load = rng_uniform(&g, 0.1, 3), value[COUNT + 1], one;
+    value[COUNT] = 77;
+    psdmp_columns_at(columns, COUNT, x, v, load, &all, value);
+    for (int c = 0; c < COUNT; c++) {
+      psdmp_columns_at(&columns[c], 1, x, v, load, &alone[c], &one);
+      assert_true(value[c] == one && all.z[c] == alone[c].z[0]);
+    }
+    assert_true(value[COUNT] == 77 && all.z[COUNT] == 0 && all.last == x && all.any);
+  }
+  /* no columns remember as well where the drive was */
+  psdmp_columns_at(columns, 0, 9, 0, 0, &all, NULL);
+  assert_true(all.last == 9);
+}
+
+static void test_texts(void **unused) {
+  (void)unused;
+#define TEXT(id, text) text,
+  static const char *const texts[] = {PSDM_COLUMN_LIST(TEXT)};
+  for (int k = 0; k < PSDM_COLUMN_KINDS; k++) assert_string_equal(psdm_column_text((psdm_column_kind)k), texts[k]);
+  assert_null(psdm_column_text(PSDM_COLUMN_KINDS));
+  assert_null(psdm_column_text((psdm_column_kind)-1));
 }
 
 /* ---- the dictionary ---- */
@@ -188,7 +220,33 @@ static void test_order(void **unused) {
   psdm_robot_free(robot);
 }
 
+/* each drive has its own speed, span and kind of joint; joints that are fixed are none */
+static void test_several_drives(void **unused) {
+  (void)unused;
+  psdm_robot *robot = parse_robot("convention: dh\njoints: [{type: fixed, a: 1}, {name: a, type: prismatic}, {name: b, a: 1}, {name: c, type: prismatic, alpha: 1}]\n");
+  const double speed[] = {1, 2, 4}, span[] = {5, 6, 7};
+  psdm_calibrate_options options = {.springs = true};
+  psdmp_run run = {.robot = robot, .options = &options, .speed = (double *)(size_t)speed, .span = (double *)(size_t)span};
+  assert_int_equal(psdm_robot_n(robot), 3);
+  for (int drive = 0; drive < 3; drive++) {
+    psdmp_dictionary d;
+    int linear = 0, sines = 0;
+    psdmp_dictionary_fill(&run, drive, false, true, &d);
+    assert_int_equal(psdmp_columns_always(&run, drive), drive == 1 ? 6 : 4);
+    for (int k = 0; k < d.count; k++) {
+      const psdmp_column *c = &d.column[k];
+      linear += c->kind == PSDM_COLUMN_LINEAR, sines += c->kind == PSDM_COLUMN_SINE;
+      if (c->kind == PSDM_COLUMN_TANH) assert_true(c->width <= speed[drive] * (1 + 1e-15) && c->width >= 1e-3 * speed[drive] * (1 - 1e-15));
+      if (c->kind == PSDM_COLUMN_STOP) assert_true(c->width <= 0.1 * span[drive] * (1 + 1e-15) && c->width >= 1e-4 * span[drive] * (1 - 1e-15));
+    }
+    assert_true(linear == 1 && sines == (drive == 1 ? 2 : 0));
+    assert_true(fabs(d.column[1].width - pow(10, 4 / 3.0 - 3) * speed[drive]) < 1e-15 * 4);
+  }
+  psdm_robot_free(robot);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_stop_remembers), cmocka_unit_test(test_dictionary), cmocka_unit_test(test_widths), cmocka_unit_test(test_order), cmocka_unit_test(test_dictionary_has_no_twins)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_stop_remembers), cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_texts), cmocka_unit_test(test_several_drives),
+                                      cmocka_unit_test(test_dictionary), cmocka_unit_test(test_widths), cmocka_unit_test(test_order), cmocka_unit_test(test_dictionary_has_no_twins)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

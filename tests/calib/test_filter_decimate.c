@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fenced.h"
 #include "psdm/filter.h"
-#include "support.h"
 
 static const double PI = 3.14159265358979323846;
 static const int factors[] = {2, 3, 4, 5, 8, 10, 33};
@@ -118,6 +118,12 @@ static void test_ends(void **unused) {
     for (long k = 0; k < (ROWS - 1) / d.factor + 1; k++) assert_true(fabs(out[k] - 0.7) <= 200 * DBL_EPSILON);
     psdm_decimator_free(&d, NULL);
   }
+  /* and nothing stays nothing */
+  psdm_decimator zero = design(3);
+  memset(x, 0, 100 * sizeof *x), memset(out, 0xA5, 30 * sizeof *out);
+  psdm_decimate(&zero, 100, 1, x, 0, 30, out);
+  for (long k = 0; k < 30; k++) assert_true(out[k] == 0);
+  psdm_decimator_free(&zero, NULL);
   psdm_decimator d = design(1);
   for (long k = 0; k < ROWS; k++) x[k] = sin((double)(k * k));
   psdm_decimate(&d, ROWS, 1, x, 0, ROWS, out);
@@ -125,11 +131,88 @@ static void test_ends(void **unused) {
   psdm_decimator_free(&d, NULL);
 }
 
+/* I_0 by its integral, (1 / pi) int_0^pi exp(z cos t) dt: the trapezoidal rule is exact but for rounding */
+static long double bessel(long double z) {
+  const int steps = 60;
+  long double sum = 0, pi = acosl(-1);
+  for (int k = 0; k <= steps; k++) sum += (k == 0 || k == steps ? 0.5L : 1) * expl(z * cosl(pi * k / steps));
+  return sum / steps;
+}
+
+/* Kaiser's formulas for 90 dB between 0.4 and 0.6 of the new rate; taps one by one, those at multiples of the factor zero to the bit */
+static void test_taps(void **unused) {
+  (void)unused;
+  const long double beta = 0.1102L * (90 - 8.7L), pi = acosl(-1);
+  for (int factor = 1; factor <= 26; factor += factor < 12 ? 1 : 7) {
+    counting memory;
+    psdm_decimator d;
+    counting_fenced_init(&memory, 0);
+    memset(&d, 0xA5, sizeof d);
+    assert_int_equal(psdm_decimator_new(factor, &memory.allocator, &d), PSDM_OK);
+    long half = factor == 1 ? 0 : (long)ceill((90 - 8) / (2.285L * 2 * pi * (0.6L - 0.4L) / factor) / 2);
+    assert_true(d.factor == factor && d.half == half && memory.live == 1);
+    long double taps[600], sum = 0;
+    assert_true(half < 600);
+    for (long k = 0; k <= half; k++) {
+      long double place = half ? (long double)k / half : 0, angle = pi * k / factor;
+      taps[k] = bessel(beta * sqrtl(1 - place * place)) / bessel(beta) * (k ? sinl(angle) / angle : 1);
+      sum += (k ? 2 : 1) * taps[k];
+    }
+    for (long k = 0; k <= half; k++) {
+      if (k && k % factor == 0) assert_true(d.taps[k] == 0);
+      else assert_true(fabsl(d.taps[k] - taps[k] / sum) <= 32 * DBL_EPSILON * fabsl(taps[k] / sum) + 4 * DBL_EPSILON * (k ? 1.0L / (pi * k) : 0));
+    }
+    psdm_decimator_free(&d, &memory.allocator);
+    assert_true(memory.live == 0 && !d.taps && d.factor == 0 && d.half == 0);
+  }
+}
+
+/* nothing but these rows is looked at, and nothing but these answers is written */
+static void test_bounds(void **unused) {
+  (void)unused;
+  rng g = rng_start("test_bounds");
+  for (int trial = 0; trial < 100; trial++) {
+    psdm_decimator d = design(trial % 5 + 1);
+    int columns = rng_int(&g, 1, MOST);
+    long rows = rng_int(&g, 1, 200), first = rng_int(&g, 0, (int)rows - 1), count = (rows - 1 - first) / d.factor + 1;
+    double *from = fenced_new(sizeof *from * (size_t)(rows * columns)), *to = fenced_new(sizeof *to * (size_t)(count * columns));
+    for (long i = 0; i < rows * columns; i++) from[i] = x[i] = rng_uniform(&g, -1, 1);
+    psdm_decimate(&d, rows, columns, from, first, count, to);
+    for (long k = 0; k < count; k++)
+      for (int c = 0; c < columns; c++) assert_true(fabsl(to[k * columns + c] - plain(&d, rows, columns, first + k * d.factor, c)) <= 300 * DBL_EPSILON);
+    fenced_free(from), fenced_free(to);
+    psdm_decimator_free(&d, NULL);
+  }
+}
+
+static size_t asked;
+
+static void *refuse(void *user, size_t bytes) {
+  (void)user;
+  asked = bytes;
+  return NULL;
+}
+
+/* the largest factor is one still */
+static void test_largest(void **unused) {
+  (void)unused;
+  const psdm_allocator none = {refuse, NULL, NULL};
+  psdm_decimator d;
+  assert_int_equal(psdm_decimator_new(1 << 20, &none, &d), PSDM_E_MEMORY);
+  assert_true(d.factor == 1 << 20 && !d.taps && asked == ((size_t)d.half + 1) * sizeof(double));
+  assert_int_equal(d.half, (int)ceil(82 / (2.285 * 2 * PI * 0.2 / (1 << 20)) / 2));
+  asked = 0;
+  assert_int_equal(psdm_decimator_new((1 << 20) + 1, &none, &d), PSDM_E_ARGUMENT);
+  assert_int_equal(asked, 0);
+}
+
 static void test_refused(void **unused) {
   (void)unused;
   psdm_decimator d;
   counting c;
+  memset(&d, 0xA5, sizeof d);
   assert_int_equal(psdm_decimator_new(0, NULL, &d), PSDM_E_ARGUMENT);
+  assert_true(!d.taps && d.factor == 0 && d.half == 0); /* there is nothing to release */
   assert_int_equal(psdm_decimator_new(-3, NULL, &d), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_decimator_new((1 << 20) + 1, NULL, &d), PSDM_E_ARGUMENT);
   counting_init(&c, 1);
@@ -146,6 +229,7 @@ static void test_refused(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_bands), cmocka_unit_test(test_sines), cmocka_unit_test(test_twin),
-                                     cmocka_unit_test(test_blocks), cmocka_unit_test(test_ends), cmocka_unit_test(test_refused)};
+                                     cmocka_unit_test(test_blocks), cmocka_unit_test(test_ends), cmocka_unit_test(test_taps),
+                                     cmocka_unit_test(test_bounds), cmocka_unit_test(test_largest), cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

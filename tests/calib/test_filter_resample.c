@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fenced.h"
 #include "psdm/filter.h"
-#include "support.h"
 
 enum { ROWS = 4096 };
 
@@ -28,6 +28,27 @@ static void test_difference_exact(void **unused) {
     for (long i = 0; i < rows; i++)
       for (int c = 0; c < columns; c++)
         assert_true(fabs(out[i * columns + c] - (2 * a[c] * dt * (double)i + b[c])) <= 16 * DBL_EPSILON * (last * last + last) / dt);
+  }
+}
+
+/* row by row by its formula; nothing beside the rows is looked at or written */
+static void test_difference_twin(void **unused) {
+  (void)unused;
+  rng g = rng_start("test_difference_twin");
+  for (int trial = 0; trial < 60; trial++) {
+    long rows = trial < 10 ? 3 + trial % 3 : rng_int(&g, 3, 50), last = rows - 1;
+    int columns = rng_int(&g, 1, 3);
+    double dt = rng_uniform(&g, 0.001, 2), *from = fenced_new(sizeof *from * (size_t)(rows * columns)), *to = fenced_new(sizeof *to * (size_t)(rows * columns));
+    for (long i = 0; i < rows * columns; i++) from[i] = rng_uniform(&g, -1, 1);
+    psdm_difference(rows, columns, dt, from, to);
+    for (long i = 0; i < rows; i++)
+      for (int c = 0; c < columns; c++) {
+        const double *x0 = from + c, *xn = from + last * columns + c;
+        long double slope = i == 0 ? (-3 * (long double)x0[0] + 4 * (long double)x0[columns] - x0[2 * columns]) : i == last ? (3 * (long double)xn[0] - 4 * (long double)xn[-columns] + xn[-2 * columns])
+                                                                                                                            : (long double)from[(i + 1) * columns + c] - from[(i - 1) * columns + c];
+        assert_true(fabsl(to[i * columns + c] - slope / (2 * dt)) <= 16 * DBL_EPSILON / dt);
+      }
+    fenced_free(from), fenced_free(to);
   }
 }
 
@@ -102,6 +123,54 @@ static long double plain_value(long rows, long double time) {
   return x[j] + d * (s + d * (second + d * third));
 }
 
+/* several columns in memory with a fence; two rows are a line, one a constant */
+static void test_resample_bounds(void **unused) {
+  (void)unused;
+  rng g = rng_start("test_resample_bounds");
+  for (int trial = 0; trial < 80; trial++) {
+    long rows = trial < 40 ? 1 + trial % 4 : rng_int(&g, 3, 40), count = rng_int(&g, 1, 60);
+    int columns = rng_int(&g, 1, 3);
+    double start = rng_uniform(&g, -0.5, 0.5), dt = 3.0 / (double)count;
+    if (rows > 1) jittered(&g, rows, 2, 0.4);
+    else t[0] = 0.1;
+    double *times = fenced_new(sizeof *times * (size_t)rows), *from = fenced_new(sizeof *from * (size_t)(rows * columns)), *to = fenced_new(sizeof *to * (size_t)(count * columns));
+    memcpy(times, t, sizeof *times * (size_t)rows);
+    for (long i = 0; i < rows * columns; i++) from[i] = rng_uniform(&g, -1, 1);
+    psdm_resample(rows, columns, times, from, start, dt, count, to);
+    for (int c = 0; c < columns; c++) {
+      for (long i = 0; i < rows; i++) x[i] = from[i * columns + c];
+      for (long i = 0; i < count; i++) {
+        long double time = start + dt * (double)i, share = rows == 2 ? fminl(1, fmaxl(0, (time - t[0]) / (t[1] - t[0]))) : 0;
+        long double value = rows > 2 ? plain_value(rows, time) : x[0] + share * (rows == 2 ? x[1] - x[0] : 0);
+        assert_true(fabsl(to[i * columns + c] - value) <= 4 * DBL_EPSILON * 2 * 20 * 40);
+      }
+    }
+    fenced_free(times), fenced_free(from), fenced_free(to);
+  }
+}
+
+/* at the ends and beyond them nothing else is looked at */
+static void test_resample_ends(void **unused) {
+  (void)unused;
+  double rows[6] = {3, NAN, NAN, NAN, NAN, 7}, is[4];
+  for (int i = 0; i < 6; i++) t[i] = 0.5 * i;
+  psdm_resample(6, 1, t, rows, -0.25, 0.125, 3, is);
+  assert_true(is[0] == 3 && is[1] == 3 && is[2] == 3);
+  psdm_resample(6, 1, t, rows, 2.5, 1, 4, is);
+  assert_true(is[0] == 7 && is[1] == 7 && is[3] == 7);
+  /* nothing stays nothing */
+  const double none[6] = {0};
+  psdm_resample(6, 1, t, none, 0.1, 0.7, 4, is);
+  for (int k = 0; k < 4; k++) assert_true(is[k] == 0);
+  /* a row two away has no part, nor has one that the time is not beside */
+  double some[6] = {NAN, 1, 2, 4, 8, NAN};
+  psdm_resample(6, 1, t, some, 1.25, 10, 1, is);
+  assert_true(isfinite(is[0]));
+  some[1] = NAN, some[5] = 16;
+  psdm_resample(6, 1, t, some, 1.5, 10, 1, is); /* at a row it begins a piece */
+  assert_true(is[0] == 4);
+}
+
 static void test_resample_twin(void **unused) {
   (void)unused;
   rng g = rng_start("test_resample_twin");
@@ -163,7 +232,8 @@ static void test_resample_two(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_difference_exact), cmocka_unit_test(test_difference_order), cmocka_unit_test(test_resample_exact),
-                                     cmocka_unit_test(test_resample_twin),    cmocka_unit_test(test_resample_order),   cmocka_unit_test(test_resample_rows),   cmocka_unit_test(test_resample_two)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_difference_exact), cmocka_unit_test(test_difference_twin), cmocka_unit_test(test_difference_order), cmocka_unit_test(test_resample_exact),
+                                     cmocka_unit_test(test_resample_twin),    cmocka_unit_test(test_resample_order),   cmocka_unit_test(test_resample_rows),   cmocka_unit_test(test_resample_two),
+                                     cmocka_unit_test(test_resample_bounds),  cmocka_unit_test(test_resample_ends)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
