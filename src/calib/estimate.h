@@ -63,7 +63,8 @@ unsigned psdmp_blocks_without(int fold);
 /* One equation's rows of some blocks: R (width^2). Returns how many. scratch: psdmp_blocks' own. */
 double psdmp_blocks_stack(psdmp_blocks *blocks, int equation, unsigned mask, double *R);
 
-/* Least squares over some blocks, columns theta and an equation's own (all columns when there is one equation): x (W), covariance (W x W, classical) nullable. */
+/* Least squares over some blocks, columns theta and an equation's own (all columns when there is one equation): x (W), covariance (W x W, classical) nullable.
+ * sigma, here and below: (n) of the equations; NULL: 1. */
 psdm_status psdmp_blocks_fit(psdmp_run *run, psdmp_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance);
 
 /* The answer with its doubt, and without each fold. */
@@ -186,7 +187,7 @@ void psdmp_instruments_doubt(psdmp_instruments *v, double rows, const double *x,
 
 /* ---- energy ---- */
 
-/* h (l) with kinetic + potential energy = h theta + a constant. scratch: (2 n S + 2 n + 12 joints). */
+/* h (l) with kinetic + potential energy = h theta + a constant. scratch: (2 n S + n + 12 joints + S), which psdmp_run_regressor's fits in. */
 size_t psdmp_energy_scratch(const psdmp_run *run);
 psdm_status psdmp_energy_columns(psdmp_run *run, const double *q, const double *qd, double *scratch, double *h);
 

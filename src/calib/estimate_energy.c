@@ -9,7 +9,7 @@
 
 /* ---- energies of unit parameters ---- */
 
-size_t psdmp_energy_scratch(const psdmp_run *r) { return 2 * (size_t)r->n * (size_t)r->S + 2 * (size_t)r->n + 12 * (size_t)psdm_robot_joints(r->robot) + (size_t)r->S; }
+size_t psdmp_energy_scratch(const psdmp_run *r) { return 2 * (size_t)r->n * (size_t)r->S + (size_t)r->n + 12 * (size_t)psdm_robot_joints(r->robot) + (size_t)r->S; }
 
 /* potentials of a link's mass and first moments: U = -g . (m p + R h) */
 static void add_potential(const psdm_robot *robot, const double *poses, double *h) {
@@ -27,7 +27,7 @@ static void add_potential(const psdm_robot *robot, const double *poses, double *
 
 psdm_status psdmp_energy_columns(psdmp_run *r, const double *q, const double *qd, double *scratch, double *h) {
   int n = r->n, S = r->S;
-  double *moving = scratch, *still = moving + (long)n * S, *zero = still + (long)n * S, *poses = zero + 2 * n, *standard = poses + 12L * psdm_robot_joints(r->robot);
+  double *moving = scratch, *still = moving + (long)n * S, *zero = still + (long)n * S, *poses = zero + n, *standard = poses + 12L * psdm_robot_joints(r->robot);
   memset(zero, 0, (size_t)n * sizeof *zero);
   /* M of a unit parameter times qd is the torque of acceleration qd at rest, less that of none */
   psdm_status status = psdm_regressor_standard(r->robot, r->work, q, zero, qd, moving);
@@ -156,12 +156,12 @@ psdm_status psdmp_energies_stretch(psdmp_energies *e, const psdmp_stretch *s, ps
 
 psdmp_energies *psdmp_energies_new(psdmp_pass_rows *to) {
   psdmp_run *r = to->run;
-  size_t n = (size_t)r->n, own = n * (size_t)(r->S + r->l), scratch = psdmp_energy_scratch(r);
+  size_t n = (size_t)r->n;
   psdmp_energies *e = psdmp_alloc(r->allocator, sizeof *e);
   if (!e) return NULL;
   *e = (psdmp_energies){.to = to, .run = r, .arena = {.allocator = r->allocator}, .W = psdmp_estimate_width(r)};
 #define PART(field, number) (e->field = psdmp_arena_alloc(&e->arena, (size_t)(number) * sizeof *e->field))
-  bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(scratch, scratch > own ? scratch : own) && PART(Y, n * (size_t)r->l) && PART(value, e->W + 1);
+  bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(scratch, psdmp_energy_scratch(r)) && PART(Y, n * (size_t)r->l) && PART(value, e->W + 1);
 #undef PART
   if (!ok) return psdmp_energies_free(e), NULL;
   for (int i = 0; i < r->n; i++) {
@@ -181,7 +181,6 @@ void psdmp_energies_free(psdmp_energies *e) {
 psdm_status psdmp_estimate_energy(psdmp_run *r, psdmp_estimated *out, psdm_error *error) {
   psdmp_pass pass = {.kind = PSDMP_PASS_ENERGY, .run = r, .all = !r->stopped};
   psdmp_blocks blocks;
-  const double one = 1;
   psdmp_pass_shape(&pass);
   if (!psdmp_blocks_new(r->allocator, pass.equations, pass.width, &blocks)) return psdmp_fail_status(error, PSDM_E_MEMORY);
   psdm_status status = psdmp_pass_run(&pass, &blocks, NULL, error);
@@ -190,7 +189,7 @@ psdm_status psdmp_estimate_energy(psdmp_run *r, psdmp_estimated *out, psdm_error
   if (!status && equations < 1)
     status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "--estimator energy has no equation: work is added up over a quarter of the quickest joint's mean period, and no stretch of training rows (at most 32768) is that long");
   /* one equation for all drives: unknowns are many for what a block holds */
-  else if (!status && ((status = psdmp_blocks_finish(r, &blocks, &one, out)) || (status = psdmp_blocks_jackknife(r, &blocks, &one, out->x, out->covariance))))
+  else if (!status && ((status = psdmp_blocks_finish(r, &blocks, NULL, out)) || (status = psdmp_blocks_jackknife(r, &blocks, NULL, out->x, out->covariance))))
     psdmp_fail_status(error, status);
   out->steps = 1;
   psdmp_blocks_free(&blocks);
