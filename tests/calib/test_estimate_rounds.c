@@ -27,7 +27,7 @@ typedef struct world {
 typedef struct script {
   int fail_pass, fail_fit, fail_solve, fail_finish, fail_knife, fail_new, stop_after; /* the call of this number, counted from 1 */
   double change[MOST];                                                               /* of each round */
-  double slopes;                                                                     /* robust: instead of the sum; NAN: as it is */
+  double sums[4];                                                                    /* robust: instead of what is added up; NAN: as it is */
   int equations;                                                                     /* energy: so many rows alone; -1: all */
 } script;
 
@@ -50,7 +50,7 @@ static psdmp_simulation *const simulation = (psdmp_simulation *)(void *)&robots;
 
 static void world_new(rng *g) {
   memset(&w, 0, sizeof w), memset(&was, 0, sizeof was);
-  todo = (script){.slopes = NAN, .equations = -1};
+  todo = (script){.sums = {NAN, NAN, NAN, NAN}, .equations = -1};
   w.options.threads = 1;
   w.run = (psdmp_run){.n = N, .l = L, .S = L, .K = w.K, .choice = choice, .sigma = w.sigma, .reason = w.reason, .options = &w.options};
   for (int k = 0; k < ROWS; k++) {
@@ -106,7 +106,7 @@ psdm_status __wrap_psdmp_pass_run(psdmp_pass *pass, psdmp_blocks *blocks, double
   assert_true(!numbers == !pass->numbers);
   if (numbers) memset(numbers, 0, (size_t)pass->numbers * sizeof *numbers);
   rows_of(pass->kind, pass, was.x[k], blocks, numbers);
-  if (numbers && !isnan(todo.slopes)) numbers[1] = todo.slopes;
+  for (int i = 0; i < 4 && numbers; i++) numbers[i] = isnan(todo.sums[i]) ? numbers[i] : todo.sums[i];
   return PSDM_OK;
 }
 
@@ -327,7 +327,8 @@ static void simulated_failures(void **state) {
       assert_int_equal(estimate(simulating[kind], &is.e, &error), should);
       assert_int_equal(error.status, should);
       assert_string_equal(error.text, should == PSDM_E_ARGUMENT ? missing : psdm_status_text(should));
-      if (should == PSDM_E_ARGUMENT) assert_string_equal(error.file, psdm_robot_name(robot));
+      assert_string_equal(error.file, should == PSDM_E_ARGUMENT ? psdm_robot_name(robot) : "");
+      assert_true(error.line == 0 && error.column == 0);
       int passes = where == 0 ? 0 : where == 1 ? 1 : where == 2 ? 3 : where == 3 ? 2 : where == 5 && !kind ? 1 : 4;
       assert_int_equal(was.passes, passes);
       assert_true(was.made == 1 && was.freed == 1 && was.said == (folds || where == 4 || where == 6) && was.heard == (passes == 4 ? 4 : passes ? passes - 1 : 0));
@@ -363,10 +364,10 @@ static void robust_rounds(void **state) {
     double change[MOST];
     bool stopped;
     int stop_after, steps, tukey, reasons; /* tukey: its first pass, counted from 0 */
-    double slopes;
-  } cases[] = {{{1, 0.05, 0.049, 0.3, 0.05, 0.04}, false, 0, 7, 4, 0, NAN}, {{0, 0}, false, 0, 3, 2, 0, NAN}, {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, false, 0, 12, 7, 7, NAN},
-               {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.01, 1}, false, 0, 12, 7, 8, NAN}, {{1, 1, 1, 1}, false, 2, 3, 7, 0, NAN}, {{0.01, 1, 1, 1}, false, 1, 2, 2, 0, NAN}, {{1, 1, 1, 1}, true, 0, 2, 7, 3, NAN},
-               {{0, 0}, false, 0, 3, 2, 0, 0.0}, {{0, 0}, false, 0, 3, 2, 0, -5}, {{0, 0}, false, 0, 3, 2, 0, 0.25}};
+    double slopes, rows, out;
+  } cases[] = {{{1, 0.05, 0.049, 0.3, 0.05, 0.04}, false, 0, 7, 4, 0, NAN, NAN, NAN}, {{0, 0}, false, 0, 3, 2, 0, NAN, NAN, NAN}, {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, false, 0, 12, 7, 7, NAN, NAN, NAN},
+               {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.01, 1}, false, 0, 12, 7, 8, NAN, NAN, NAN}, {{1, 1, 1, 1}, false, 2, 3, 7, 0, NAN, NAN, NAN}, {{0.01, 1, 1, 1}, false, 1, 2, 2, 0, NAN, NAN, NAN}, {{1, 1, 1, 1}, true, 0, 2, 7, 3, NAN, NAN, NAN},
+               {{0, 0}, false, 0, 3, 2, 0, 0.0, 0, 0}, {{0, 0}, false, 0, 3, 2, 0, -5, 1, 1}, {{0, 0}, false, 0, 3, 2, 0, 0.25, 8, 3}};
   rng g = rng_start("robust rounds");
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     answer is, should;
@@ -374,7 +375,7 @@ static void robust_rounds(void **state) {
     world_new(&g), answer_new(&is), answer_new(&should);
     double scale[N] = {w.sigma[0], w.sigma[1]}, *sums = calloc(4 + N * BINS, sizeof *sums);
     memcpy(todo.change, cases[c].change, sizeof todo.change);
-    todo.stop_after = cases[c].stop_after, w.run.stopped = cases[c].stopped, w.run.reasons = cases[c].reasons, todo.slopes = cases[c].slopes;
+    todo.stop_after = cases[c].stop_after, w.run.stopped = cases[c].stopped, w.run.reasons = cases[c].reasons, todo.sums[1] = cases[c].slopes, todo.sums[2] = cases[c].rows, todo.sums[3] = cases[c].out;
     assert_int_equal(estimate(PSDMP_PASS_ROBUST, &is.e, &error), PSDM_OK);
     assert_true(is.e.steps == cases[c].steps && was.passes == cases[c].steps && was.heard == was.passes - 1 && was.changes == was.heard);
     psdmp_pass pass = {.kind = PSDMP_PASS_ROBUST, .run = &w.run, .x = should.x, .scale = scale};
@@ -397,17 +398,17 @@ static void robust_rounds(void **state) {
     }
     was.ending = true;
     assert_int_equal(__real_psdmp_blocks_finish(&w.run, &b, scale, &should.e), PSDM_OK);
-    if (!isnan(todo.slopes)) sums[1] = todo.slopes;
+    for (int k = 0; k < 4; k++) sums[k] = isnan(todo.sums[k]) ? sums[k] : todo.sums[k];
     double bread = sums[1] > 0 ? sums[0] / sums[1] : 1;
     for (int k = 0; k < W * W; k++) should.covariance[k] *= bread * bread;
-    if (isnan(todo.slopes) && pass.stage == 2) assert_true(bread > 1.01);
+    if (isnan(todo.sums[1]) && pass.stage == 2) assert_true(bread > 1.01);
     near(is.x, should.x, W, "x"), near(is.classical, should.classical, W * W, "classical"), near(is.folds, should.folds, PSDMP_FOLDS * W, "folds"), near(w.sigma, scale, N, "scale");
     for (int k = 0; k < W * W; k++) assert_true(fabs(is.covariance[k] - should.covariance[k]) <= 1e-10 * sqrt(should.covariance[k / W * (W + 1)] * should.covariance[k % W * (W + 1)]));
     assert_true(is.x[W] == should.x[W] && is.covariance[W * W] == should.covariance[W * W] && is.classical[W * W] == should.classical[W * W] && is.folds[PSDMP_FOLDS * W] == should.folds[PSDMP_FOLDS * W]);
     /* what is said of them, where there is room for it */
     char said[160];
     bool settled = was.heard > 1 && cases[c].change[was.heard - 1] < 0.05 && was.stage[was.passes - 1] == 2;
-    snprintf(said, sizeof said, "robust: %.2g %% of the torques are outliers that hardly count%s", 100 * sums[3] / sums[2], settled ? "" : "; weights have not settled");
+    snprintf(said, sizeof said, "robust: %.2g %% of the torques are outliers that hardly count%s", sums[2] > 0 ? 100 * sums[3] / sums[2] : 0, settled ? "" : "; weights have not settled");
     assert_int_equal(w.run.reasons, cases[c].reasons < 8 ? cases[c].reasons + 1 : 8);
     assert_string_equal(cases[c].reasons < 8 ? w.reason[cases[c].reasons] : said, said);
     psdmp_blocks_free(&b);
@@ -415,7 +416,7 @@ static void robust_rounds(void **state) {
   }
 }
 
-/* a drive that has no rows keeps its scale, one without residuals has a least one, and one that is hit in its first bin only what that bin says */
+/* a drive that has no rows keeps its scale, one without residuals has a least one; one residual is its own median, of two it is the smaller one */
 static void robust_scales(void **state) {
   (void)state;
   rng g = rng_start("robust scales");
@@ -436,6 +437,23 @@ static void robust_scales(void **state) {
     assert_true(was.passes == 2 && was.scale[1][1] == sigma[1] && w.sigma[1] == sigma[1]);
     assert_true(round || once == 1e-12);
     near(&was.scale[1][0], &once, 1, "scale");
+  }
+}
+
+static void few_residuals(void **state) {
+  (void)state;
+  rng g = rng_start("few residuals");
+  for (int few = 1; few <= 3; few++) {
+    answer is;
+    psdm_error error;
+    world_new(&g), answer_new(&is);
+    todo.stop_after = 1, todo.change[0] = 1;
+    memset(is.x, 0, sizeof is.x); /* nothing is explained: residuals are torques */
+    double before = w.sigma[1];
+    for (int k = 0; k < ROWS; k++) w.fitted[k][1] = k < few, w.tau[k][1] = (k + 1) * 2.0;
+    estimate(PSDMP_PASS_ROBUST, &is.e, &error);
+    double middle = few == 3 ? 4 : 2, bin = exp((floor(2048 + 100 * log(middle / before)) + 0.5 - 2048) / 100), should = before * bin / 0.6744897501960817;
+    near(&was.scale[1][1], &should, 1, "scale");
   }
 }
 
@@ -481,6 +499,7 @@ static void energy_answer(void **state) {
     assert_true(was.passes == 1 && was.all[0] == (round != 1) && was.kind[0] == PSDMP_PASS_ENERGY && is.e.steps == 1);
     assert_string_equal(error.text, status == PSDM_E_ARGUMENT ? none : status ? psdm_status_text(status) : "");
     assert_string_equal(error.file, "");
+    assert_true(error.line == 0 && error.column == 0);
     assert_true(was.finishes == (round < 2 || (round > 3 && round < 7)) && was.knives == (round < 2 || round == 5));
     if (status) continue;
     psdmp_pass_shape(&pass);
@@ -518,7 +537,7 @@ static void memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(simulated_rounds), cmocka_unit_test(simulated_failures), cmocka_unit_test(robust_rounds), cmocka_unit_test(robust_scales),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(simulated_rounds), cmocka_unit_test(simulated_failures), cmocka_unit_test(robust_rounds), cmocka_unit_test(robust_scales), cmocka_unit_test(few_residuals),
                                      cmocka_unit_test(robust_failures),  cmocka_unit_test(energy_answer),      cmocka_unit_test(memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,6 +133,72 @@ static void robust_rows(void **state) {
     }
 }
 
+/* a drive of as many columns as there may be, its arrays with nothing behind them: the bin of each residual, and weights at the very limits of their stages */
+static void robust_edges(void **state) {
+  (void)state;
+  static const struct {
+    double u;
+    int bin;
+  } far[] = {{0, 0}, {1e-300, 0}, {1e-9, 0}, {1e10, BINS - 1}, {1e300, BINS - 1}, {INFINITY, BINS - 1}, {-INFINITY, BINS - 1}, {NAN, 0}};
+  enum { MOST = 16, FAR = sizeof far / sizeof *far };
+  psdmp_choice own[1] = {{.count = MOST}};
+  psdmp_run run = {.n = 1, .l = 1, .S = 1, .choice = own};
+  double x[1 + MOST] = {0}, scale = 0.5, tau, *Y = fenced_new(sizeof *Y), *F = fenced_new(MOST * sizeof *F), *numbers = fenced_new((4 + BINS) * sizeof *numbers);
+  const bool fitted = true;
+  psdmp_pass pass = {.kind = PSDMP_PASS_ROBUST, .run = &run, .x = x, .scale = &scale};
+  psdmp_pass_rows to = {.pass = &pass, .run = &run, .numbers = numbers};
+  const psdmp_walk_row row = {.fitted = &fitted, .Y = Y, .F = F, .tau = &tau};
+  *Y = 0.5;
+  for (int c = 0; c < MOST; c++) F[c] = 1 + c;
+  psdmp_pass_shape(&pass);
+  assert_true(psdmp_blocks_new(NULL, 1, pass.width, &to.blocks));
+  for (int b = 0; b < BINS + FAR; b++) {
+    double u = b < BINS ? exp((b + 0.5 - BINS / 2) / 100) * (b % 2 ? -1 : 1) : far[b - BINS].u;
+    memset(numbers, 0, (4 + BINS) * sizeof *numbers);
+    tau = -u * scale;
+    psdmp_robust_row(&to, &row);
+    for (int k = 0; k < BINS; k++) assert_true(numbers[4 + k] == (k == (b < BINS ? b : far[b - BINS].bin)));
+    assert_true(numbers[0] == 1 && numbers[1] == 1 && numbers[2] == 1 && numbers[3] == 0 && to.blocks.waiting[0] == 0);
+  }
+  scale = 1;
+  const struct {
+    int stage;
+    double u, weight, slope;
+    bool out;
+  } limits[] = {{HUBER, 1.345, 1, 1, false}, {HUBER, nextafter(1.345, 2), 1, 0, false}, {HUBER, -1.345, 1, 1, false}, {HUBER, 13.45, 0.1, 0, false}, {HUBER, 13.46, 1.345 / 13.46, 0, true},
+                {TUKEY, 4.685, 0, 0, true},  {TUKEY, -4.685, 0, 0, true}, {TUKEY, 0, 1, 1, false}};
+  assert_true(1.345 / 13.45 == 0.1);
+  for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+    memset(numbers, 0, (4 + BINS) * sizeof *numbers);
+    psdmp_blocks_clear(&to.blocks);
+    pass.stage = limits[k].stage, tau = -limits[k].u;
+    psdmp_robust_row(&to, &row);
+    assert_true(fabs(numbers[0] - limits[k].weight) < 1e-15 && numbers[1] == limits[k].slope && numbers[2] == 1 && numbers[3] == limits[k].out);
+    assert_int_equal(to.blocks.waiting[0], limits[k].weight > 0);
+    if (!(limits[k].weight > 0)) continue;
+    const double *equation = to.blocks.chunk[0];
+    double root = sqrt(limits[k].weight);
+    for (int c = 0; c < 2 + MOST; c++) assert_true(fabs(equation[c] - root * (c == 0 ? 0.5 : c <= MOST ? c : tau)) < 1e-14 * (1 + MOST));
+  }
+  /* the other kinds copy as many */
+  double *tau_alone = fenced_new(sizeof *tau_alone);
+  *tau_alone = 3;
+  for (int kind = PSDMP_PASS_DIDIM; kind <= PSDMP_PASS_IV; kind++) {
+    const psdmp_walk_row auxiliary = {.fitted = &fitted, .Y = Y, .F = F, .tau = tau_alone, .Y_auxiliary = Y, .F_auxiliary = F};
+    psdmp_blocks_free(&to.blocks);
+    pass.kind = (psdmp_pass_kind)kind;
+    psdmp_pass_shape(&pass);
+    assert_true(psdmp_blocks_new(NULL, 1, pass.width, &to.blocks));
+    (kind == PSDMP_PASS_IV ? psdmp_iv_row : psdmp_didim_row)(&to, &auxiliary);
+    const double *equation = to.blocks.chunk[0];
+    int half = 1 + MOST, times = kind == PSDMP_PASS_IV ? 2 : 1;
+    for (int c = 0; c < times * half; c++) assert_true(equation[c] == (c % half ? c % half : 0.5));
+    assert_true(equation[times * half] == 3);
+  }
+  psdmp_blocks_free(&to.blocks);
+  fenced_free(Y), fenced_free(F), fenced_free(numbers), fenced_free(tau_alone);
+}
+
 /* ---- doubt over blocks ---- */
 
 enum { SAMPLES = 800, BLOCKED = 15 }; /* the last blocks have no rows */
@@ -279,6 +345,6 @@ static void memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(doubt), cmocka_unit_test(change), cmocka_unit_test(memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(robust_edges), cmocka_unit_test(doubt), cmocka_unit_test(change), cmocka_unit_test(memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
