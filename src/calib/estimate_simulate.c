@@ -84,14 +84,12 @@ static psdm_status step(psdmp_simulation *s, double t, double h, double *q, doub
   int n = s->run->n;
   double x[PSDM_CALIBRATE_JOINTS], v[PSDM_CALIBRATE_JOINTS], a[PSDM_CALIBRATE_JOINTS], dx[PSDM_CALIBRATE_JOINTS], dv[PSDM_CALIBRATE_JOINTS];
   psdm_status status = PSDM_OK;
-  memcpy(x, q, (size_t)n * sizeof *x), memcpy(v, qd, (size_t)n * sizeof *v);
-  memset(dx, 0, sizeof dx), memset(dv, 0, sizeof dv);
+  for (int i = 0; i < n; i++) v[i] = a[i] = dx[i] = dv[i] = 0;
   for (int k = 0; k < 4 && !status; k++) {
-    if (k > 0)
-      for (int i = 0; i < n; i++) {
-        x[i] = q[i] + part[k] * h * v[i];
-        v[i] = qd[i] + part[k] * h * a[i];
-      }
+    for (int i = 0; i < n; i++) {
+      x[i] = q[i] + part[k] * h * v[i];
+      v[i] = qd[i] + part[k] * h * a[i];
+    }
     status = accelerate(s, t + part[k] * h, x, v, a);
     for (int i = 0; i < n; i++) dx[i] += weight[k] * h * v[i], dv[i] += weight[k] * h * a[i];
   }

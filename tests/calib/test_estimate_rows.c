@@ -328,6 +328,52 @@ static void change(void **state) {
   assert_true(psdmp_estimate_change(3, before, other, classical) == 1.5 && psdmp_estimate_change(3, x, x, classical) == 0);
 }
 
+/* equations of other widths, one of them wider than rows are waited for: all their rows together, and of some blocks; emptied, they are empty */
+static void wide_blocks(void **state) {
+  (void)state;
+  enum { WIDE = 270, EQUATIONS = 3 };
+  static const int width[EQUATIONS] = {5, WIDE, 2}, rows[EQUATIONS] = {700, 300, 3};
+  static double square[EQUATIONS][WIDE * WIDE], is[WIDE * WIDE];
+  rng g = rng_start("wide blocks");
+  psdmp_blocks b;
+  double *R = fenced_new(WIDE * WIDE * sizeof *R);
+  assert_true(psdmp_blocks_new(NULL, EQUATIONS, width, &b));
+  for (int i = 0; i < EQUATIONS; i++) {
+    double count = 0, counts[PSDMP_BLOCKS] = {0};
+    const unsigned mask = 1u << 19 | 1u << 3 | 1u << 4;
+    memset(square[i], 0, sizeof square[i]);
+    for (int k = 0; k < rows[i]; k++) {
+      int block = k < rows[i] - 2 ? 3 + (k % 7 == 0) : k == rows[i] - 1 ? 19 : 0, w = width[i];
+      double *row = psdmp_blocks_row(&b, i, block);
+      for (int c = 0; c < w; c++) row[c] = rng_uniform(&g, -1, 1);
+      counts[block]++, count += block != 0;
+      for (int a = 0; a < w && block; a++)
+        for (int c = 0; c < w; c++) square[i][a * w + c] += row[a] * row[c];
+    }
+    psdmp_blocks_flush(&b);
+    for (int k = 0; k < PSDMP_BLOCKS; k++) assert_true(b.count[i * PSDMP_BLOCKS + k] == counts[k]);
+    assert_true(psdmp_blocks_stack(&b, i, mask, R) == count);
+    memset(is, 0, sizeof is);
+    for (int row = 0; row < width[i]; row++)
+      for (int a = row; a < width[i]; a++)
+        for (int c = row; c < width[i]; c++) is[a * width[i] + c] += R[row * width[i] + a] * R[row * width[i] + c];
+    close_to(is, square[i], width[i] * width[i], 1e-12, "rows of some blocks");
+    assert_true(psdmp_blocks_stack(&b, i, 0, R) == 0);
+    for (int k = 0; k < width[i] * width[i]; k++) assert_true(R[k] == 0);
+  }
+  psdmp_blocks_row(&b, 1, 7)[0] = 5; /* a row that waits is forgotten too */
+  psdmp_blocks_clear(&b);
+  psdmp_blocks_flush(&b);
+  for (int k = 0; k < EQUATIONS * PSDMP_BLOCKS; k++) {
+    int w = width[k / PSDMP_BLOCKS];
+    assert_true(b.count[k] == 0 && b.waiting[k / PSDMP_BLOCKS] == 0);
+    for (int c = 0; c < w * w; c++) assert_true(b.R[k][c] == 0);
+  }
+  psdmp_blocks_free(&b);
+  assert_true(!b.R && !b.n);
+  fenced_free(R);
+}
+
 /* nothing is left when memory runs out */
 static void memory(void **state) {
   (void)state;
@@ -345,6 +391,6 @@ static void memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(robust_edges), cmocka_unit_test(doubt), cmocka_unit_test(change), cmocka_unit_test(memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(robust_edges), cmocka_unit_test(doubt), cmocka_unit_test(change), cmocka_unit_test(wide_blocks), cmocka_unit_test(memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
