@@ -58,7 +58,7 @@ struct psdmp_energies {
   bool loads;                /* some column needs the rigid torque */
 };
 
-/* The rows of a stretch that work is looked at over: its own, and two more on either side, which the integral needs. */
+/* The rows of a stretch that work is looked at over: its own, and one more on either side, which the integral needs. */
 typedef struct span {
   long from, to;
 } span;
@@ -67,8 +67,8 @@ static span own_rows(const psdmp_stretch *s, const psdmp_prepared *p) {
   span own = {0, p->rows};
   while (own.from < p->rows && p->index[own.from] - s->first < s->lead) own.from++;
   while (own.to > own.from && p->index[own.to - 1] - s->first >= s->rows - s->trail) own.to--;
-  own.from = own.from > 2 ? own.from - 2 : 0;
-  own.to = own.to + 2 < p->rows ? own.to + 2 : p->rows;
+  own.from = own.from > 0 ? own.from - 1 : 0;
+  own.to = own.to < p->rows ? own.to + 1 : p->rows;
   return own;
 }
 
@@ -120,10 +120,10 @@ static void add_windows(psdmp_energies *e, const psdmp_prepared *p, span own, co
   }
 }
 
-/* of rows before those only what columns remember */
+/* of rows before those only what columns remember, which is of positions */
 static void remember(psdmp_energies *e, const psdmp_prepared *p, long k) {
   int n = e->run->n;
-  for (int i = 0; i < n; i++) psdmp_columns_at(e->column[i], e->count[i], p->x[k * n + i], p->v[k * n + i], 0, &e->state[i], e->value);
+  for (int i = 0; i < n; i++) psdmp_columns_at(e->column[i], e->count[i], p->x[k * n + i], 0, 0, &e->state[i], e->value);
 }
 
 static psdm_status add_rows(psdmp_energies *e, const psdmp_prepared *p, span own, double *value) {
