@@ -54,7 +54,7 @@ struct psdmp_energies {
   int *count;
   psdmp_column_state *state;
   double *scratch, *Y;
-  double *value;             /* (W + 1) */
+  double *value;             /* (16) columns of one drive */
   bool loads;                /* some column needs the rigid torque */
 };
 
@@ -161,7 +161,7 @@ psdmp_energies *psdmp_energies_new(psdmp_pass_rows *to) {
   if (!e) return NULL;
   *e = (psdmp_energies){.to = to, .run = r, .arena = {.allocator = r->allocator}, .W = psdmp_estimate_width(r)};
 #define PART(field, number) (e->field = psdmp_arena_alloc(&e->arena, (size_t)(number) * sizeof *e->field))
-  bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(scratch, psdmp_energy_scratch(r)) && PART(Y, n * (size_t)r->l) && PART(value, e->W + 1);
+  bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(scratch, psdmp_energy_scratch(r)) && PART(Y, n * (size_t)r->l) && PART(value, 16);
 #undef PART
   if (!ok) return psdmp_energies_free(e), NULL;
   for (int i = 0; i < r->n; i++) {

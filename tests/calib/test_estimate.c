@@ -46,6 +46,7 @@ static void test_energy(void **unused) {
       assert_int_equal(psdmp_energy_columns(&r, q, qd, scratch, h), PSDM_OK);
       assert_int_equal(psdm_energy(robot, r.work, q, qd, &kinetic, &potential), PSDM_OK);
       for (int j = 0; j < r.l; j++) sum += h[j] * theta[j], size = fmax(size, fabs(h[j] * theta[j]));
+      assert_true(isfinite(sum)); /* fmax lets go of what is no number */
       if (state == 0) first = sum - kinetic - potential;
       worst = fmax(worst, fabs(sum - kinetic - potential - first) / size);
     }
@@ -93,7 +94,7 @@ static void test_blocks(void **unused) {
     double *copy = numbers((size_t)(rows * W)), square = 0;
     memcpy(copy, A, sizeof *A * (size_t)(rows * W));
     assert_true(psdmp_least_squares(rows, W, 1, A, B, work, words));
-    for (int j = 0; j < W; j++) worst = fmax(worst, fabs(x[j] - B[j]));
+    for (int j = 0; j < W; j++) assert_true(isfinite(x[j]) && isfinite(covariance[j * W + W - 1 - j])), worst = fmax(worst, fabs(x[j] - B[j]));
     /* covariance times W^T W is s^2 1: the residual is what is left of B */
     for (int k = W; k < rows; k++) square += B[k] * B[k];
     square /= at - W;
@@ -159,7 +160,7 @@ static void test_instruments(void **unused) {
         B[(i + 1) * W + i] = 1;
       }
     assert_true(psdmp_solve_refined(W, W + 1, A, B, S, LU, pivot, residual, sum));
-    for (int j = 0; j < W; j++) worst = fmax(worst, fabs(x[j] - S[j]));
+    for (int j = 0; j < W; j++) assert_true(isfinite(x[j])), worst = fmax(worst, fabs(x[j] - S[j]));
     for (int k = 0; k < N * samples; k++) {
       double e = -tau[k];
       for (int j = 0; j < W; j++) e += X[(long)k * W + j] * S[j];
@@ -178,6 +179,7 @@ static void test_instruments(void **unused) {
           for (int a = 0; a < W; a++) left += S[(a + 1) * W + i] * (G[b][a] - mean[a]), right += S[(a + 1) * W + j] * (G[b][a] - mean[a]);
           sandwich += PSDMP_BLOCKS / (PSDMP_BLOCKS - 1.0) * left * right;
         }
+        assert_true(isfinite(classical[i * W + j]) && isfinite(covariance[i * W + j]));
         worst_classical = fmax(worst_classical, fabs(white - classical[i * W + j]) / square);
         worst_covariance = fmax(worst_covariance, fabs(sandwich - covariance[i * W + j]) / square);
       }

@@ -10,7 +10,7 @@
 #include "psdm/motion.h"
 #include "psdm/params.h"
 
-enum { N = 3, ROWS = 300, MOST = 16, HALVINGS = 5 };
+enum { N = 3, MANY = PSDM_CALIBRATE_JOINTS, ROWS = 300, CELLS = 36 * MANY, NUMBERS = 12 * MANY, MOST = 16, HALVINGS = 5 };
 static const double pi = 3.14159265358979323846;
 
 static const char arm[] =
@@ -27,9 +27,9 @@ typedef struct watched {
   double tempo[MOST];                /* that each call of psdmp_run_ranges finds */
   psdmp_band band[MOST];             /* that it is asked for */
   psdm_status pass_status;           /* of the first `singular` passes */
-  double last[MOST][64], now[MOST][64]; /* robots of each pass */
+  double last[MOST][NUMBERS], now[MOST][NUMBERS]; /* robots of each pass */
   psdm_robot *robot[2];              /* that were set last, */
-  double pi[2][64];                  /* to this */
+  double pi[2][NUMBERS];             /* to this */
   bool still;                        /* behind a bad acceleration there is none */
 } watched;
 
@@ -67,7 +67,7 @@ psdm_status __wrap_psdm_forward(const psdm_robot *robot, psdm_work *work, const 
 /* what a simulation tells other ranks */
 typedef struct told {
   psdm_kinematics kinematics;
-  double cutoff, wide, bandwidth, share, last[64], now[64];
+  double cutoff, wide, bandwidth, share, last[NUMBERS], now[NUMBERS];
 } told;
 
 static told ask(const psdmp_simulation *s, int l) {
@@ -99,40 +99,51 @@ psdm_status __wrap_psdmp_pass_run(psdmp_pass *pass, psdmp_blocks *blocks, double
 typedef struct scene {
   psdmp_run run;
   psdm_calibrate_options options;
-  psdmp_choice choice[N];
-  int kept[64];
-  double speed[N], span[N], centre[N], theta[64], other[64], standard[64];
+  psdmp_choice choice[MANY];
+  int kept[NUMBERS];
+  double speed[MANY], span[MANY], centre[MANY], theta[NUMBERS], other[NUMBERS], standard[NUMBERS];
   char reason[8][160];
-  double t[ROWS], q[ROWS * N], tau[ROWS * N];
-  unsigned char bad[ROWS * N];
+  double t[ROWS], q[CELLS], tau[CELLS];
+  unsigned char bad[CELLS];
   psdmp_stretch stretch;
 } scene;
 
-static void scene_new(scene *s, rng *g) {
+/* rows of a robot: of base parameters where it is small */
+static void scene_of(scene *s, psdm_robot *robot, long rows, rng *g) {
+  int n = psdm_robot_n(robot);
   memset(s, 0, sizeof *s);
   was = (watched){0};
-  psdm_robot *robot = parse_robot(arm);
   s->options = (psdm_calibrate_options){.threads = 1};
-  s->run = (psdmp_run){.robot = robot, .options = &s->options, .n = N, .S = psdm_robot_parameter_count(robot), .kept = s->kept, .choice = s->choice, .speed = s->speed, .span = s->span,
-                       .centre = s->centre, .reason = s->reason, .interval = 0.01, .rows = ROWS, .tempo = 1.25,
+  s->run = (psdmp_run){.robot = robot, .options = &s->options, .n = n, .S = psdm_robot_parameter_count(robot), .kept = s->kept, .choice = s->choice, .speed = s->speed, .span = s->span,
+                       .centre = s->centre, .reason = s->reason, .interval = 0.01, .rows = rows, .tempo = 1.25,
                        .band = {.kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = INFINITY, .delay = 0, .wide = 33}};
   running = &s->run;
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &s->run.model, NULL, NULL), PSDM_OK);
-  s->run.l = psdm_model_l(s->run.model);
-  assert_true(s->run.S <= 64 && s->run.l < s->run.S);
-  for (int j = 0; j < s->run.l; j++) psdm_model_base_term(s->run.model, j, 0, &s->kept[j]);
+  s->run.l = s->run.S;
+  assert_true(s->run.S <= NUMBERS && rows * n <= CELLS && rows <= ROWS);
   psdm_robot_parameters(robot, s->standard);
-  psdm_model_theta(s->run.model, s->standard, s->theta);
-  for (int j = 0; j < s->run.l; j++) s->other[j] = s->theta[j] * rng_uniform(g, 0.95, 1.05);
-  for (int i = 0; i < N; i++) s->choice[i].count = 1 + i, s->speed[i] = 2 + i, s->span[i] = 3 + i, s->centre[i] = 4 + i;
-  double size[N], w[N], phase[N];
-  for (int i = 0; i < N; i++) size[i] = rng_uniform(g, 0.2, 0.6), w[i] = rng_uniform(g, 3, 6), phase[i] = rng_uniform(g, -3, 3);
-  for (long k = 0; k < ROWS; k++) {
-    s->t[k] = 5 + 0.01 * (double)k;
-    for (int i = 0; i < N; i++) s->q[k * N + i] = size[i] * sin(w[i] * s->t[k] + phase[i]) + 0.1 * size[i] * cos(9 * s->t[k]), s->tau[k * N + i] = rng_uniform(g, -1, 1);
+  memcpy(s->theta, s->standard, sizeof s->theta);
+  for (int j = 0; j < s->run.l; j++) s->kept[j] = j;
+  if (n <= N) {
+    assert_int_equal(psdm_params_derive(robot, NULL, NULL, &s->run.model, NULL, NULL), PSDM_OK);
+    s->run.l = psdm_model_l(s->run.model);
+    assert_true(s->run.l < s->run.S);
+    for (int j = 0; j < s->run.l; j++) psdm_model_base_term(s->run.model, j, 0, &s->kept[j]);
+    psdm_model_theta(s->run.model, s->standard, s->theta);
   }
-  s->stretch = (psdmp_stretch){.rows = ROWS, .begins = true, .ends = true, .origin = 5, .begin = 5, .t = s->t, .q = s->q, .tau = s->tau, .bad = s->bad};
+  for (int j = 0; j < s->run.l; j++) s->other[j] = s->theta[j] * rng_uniform(g, 0.95, 1.05);
+  double size[MANY], w[MANY], phase[MANY];
+  for (int i = 0; i < n; i++) {
+    s->choice[i].count = 1 + i % 3, s->speed[i] = 2 + i, s->span[i] = 3 + i, s->centre[i] = 4 + i;
+    size[i] = rng_uniform(g, 0.2, 0.6), w[i] = rng_uniform(g, 3, 6), phase[i] = rng_uniform(g, -3, 3);
+  }
+  for (long k = 0; k < rows; k++) {
+    s->t[k] = 5 + 0.01 * (double)k;
+    for (int i = 0; i < n; i++) s->q[k * n + i] = size[i] * sin(w[i] * s->t[k] + phase[i]) + 0.1 * size[i] * cos(9 * s->t[k]), s->tau[k * n + i] = rng_uniform(g, -1, 1);
+  }
+  s->stretch = (psdmp_stretch){.rows = rows, .begins = true, .ends = true, .origin = 5, .begin = 5, .t = s->t, .q = s->q, .tau = s->tau, .bad = s->bad};
 }
+
+static void scene_new(scene *s, rng *g) { scene_of(s, parse_robot(arm), ROWS, g); }
 
 static void scene_free(scene *s) {
   psdm_model_free(s->run.model);
@@ -255,7 +266,7 @@ static void shares(void **state) {
 /* ---- the closed loop ---- */
 
 static psdm_robot *robot_of(const psdmp_run *r, const double *theta) {
-  double all[64] = {0};
+  double all[NUMBERS] = {0};
   psdm_robot *clone;
   for (int j = 0; j < r->l; j++) all[r->kept[j]] = theta[j];
   assert_int_equal(psdm_robot_clone(r->robot, NULL, &clone), PSDM_OK);
@@ -269,38 +280,41 @@ typedef struct loop {
   psdm_work *work[2];
   psdm_motion *reference;
   double w;
+  int n;
 } loop;
 
 /* (qd, qdd) of (q, qd) */
 static void rates(const loop *o, double t, const double *y, double *out) {
-  double r[3 * N], a[N], tau[N];
+  double r[3 * MANY], a[MANY], tau[MANY];
+  int n = o->n;
   psdm_motion_at(o->reference, t, 3, r);
-  for (int i = 0; i < N; i++) out[i] = y[N + i], a[i] = r[2 * N + i] - 2 * o->w * (y[N + i] - r[N + i]) - o->w * o->w * (y[i] - r[i]);
-  assert_int_equal(psdm_inverse(o->robot[0], o->work[0], y, y + N, a, tau), PSDM_OK);
-  assert_int_equal(__real_psdm_forward(o->robot[1], o->work[1], y, y + N, tau, out + N), PSDM_OK);
+  for (int i = 0; i < n; i++) out[i] = y[n + i], a[i] = r[2 * n + i] - 2 * o->w * (y[n + i] - r[n + i]) - o->w * o->w * (y[i] - r[i]);
+  assert_int_equal(psdm_inverse(o->robot[0], o->work[0], y, y + n, a, tau), PSDM_OK);
+  assert_int_equal(__real_psdm_forward(o->robot[1], o->work[1], y, y + n, tau, out + n), PSDM_OK);
 }
 
 /* Kutta's rule in its usual form */
 static void kutta(const loop *o, double t, double h, double *y) {
-  double k[4][2 * N], at[2 * N];
+  double k[4][2 * MANY], at[2 * MANY];
+  int n = o->n;
   rates(o, t, y, k[0]);
-  for (int i = 0; i < 2 * N; i++) at[i] = y[i] + h / 2 * k[0][i];
+  for (int i = 0; i < 2 * n; i++) at[i] = y[i] + h / 2 * k[0][i];
   rates(o, t + h / 2, at, k[1]);
-  for (int i = 0; i < 2 * N; i++) at[i] = y[i] + h / 2 * k[1][i];
+  for (int i = 0; i < 2 * n; i++) at[i] = y[i] + h / 2 * k[1][i];
   rates(o, t + h / 2, at, k[2]);
-  for (int i = 0; i < 2 * N; i++) at[i] = y[i] + h * k[2][i];
+  for (int i = 0; i < 2 * n; i++) at[i] = y[i] + h * k[2][i];
   rates(o, t + h, at, k[3]);
-  for (int i = 0; i < 2 * N; i++) y[i] += h * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]) / 6;
+  for (int i = 0; i < 2 * n; i++) y[i] += h * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]) / 6;
 }
 
 typedef struct motion {
-  double q[ROWS * N], qd[ROWS * N], qdd[ROWS * N];
+  double q[CELLS], qd[CELLS], qdd[CELLS];
   bool ready[ROWS];
 } motion;
 
 /* numbers that are no motion, so that it is seen what was written */
 static void motion_new(motion *m) {
-  for (int k = 0; k < ROWS * N; k++) m->q[k] = m->qd[k] = m->qdd[k] = 77;
+  for (int k = 0; k < CELLS; k++) m->q[k] = m->qd[k] = m->qdd[k] = 77;
   memset(m->ready, 0, sizeof m->ready);
 }
 
@@ -313,18 +327,19 @@ static bool in_share(const scene *s, double share, long index) {
 
 static long expect_motion(scene *s, const psdmp_simulation *simulation, const psdmp_prepared *p, motion *m) {
   const double *theta[2] = {s->theta, s->other};
-  loop o;
+  int n = s->run.n;
+  loop o = {.n = n};
   psdmp_prepared narrow;
   psdmp_band band = psdmp_simulation_band(simulation, &o.w);
   told a = ask(simulation, s->run.l);
-  double y[2 * N], edge = isfinite(band.cutoff) ? 2 / band.cutoff : 0, rate[2 * N];
+  double y[2 * MANY], edge = isfinite(band.cutoff) ? 2 / band.cutoff : 0, rate[2 * MANY];
   long rows = 0, begun = -1;
   for (int k = 0; k < 2; k++) {
     o.robot[k] = robot_of(&s->run, theta[k]);
     assert_int_equal(psdm_work_new(o.robot[k], NULL, &o.work[k]), PSDM_OK);
   }
   assert_int_equal(psdmp_run_prepare(&s->run, &band, &s->stretch, &narrow, NULL), PSDM_OK);
-  assert_int_equal(psdm_motion_table(N, narrow.rows, narrow.t, narrow.q, narrow.qd, narrow.qdd, NULL, &o.reference, NULL), PSDM_OK);
+  assert_int_equal(psdm_motion_table(n, narrow.rows, narrow.t, narrow.q, narrow.qd, narrow.qdd, NULL, &o.reference, NULL), PSDM_OK);
   for (long k = 0; k < p->rows; k++) {
     double from = narrow.t[0] + (s->stretch.begins ? edge : 0), to = narrow.t[narrow.rows - 1] - (s->stretch.ends ? edge : 0);
     m->ready[k] = p->label[k] >= 0 && in_share(s, a.share, p->index[k]) && !(p->t[k] < from) && !(p->t[k] > to);
@@ -341,7 +356,7 @@ static long expect_motion(scene *s, const psdmp_simulation *simulation, const ps
     }
     begun = k, rows++;
     rates(&o, p->t[k], y, rate);
-    memcpy(m->q + k * N, y, N * sizeof *y), memcpy(m->qd + k * N, y + N, N * sizeof *y), memcpy(m->qdd + k * N, rate + N, N * sizeof *y);
+    memcpy(m->q + k * n, y, (size_t)n * sizeof *y), memcpy(m->qd + k * n, y + n, (size_t)n * sizeof *y), memcpy(m->qdd + k * n, rate + n, (size_t)n * sizeof *y);
   }
   for (int k = 0; k < 2; k++) psdm_work_free(o.work[k], NULL), psdm_robot_free(o.robot[k]);
   psdm_motion_free(o.reference);
@@ -393,12 +408,40 @@ static void closed_loop(void **state) {
     psdmp_simulation_band(simulation, &bandwidth);
     for (long k = 0; k < p.rows; k++)
       if (is.ready[k] != should.ready[k]) fail_msg("case %zu: row %ld of %ld is ready: %d", c, k, p.rows, is.ready[k]);
-    near(is.q, should.q, ROWS * N, 1, "q"), near(is.qd, should.qd, ROWS * N, bandwidth, "qd"), near(is.qdd, should.qdd, ROWS * N, bandwidth * bandwidth, "qdd");
+    near(is.q, should.q, CELLS, 1, "q"), near(is.qd, should.qd, CELLS, bandwidth, "qd"), near(is.qdd, should.qdd, CELLS, bandwidth * bandwidth, "qdd");
     if (rows < cases[c].at_least || rows > cases[c].at_most) fail_msg("case %zu: %ld rows", c, rows);
     psdmp_prepared_free(&p, NULL);
     psdmp_simulation_free(simulation);
     scene_free(&s);
   }
+}
+
+/* as many joints as there may be: a long chain, whose bodies shake at a touch */
+static void many_joints(void **state) {
+  (void)state;
+  static motion is, should;
+  static char text[1 << 16];
+  rng g = rng_start("many joints");
+  const random_options kinds = {.n_min = MANY, .n_max = MANY, .drives = true};
+  scene s;
+  psdmp_prepared p;
+  double bandwidth;
+  scene_of(&s, parse_robot(random_robot_text(&g, &kinds, text, sizeof text)), 34, &g);
+  memcpy(s.other, s.theta, sizeof s.other);
+  for (int j = 0; j < s.run.l; j++) s.other[j] *= j < s.run.l - MANY ? 1 : 1.05; /* drives */
+  for (int k = 0; k < MOST; k++) was.tempo[k] = 9;
+  s.stretch.begins = s.stretch.ends = false;
+  psdmp_simulation *simulation = simulation_of(&s);
+  psdmp_simulation_set(simulation, s.theta, s.other);
+  psdmp_simulation_band(simulation, &bandwidth);
+  assert_int_equal(psdmp_run_prepare(&s.run, &s.run.band, &s.stretch, &p, NULL), PSDM_OK);
+  motion_new(&is), motion_new(&should);
+  assert_int_equal(psdmp_simulate(simulation, &s.stretch, &p, is.q, is.qd, is.qdd, is.ready, NULL), PSDM_OK);
+  assert_int_equal(expect_motion(&s, simulation, &p, &should), 34);
+  near(is.q, should.q, CELLS, 1, "q"), near(is.qd, should.qd, CELLS, bandwidth, "qd"), near(is.qdd, should.qdd, CELLS, bandwidth * bandwidth, "qdd");
+  psdmp_prepared_free(&p, NULL);
+  psdmp_simulation_free(simulation);
+  scene_free(&s);
 }
 
 /* three rows of the reference are too few */
@@ -559,7 +602,7 @@ static void half_way(void **state) {
       psdm_error error = {0};
       scene_new(&s, &g);
       int l = s.run.l;
-      double next[64], expected[64], third[64];
+      double next[NUMBERS], expected[NUMBERS], third[NUMBERS];
       for (int j = 0; j < l; j++) next[j] = rng_uniform(&g, -1, 1), third[j] = rng_uniform(&g, -1, 1);
       psdmp_simulation *simulation = simulation_of(&s);
       s.run.reasons = 0;
@@ -606,7 +649,7 @@ static void half_way(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(cutoffs), cmocka_unit_test(refused), cmocka_unit_test(shares),    cmocka_unit_test(closed_loop),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(cutoffs), cmocka_unit_test(refused), cmocka_unit_test(shares), cmocka_unit_test(closed_loop), cmocka_unit_test(many_joints),
                                      cmocka_unit_test(short_stretch), cmocka_unit_test(stopped), cmocka_unit_test(elsewhere), cmocka_unit_test(half_way)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
