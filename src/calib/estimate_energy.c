@@ -28,7 +28,7 @@ static void add_potential(const psdm_robot *robot, const double *poses, double *
 psdm_status psdmp_energy_columns(psdmp_run *r, const double *q, const double *qd, double *scratch, double *h) {
   int n = r->n, S = r->S;
   double *moving = scratch, *still = moving + (long)n * S, *zero = still + (long)n * S, *poses = zero + n, *standard = poses + 12L * psdm_robot_joints(r->robot);
-  memset(zero, 0, (size_t)n * sizeof *zero);
+  for (int i = 0; i < n; i++) zero[i] = 0;
   /* M of a unit parameter times qd is the torque of acceleration qd at rest, less that of none */
   psdm_status status = psdm_regressor_standard(r->robot, r->work, q, zero, qd, moving);
   if (!status) status = psdm_regressor_standard(r->robot, r->work, q, zero, zero, still);
@@ -64,7 +64,7 @@ typedef struct span {
 } span;
 
 static span own_rows(const psdmp_stretch *s, const psdmp_prepared *p) {
-  span own = {0, p->rows};
+  span own = {.to = p->rows};
   while (own.from < p->rows && p->index[own.from] - s->first < s->lead) own.from++;
   while (own.to > own.from && p->index[own.to - 1] - s->first >= s->rows - s->trail) own.to--;
   own.from = own.from > 0 ? own.from - 1 : 0;

@@ -37,6 +37,7 @@ static void test_energy(void **unused) {
     r.l = psdm_model_l(r.model);
     r.kept = calloc((size_t)r.l + 1, sizeof *r.kept);
     double *pi = numbers((size_t)r.S), *theta = numbers((size_t)r.l), *h = numbers((size_t)r.l), *scratch = fenced_new(psdmp_energy_scratch(&r) * sizeof(double)), first = 0, size = 1;
+    assert_int_equal(psdmp_energy_scratch(&r), 2 * r.n * r.S + r.n + 12 * psdm_robot_joints(robot) + r.S);
     psdm_robot_parameters(robot, pi);
     psdm_model_theta(r.model, pi, theta);
     for (int j = 0; j < r.l; j++) psdm_model_base_term(r.model, j, 0, &r.kept[j]);

@@ -477,7 +477,7 @@ static void energies(void **state) {
     scene s;
     scene_new(&s, round % 2, &g);
     if (round == 3) s.run.theta_load = NULL;
-    if (round == 4) s.options.holdout = 0;
+    if (round == 4 || round > 7) s.options.holdout = 0;
     if (round < 6) table_new(&w, &s, round >= 3 ? 40 : 0, round >= 3 ? 35 : 0, &g);
     else table_new(&w, &s, round - 6, 9 - round, &g), w.stretch.begins = w.stretch.ends = false; /* cut out of the middle, with hardly a neighbour */
     if (round == 7) w.stretch.first = 0; /* a window that ends in the first block */
