@@ -94,13 +94,14 @@ static psdm_status fill(psdmp_energies *e, const psdmp_prepared *p, long k, doub
 /* powers become work since the first row: between two rows the integral of the cubic through four; straight lines at the ends */
 static void integrate(long rows, int width, int first, double interval, double *value) {
   for (int c = first; c < width; c++) {
-    double work = 0, before = 0, now = value[c];
-    for (long k = 0; k < rows; k++) {
-      double next = k + 1 < rows ? value[(k + 1) * width + c] : 0, later = k + 2 < rows ? value[(k + 2) * width + c] : 0;
-      value[k * width + c] = work;
-      work += k > 0 && k + 2 < rows ? interval * (13 * (now + next) - before - later) / 24 : interval * (now + next) / 2;
+    double *at = value + c, work = 0, before = *at, now = *at;
+    for (long k = 0; k + 1 < rows; k++, at += width) {
+      double next = at[width];
+      *at = work;
+      work += k > 0 && k + 2 < rows ? interval * (13 * (now + next) - before - at[2L * width]) / 24 : interval * (now + next) / 2;
       before = now, now = next;
     }
+    *at = work;
   }
 }
 

@@ -39,7 +39,7 @@ static void scene_new(scene *s, int kind) {
   s->choice[0] = (psdmp_choice){OWN0, {2, 0}}, s->choice[1] = (psdmp_choice){OWN1, {1}};
   for (int i = 0; i < N; i++) {
     s->dictionary[i].count = 3;
-    for (int k = 0; k < 3; k++) s->dictionary[i].column[k] = (psdmp_column){PSDM_COLUMN_TANH, 0.1 + k + i, k};
+    for (int k = 0; k < 3; k++) s->dictionary[i].column[k] = (psdmp_column){(psdm_column_kind)PSDMP_PASS_ENERGY, 0.1 + k + i, k};
     s->speed[i] = 1 + i, s->scale[i] = 0.25 + i;
   }
   for (int k = 0; k < W; k++) s->x[k] = 1.5 * k;
@@ -72,6 +72,8 @@ static asked was;
 /* R of a place (equation and block): none where there are no rows */
 static bool any_rows(int k, int salt) { return (k * 7 + salt) % 3 != 0; }
 
+static int rows_at(int k, int salt) { return 1 + k * 5 % 7 + 10 * salt; } /* where there are any */
+
 static void set_triangle(int w, int k, int salt, double *R) {
   for (int i = 0; i < w; i++)
     for (int j = 0; j < w; j++) R[i * w + j] = j < i ? 0 : 1 + sin(1.0 + k + 0.1 * i + 3 * j + salt);
@@ -88,7 +90,7 @@ static void part_fill(const psdmp_pass *g, pass_part *p, int salt) {
     if (!any_rows(k, salt)) continue;
     p->R[k] = g->run->allocator->allocate(g->run->allocator->user, (size_t)(w * w) * sizeof(double));
     set_triangle(w, k, salt, p->R[k]);
-    p->count[k] = 1 + k + 10 * salt;
+    p->count[k] = rows_at(k, salt);
   }
   for (long k = 0; k < g->numbers; k++) p->numbers[k] = k % 5 == salt || k + 1 == g->numbers ? k + 0.5 * salt : 0;
 }
@@ -218,7 +220,7 @@ static void expect_blocks(const scene *s, const psdmp_blocks *b, const double *n
     double R[WIDEST * WIDEST] = {0};
     bool any = salt >= 0 && any_rows(k, salt);
     if (any) set_triangle(w, k, salt, R);
-    assert_true(b->count[k] == (any ? 1 + k + 10 * salt : 0));
+    assert_true(b->count[k] == (any ? rows_at(k, salt) : 0));
     assert_memory_equal(b->R[k], R, (size_t)(w * w) * sizeof *R);
   }
   for (long k = 0; k < s->pass.numbers; k++) assert_true(numbers[k] == (salt >= 0 && (k % 5 == salt || k + 1 == s->pass.numbers) ? k + 0.5 * salt : 0));
@@ -303,7 +305,7 @@ static void merged(const psdmp_sum *sum) {
           if (salt < 0 || !any_rows(k, salt)) continue;
           set_triangle(w, k, salt, R);
           add_square(w, R, should);
-          count += 1 + k + 10 * salt;
+          count += rows_at(k, salt);
         }
         assert_true(p->count[k] == count && !p->R[k] == (count == 0));
         if (!p->R[k]) continue;
@@ -395,7 +397,7 @@ static void sent(const psdmp_sum *sum) {
     psdmp_bytes_free(&bytes);
     sum->part_free(sum->user, p);
   }
-  for (int fail = 1; fail <= 4; fail++) {
+  for (int fail = 1; fail <= (g->numbers ? 4 : 3); fail++) {
     long live = memory.live;
     memory.fail_at = memory.calls + fail;
     assert_null(sum->part_new(sum->user));
@@ -553,6 +555,15 @@ static void served(void **state) {
         assert_string_equal(error.text, psdm_status_text(PSDM_E_MEMORY));
       }
       assert_int_equal(was.served, 2);
+      /* more columns than there can be, where what follows would be a kind */
+      size_t columns = sizeof(psdmp_band) + (2 + N) * sizeof(double) + sizeof(bool);
+      int count = OWN0;
+      assert_memory_equal(bytes.data + columns, &count, sizeof count);
+      count = PSDMP_MOST_COLUMNS + 1;
+      memcpy(bytes.data + columns, &count, sizeof count);
+      assert_int_equal(serve(&other, bytes.data, bytes.used, &error), PSDM_E_MEMORY);
+      count = OWN0;
+      memcpy(bytes.data + columns, &count, sizeof count);
       /* a kind that there is not */
       size_t place = bytes.used - sizeof(double) - sizeof(bool) - sizeof(int) - (kind == PSDMP_PASS_ROBUST ? sizeof(int) + sizeof s.x + sizeof s.scale : simulates(kind) ? 6 : 0);
       const int odd[] = {-1, PSDMP_PASSES, 1000};

@@ -28,7 +28,7 @@ typedef struct script {
   int fail_pass, fail_fit, fail_solve, fail_finish, fail_knife, fail_new, stop_after; /* the call of this number, counted from 1 */
   double change[MOST];                                                               /* of each round */
   double sums[4];                                                                    /* robust: instead of what is added up; NAN: as it is */
-  int equations;                                                                     /* energy: so many rows alone; -1: all */
+  int equations;                                                                     /* energy: so many of the last rows alone; -1: all, -2: the first */
 } script;
 
 typedef struct asked {
@@ -78,7 +78,7 @@ static void rows_of(psdmp_pass_kind kind, const psdmp_pass *pass, const double *
     if (kind == PSDMP_PASS_ROBUST) psdmp_robust_row(&to, &row);
     if (kind == PSDMP_PASS_DIDIM) psdmp_didim_row(&to, &row);
     if (kind == PSDMP_PASS_IV) psdmp_iv_row(&to, &row);
-    if (kind == PSDMP_PASS_ENERGY && (todo.equations < 0 || k >= ROWS - todo.equations)) {
+    if (kind == PSDMP_PASS_ENERGY && (todo.equations == -2 ? k == 0 : todo.equations < 0 || k >= ROWS - todo.equations)) {
       double *equation = psdmp_blocks_row(b, 0, w.block[k]);
       memcpy(equation, w.Y[k], W * sizeof *equation);
       equation[W] = w.tau[k][0];
@@ -485,22 +485,22 @@ static void energy_answer(void **state) {
   (void)state;
   static const char none[] = "--estimator energy has no equation: work is added up over a quarter of the quickest joint's mean period, and no stretch of training rows (at most 32768) is that long";
   rng g = rng_start("energy answer");
-  for (int round = 0; round < 8; round++) { /* all is well, all is well but stopped, no equation, the pass fails, a fit fails, the jackknife fails, one equation, the pass fails and has none */
+  for (int round = 0; round < 9; round++) { /* all is well, all is well but stopped, no equation, the pass fails, a fit fails, the jackknife fails, one equation, the pass fails and has none, one equation */
     answer is, should;
     psdm_error error;
     psdmp_pass pass = {.kind = PSDMP_PASS_ENERGY, .run = &w.run};
     psdmp_blocks b;
     world_new(&g), answer_new(&is), answer_new(&should);
     w.run.stopped = round == 1;
-    todo.equations = round == 2 || round == 7 ? 0 : round == 6 ? 1 : -1;
-    todo.fail_pass = round == 3 || round == 7, todo.fail_finish = round == 4 || round == 6, todo.fail_knife = round == 5;
+    todo.equations = round == 2 || round == 7 ? 0 : round == 6 ? 1 : round == 8 ? -2 : -1;
+    todo.fail_pass = round == 3 || round == 7, todo.fail_finish = round == 4 || round == 6 || round == 8, todo.fail_knife = round == 5;
     psdm_status status = round == 2 ? PSDM_E_ARGUMENT : round == 3 || round == 7 ? PSDM_E_IO : round < 2 ? PSDM_OK : PSDM_E_SINGULAR;
     assert_int_equal(estimate(PSDMP_PASS_ENERGY, &is.e, &error), status);
     assert_true(was.passes == 1 && was.all[0] == (round != 1) && was.kind[0] == PSDMP_PASS_ENERGY && is.e.steps == 1);
     assert_string_equal(error.text, status == PSDM_E_ARGUMENT ? none : status ? psdm_status_text(status) : "");
     assert_string_equal(error.file, "");
     assert_true(error.line == 0 && error.column == 0);
-    assert_true(was.finishes == (round < 2 || (round > 3 && round < 7)) && was.knives == (round < 2 || round == 5));
+    assert_true(was.finishes == (round < 2 || (round > 3 && round != 7)) && was.knives == (round < 2 || round == 5));
     if (status) continue;
     psdmp_pass_shape(&pass);
     assert_true(psdmp_blocks_new(NULL, pass.equations, pass.width, &b));

@@ -201,7 +201,7 @@ static void robust_edges(void **state) {
 
 /* ---- doubt over blocks ---- */
 
-enum { SAMPLES = 800, BLOCKED = 15 }; /* the last blocks have no rows */
+enum { SAMPLES = 800, BLOCKED = 16 }; /* the last blocks have no rows, the one before them has one row of one drive */
 
 /* [columns tau] of all rows side by side, weighted, and the block of each */
 typedef struct stacked {
@@ -213,7 +213,8 @@ static void fill(rng *g, psdmp_blocks *b, const double *sigma, stacked *all) {
   all->rows = 0;
   for (int k = 0; k < SAMPLES; k++)
     for (int i = 0; i < N; i++) {
-      int own = choice[i].count, first = i ? L + OWN0 : L, block = k * BLOCKED / SAMPLES;
+      int own = choice[i].count, first = i ? L + OWN0 : L, block = k + 1 < SAMPLES ? k * (BLOCKED - 1) / SAMPLES : BLOCKED - 1;
+      if (i && block == BLOCKED - 1) continue;
       double *row = psdmp_blocks_row(b, i, block), tau = rng_uniform(g, -1, 1) + (block % 3 ? 0.2 : -0.3);
       for (int j = 0; j < L + own; j++) row[j] = rng_uniform(g, -1, 1), tau += row[j] * (j + 1);
       row[L + own] = tau;
@@ -328,6 +329,48 @@ static void change(void **state) {
   assert_true(psdmp_estimate_change(3, before, other, classical) == 1.5 && psdmp_estimate_change(3, x, x, classical) == 0);
 }
 
+/* no block, and one alone: nothing can be left out */
+static void few_blocks(void **state) {
+  (void)state;
+  const double sigma[N] = {0.5, 2};
+  const int width[N] = {L + OWN0 + 1, L + OWN1 + 1};
+  rng g = rng_start("few blocks");
+  for (int blocks = 0; blocks < 2; blocks++) {
+    double K[L * L] = {0}, x[W], covariance[W * W];
+    psdmp_run run = {.n = N, .l = L, .S = L, .K = K, .choice = choice};
+    psdmp_blocks b;
+    assert_true(psdmp_blocks_new(NULL, N, width, &b));
+    for (int k = 0; k < 100 * blocks; k++) {
+      double *row = psdmp_blocks_row(&b, k % N, 5);
+      for (int c = 0; c < width[k % N]; c++) row[c] = rng_uniform(&g, -1, 1);
+    }
+    psdmp_blocks_flush(&b);
+    for (int k = 0; k < W; k++) x[k] = k + 1;
+    for (int k = 0; k < W * W; k++) covariance[k] = 7;
+    psdm_status status = psdmp_blocks_jackknife(&run, &b, sigma, x, covariance);
+    if (!blocks) assert_int_equal(status, PSDM_OK);
+    for (int k = 0; k < W * W; k++) assert_true(covariance[k] == 0);
+    psdmp_blocks_free(&b);
+  }
+}
+
+/* rows wait until there are 256, or one of another block comes */
+static void waiting_rows(void **state) {
+  (void)state;
+  const int width = 2;
+  psdmp_blocks b;
+  assert_true(psdmp_blocks_new(NULL, 1, &width, &b));
+  for (int k = 0; k < 600; k++) {
+    int block = k < 520 ? 4 : 9 + k % 2;
+    double *row = psdmp_blocks_row(&b, 0, block);
+    row[0] = 1, row[1] = k;
+    assert_true(b.block[0] == block && b.waiting[0] == (k < 520 ? k % 256 + 1 : 1) && b.count[4] == (k < 520 ? k / 256 * 256 : 520));
+  }
+  psdmp_blocks_flush(&b);
+  assert_true(b.waiting[0] == 0 && b.count[9] == 40 && b.count[10] == 40);
+  psdmp_blocks_free(&b);
+}
+
 /* equations of other widths, one of them wider than rows are waited for: all their rows together, and of some blocks; emptied, they are empty */
 static void wide_blocks(void **state) {
   (void)state;
@@ -391,6 +434,7 @@ static void memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(robust_edges), cmocka_unit_test(doubt), cmocka_unit_test(change), cmocka_unit_test(wide_blocks), cmocka_unit_test(memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(robust_edges), cmocka_unit_test(doubt), cmocka_unit_test(change), cmocka_unit_test(few_blocks), cmocka_unit_test(waiting_rows), cmocka_unit_test(wide_blocks),
+                                     cmocka_unit_test(memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

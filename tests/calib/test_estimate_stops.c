@@ -138,6 +138,14 @@ static void work_ends(void **state) {
       assert_true(count == (fail_at ? 0 : ROWS - 2 * EDGE - window));
       assert_int_equal(calls, fail_at ? fail_at : ROWS * each);
     }
+    /* of neighbours one row on either side is looked at; what they have is only remembered */
+    s.stretch.begins = s.stretch.ends = false, s.stretch.first = 100, s.run.rows = 200;
+    for (int lead = 0; lead < 3; lead++)
+      for (int trail = 0; trail < 3; trail++) {
+        fail_at = calls = 0, s.stretch.lead = 6 * lead, s.stretch.trail = 9 * trail;
+        assert_int_equal(psdmp_energies_stretch(e, &s.stretch, NULL), PSDM_OK);
+        assert_int_equal(calls, (ROWS - 6 * lead - 9 * trail + !!lead + !!trail) * each);
+      }
     psdmp_energies_free(e);
     psdmp_blocks_free(&to.blocks);
     scene_free(&s);
