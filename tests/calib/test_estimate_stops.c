@@ -101,12 +101,65 @@ static void walk_ends(void **state) {
       assert_int_equal(used, row < EDGE ? 0 : row - EDGE < most ? row - EDGE : most);
       assert_int_equal(calls, fail_at ? fail_at : ROWS * (1 + auxiliary));
     }
+    /* what neighbours have is only remembered */
+    s.stretch.lead = 13, s.stretch.trail = 16, fail_at = calls = used = 0;
+    assert_int_equal(psdmp_walker_stretch(walker, &s.stretch, NULL), PSDM_OK);
+    assert_true(used == ROWS - 13 - 16 && calls == used * (1 + auxiliary));
+    s.stretch.lead = s.stretch.trail = 0;
     /* the motion has words of its own */
     psdm_error error = {0};
     fail_at = calls = used = 0, follows = PSDM_E_SINGULAR;
     assert_int_equal(psdmp_walker_stretch(walker, &s.stretch, &error), auxiliary ? PSDM_E_SINGULAR : PSDM_OK);
     assert_string_equal(error.text, auxiliary ? "it cannot follow" : "");
     assert_int_equal(calls, auxiliary ? 0 : ROWS);
+    psdmp_walker_free(walker);
+  }
+  scene_free(&s);
+}
+
+/* in the order they were taken, and no more than there are */
+static void chosen(void **state) {
+  (void)state;
+  scene s;
+  scene_new(&s);
+  psdmp_column *column = fenced_new(3 * sizeof *column);
+  s.dictionary[1] = (psdmp_dictionary){4, {{PSDM_COLUMN_VISCOUS, 1, 0}, {PSDM_COLUMN_SIGN, 2, 1}, {PSDM_COLUMN_OFFSET, 3, 2}, {PSDM_COLUMN_TANH, 4, 0}}};
+  s.choice[1] = (psdmp_choice){.count = 3, .take = {3, 0, 2, 1}};
+  assert_int_equal(psdmp_chosen_columns(&s.run, 1, column), 3);
+  for (int k = 0; k < 3; k++) {
+    const psdmp_column *should = &s.dictionary[1].column[s.choice[1].take[k]];
+    assert_true(column[k].kind == should->kind && column[k].width == should->width && column[k].load == should->load);
+  }
+  fenced_free(column);
+  scene_free(&s);
+}
+
+static int fitted[N];
+
+static void count(psdmp_pass_rows *to, const psdmp_walk_row *row) {
+  (void)to;
+  for (int i = 0; i < N; i++) fitted[i] += row->fitted[i];
+}
+
+/* a drive is at rest up to a share of its speed, which counts as rest itself; where there is no such share, also a drive that stands is fitted */
+static void rest_rows(void **state) {
+  (void)state;
+  static double qd[ROWS * N];
+  scene s;
+  scene_new(&s);
+  psdmp_pass pass = {.kind = PSDMP_PASS_ROBUST, .run = &s.run};
+  psdmp_pass_rows to = {.pass = &pass, .run = &s.run};
+  for (int k = 0; k < ROWS * N; k++) qd[k] = 1;
+  s.stretch.qd = qd, s.run.band.kinematics = PSDM_KINEMATICS_VELOCITY;
+  s.speed[0] = 0.5, s.speed[1] = 2;
+  qd[20 * N] = 0.25, qd[21 * N] = -0.25, qd[22 * N] = 0.26, qd[23 * N] = 0, qd[24 * N + 1] = -1.01, qd[25 * N + 1] = 0.99, qd[26 * N + 1] = 0;
+  for (int i = 27; i < ROWS; i++) qd[i * N + 1] = -1.5;
+  for (int share = 0; share < 2; share++) {
+    psdmp_walker *walker = psdmp_walker_new(&to, count, NULL, NULL);
+    s.run.rest = 0.5 * share, fitted[0] = fitted[1] = 0;
+    assert_int_equal(psdmp_walker_stretch(walker, &s.stretch, NULL), PSDM_OK);
+    const int all = ROWS - 2 * EDGE, still[N] = {3, 27 - EDGE - 1}; /* the second drive has its 1 rad/s until row 27, but for row 24 */
+    for (int i = 0; i < N; i++) assert_int_equal(fitted[i], all - share * still[i]);
     psdmp_walker_free(walker);
   }
   scene_free(&s);
@@ -154,6 +207,6 @@ static void work_ends(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(walk_ends), cmocka_unit_test(work_ends)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(walk_ends), cmocka_unit_test(chosen), cmocka_unit_test(rest_rows), cmocka_unit_test(work_ends)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
