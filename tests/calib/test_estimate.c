@@ -305,6 +305,19 @@ static void test_essential(void **unused) {
     memcpy(own, classical, sizeof *own * (size_t)(W * W)), memcpy(at, x, sizeof *at * (size_t)W), memcpy(doubts, sd, sizeof *doubts * (size_t)W);
     psdmp_essential(base, W, at, own, doubts, scratch, essential);
     fenced_free(own), fenced_free(at), fenced_free(doubts);
+    /* what is left of the estimates and of their covariance is that of a fit without the columns that are gone */
+    bool stays[16];
+    for (int j = 0; j < W; j++) stays[j] = j >= base || essential[j];
+    refit(rows, W, A, b, stays, variance, x, variances);
+    for (int i = 0; i < W; i++) {
+      if (!stays[i]) continue;
+      assert_true(fabs(scratch[W * W + i] - x[i]) < 1e-12 && fabs(scratch[i * W + i] - variances[i]) < 1e-14);
+      for (int k = 0; k < W; k++) {
+        double product = 0;
+        for (int j = 0; j < W; j++) product += stays[j] ? N[i * W + j] * scratch[j * W + k] : 0;
+        assert_true(!stays[k] || fabs(product - (i == k)) < 1e-12);
+      }
+    }
     /* the plain twin; 95 % of chi squared from a table */
     static const double table[] = {0, 3.841459, 5.991465, 7.814728, 9.487729, 11.070498, 12.591587, 14.067140, 15.507313};
     double total = 0;
@@ -359,6 +372,23 @@ static void test_essential_limits(void **unused) {
   const double exact[9] = {0, 0, 0, 0, 0, 0, 0, 0, 1}, three[3] = {0.001, 0, 0.5}, doubts[3] = {1, 1, 1};
   psdmp_essential(3, 3, three, exact, doubts, scratch, essential);
   assert_true(essential[0] && !essential[1] && !essential[2]);
+  for (int k = 0; k < 5; k++) assert_true(scratch[k < 3 ? k : 3 * (k - 2)] == 0);
+  assert_true(scratch[9] == 0.001);
+  /* a parameter that hangs together with another as much as with itself: 10 and 4 become 9.9 and 3 */
+  const double two[4] = {4, 1, 1, 1}, ten[2] = {10, 0.1}, doubled[2] = {2, 1};
+  psdmp_essential(2, 2, ten, two, doubled, scratch, essential);
+  assert_true(essential[0] && !essential[1] && scratch[0] == 3 && fabs(scratch[4] - 9.9) < 1e-14);
+  /* exactly as much as noise may be is let go */
+  double limit = 3.841459, sigma = 1, at = 0;
+  for (int k = 0; k < 1000 && at * at / (sigma * sigma) != limit; k++) sigma = 1 + 1e-3 * k, at = sqrt(limit) * sigma;
+  assert_true(at * at / (sigma * sigma) == limit);
+  psdmp_essential(1, 1, &at, one, &sigma, scratch, essential);
+  assert_false(essential[0]);
+  /* one that is zero and known to be takes nothing of what the others may be */
+  for (int i = 0; i < MANY * MANY; i++) V[i] = i % (MANY + 1) == 0 && i > 0;
+  for (int i = 0; i < MANY; i++) sd[i] = 1, x[i] = i ? sqrt(chi_squared(MANY) / (MANY - 1) * (1 - 1e-9)) : 0;
+  psdmp_essential(MANY, MANY, x, V, sd, scratch, essential);
+  for (int i = 0; i < MANY; i++) assert_false(essential[i]);
   essential[0] = false;
   psdmp_essential(0, 1, three, one, doubts, scratch, essential);
   assert_false(essential[0]); /* no parameter, nothing to say */

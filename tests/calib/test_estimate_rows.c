@@ -354,6 +354,35 @@ static void few_blocks(void **state) {
   }
 }
 
+/* more drives than two, each with a column of its own, and no noise: what torques were made of is found, also without each fold */
+static void six_drives(void **state) {
+  (void)state;
+  enum { SIX = 6, BASE = 2, ALL = BASE + SIX };
+  rng g = rng_start("six drives");
+  psdmp_choice own[SIX];
+  int width[SIX];
+  double K[BASE * BASE] = {0}, sigma[SIX], x[ALL], V[ALL * ALL], classical[ALL * ALL], folds[PSDMP_FOLDS * ALL];
+  psdmp_run run = {.n = SIX, .l = BASE, .S = BASE, .K = K, .choice = own};
+  psdmp_blocks b;
+  for (int i = 0; i < SIX; i++) own[i] = (psdmp_choice){.count = 1}, width[i] = BASE + 2, sigma[i] = 1 + i;
+  assert_true(psdmp_blocks_new(NULL, SIX, width, &b));
+  for (int k = 0; k < 100 * SIX; k++) {
+    int i = k % SIX;
+    double *row = psdmp_blocks_row(&b, i, k * PSDMP_BLOCKS / (100 * SIX));
+    for (int c = 0; c <= BASE; c++) row[c] = rng_uniform(&g, -1, 1);
+    row[BASE + 1] = 3 * row[0] - 2 * row[1] + (1 + i) * row[2];
+  }
+  psdmp_blocks_flush(&b);
+  psdmp_estimated e = {.x = x, .covariance = V, .classical = classical, .folds = folds};
+  assert_int_equal(psdmp_blocks_finish(&run, &b, sigma, &e), PSDM_OK);
+  for (int fold = -1; fold < PSDMP_FOLDS; fold++)
+    for (int k = 0; k < ALL; k++) assert_true(fabs((fold < 0 ? x : folds + fold * ALL)[k] - (k == 0 ? 3 : k == 1 ? -2 : k - 1)) < 1e-12);
+  for (int k = 0; k < ALL * ALL; k++) assert_true(fabs(V[k]) < 1e-24 && fabs(classical[k]) < 1e-24);
+  assert_int_equal(psdmp_blocks_jackknife(&run, &b, sigma, x, V), PSDM_OK);
+  for (int k = 0; k < ALL * ALL; k++) assert_true(fabs(V[k]) < 1e-24);
+  psdmp_blocks_free(&b);
+}
+
 /* rows wait until there are 256, or one of another block comes */
 static void waiting_rows(void **state) {
   (void)state;
@@ -434,7 +463,7 @@ static void memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(robust_edges), cmocka_unit_test(doubt), cmocka_unit_test(change), cmocka_unit_test(few_blocks), cmocka_unit_test(waiting_rows), cmocka_unit_test(wide_blocks),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(robust_edges), cmocka_unit_test(doubt), cmocka_unit_test(change), cmocka_unit_test(few_blocks), cmocka_unit_test(six_drives), cmocka_unit_test(waiting_rows), cmocka_unit_test(wide_blocks),
                                      cmocka_unit_test(memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
