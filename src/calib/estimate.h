@@ -168,7 +168,7 @@ typedef struct psdmp_instruments {
   psdmp_blocks blocks;
   psdmp_arena arena;
   int W, widest;
-  double *gradient;        /* (3 W) */
+  double *gradient;        /* (2 W) */
   double *stacked;         /* (widest^2) */
   double *X, *T, *scratch; /* (widest x G), (G x G), G = 2 W + 1: columns Z W tau */
   double *A, *B, *solved, *LU, *residual, *length; /* (W x W), (W x W+1) twice, (W x W), (W x W+1), (W) column-major */
@@ -182,7 +182,7 @@ void psdmp_instruments_free(psdmp_instruments *v);
 /* Z^T W x = Z^T tau over some blocks, weights 1 / sigma^2; rows: how many. False when the instruments do not reach every unknown. */
 bool psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, double *rows);
 
-/* After solving with all blocks: s^2 (Z^T W)^-1 Z^T Z (Z^T W)^-T, and the sandwich over blocks (nullable). */
+/* After solving with all blocks, x their answer: s^2 (Z^T W)^-1 Z^T Z (Z^T W)^-T, and the sandwich over blocks (nullable). */
 void psdmp_instruments_doubt(psdmp_instruments *v, double rows, const double *x, double *classical, double *covariance);
 
 /* ---- energy ---- */

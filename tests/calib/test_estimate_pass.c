@@ -241,6 +241,7 @@ static void passes(void **state) {
       s.run.allocator = &c.allocator;
       assert_true(s.pass.equations == equations_of(kind) && s.pass.numbers == (kind == PSDMP_PASS_ROBUST ? NUMBERS : 0));
       for (int i = 0; i < s.pass.equations; i++) assert_int_equal(s.pass.width[i], width_of(kind, i));
+      assert_int_equal(s.pass.width[s.pass.equations], 0); /* and no more */
       was = (asked){.band = {.cutoff = INFINITY, .wide = INFINITY, .delay = end % 2 ? 0.5 : 0}};
       was.empty = end == EMPTY, was.stop_sum = end == STOPPED || end == FAILED_TWICE, was.fail_sum = end == FAILED ? 1 : end == FAILED_TWICE ? 2 : 0;
       s.run.stopped = end == WAS_STOPPED, s.run.finishing = end == FINISHING;
