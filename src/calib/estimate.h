@@ -171,7 +171,7 @@ typedef struct psdmp_instruments {
   double *gradient;        /* (2 W) */
   double *stacked;         /* (widest^2) */
   double *X, *T, *scratch; /* (widest x G), (G x G), G = 2 W + 1: columns Z W tau */
-  double *A, *B, *solved, *LU, *residual, *length; /* (W x W), (W x W+1) twice, (W x W), (W x W+1), (W) column-major */
+  double *A, *B, *solved, *LU, *residual, *length; /* (W x W), (W x W+1) twice, (W x W), (W x W+1), (W) column-major; B zero but for its first column and a diagonal behind it */
   long double *sum;
   int *pivot;
 } psdmp_instruments;

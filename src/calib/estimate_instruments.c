@@ -35,7 +35,6 @@ static double stack(psdmp_instruments *v, unsigned mask) {
 bool psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, double *rows) {
   int W = v->W, G = 2 * W + 1;
   *rows = stack(v, mask);
-  memset(v->B, 0, (size_t)W * (size_t)(W + 1) * sizeof *v->B);
   for (int k = 0; k < W; k++) {
     v->length[k] = 0;
     for (int i = 0; i < W; i++) v->length[k] = hypot(v->length[k], v->T[(long)i * G + W + k]);
