@@ -398,7 +398,8 @@ static void test_essential_limits(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy), cmocka_unit_test(test_blocks), cmocka_unit_test(test_instruments), cmocka_unit_test(test_no_instruments), cmocka_unit_test(test_essential),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy), cmocka_unit_test(test_blocks), cmocka_unit_test(test_instruments), cmocka_unit_test(test_no_instruments),
+                                     cmocka_unit_test(test_essential),
                                      cmocka_unit_test(test_essential_limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

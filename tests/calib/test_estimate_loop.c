@@ -240,7 +240,8 @@ static void shares(void **state) {
     long rows;
     double own, share;
     const char *part;
-  } cases[] = {{200000, INFINITY, 1, ""}, {199999, INFINITY, 1, ""}, {250000, INFINITY, 0.8, "; the first 80 % of each block of time"}, {1500000, INFINITY, 2 / 15.0, "; the first 13 % of each block of time"},
+  } cases[] = {{200000, INFINITY, 1, ""}, {199999, INFINITY, 1, ""}, {250000, INFINITY, 0.8, "; the first 80 % of each block of time"},
+               {1500000, INFINITY, 2 / 15.0, "; the first 13 % of each block of time"},
                {1500000, 2, 2 / 3.0, "; the first 67 % of each block of time"}}; /* every fifth row is there */
   rng g = rng_start("shares");
   for (int reasons = 6; reasons <= 8; reasons++)
