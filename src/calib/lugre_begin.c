@@ -58,11 +58,10 @@ typedef struct fast {
   signed char *pose;    /* (rows) */
 } fast;
 
-static double clamped(double x, double low, double high) { return fmin(fmax(x, low), high); }
-static double exponent_of(double x) { return exp(clamped(x, -3, 1.6)); } /* d from 0.05 to 5 */
+static double exponent_of(double x) { return exp(fmin(fmax(x, -3), 1.6)); } /* d from 0.05 to 5 */
 
 static void fast_row(const fast *f, long i, double d, double *row) {
-  double sign = f->v[i] < 0 ? -1 : 1;
+  double sign = copysign(1, f->v[i]);
   memset(row, 0, sizeof *row * (size_t)(3 + f->poses));
   row[0] = sign;
   row[1] = sign * pow(fabs(f->v[i]), d);
@@ -104,11 +103,11 @@ static void take_fast(const psdmp_lugre *w, double above, fast *f) {
 
 /* d and what is left; memory: (rows) each */
 static double fit_fast(fast *f, double *residual, double *derivative, double *spare, double *d) {
-  double x[1] = {log(0.7)}, diagonal[1], qtf[1], one[1], two[1], three[1], square = 0;
-  int pivot[1], evaluations, m = (int)f->rows;
-  lmdif(fast_residual, f, m, 1, x, residual, 1e-6, 1e-4, 0, 30, 1e-4, diagonal, 1, 1, 0, &evaluations, derivative, m, pivot, qtf, one, two, three, spare);
+  double x = log(0.7), diagonal, qtf, one, two, three, square = 0;
+  int pivot, evaluations, m = (int)f->rows;
+  lmdif(fast_residual, f, m, 1, &x, residual, 1e-6, 1e-4, 0, 30, 1e-4, &diagonal, 1, 1, 0, &evaluations, derivative, m, &pivot, &qtf, &one, &two, &three, spare);
   for (int i = 0; i < m; i++) square += residual[i] * residual[i];
-  *d = exponent_of(x[0]);
+  *d = exponent_of(x);
   return sqrt(square / m);
 }
 
@@ -148,7 +147,7 @@ static void set_viscous(shape *s) {
   double *out = s->viscous;
   for (int p = 0; p < s->w->pieces; p++) {
     const psdmp_lugre_piece *piece = &s->w->piece[p];
-    for (long i = 0; i < piece->rows; i++) out[i] = ((piece->v[i] > 0) - (piece->v[i] < 0)) * pow(fabs(piece->v[i]), s->d);
+    for (long i = 0; i < piece->rows; i++) out[i] = copysign(pow(fabs(piece->v[i]), s->d), piece->v[i]);
     if (s->w->options->filter) psdm_filter_zero_phase(s->w->options->filter, piece->rows, 1, out, s->w->scratch);
     out += piece->rows;
   }
@@ -309,7 +308,6 @@ static int best_curves(const fast *f, double fastest, double d, curve best[BEGIN
 static psdm_status search(shape *s, double way) {
   double low[3] = {log(way) - 20, log(0.1), log(s->w->fastest) - 12}, high[3] = {log(way), log(10), log(s->w->fastest)}, step[3] = {0.5, 0.15, 0.5}, x[3], value;
   memcpy(x, s->x, sizeof x);
-  for (int k = 0; k < 3; k++) x[k] = clamped(x[k], low[k], high[k]);
   const psdmp_nlopt_table *nlopt = s->nlopt;
   nlopt_opt o = s->simplex = nlopt->create(NLOPT_LN_NELDERMEAD, 3);
   if (!o) return PSDM_E_MEMORY;
