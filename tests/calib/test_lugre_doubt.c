@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "calib/lugre_priv.h"
+#include "fenced.h"
 #include "psdm/friction.h"
-#include "support.h"
 
 typedef long double real;
 
@@ -148,6 +148,112 @@ static void test_doubt(void **unused) {
     expect_close(n, d.inverse, C, 1e-12, "inverse");
     assert_true(d.covariance[0] == 0);
   }
+}
+
+/* the most numbers that there are, then fewer: in memory with fences, of which nothing was written before; the inverse is symmetric and says which columns are zero */
+static void test_inverse_in_fences(void **unused) {
+  (void)unused;
+  static const int sizes[] = {16, 2, 16, 10, 4};
+  rng g = rng_start("lugre fences");
+  for (int trial = 0; trial < 10; trial++) {
+    int n = sizes[trial % 5], rows = 3 * n, first = trial % 2 ? 0 : -1, last = trial % 3 ? n - 1 : -1, at = 0, place[UNKNOWNS];
+    double J[UNKNOWNS][3 * UNKNOWNS], *A = fenced_new(sizeof *A * (size_t)(n * n)), *X = fenced_new(sizeof *X * (size_t)(n * n));
+    real B[UNKNOWNS * UNKNOWNS], should[UNKNOWNS * UNKNOWNS];
+    double kept[UNKNOWNS * UNKNOWNS];
+    bool *shown = fenced_new((size_t)n);
+    for (int i = 0; i < n; i++)
+      for (int r = 0; r < rows; r++) J[i][r] = i == first || i == last ? 0 : rng_normal(&g);
+    for (int i = 0; i < n; i++)
+      for (int k = 0; k < n; k++) {
+        real sum = 0;
+        for (int r = 0; r < rows; r++) sum += (real)J[i][r] * J[k][r];
+        A[i * n + k] = (double)sum;
+      }
+    for (int i = 0; i < n; i++) shown[i] = trial < 5;
+    psdmp_lugre_invert(n, A, X, shown);
+    for (int i = 0; i < n; i++) {
+      bool zero = i == first || i == last;
+      assert_int_equal(shown[i], !zero);
+      if (!zero) place[at++] = i;
+      for (int k = 0; k < n; k++) assert_true(zero || k == first || k == last || X[i * n + k] != 0);
+      for (int k = 0; k < n && zero; k++) assert_true(X[i * n + k] == 0 && X[k * n + i] == 0);
+    }
+    for (int i = 0; i < at; i++)
+      for (int k = 0; k < at; k++) B[i * at + k] = A[place[i] * n + place[k]], kept[i * at + k] = X[place[i] * n + place[k]];
+    plain_inverse(at, B, should);
+    expect_close(at, kept, should, 1e-12, "inverse");
+    fenced_free(A), fenced_free(X), fenced_free(shown);
+  }
+}
+
+/* all sixteen numbers, few rows: residuals that hang together for longer than is looked at, or hardly; more blocks than rows; blocks that fill the rows exactly, or not */
+static void test_doubt_in_fences(void **unused) {
+  (void)unused;
+  static const struct {
+    long used;
+    int blocks, numbers;
+    double mean, memory;
+  } cases[] = {{200, 20, 16, 3, 0}, {200, 4, 16, 3, 0}, {202, 7, 16, 0, 0}, {120, 1000, 16, 3, 0.5}, {60, 60, 9, 1, 0}, {44, 5, 9, 3, 0.9}, {400, 2, 16, 0.5, 0}, {60, 7, 3, 0, 0}};
+  rng g = rng_start("lugre doubt in fences");
+  for (int trial = 0; trial < 8; trial++) {
+    long used = cases[trial].used;
+    int n = cases[trial].numbers;
+    psdmp_lugre_options options = {.blocks = cases[trial].blocks};
+    psdmp_lugre w = {.poses = n > INERTIA ? n - INERTIA : 1, .options = &options, .used = used};
+    psdmp_lugre_point point = {.free = {false}};
+    psdmp_lugre_doubt *d = fenced_new(sizeof *d);
+    double *J = fenced_new(sizeof *J * (size_t)(n * used)), *r = fenced_new(sizeof *r * (size_t)used);
+    real G[UNKNOWNS * UNKNOWNS], C[UNKNOWNS * UNKNOWNS], V[UNKNOWNS * UNKNOWNS];
+    for (int k = 0; k < n; k++) point.free[k] = true;
+    remembered(&g, used, cases[trial].memory, r);
+    for (long i = 0; i < used; i++) r[i] += cases[trial].mean;
+    if (trial == 7) /* twenty rows of 1, two of them neighbours: their correlation is a twentieth, which is none */
+      for (long i = 0; i < used; i++) r[i] = i == 1 || (i % 3 == 0 && i < 57);
+    for (int k = 0; k < n; k++) remembered(&g, used, rng_uniform(&g, 0, 0.9), J + k * used);
+    for (int i = 0; i < n; i++)
+      for (int k = 0; k < n; k++) {
+        G[i * n + k] = 0;
+        for (long row = 0; row < used; row++) G[i * n + k] += (real)J[i * used + row] * J[k * used + row];
+      }
+    plain_inverse(n, G, C);
+    plain_doubt(n, used, options.blocks, r, J, C, V);
+    psdmp_lugre_doubt_at(&w, &point, r, J, d);
+    assert_int_equal(d->count, n);
+    for (int k = 0; k < n; k++) assert_true(d->which[k] == k && d->shown[k]);
+    expect_close(n, d->inverse, C, 1e-11, "inverse");
+    expect_close(n, d->covariance, V, 1e-10, "covariance");
+    fenced_free(J), fenced_free(r), fenced_free(d);
+  }
+}
+
+/* a number whose column is zero has no doubt, nor has one that no residual speaks of; the other's stays */
+static void test_doubt_of_nothing(void **unused) {
+  (void)unused;
+  enum { USED = 80 };
+  psdmp_lugre_options options = {.blocks = 20};
+  psdmp_lugre w = {.poses = 1, .options = &options, .used = USED};
+  psdmp_lugre_point point = {.free = {true, true, true}};
+  psdmp_lugre_doubt d;
+  double J[3 * USED] = {0}, r[USED] = {0}, power = 0, square = 0;
+  rng g = rng_start("lugre doubt of nothing");
+  for (int i = 0; i < USED; i++) {
+    if (i < 40) r[i] = i % 2 ? -1 - 0.01 * i : 1, J[2 * USED + i] = rng_uniform(&g, 1, 2); /* residuals of alternating sign: they do not hang together */
+    else J[i] = rng_uniform(&g, 1, 2);
+    power += r[i] * r[i], square += J[2 * USED + i] * J[2 * USED + i];
+  }
+  memset(&d, 0xFF, sizeof d);
+  psdmp_lugre_doubt_at(&w, &point, r, J, &d);
+  assert_true(d.count == 3 && d.shown[0] && !d.shown[1] && d.shown[2]);
+  assert_true(d.inverse[0] > 0 && d.inverse[4] == 0 && fabs(d.inverse[8] * square - 1) < 1e-14);
+  double scatter = 0; /* blocks of four rows: twenty of them are wanted */
+  for (int b = 0; b < 10; b++) {
+    double sum = 0;
+    for (int i = 4 * b; i < 4 * b + 4; i++) sum += J[2 * USED + i] * r[i];
+    scatter += sum * sum / (square * square) * 20 / 19;
+  }
+  double should = fmax(scatter, power / (USED - 3) / square);
+  for (int i = 0; i < 9; i++)
+    if (!(fabs(d.covariance[i] - (i == 8 ? should : 0)) <= 1e-13 * should)) fail_msg("covariance [%d]: %.15g, %.15g was expected", i, d.covariance[i], i == 8 ? should : 0);
 }
 
 /* ---- residuals ---- */
@@ -385,6 +491,7 @@ static void test_bristles(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse), cmocka_unit_test(test_doubt), cmocka_unit_test(test_residual), cmocka_unit_test(test_predict), cmocka_unit_test(test_bending), cmocka_unit_test(test_bristles)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse), cmocka_unit_test(test_inverse_in_fences), cmocka_unit_test(test_doubt), cmocka_unit_test(test_doubt_in_fences), cmocka_unit_test(test_doubt_of_nothing),
+                                     cmocka_unit_test(test_residual), cmocka_unit_test(test_predict), cmocka_unit_test(test_bending), cmocka_unit_test(test_bristles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
