@@ -73,7 +73,7 @@ static void fast_row(const fast *f, long i, double d, double *row) {
 static int fast_residual(void *user, int m, int n, const double *x, double *residual, int iflag) {
   const fast *f = user;
   sums s = {.n = 3 + f->poses};
-  double d = exponent_of(x[0]), row[LINEAR], linear[LINEAR];
+  double row[LINEAR], linear[LINEAR], d = exponent_of(x[0]);
   (void)n, (void)iflag;
   for (long i = 0; i < f->rows; i++) {
     fast_row(f, i, d, row);
@@ -115,7 +115,7 @@ static double fit_fast(fast *f, double *residual, double *derivative, double *sp
 static psdm_status fit_fast_rows(psdmp_lugre *w, fast *f, double *d) {
   static const double thresholds[] = {0.3, 0.2, 0.12, 0.07, 0.04, 0.02};
   size_t used = (size_t)w->used;
-  double *memory = psdmp_arena_alloc_raw(&w->arena, 6 * used * sizeof *memory), first = 0;
+  double *memory = psdmp_arena_alloc_raw(&w->arena, 6 * used * sizeof *memory), first = INFINITY;
   f->pose = psdmp_arena_alloc_raw(&w->arena, used);
   if (!memory || !f->pose) return PSDM_E_MEMORY;
   f->v = memory, f->a = memory + used, f->tau = memory + 2 * used;
@@ -168,7 +168,6 @@ static void add_without_last(const sums *piece, sums *all) {
 /* columns: Fc, Fv, offset, sigma1, inertias; and of each piece the bend at its beginning */
 static void sum_shape(const shape *s, sums *all) {
   const double *columns = s->w->columns, *viscous = s->viscous;
-  all->n = 4 + s->w->poses;
   for (int p = 0; p < s->w->pieces; p++) {
     const psdmp_lugre_piece *piece = &s->w->piece[p];
     sums sum = {.n = all->n + 1};
@@ -187,7 +186,7 @@ static void sum_shape(const shape *s, sums *all) {
 static double left_over(shape *s, const double *x) {
   psdm_friction f = {.coulomb = 1, .stat = exp(x[1]), .stribeck = exp(x[2]), .sigma0 = exp(-x[0])};
   double linear[LINEAR];
-  sums sum = {0};
+  sums sum = {.n = 4 + s->w->poses};
   psdmp_lugre_columns(s->w, &f, BRISTLES_ONLY);
   sum_shape(s, &sum);
   double left = solve(&sum, linear);
@@ -223,7 +222,6 @@ static double travel(const psdmp_lugre *w) {
 
 /* bristles' length, where Stribeck is not */
 static bool scan_lengths(shape *s, double way) {
-  s->damped = false;
   for (int k = 2; k <= 14; k++) {
     double x[3] = {log(way) - 0.5 * k * log(10), 0, log(s->w->fastest)};
     left_over(s, x);

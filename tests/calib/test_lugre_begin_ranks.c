@@ -104,6 +104,8 @@ static void ranks_of_curves(void **state) {
   chosen.left[11] = 0, chosen.left[17] = 0, chosen.left[0] = 1;
   ask_anew(), asked.instead = choose, asked.fast = fast_ones;
   expect_curves("nothing is left", 2, (int[]){11, 17});
+  go_on(), chosen.rise[4] = chosen.rise[9] = 1, chosen.left[4] = 12, chosen.left[9] = 18.0625;
+  expect_curves("the second is too much", 1, (int[]){4});
 }
 
 /* where the search of lengths finds no friction, there is none; where bristles of a curve push, the next takes its place */
@@ -166,7 +168,7 @@ static int asks, last_ask;
 
 static bool ask_and_stop(void *user, double share) {
   assert_null(user);
-  shares[asks++] = share * 0 + asked.shapes;
+  shares[asks++] = asked.shapes;
   expect_near(share, 0.003 * asked.shapes, 1e-15, "share");
   return asks != last_ask;
 }
@@ -215,7 +217,7 @@ static void memory_and_library(void **state) {
   assert_true(error.status == PSDM_E_MISSING && count == 0 && asked.fasts == 0);
 }
 
-/* three times a length, or five: rows slide from the one on behind which exactly five lengths lie */
+/* rows slide from the one on behind which exactly five lengths lie */
 static void exactly_five_lengths(void **state) {
   (void)state;
   for (int more = 0; more < 2; more++) {
@@ -223,6 +225,7 @@ static void exactly_five_lengths(void **state) {
     go_on(), chosen.rise[3] = 1.25;
     s.pieces = 2, s.piece[1] = (psdmp_lugre_piece){.rows = 3, .dt = 1, .v = s.v[1], .a = s.a[1], .tau = s.tau[1], .use = s.use[1]};
     for (int i = 0; i < 3; i++) s.v[1][i] = i < 2 ? slow : -slow, s.use[1][i] = 1, s.tau[1][i] = i < 2;
+    s.v[0][MOST_ROWS - 1] = 1; /* in front of the second piece */
     if (more) s.v[1][1] = nextafter(slow, 0);
     assert_int_equal(begin(0), PSDM_OK);
     assert_true(asked.sums[LENGTHS].A[0] == SLIDING + (more ? 0 : 1)); /* the number of rows */

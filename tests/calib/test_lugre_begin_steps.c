@@ -15,7 +15,9 @@ static void compare_fast(int (*f)(void *, int, int, const double *, double *, in
     fast_design(thresholds[asked.fasts] * fastest_used(), exp(k == 2 ? -3 : k == 3 ? 1.6 : places[k]));
     assert_int_equal(m, now.rows);
     for (int i = 0; i < m; i++) residual[i] = NAN;
+    double behind = residual[m] = 77;
     assert_int_equal(f(user, m, 1, &places[k], residual, 1), 0);
+    assert_true(residual[m] == behind);
     for (long r = 0; r < m; r++) {
       real should = -now.y[r];
       for (int c = 0; c < now.n; c++) should += now.x[c] * now.X[r * now.n + c];
@@ -181,7 +183,7 @@ static void all_steps(void **state) {
   for (int trial = 0; trial < 6; trial++) {
     static const long few[] = {130, 161, 97, 40}, many[] = {2600, 2700, 2500}; /* so many that every other does for the curves */
     ask_anew();
-    make_scene(&g, trial % 2 ? 3 : 4, trial == 3 ? 1 : 3, trial == 5 ? many : few, &laws[trial % 3], trial % 2, trial == 2 || trial == 3);
+    make_scene(&g, trial % 2 ? 3 : 4, trial == 3 ? 1 : trial == 4 ? 8 : 3, trial == 5 ? many : few, &laws[trial % 3], trial % 2, trial == 2 || trial == 3);
     for (int k = 0; k < 6; k++) wanted_rms[k] = rms[trial][k] * laws[trial % 3].coulomb, found[k] = k == 5 ? -9 : -0.1 * (k + 1);
     asked.fast = compare_fast, asked.simplex = look_around;
     assert_int_equal(begin(0), PSDM_OK);
