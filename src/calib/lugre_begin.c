@@ -21,24 +21,22 @@ enum { LINEAR = 5 + POSES_MOST }; /* columns at most: Fc, Fv, offset, sigma1, in
 
 typedef struct sums {
   int n;
-  double A[LINEAR * LINEAR], b[LINEAR], square;
+  double A[LINEAR * LINEAR], b[LINEAR], square; /* A: upper triangle */
 } sums;
 
 static void add_row(sums *s, const double *row, double tau) {
   for (int i = 0; i < s->n; i++) {
-    for (int k = 0; k <= i; k++) s->A[i * s->n + k] += row[i] * row[k];
+    for (int k = i; k < s->n; k++) s->A[i * s->n + k] += row[i] * row[k];
     s->b[i] += row[i] * tau;
   }
   s->square += tau * tau;
 }
 
 /* columns that hang on those before get 0 */
-static double solve(sums *s, double *x) {
+static double solve(const sums *s, double *x) {
   int n = s->n;
   bool shown[LINEAR];
   double X[LINEAR * LINEAR], left = s->square;
-  for (int i = 0; i < n; i++)
-    for (int k = 0; k < i; k++) s->A[k * n + i] = s->A[i * n + k];
   psdmp_lugre_invert(n, s->A, X, shown);
   for (int i = 0; i < n; i++) {
     x[i] = 0;
@@ -155,14 +153,14 @@ static void set_viscous(shape *s) {
 
 /* the last column of a piece's sums is solved for on its own, and what is left of the others added to those of all pieces */
 static void add_without_last(const sums *piece, sums *all) {
-  int n = piece->n - 1, wide = piece->n;
-  const double *last = piece->A + n * wide;
-  double share = last[n] > 0 ? 1 / last[n] : 0;
-  for (int i = 0; i < n; i++) {
-    for (int k = 0; k <= i; k++) all->A[i * n + k] += piece->A[i * wide + k] - share * last[i] * last[k];
-    all->b[i] += piece->b[i] - share * last[i] * piece->b[n];
+  int rest = piece->n - 1, wide = piece->n;
+  const double *last = piece->A + rest; /* its column */
+  double own = last[rest * wide], share = own > 0 ? 1 / own : 0;
+  for (int i = 0; i < rest; i++) {
+    for (int k = i; k < rest; k++) all->A[i * rest + k] += piece->A[i * wide + k] - share * last[i * wide] * last[k * wide];
+    all->b[i] += piece->b[i] - share * last[i * wide] * piece->b[rest];
   }
-  all->square += piece->square - share * piece->b[n] * piece->b[n];
+  all->square += piece->square - share * piece->b[rest] * piece->b[rest];
 }
 
 /* columns: Fc, Fv, offset, sigma1, inertias; and of each piece the bend at its beginning */

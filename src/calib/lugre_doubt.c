@@ -41,7 +41,7 @@ void psdmp_lugre_invert(int n, const double *A, double *X, bool *shown) {
   double scaled[UNKNOWNS * UNKNOWNS], T[UNKNOWNS * UNKNOWNS], size[UNKNOWNS];
   for (int i = 0; i < n; i++) size[i] = A[i * n + i] > 0 ? sqrt(A[i * n + i]) : 1;
   for (int i = 0; i < n; i++)
-    for (int k = 0; k < n; k++) scaled[i * n + k] = A[i * n + k] / (size[i] * size[k]);
+    for (int k = i; k < n; k++) scaled[i * n + k] = A[i * n + k] / (size[i] * size[k]);
   invert_root(n, scaled, T, shown);
   for (int i = 0; i < n; i++)
     for (int k = 0; k < n; k++) {
@@ -110,7 +110,7 @@ void psdmp_lugre_doubt_at(const psdmp_lugre *w, const psdmp_lugre_point *point, 
     for (int k = 0; k <= i; k++) {
       double sum = 0;
       for (long row = 0; row < w->used; row++) sum += J[i * w->used + row] * J[k * w->used + row];
-      G[i * n + k] = G[k * n + i] = sum;
+      G[k * n + i] = sum;
     }
   psdmp_lugre_invert(n, G, d->inverse, d->shown);
   if (!residual) return;

@@ -73,7 +73,7 @@ typedef struct psdmp_lugre_doubt {
 /* From residual and J of the point; blocks of rows at least. */
 void psdmp_lugre_doubt_at(const psdmp_lugre *work, const psdmp_lugre_point *point, const double *residual, const double *J, psdmp_lugre_doubt *doubt);
 
-/* X = A^-1 of a positive definite matrix (n x n) by Cholesky after scaling; rows and columns of X are 0, and shown false, where a column hangs on those before. */
+/* X = A^-1 of a positive definite matrix (n x n) by Cholesky after scaling; only A's upper triangle is read. Rows and columns of X are 0, and shown false, where a column hangs on those before. */
 void psdmp_lugre_invert(int n, const double *A, double *X, bool *shown);
 
 /* False, and the work is stopped, when the caller says so. */
