@@ -458,10 +458,11 @@ static void plain_bristles(const real *p, double vs, long rows, real dt, const d
 static void test_bristles(void **unused) {
   (void)unused;
   rng g = rng_start("lugre bristles");
-  for (int trial = 0; trial < 12; trial++) {
+  for (int trial = 0; trial < 14; trial++) {
     psdm_friction f = {rng_uniform(&g, 1, 9), 0, rng_uniform(&g, 0.01, 0.2), rng_uniform(&g, 1, 20), rng_uniform(&g, 0.5, 1.3), pow(10, rng_uniform(&g, 2, 5)), rng_uniform(&g, 0, 20), 0, true};
     f.stat = trial % 4 ? f.coulomb * rng_uniform(&g, 0.8, 1.5) : f.coulomb;
     double v[SIM], dt = 0.004, is[SIM * WITH_DERIVATIVES], alone[SIM], two[2 * SIM], three[3 * SIM], size = pow(10, rng_uniform(&g, -3, 1));
+    if (trial > 11) f.stribeck = 1e-5, f.sigma0 = 100, f.sigma1 = 0, f.stat = 2 * f.coulomb, size = 1; /* short steps of bristles, and of the curve long ones */
     for (int i = 0; i < SIM; i++) v[i] = f.stribeck * size * (i % 40 > 36 ? 0 : i % 40 == 20 ? 9 : sin(0.11 * i + trial) + 0.3 * rng_normal(&g));
     psdmp_lugre_simulate(&f, SIM, dt, v, WITH_DERIVATIVES, is);
     psdmp_lugre_simulate(&f, SIM, dt, v, TORQUE_ALONE, alone);
@@ -477,7 +478,7 @@ static void test_bristles(void **unused) {
       assert_true(alone[i] == is[i * WITH_DERIVATIVES] && two[2 * i] == alone[i] && two[2 * i + 1] == is[i * WITH_DERIVATIVES + 8]);
       assert_true(fabsl(three[3 * i] - should[i][2]) <= most && fabsl(three[3 * i + 1] - should[i][3]) <= 1e-11L * (1 + fabs(v[i])) && fabsl(three[3 * i + 2] - should[i][4]) <= 1e-11L);
     }
-    for (int k = 0; k < LAW; k++) { /* differences over a hundred thousandth: 1e-10, times how curved it is */
+    for (int k = 0; k < LAW && trial < 12; k++) { /* differences over a hundred thousandth: 1e-10, times how curved it is */
       real before = p[k], step = 1e-5L * before, largest = 0;
       if (before == 0) continue;
       p[k] = before + step, plain_bristles(p, f.stribeck, SIM, dt, v, up);
@@ -493,8 +494,26 @@ static void test_bristles(void **unused) {
   }
 }
 
+/* at rest there is no viscous torque, not even of a power of 0, and no derivative by any number but what bristles hold */
+static void test_rest_of_bristles(void **unused) {
+  (void)unused;
+  const psdm_friction f = {6, 8, 0.05, 5, 0, 3e4, 10, 0, true};
+  const double v[4] = {0, 0.5, 0, 0};
+  double is[4 * WITH_DERIVATIVES], bristles[4 * BRISTLES_ONLY];
+  psdmp_lugre_simulate(&f, 4, 0.01, v, WITH_DERIVATIVES, is);
+  psdmp_lugre_simulate(&f, 4, 0.01, v, BRISTLES_ONLY, bristles);
+  for (int i = 0; i < 4; i++) {
+    const double *row = is + i * WITH_DERIVATIVES;
+    if (i == 1) continue;
+    assert_true(row[0] == bristles[3 * i] && row[1 + VISCOUS] == 0 && row[1 + EXPONENT] == 0 && row[1 + SIGMA1] == 0 && row[8] == bristles[3 * i + 2]);
+    assert_true(i > 0 || (row[0] == 0 && row[8] == 1));
+  }
+  assert_true(is[WITH_DERIVATIVES + 1 + VISCOUS] == 1 && is[WITH_DERIVATIVES + 1 + EXPONENT] == 5 * log(0.5));
+  assert_true(is[2 * WITH_DERIVATIVES] > 6 && is[3 * WITH_DERIVATIVES] == is[2 * WITH_DERIVATIVES]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse), cmocka_unit_test(test_inverse_in_fences), cmocka_unit_test(test_doubt), cmocka_unit_test(test_doubt_in_fences), cmocka_unit_test(test_doubt_of_nothing),
-                                     cmocka_unit_test(test_residual), cmocka_unit_test(test_predict), cmocka_unit_test(test_bending), cmocka_unit_test(test_bristles)};
+                                     cmocka_unit_test(test_residual), cmocka_unit_test(test_predict), cmocka_unit_test(test_bending), cmocka_unit_test(test_bristles), cmocka_unit_test(test_rest_of_bristles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

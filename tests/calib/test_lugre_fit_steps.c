@@ -163,7 +163,7 @@ psdm_status __wrap_psdmp_lugre_begin(psdmp_lugre *w, psdmp_lugre_point *points, 
 psdm_status __wrap_psdmp_lugre_begin(psdmp_lugre *w, psdmp_lugre_point *points, int *count, psdm_error *error) {
   assert_true(w->fastest == m.fastest && w->used == m.used && w->rows == m.rows && w->poses == POSES && w->pieces == PIECES);
   for (int k = 0; k < BEGINNINGS; k++)
-    for (int i = 0; i < UNKNOWNS; i++) assert_false(points[k].free[i]);
+    for (int i = 0; i < UNKNOWNS; i++) assert_true(!points[k].free[i] && (i >= INERTIA + POSES || *number(&points[k], i) == 0));
   memcpy(points, twin.points, sizeof twin.points);
   *count = twin.count;
   twin.point = twin.points[0], twin.rough = true;
@@ -427,6 +427,8 @@ static void which_are_free(void **state) {
     m.v[0][5] = trial % 2 ? 4 : -4, m.use[0][5] = 1; /* the fastest */
     double other = m.v[0][5] * -0.1;
     m.v[1][7] = trial < 3 ? other : trial < 5 ? nextafter(other, 2 * other) : 2 * other, m.use[1][7] = trial < 5;
+    for (int p = 1; p < PIECES; p++) /* behind the pieces */
+      for (long i = m.piece[p].rows; i < ROWS; i++) m.v[p][i] = 3 * other, m.use[p][i] = 1;
     if (trial > 6) m.v[0][0] = 3 * other, m.use[0][0] = 1; /* the first row of all */
     count_log();
     start();
