@@ -155,7 +155,7 @@ static void set_viscous(shape *s) {
 static void add_without_last(const sums *piece, sums *all) {
   int rest = piece->n - 1, wide = piece->n;
   const double *last = piece->A + rest; /* its column */
-  double own = last[rest * wide], share = own > 0 ? 1 / own : 0;
+  double share = psdmp_lugre_by_square(last[rest * wide]);
   for (int i = 0; i < rest; i++) {
     for (int k = i; k < rest; k++) all->A[i * rest + k] += piece->A[i * wide + k] - share * last[i * wide] * last[k * wide];
     all->b[i] += piece->b[i] - share * last[i * wide] * piece->b[rest];

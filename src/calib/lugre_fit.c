@@ -121,7 +121,7 @@ static double dot(long count, const double *a, const double *b) {
 
 /* takes from y what it has of x; how much that is of x */
 static double take_out(long count, const double *x, double square, double *y) {
-  double share = square > 0 ? dot(count, x, y) / square : 0;
+  double share = dot(count, x, y) * psdmp_lugre_by_square(square);
   for (long i = 0; i < count; i++) y[i] -= share * x[i];
   return share;
 }

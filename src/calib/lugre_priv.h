@@ -61,6 +61,9 @@ bool psdmp_lugre_logarithmic(int which);
  * needs residual. */
 void psdmp_lugre_residual(psdmp_lugre *work, const psdmp_lugre_point *point, double *residual, double *J, double *bend);
 
+/* 1 by the square of what is left of a piece's beginning; 0 where that is so little that products of it are not exact any more: nothing of the beginning is in the torque */
+static inline double psdmp_lugre_by_square(double square) { return square > 1e-280 ? 1 / square : 0; }
+
 /* ---- doubt ---- */
 
 typedef struct psdmp_lugre_doubt {

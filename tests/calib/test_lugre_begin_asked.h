@@ -184,7 +184,7 @@ static inline void shape_design(const psdm_friction *f, double d, bool damped) {
       real *at = k < now.n ? now.X + first * now.n + k : now.y + first, both = 0;
       long step = k < now.n ? now.n : 1;
       for (long i = 0; i < rows; i++) both += at[i * step] * start[i];
-      share = square > 0 ? both / square : 0;
+      share = square > 1e-280L ? both / square : 0; /* less is not exact in double precision */
       for (long i = 0; i < rows; i++) at[i * step] -= share * start[i];
     }
   }
