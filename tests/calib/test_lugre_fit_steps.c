@@ -298,7 +298,7 @@ static bool ask(void *user, double share) {
 }
 
 static void start(void) {
-  static const psdmp_lugre_point points[BEGINNINGS] = {{{3, 4.2, 0.05, 5, 0.8, 2e3, 2, 0.7, true}, {1.5, 2.5}, {false}},
+  static const psdmp_lugre_point points[BEGINNINGS] = {{{3, 4.2, 0.05, 0.6, 0.8, 2e3, 2, 0.7, true}, {1.5, 2.5}, {false}},
                                                        {{2, 3.1, 0.4, 7, 1.3, 9e3, 0.5, -0.3, true}, {0.4, 0.6}, {false}},
                                                        {{5, 3.5, 0.2, 1, 0.4, 4e4, 9, 0.2, true}, {-0.2, 0.9}, {false}}};
   memset(&twin, 0, sizeof twin);
