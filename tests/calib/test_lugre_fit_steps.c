@@ -69,7 +69,7 @@ static struct {
   double left[BEGINNINGS], step; /* what is left of the torque from each beginning; how far each coordinate goes, in parts of its index */
   double sigma1[16];             /* where a descent leads it; NAN: by the step */
   look looks[MOST_LOOKS];
-  bool apart;                    /* covariance of Fc and Fs as below */
+  bool apart, certain;           /* covariance of Fc and Fs as below, or none */
   int stop_at;                   /* the question whether to go on that is answered no, from 1 */
   /* what is so far */
   psdmp_lugre_point point, best, beginning;
@@ -252,6 +252,7 @@ static void make_covariance(void) {
       twin.covariance[i * NUMBERS + k] = twin.covariance[k * NUMBERS + i] = i == k ? rng_uniform(&g, 0.001, 0.002) : 1e-4 * gauss(&g);
       twin.inverse[i * NUMBERS + k] = twin.inverse[k * NUMBERS + i] = gauss(&g);
     }
+  if (twin.certain) twin.covariance[0] = twin.covariance[1] = twin.covariance[NUMBERS] = twin.covariance[NUMBERS + 1] = 0;
   if (!twin.apart) return;
   twin.covariance[0] = 0.04, twin.covariance[1] = twin.covariance[NUMBERS] = 0.01, twin.covariance[NUMBERS + 1] = 0.03; /* of log Fs / Fc: 0.05, three of its doubts are 0.6708 */
 }
@@ -487,7 +488,7 @@ static void what_is_let_go(void **state) {
   expect_nothing();
 }
 
-/* Fs and Fc that differ by less than three of their doubts are one; and without doubts, only a difference that is there is none */
+/* Fs and Fc that differ by less than three of their doubts are one; and without doubts they differ by no less */
 static void level_curves(void **state) {
   (void)state;
   static const double apart[] = {0.66, 0.68, -0.66, -0.68};
@@ -501,6 +502,27 @@ static void level_curves(void **state) {
     assert_int_equal(run(NULL), PSDM_OK);
     assert_int_equal(twin.looked, 2 - k % 2);
     expect_answer();
+  }
+  start();
+  twin.certain = true, twin.step = 0, twin.points[0].friction.stat = twin.points[0].friction.coulomb;
+  assert_int_equal(run(NULL), PSDM_OK);
+  assert_int_equal(twin.looked, 1);
+  expect_answer();
+}
+
+/* as many poses as there are covariances for: else these are left alone */
+static void covariance_of_poses(void **state) {
+  (void)state;
+  static double many[(INERTIA + POSES_MOST + 1) * (INERTIA + POSES_MOST + 1)];
+  rng g = rng_start("lugre poses");
+  make_log(&g), start();
+  for (int poses = -1; poses <= POSES_MOST + 1; poses++) {
+    int cleared = poses > 0 && poses <= POSES_MOST ? (INERTIA + poses) * (INERTIA + poses) : 0;
+    psdmp_lugre_answer a = {.covariance = many};
+    for (int k = 0; k < (int)(sizeof many / sizeof *many); k++) many[k] = 5;
+    assert_int_equal(psdmp_lugre_fit(0, m.piece, poses, &m.options, NULL, &a, &error), PSDM_E_ARGUMENT); /* no pieces */
+    for (int k = 0; k < (int)(sizeof many / sizeof *many); k++) assert_true(many[k] == (k < cleared ? 0 : 5));
+    assert_ptr_equal(a.covariance, many);
   }
 }
 
@@ -593,7 +615,7 @@ static void gains(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings), cmocka_unit_test(bounds_of_descents), cmocka_unit_test(which_are_free), cmocka_unit_test(what_is_let_go), cmocka_unit_test(level_curves),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings), cmocka_unit_test(bounds_of_descents), cmocka_unit_test(which_are_free), cmocka_unit_test(what_is_let_go), cmocka_unit_test(level_curves), cmocka_unit_test(covariance_of_poses),
                                      cmocka_unit_test(memory_and_stops), cmocka_unit_test(gains)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
