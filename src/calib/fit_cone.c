@@ -52,7 +52,7 @@ static void spread(psdmp_cone *c, const double *G) {
     memcpy(c->E + (long)i * wide, G + (long)i * full, sizeof *G * (size_t)c->own);
     c->E[(long)i * wide + c->M] = G[(long)i * full + c->W];
   }
-  if (standard > 0 && base > 0)
+  if (standard > 0)
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c->W, standard, base, 1, G + c->own, full, c->rows->K, standard, 0, c->E + c->own, wide);
 }
 
