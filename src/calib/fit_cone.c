@@ -76,7 +76,6 @@ static void set_signs(psdmp_cone *c) {
   for (int j = 0, first = 0; j < c->rows->n; first += c->rows->extras[j++])
     for (int k = 0; k < c->rows->extras[j]; k++) c->sign[first + k] = o->nonnegative && o->nonnegative[j] && o->nonnegative[j][k];
   for (int i = c->own + 10 * c->rows->links; i < c->M; i++) c->sign[i] = o->drives_nonnegative;
-  c->positives = 0;
   for (int i = 0; i < c->M; i++) c->positives += c->sign[i] > 0;
 }
 
