@@ -100,12 +100,10 @@ static bool move_link(const double *from, const double *z, double t, double *L, 
   return psdmp_pseudo_positive(pi);
 }
 
+/* scalars stay inside by the step's length */
 static bool move(psdmp_cone *c, double t, const double *x, const double *L) {
   bool inside = true;
-  for (int i = 0; i < c->M; i++) {
-    c->x[i] = x[i] + t * c->step[i];
-    inside = inside && !(c->sign[i] > 0 && !(c->x[i] > 0));
-  }
+  for (int i = 0; i < c->M; i++) c->x[i] = x[i] + t * c->step[i];
   for (int k = 0; k < c->rows->links && inside; k++) inside = move_link(L + 16 * k, c->step + c->own + 10 * k, t, c->L + 16 * k, c->x + c->own + 10 * k);
   return inside;
 }
@@ -210,7 +208,7 @@ psdm_status psdmp_fit_consistent(const psdmp_rows *rows, const psdmp_fit_options
   if (options->start) memcpy(c.x + c.own, options->start, sizeof *c.x * (size_t)rows->standard);
   c.mu = 10;
   if (!psdmp_cone_stand(&c, false)) return PSDM_E_ARGUMENT;
-  fit->steps = 0, fit->decrement = 0, fit->rank = c.W;
+  fit->steps = 0, fit->rank = c.W;
   double *spare = spare_of(&c);
   if (!follow(&c, spare, fit)) return PSDM_E_ARGUMENT;
   fit->feasible = psdmp_cone_stand(&c, true);

@@ -10,9 +10,7 @@
 size_t psdmp_fit_sandwich_scratch(const psdmp_rows *rows) {
   size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), M = (size_t)(psdmp_fit_own(rows) + rows->standard), widest = (size_t)psdmp_fit_widest(rows);
   size_t linear = (W + 1) * (W + 1) + W * W + W + psdmp_fit_solve_scratch((int)W) + psdmp_fit_gather_scratch(rows);
-  size_t held = psdmp_cone_scratch(rows) + W * M, most = linear > held ? linear : held;
-  size_t left_out = 4 * W + (W + 1) * (W + 1) + 2 * W * W + psdmp_fit_gather_scratch(rows);
-  if (left_out > most) most = left_out;
+  size_t held = psdmp_cone_scratch(rows) + W * M, most = linear > held ? linear : held; /* blocks left out take less than linear fits */
   return 2 * W * W + 4 * W + 2 * widest + most;
 }
 

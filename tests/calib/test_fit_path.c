@@ -73,7 +73,7 @@ static number slope(const twin *w, int count, const number *rate, const number *
 }
 
 /* where f' is zero, to a thousandth, by Newton's method within a bracket, from one whole step; the bracket ends 1 % before a wall, or at a million */
-static number length_of(const twin *w, const double *x) {
+static number length_of(const twin *w, const double *x, int *halved) {
   number rate[MOST], weight[MOST], wall = INFINITY, second, low = 0;
   int count = rates(w, x, rate, weight);
   for (int i = 0; i < count; i++)
@@ -88,6 +88,7 @@ static number length_of(const twin *w, const double *x) {
     bool inside = next > low && next < high;
     if (inside && fabsl(next - t) < 1e-3L * t) return next;
     t = inside ? next : (low + high) / 2;
+    *halved += !inside;
   }
   return t;
 }
@@ -95,7 +96,7 @@ static number length_of(const twin *w, const double *x) {
 /* ---- the whole way ---- */
 
 typedef struct way {
-  int steps, whole, short_of_walls, higher, lower;
+  int steps, whole, short_of_walls, halved, higher, lower, loose;
   double mu, decrement, lambda;
 } way;
 
@@ -116,7 +117,7 @@ static number explained(const held *h, const twin *w) {
 }
 
 /* every point that was shown follows from the one before */
-static way expect_way(const held *h, twin *w, const shown *s) {
+static way expect_way(const held *h, twin *w, const shown *s, double digits) {
   way is = {0};
   int count = 4 * w->links + w->positives, at = 0;
   double x[MOST], rounding = (double)(1e-22L * explained(h, w));
@@ -132,7 +133,7 @@ static way expect_way(const held *h, twin *w, const shown *s) {
     for (bool ends = false; !ends && at < 600; at++) {
       if (at >= s->steps) fail_msg("%d steps, more were expected", s->steps);
       twin_newton(w, x, true);
-      number length = length_of(w, x), apart = 0, size = 0;
+      number length = length_of(w, x, &is.halved), apart = 0, size = 0;
       ends = w->decrement <= enough;
       if (fabsl(w->decrement - enough) <= 1e-6L * enough) fail_msg("step %d decides by its digits", at);
       is.whole += fabsl(length - 1) < 0.1L, is.short_of_walls += length < 0.5L;
@@ -144,9 +145,10 @@ static way expect_way(const held *h, twin *w, const shown *s) {
         apart = fmaxl(apart, fabsl(s->x[at][i] - (x[i] + length * w->step[i])) / unit), size = fmaxl(size, fabsl(length * w->step[i]) / unit);
       }
       /* where f' is zero after a whole step, its rounding decides whether the thousandth is used up */
-      number allowed = 1e-8L + (w->decrement < 1e-5L ? 3e-3L * size : 1e-7L * size);
+      number allowed = 0.1L * digits + (w->decrement < 1e-5L ? 3e-3L * size : digits * size);
       if (!(apart <= allowed)) fail_msg("step %d, decrement %Lg, length %Lg: %Lg away, %Lg long", at, w->decrement, length, apart, size);
       memcpy(x, s->x[at], sizeof x);
+      is.loose += last && ends && w->decrement > 1e-9L;
       is.decrement = (double)w->decrement;
     }
     is.mu = w->mu, is.lower++;
@@ -203,13 +205,27 @@ static psdmp_fit fit_of(arrays *a) {
   return (psdmp_fit){.theta = a->theta, .pi = a->pi, .phi = a->phi, .cost = a->cost, .covariance = a->covariance, .steps = -1, .gap = NAN, .decrement = NAN, .rank = -1};
 }
 
+/* a joint's torque is that of the prior's bodies and drives, half as heavy, and of friction that pushes; its noise is told to be this */
+static void follow_truth(held *h, int j, double noise) {
+  int base = h->p.rows.base, S = h->p.rows.standard, w = width_of(&h->p, j);
+  for (long i = 0; i < h->p.each; i++) {
+    double *row = h->p.X[j] + i * w;
+    row[w - 1] *= 1e-9;
+    for (int k = 0; k < h->p.extras[j]; k++) row[w - 1] += row[base + k] * (k % 2 ? 2 : -1);
+    for (int b = 0; b < base; b++)
+      for (int k = 0; k < S; k++) row[w - 1] += row[b] * h->p.K[b * S + k] * 0.5 * h->prior[k];
+  }
+  compress(&h->p, 0, h->p.each, h->p.R);
+  h->sigma[j] = noise;
+}
+
 static void ways(void **state) {
   (void)state;
   rng g = rng_start("ways");
   static arrays a;
   way all = {0};
   for (int k = 0; k < SHAPES; k++)
-    for (int turn = 0; turn < 5; turn++) {
+    for (int turn = 0; turn < 7; turn++) {
       held h;
       twin w;
       double start[STANDARD_MOST];
@@ -223,21 +239,66 @@ static void ways(void **state) {
         for (int i = 0; i < h.p.rows.standard; i++) start[i] = 2;
         for (int e = 0; e < h.p.rows.links; e++) random_body(&g, 9, 0.8, start + 10 * e);
       }
+      if (turn == 5) { /* a thousandth of a thousandth, beside what is a little too large; of the drives nothing is seen */
+        h.options.start = start;
+        for (int i = 0; i < h.p.rows.standard; i++) start[i] = h.prior[i] * (i < 10 * h.p.rows.links ? (i / 10 % 2 ? 1.3 : 1e-6) : i % 2 ? 3 : 1e-5);
+        for (int b = 0; b < h.p.rows.base; b++)
+          for (int i = 0; i < h.p.rows.standard; i++) h.p.K[b * h.p.rows.standard + i] *= i < 10 * h.p.rows.links ? 1e-3 : 0;
+      }
+      if (turn == 6) /* a torque of 10^9 times its noise decides what is enough; bodies lose all digits by it */
+        for (int j = 0; j < h.p.rows.n; j++) follow_truth(&h, j, shapes[k].links ? 1 : 2e-9 / (1 + k));
       twin_new(&w, &h);
       psdmp_fit fit = fit_of(&a);
       assert_int_equal(run(&h, &fit), PSDM_OK);
-      way is = expect_way(&h, &w, &path);
+      way is = expect_way(&h, &w, &path, turn == 6 ? 1e-4 : 1e-7); /* residuals lose the digits that the torque is above its noise */
       assert_int_equal(is.steps, path.steps);
       assert_int_equal(fit.steps, is.steps);
       assert_true(fit.feasible && fit.rank == w.W && fit.gap >= 0);
       expect(fit.gap, is.mu * (4 * w.links + w.positives), fit.gap, "gap", k, turn);
-      assert_true(fabs(fit.decrement - is.decrement) <= 1e-4 * is.decrement + 1e-13);
+      if (!(fabs(fit.decrement - is.decrement) <= 1e-4 * is.decrement + (turn == 6 ? 1e-10 : 1e-13))) fail_msg("shape %d, turn %d: decrement %g, %g was expected", k, turn, fit.decrement, is.decrement);
       expect_answer(&h, &w, &fit, path.x[path.steps - 1], true);
-      all.steps += is.steps, all.whole += is.whole, all.short_of_walls += is.short_of_walls, all.higher += is.higher, all.lower += is.lower;
+      all.steps += is.steps, all.whole += is.whole, all.short_of_walls += is.short_of_walls, all.halved += is.halved, all.higher += is.higher, all.lower += is.lower, all.loose += is.loose;
       problem_free(&h.p);
     }
-  print_message("%d steps, %d of them whole, %d less than half; mu %d times higher, %d lower\n", all.steps, all.whole, all.short_of_walls, all.higher, all.lower);
-  assert_true(all.whole > 100 && all.short_of_walls > 20 && all.higher > 5);
+  print_message("%d steps, %d of them whole, %d less than half, %d found by halves; mu %d times higher, %d lower; %d loose ends\n", all.steps, all.whole, all.short_of_walls, all.halved, all.higher, all.lower, all.loose);
+  assert_true(all.whole > 100 && all.short_of_walls > 20 && all.higher > 5 && all.halved > 10 && all.loose > 0);
+}
+
+/* Sharp data of bodies that cannot exist: digits run out, steps are cut or not taken, or 600 are not enough. Every point is inside, and the answer is the last one. */
+static void extremes(void **state) {
+  (void)state;
+  rng g = rng_start("extremes");
+  static arrays a;
+  int cut = 0, capped = 0;
+  for (int k = 0; k < 6; k++)
+    for (double noise = 1e-6; noise > 1e-13; noise *= 0.01) {
+      held h;
+      held_new(&h, &g, &shapes[k], 20);
+      for (int j = 0; j < h.p.rows.n; j++) h.sigma[j] *= noise;
+      h.options.lambda = k % 2 ? 1e-6 : 1;
+      psdmp_fit fit = fit_of(&a);
+      fit.covariance = NULL;
+      assert_int_equal(run(&h, &fit), PSDM_OK);
+      assert_true(fit.feasible && fit.steps <= 600 && path.steps <= fit.steps && path.steps > 0);
+      for (int s = 0; s < path.steps; s++) {
+        for (int e = 0; e < shapes[k].links; e++) assert_true(psdmp_pseudo_positive(path.x[s] + h.p.own + 10 * e));
+        for (int d = h.p.own + 10 * shapes[k].links; d < h.p.own + h.p.rows.standard; d++) assert_true(path.x[s][d] > 0);
+        assert_true(s == 0 || path.mu[s] <= path.mu[s - 1]);
+      }
+      assert_memory_equal(fit.phi, path.x[path.steps - 1], sizeof(double) * (size_t)h.p.own);
+      assert_memory_equal(fit.pi, path.x[path.steps - 1] + h.p.own, sizeof(double) * (size_t)h.p.rows.standard);
+      cut += path.steps < fit.steps;
+      if (fit.steps == 600) { /* it ends where it is: mu is what it was */
+        capped++;
+        int count = 4 * shapes[k].links + shapes[k].drives;
+        for (int j = 0, at = 0; j < h.p.rows.n; at += h.p.extras[j++])
+          for (int e = 0; e < h.p.extras[j]; e++) count += h.nonnegative[j] && h.flags[j][e];
+        if (path.steps == 600) assert_true(fabs(fit.gap - path.mu[599] * count) <= 1e-12 * fit.gap);
+      }
+      problem_free(&h.p);
+    }
+  print_message("%d ways with steps that were not taken, %d longer than 600 steps\n", cut, capped);
+  assert_true(cut > 0 && capped > 0);
 }
 
 /* one whole step from the prior, whatever stands in the way */
@@ -330,6 +391,6 @@ static void silent(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ways), cmocka_unit_test(surrogates), cmocka_unit_test(refusals), cmocka_unit_test(silent)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(ways), cmocka_unit_test(extremes), cmocka_unit_test(surrogates), cmocka_unit_test(refusals), cmocka_unit_test(silent)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
