@@ -153,7 +153,7 @@ static bool centre(psdmp_cone *c, double enough, double *spare, psdmp_fit *fit) 
  * pull is never weaker than mu on the way, and where the data pull hard the way begins higher. The end does not depend on it: f is strictly convex. */
 static bool follow(psdmp_cone *c, double *spare, psdmp_fit *fit) {
   int count = 4 * c->rows->links + c->positives;
-  double first = psdmp_cone_newton(c, false) / (count > 0 ? count : 1);
+  double first = psdmp_cone_newton(c, false) / fmax(1, count);
   double torque = cblas_dnrm2(c->W, c->E + c->M, c->M + 1), rounding = 1e-22 * torque * torque; /* decrements below are that of the rows' twelfth digits */
   if (!isfinite(first)) return false;
   while (c->mu < first) c->mu /= 0.15;

@@ -32,7 +32,7 @@ static psdm_status inverse_held(const psdmp_rows *rows, const psdmp_fit_options 
   int count = 4 * rows->links + c.positives;
   memcpy(c.x, fit->phi, sizeof *c.x * (size_t)c.own);
   memcpy(c.x + c.own, fit->pi, sizeof *c.x * (size_t)rows->standard);
-  c.mu = count > 0 ? fit->gap / count : 0;
+  c.mu = fit->gap / fmax(1, count);
   if (!psdmp_cone_stand(&c, c.mu > 0) || !isfinite(psdmp_cone_newton(&c, c.mu > 0))) return PSDM_E_ARGUMENT;
   psdmp_cone_root(&c, J);
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, c.W, c.W, c.M, 1, J, c.M, J, c.M, 0, C, c.W);

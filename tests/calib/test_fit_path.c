@@ -239,8 +239,10 @@ static void ways(void **state) {
         for (int i = 0; i < h.p.rows.standard; i++) start[i] = 2;
         for (int e = 0; e < h.p.rows.links; e++) random_body(&g, 9, 0.8, start + 10 * e);
       }
-      if (turn == 5) { /* a thousandth of a thousandth, beside what is a little too large; of the drives nothing is seen */
+      if (turn == 5) { /* a thousandth of a thousandth, beside what is a little too large; of the drives nothing is seen, nor of a column */
         h.options.start = start;
+        for (long i = 0; i < h.p.each && shapes[k].extras[0] > 0; i++) h.p.X[0][i * width_of(&h.p, 0) + shapes[k].base] = 0;
+        compress(&h.p, 0, h.p.each, h.p.R);
         for (int i = 0; i < h.p.rows.standard; i++) start[i] = h.prior[i] * (i < 10 * h.p.rows.links ? (i / 10 % 2 ? 1.3 : 1e-6) : i % 2 ? 3 : 1e-5);
         for (int b = 0; b < h.p.rows.base; b++)
           for (int i = 0; i < h.p.rows.standard; i++) h.p.K[b * h.p.rows.standard + i] *= i < 10 * h.p.rows.links ? 1e-3 : 0;
