@@ -241,7 +241,7 @@ static void ways(void **state) {
       }
       if (turn == 5) { /* a thousandth of a thousandth, beside what is a little too large; of the drives nothing is seen, nor of a column */
         h.options.start = start;
-        for (long i = 0; i < h.p.each && shapes[k].extras[0] > 0; i++) h.p.X[0][i * width_of(&h.p, 0) + shapes[k].base] = 0;
+        for (long i = 0; i < h.p.each && k == 0; i++) h.p.X[0][i * width_of(&h.p, 0) + shapes[k].base] = 0;
         compress(&h.p, 0, h.p.each, h.p.R);
         for (int i = 0; i < h.p.rows.standard; i++) start[i] = h.prior[i] * (i < 10 * h.p.rows.links ? (i / 10 % 2 ? 1.3 : 1e-6) : i % 2 ? 3 : 1e-5);
         for (int b = 0; b < h.p.rows.base; b++)
