@@ -308,6 +308,7 @@ static void total(void **state) {
           double *row = p.X[j] + i * width_of(&p, j), *tau = &row[width_of(&p, j) - 1];
           *tau *= 0.01;
           for (int c = 0; c < width_of(&p, j) - 1; c++) *tau += row[c] * (1 + c);
+          *tau *= weighted ? 1 : 1e-4; /* also less than one, all of it */
         }
       compress(&p, 0, p.each, p.R);
       const psdmp_fit_options o = {.sigma = weighted ? sigma : NULL};
@@ -369,6 +370,19 @@ static void ranks(void **state) {
     }
 }
 
+/* which way a pair of columns is solved: by pivots where the second has more than 1e-8 of its length to itself */
+static void by_pivots(void **state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    double e = k ? 1.01e-8 : 0.99e-8, x[2], Z[4], *scratch = scratch_of(psdmp_fit_solve_scratch(2));
+    const double G[9] = {1, 1, 2, 0, e, e, 0, 0, 0};
+    assert_int_equal(psdmp_fit_solve(2, G, scratch, x, Z), 2);
+    assert_true(fabs(x[0] - 1) < 1e-7 && fabs(x[1] - 1) < 1e-7); /* eight digits are lost */
+    assert_int_equal((Z[0] == 0) + (Z[1] == 0) + (Z[2] == 0) + (Z[3] == 0), k);
+    fenced_free(scratch);
+  }
+}
+
 /* a torque that only what is left over explains */
 static void no_share(void **state) {
   (void)state;
@@ -424,6 +438,9 @@ static void solved(void **state) {
     if (zero >= 0) N[zero][zero] = 1;
     inverse_of(W, N, inverse);
     assert_int_equal(psdmp_fit_solve(W, G, scratch, x, Z), zero >= 0 ? W - 1 : W);
+    int none = 0; /* a triangle turned by pivots, or directions */
+    for (int i = 0; i < W * W; i++) none += Z[i] == 0;
+    if (zero < 0) assert_int_equal(none, W * (W - 1) / 2);
     for (int i = 0; i < W; i++) {
       long double should = 0;
       for (int k = 0; k < W && i != zero; k++) should += inverse[i][k] * N[k][W];
@@ -499,6 +516,6 @@ static void scratches(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),  cmocka_unit_test(refusals), cmocka_unit_test(gathered), cmocka_unit_test(gradients), cmocka_unit_test(answers), cmocka_unit_test(linear),
-                                     cmocka_unit_test(total),  cmocka_unit_test(ranks),    cmocka_unit_test(no_share), cmocka_unit_test(nothing),   cmocka_unit_test(solved),  cmocka_unit_test(sigmas),   cmocka_unit_test(scratches)};
+                                     cmocka_unit_test(total),  cmocka_unit_test(ranks),    cmocka_unit_test(no_share), cmocka_unit_test(nothing),   cmocka_unit_test(solved),  cmocka_unit_test(sigmas),   cmocka_unit_test(scratches), cmocka_unit_test(by_pivots)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
