@@ -438,6 +438,7 @@ static void solved(void **state) {
     if (zero >= 0) N[zero][zero] = 1;
     inverse_of(W, N, inverse);
     assert_int_equal(psdmp_fit_solve(W, G, scratch, x, Z), zero >= 0 ? W - 1 : W);
+    for (int i = 0; i < W && zero >= 0; i++) assert_true(Z[i * W + W - 1] == 0); /* of a direction that is none */
     int none = 0; /* a triangle turned by pivots, or directions */
     for (int i = 0; i < W * W; i++) none += Z[i] == 0;
     if (zero < 0) assert_int_equal(none, W * (W - 1) / 2);
