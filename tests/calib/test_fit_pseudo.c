@@ -41,6 +41,8 @@ static void factors(void **state) {
   /* on the edge and beyond it: no mass, a plate, a rod, more of one moment than the two others have */
   const double edge[][10] = {{0, 0, 0, 0, 1, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 1, 0, 2}, {1, 0, 0, 0, 0, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 3, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 3, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 1, 0, 3},
                              {1, 1, 0, 0, 1, 0, 0, 1, 0, 1}, {1, 0, 1, 0, 1, 0, 0, 1, 0, 1}, {1, 0, 0, 1, 1, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0.6, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0.6, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 1, 0.6, 1}};
+  const double huge[10] = {1, 0, 0, 0, 0.2e308, 0, 0, 1e308, 0, 0.9e308}; /* one entry alone is too large */
+  assert_false(psdmp_pseudo_positive(huge));
   const double ball_of[10] = {1, 0, 0, 0, 1, 0, 0, 1, 0, 1};
   for (size_t k = 0; k < sizeof edge / sizeof *edge; k++) {
     double within[10];

@@ -515,8 +515,33 @@ static void scratches(void **state) {
   for (size_t k = 0; k < sizeof factors / sizeof *factors; k++) assert_int_equal(psdmp_factor_scratch(factors[k].w, factors[k].rows), factors[k].should);
 }
 
+/* columns of a factor in another order: none of what stands behind the list is looked at */
+static void taken(void **state) {
+  (void)state;
+  rng g = rng_start("taken");
+  enum { w = 9 };
+  for (int v = 1; v <= 8; v++) {
+    static const int order[8] = {7, 2, 8, 0, 3, 6, 1, 5};
+    double *R = zeros_of(w * w), *out = scratch_of((size_t)(v * v)), *scratch = scratch_of(psdmp_factor_scratch(w, w));
+    int *take = (int *)fenced_new((size_t)v * sizeof *take);
+    memcpy(take, order, (size_t)v * sizeof *take);
+    for (int i = 0; i < w; i++)
+      for (int k = i; k < w; k++) R[i * w + k] = rng_uniform(&g, -1, 1);
+    psdmp_factor_take(w, R, v, take, out, scratch);
+    for (int i = 0; i < v; i++)
+      for (int k = 0; k < v; k++) {
+        long double is = 0, should = 0;
+        for (int e = 0; e < v; e++) is += (long double)out[e * v + i] * out[e * v + k];
+        for (int e = 0; e < w; e++) should += (long double)R[e * w + order[i]] * R[e * w + order[k]];
+        expect((double)is, should, w, "product", i, k);
+        if (k < i) assert_true(out[i * v + k] == 0);
+      }
+    fenced_free(R), fenced_free(out), fenced_free(scratch), fenced_free(take);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),  cmocka_unit_test(refusals), cmocka_unit_test(gathered), cmocka_unit_test(gradients), cmocka_unit_test(answers), cmocka_unit_test(linear),
-                                     cmocka_unit_test(total),  cmocka_unit_test(ranks),    cmocka_unit_test(no_share), cmocka_unit_test(nothing),   cmocka_unit_test(solved),  cmocka_unit_test(sigmas),   cmocka_unit_test(scratches), cmocka_unit_test(by_pivots)};
+                                     cmocka_unit_test(total),  cmocka_unit_test(ranks),    cmocka_unit_test(no_share), cmocka_unit_test(nothing),   cmocka_unit_test(solved),  cmocka_unit_test(sigmas),   cmocka_unit_test(scratches), cmocka_unit_test(by_pivots), cmocka_unit_test(taken)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

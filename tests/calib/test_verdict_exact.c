@@ -50,6 +50,14 @@ static void errors_exactly(void **state) {
   s.held[PSDM_FIT_MOVING][1] = (psdm_joint_fit){.rows = 1, .rmse = 4, .rel = 0, .r2 = 2}; /* neither known: its own error */
   says("error", poor, "held-out rows: error of 46.4 % of the torque; at most 10 % was expected (a constant torque per joint would leave 59 %)"); /* 25 of 100 + 16; 25 + 16 of that */
   assert_true(fabs(s.out.judged_rel - sqrt(25.0 / 116)) < 1e-15 && fabs(s.out.no_model - sqrt(41.0 / 116)) < 1e-15);
+  /* an error that a figure of 1 does not show is what rounding leaves of a constant's */
+  s.held[PSDM_FIT_MOVING][0] = (psdm_joint_fit){.rows = 4, .rmse = 3, .rel = 0.5, .r2 = 1}, s.held[PSDM_FIT_MOVING][1] = (psdm_joint_fit){0};
+  expect(&s, "no-model", good, NULL, "r2", 1);
+  assert_true(fabs(s.out.no_model / (0.5 * sqrt(2) * 0x1p26) - 1) < 1e-15); /* a constant leaves 2^53 times its square */
+  fold(0, 0x1p-10, 1), s.cross[0].square = 0; /* an error of no torque, however small */
+  expect(&s, "error", useless, NULL, "no torque", 0);
+  s.cross[0].own = 0;
+  expect(&s, "error", good, NULL, "nothing at all", 0);
 }
 
 static void joints_exactly(void **state) {
