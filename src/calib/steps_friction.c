@@ -190,13 +190,11 @@ static bool going_on(void *user, double share) {
   return psdmp_steps_going_on(f->s, psdmp_steps_drive(f->s, f->drive), f->low + (f->high - f->low) * share);
 }
 
-/* whether what is left of the training rows has a mean that neither noise nor the doubt of earlier numbers explains */
-static bool constant_left(const friction *f, const double *model) {
+/* whether what is left of the training rows has a mean that neither noise nor the doubt of earlier numbers explains; slope: (columns) zeros */
+static bool constant_left(const friction *f, const double *model, double *slope) {
   const psdmp_steps *s = f->s;
-  double sum[PSDMP_STEP_BLOCKS] = {0}, count[PSDMP_STEP_BLOCKS] = {0}, *slope = PSDMP_NEW(f->own, f->columns, double), mean = 0, scatter = 0, rows = 0,
-         doubt = 0;
+  double sum[PSDMP_STEP_BLOCKS] = {0}, count[PSDMP_STEP_BLOCKS] = {0}, mean = 0, scatter = 0, rows = 0, doubt = 0;
   int blocks = 0;
-  if (!slope) return false;
   for (int k = 0; k < f->stretches; k++) {
     const stretch *t = &f->stretch[k];
     for (long i = 0; i < t->rows; i++) {
@@ -217,8 +215,10 @@ static bool constant_left(const friction *f, const double *model) {
 
 /* fits; with a constant torque where the rows ask for one */
 static psdm_status fit_twice(friction *f, psdmp_lugre_options *o, psdmp_lugre_answer *a, psdm_error *error) {
+  double *slope = PSDMP_NEW(f->own, f->columns, double);
+  if (!slope) return psdmp_steps_no_memory(error);
   psdm_status status = psdmp_lugre_fit(f->stretches, f->piece, f->poses, o, f->s->allocator, a, error);
-  if (status || !constant_left(f, a->model)) return status;
+  if (status || !constant_left(f, a->model, slope)) return status;
   o->offset = true;
   return psdmp_lugre_fit(f->stretches, f->piece, f->poses, o, f->s->allocator, a, error);
 }
