@@ -316,7 +316,7 @@ static void total(void **state) {
       double x[MOST];
       long double v[MOST], scale[MOST];
       sums(&p, o.sigma, N);
-      for (int i = 0; i <= W; i++) scale[i] = sqrtl(N[i][i]), v[i] = 1;
+      for (int i = 0; i <= W; i++) scale[i] = sqrtl(N[i][i]), v[i] = 1 + 0.3L * i;
       for (int i = 0; i <= W; i++)
         for (int c = 0; c <= W; c++) N[i][c] /= scale[i] * scale[c];
       inverse_of(W + 1, N, inverse);
