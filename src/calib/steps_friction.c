@@ -52,10 +52,10 @@ typedef struct friction {
 /* whether joint k hangs on the joint of q j: then its position changes what q j feels; coupled joints always do */
 static bool hangs_on(const psdm_robot *robot, int k, int j) {
   if (psdm_robot_coupled(robot)) return true;
-  int at = -1;
+  int at = 0; /* there is one */
   for (int i = 0; i < psdm_robot_joints(robot); i++)
     if (psdm_robot_joint(robot, i)->q == k) at = i;
-  for (at = at < 0 ? -1 : psdm_robot_joint(robot, at)->parent; at >= 0; at = psdm_robot_joint(robot, at)->parent)
+  for (at = psdm_robot_joint(robot, at)->parent; at >= 0; at = psdm_robot_joint(robot, at)->parent)
     if (psdm_robot_joint(robot, at)->q == j) return true;
   return false;
 }

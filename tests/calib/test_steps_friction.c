@@ -94,8 +94,9 @@ static bool held_out(const psdmp_steps *s, int part) {
   return share > 0 && floor((part + 1) * share + 1e-9) > floor(part * share + 1e-9);
 }
 
-/* whether joint k is behind joint j of a serial arm, or all are coupled */
-static bool behind(const psdmp_steps *s, int k, int j) { return psdm_robot_coupled(s->run.robot) || k > j; }
+/* whether joint k is behind joint j of a serial arm, or of two joints on the first one; or all are coupled */
+static bool branched;
+static bool behind(const psdmp_steps *s, int k, int j) { return psdm_robot_coupled(s->run.robot) || (branched ? j == 0 && k > 0 : k > j); }
 
 static int pose_number(twin *w, const double *q) {
   for (int p = 0; p < w->poses; p++) {
@@ -390,6 +391,38 @@ static void poses_and_doubt(void **state) {
   trial_free(&t);
 }
 
+/* two joints on the first one, which do not feel each other; and a joint that follows another, so that all of them may */
+static void branches_and_couplings(void **state) {
+  (void)state;
+  arm tree = arms[0], coupled = arms[0];
+  tree.joint[2] = "type: revolute, parent: j1, origin: {xyz: [0.1, -0.2, 0.1], rpy: [0.3, 0, 0.2]}, a: 0.3, alpha: pi/2";
+  coupled.joint[1] = "type: revolute, a: 0.4, drive_inertia: 0.4}\n  - {name: follower, type: revolute, a: 0.2, couple: {j2: -0.5}";
+  coupled.link[1] = LINK_2 "\n  - " LINK_3, coupled.joint[2] = NULL, coupled.drive[1] = "0";
+  for (int k = 0; k < 2; k++) {
+    const arm *a = k ? &coupled : &tree;
+    trial t;
+    branched = !k;
+    trial_new(&t, "branches_and_couplings", a, NULL);
+    assert_int_equal(psdm_robot_coupled(t.asked), k);
+    track *m = track_new(arm_n(a), 0.01);
+    memcpy(m->at, middle, sizeof middle);
+    for (int j = 0; j < arm_n(a); j++)
+      for (int pose = 0; pose < 2; pose++) {
+        alone(m, j, 0.4, 0.3);
+        go(m, 0.4 * (pose == 0), j == 1 ? 0.15 : -0.3 * (pose == 0), j == 2 ? 0.4 : -0.6 * (pose == 0));
+      }
+    track_hold(m, 1);
+    shelf_write(&t.logs, PSDM_STEP_FRICTION, &t.r, m, &t.g);
+    psdm_steps *s = trial_run(&t, INFINITY);
+    seen_of all = expect_twin(s);
+    print_message("%d drives, %d poses\n", all.fitted, all.poses);
+    assert_true(k ? all.fitted == 2 && all.poses == 4 : all.fitted == 3 && all.poses == 2 + 1 + 1);
+    psdm_steps_free(s);
+    trial_free(&t);
+  }
+  branched = false;
+}
+
 /* the variance of the drive's one doubted number at which it just explains what is left of the torque's mean */
 static double explaining(psdm_steps *steps, int drive) {
   static double model[ROWS];
@@ -637,6 +670,6 @@ static void obstacles(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(many_poses), cmocka_unit_test(filtered_with_tool), cmocka_unit_test(doubt_of_gravity), cmocka_unit_test(creeping_and_spikes), cmocka_unit_test(poses_and_doubt), cmocka_unit_test(obstacles)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(many_poses), cmocka_unit_test(filtered_with_tool), cmocka_unit_test(doubt_of_gravity), cmocka_unit_test(creeping_and_spikes), cmocka_unit_test(branches_and_couplings), cmocka_unit_test(poses_and_doubt), cmocka_unit_test(obstacles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
