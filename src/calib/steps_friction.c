@@ -252,10 +252,10 @@ static psdm_status keep(friction *f, const psdmp_lugre_options *o, const psdmp_l
 }
 
 static void say_lost(friction *f, const psdmp_lugre_answer *a, bool offset) {
-  char names[100];
+  char names[100]; /* of seven keys */
   int at = 0;
   for (int k = 0; k < NUMBERS - 1; k++)
-    if (!a->fitted[k] && at < 80) at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", at ? ", " : "", psdmp_lugre_key[k]);
+    if (!a->fitted[k]) at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", at ? ", " : "", psdmp_lugre_key[k]);
   if (at) psdmp_steps_remark(f->s, "friction of '%.60s': the motion does not show %s", psdmp_steps_drive(f->s, f->drive), names);
   if (offset) psdmp_steps_remark(f->s, "friction of '%.60s': a constant torque of %.3g is left", psdmp_steps_drive(f->s, f->drive), a->friction.offset);
 }

@@ -417,13 +417,36 @@ static void branches_and_couplings(void **state) {
     seen_of all = expect_twin(s);
     print_message("%d drives, %d poses\n", all.fitted, all.poses);
     assert_true(k ? all.fitted == 2 && all.poses == 4 : all.fitted == 3 && all.poses == 2 + 1 + 1);
-    psdm_steps_free(s);
-    trial_free(&t);
+    psdm_steps_free(s), trial_free(&t);
   }
   branched = false;
 }
 
-/* the variance of the drive's one doubted number at which it just explains what is left of the torque's mean */
+/* quick at first, and slow for long; without friction no number of it shows */
+static void quick_beginnings(void **state) {
+  (void)state;
+  static const psdm_friction none[WIDE];
+  for (int rubs = 0; rubs < 2; rubs++) {
+    trial t;
+    trial_new(&t, "quick_beginnings", &arms[1], NULL);
+    if (!rubs) t.r.friction = none;
+    track *m = track_new(2, 0.01);
+    m->at[0] = 0.3, m->at[1] = 0.4;
+    track_hold(m, 0.5), track_sine(m, 1, 0.3, 3, 1.5);
+    double most = 0;
+    for (long k = 0; k < m->rows; k++) most = fmax(most, fabs(m->qd[2 * k + 1]));
+    track_sine(m, 1, 0.2, 0.5, 12), track_hold(m, 0.5);
+    shelf_write(&t.logs, PSDM_STEP_FRICTION, &t.r, m, &t.g);
+    psdm_steps *s = trial_run(&t, INFINITY);
+    assert_int_equal(expect_twin(s).fitted, 1);
+    assert_true(fabs(s->speed[1] - most) < 1e-12 && made.part[made.rows - 10] > 30);
+    assert_int_equal(remarked(s, "friction of 'j2': the motion does not show coulomb, static, stribeck, viscous, exponent, sigma0, sigma1"), !rubs);
+    psdm_steps_free(s);
+    trial_free(&t);
+  }
+}
+
+/* the variance of the second of two doubted numbers at which it just explains what is left of the torque's mean */
 static double explaining(psdm_steps *steps, int drive) {
   static double model[ROWS];
   psdmp_steps *s = steps->internal;
@@ -433,13 +456,13 @@ static double explaining(psdm_steps *steps, int drive) {
   twin *w = &made;
   assert_int_equal(psdmp_steps_load(s, PSDM_STEP_FRICTION, &arena, &records, &error), PSDM_OK);
   twin_rows(w, s, &records, drive, &arena);
-  assert_int_equal(w->columns, 1);
+  assert_int_equal(w->columns, 2);
   psdmp_lugre_options o = {.blocks = 20};
   psdmp_lugre_answer a = {.model = model};
   assert_int_equal(psdmp_lugre_fit(w->pieces, w->piece, w->poses, &o, NULL, &a, &error), PSDM_OK);
   double sum[20] = {0}, count[20] = {0}, slope = 0, mean = 0, rows = 0, scatter = 0;
   for (long k = 0; k < w->rows; k++)
-    if (w->use[k]) sum[w->part[k] / 2] += w->tau[k] - model[k], count[w->part[k] / 2]++, slope += w->D[k];
+    if (w->use[k]) sum[w->part[k] / 2] += w->tau[k] - model[k], count[w->part[k] / 2]++, slope += w->D[2 * k + 1];
   for (int b = 0; b < 20; b++) assert_true(count[b] > 0), mean += sum[b], rows += count[b];
   mean /= rows, slope /= rows;
   for (int b = 0; b < 20; b++) scatter += pow((sum[b] - mean * count[b]) / rows, 2) * 20 / 19;
@@ -481,6 +504,7 @@ static void doubt_of_gravity(void **state) {
       explained += !offsets;
       psdm_steps_free(s);
       for (int k = 0; k < 3 && explained == 1 && !offsets; k++) { /* hardly any, a little less than enough, a little more */
+        t.e.covariance[N + 1] = 1e-30; /* the torque constant, hardly at all */
         t.e.covariance[(3 + which) * (N + 1)] = k ? enough * (k == 1 ? 1 - 1e-6 : 1 + 1e-6) : 1e-30;
         s = trial_run(&t, INFINITY);
         assert_int_equal(expect_twin(s).offsets, k < 2);
@@ -670,6 +694,6 @@ static void obstacles(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(many_poses), cmocka_unit_test(filtered_with_tool), cmocka_unit_test(doubt_of_gravity), cmocka_unit_test(creeping_and_spikes), cmocka_unit_test(branches_and_couplings), cmocka_unit_test(poses_and_doubt), cmocka_unit_test(obstacles)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(many_poses), cmocka_unit_test(filtered_with_tool), cmocka_unit_test(doubt_of_gravity), cmocka_unit_test(creeping_and_spikes), cmocka_unit_test(quick_beginnings), cmocka_unit_test(branches_and_couplings), cmocka_unit_test(poses_and_doubt), cmocka_unit_test(obstacles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
