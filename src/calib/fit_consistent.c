@@ -183,9 +183,6 @@ static void tell(const psdmp_cone *c, double *spare, psdmp_fit *fit) {
   psdmp_fit_finish(c->rows, c->options->sigma, seen, C, c->W, at, fit);
 }
 
-/* behind what the factor takes */
-static double *spare_of(const psdmp_cone *c) { return c->scratch + psdmp_factor_scratch(c->M + 1, c->W); }
-
 psdm_status psdmp_fit_surrogate(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
   psdmp_cone c;
   psdm_status status = psdmp_cone_start(&c, rows, options, scratch);
@@ -196,7 +193,7 @@ psdm_status psdmp_fit_surrogate(const psdmp_rows *rows, const psdmp_fit_options 
   psdmp_cone_unfold(&c);
   for (int i = 0; i < c.M; i++) c.x[i] += c.step[i];
   fit->steps = 1, fit->gap = 0, fit->decrement = 0, fit->rank = c.W;
-  tell(&c, spare_of(&c), fit);
+  tell(&c, c.scratch, fit);
   fit->feasible = psdmp_cone_stand(&c, true);
   return PSDM_OK;
 }
@@ -209,7 +206,7 @@ psdm_status psdmp_fit_consistent(const psdmp_rows *rows, const psdmp_fit_options
   c.mu = 10;
   if (!psdmp_cone_stand(&c, false)) return PSDM_E_ARGUMENT;
   fit->steps = 0, fit->rank = c.W;
-  double *spare = spare_of(&c);
+  double *spare = c.scratch; /* between Newton's steps nobody needs it */
   if (!follow(&c, spare, fit)) return PSDM_E_ARGUMENT;
   fit->feasible = psdmp_cone_stand(&c, true);
   if (fit->covariance && !isfinite(psdmp_cone_newton(&c, true))) return PSDM_E_ARGUMENT;

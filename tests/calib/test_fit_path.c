@@ -233,7 +233,11 @@ static void ways(void **state) {
       held_new(&h, &g, &shapes[k], 20);
       if (turn == 1) /* sharp data, and against the signs: it begins higher, and walls are met */
         for (int j = 0; j < h.p.rows.n; j++) h.sigma[j] *= 0.01;
-      if (turn == 2) h.options.lambda = 1e-3, h.options.ridge = 1;
+      if (turn == 2) { /* a weak pull, and a column so short that its barrier alone holds it */
+        h.options.lambda = 1e-3, h.options.ridge = 1;
+        for (long i = 0; i < h.p.each && shapes[k].extras[0] > 0; i++) h.p.X[0][i * width_of(&h.p, 0) + shapes[k].base] *= 0.01;
+        compress(&h.p, 0, h.p.each, h.p.R);
+      }
       if (turn == 3) h.options.lambda = 200;
       if (turn == 4) {
         h.options.start = start, h.options.nonnegative = NULL;
