@@ -126,6 +126,7 @@ static void obstacles(void **state) {
   t.e.constant[1] = NAN;
   assert_int_equal(psdm_steps_run(t.asked, &o, NULL, &s, &error), PSDM_E_MISSING);
   assert_string_equal(error.file, t.logs.log[0].path);
+  assert_true(error.line == 0 && error.column == 0);
   assert_string_equal(error.text, "friction of no drive can be fitted: of the last one, its torque constant is not known");
   /* stopped before a drive, and within its fit: nothing of the step is kept */
   for (int k = 0; k < 2; k++) {
