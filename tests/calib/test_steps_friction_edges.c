@@ -108,7 +108,7 @@ static void few_blocks(void **state) {
   t.holdout = 0.8;
   track *m = track_new(3, 0.01);
   memcpy(m->at, middle, 3 * sizeof *middle);
-  for (int k = 0; k < 4; k++) alone(m, 1, 0.3, 0.4);
+  for (int k = 0; k < 3; k++) alone(m, 1, 0.3, 0.4);
   track_hold(m, 0.5);
   shelf_write(&t.logs, PSDM_STEP_FRICTION, &t.r, m, &t.g);
   psdm_steps *s = trial_run(&t, INFINITY);
