@@ -63,7 +63,8 @@ unsigned psdmp_blocks_without(int fold);
 /* One equation's rows of some blocks: R (width^2). Returns how many. scratch: psdmp_blocks' own. */
 double psdmp_blocks_stack(psdmp_blocks *blocks, int equation, unsigned mask, double *R);
 
-/* Least squares over some blocks, columns theta and an equation's own (all columns when there is one equation): x (W), covariance (W x W, classical) nullable. */
+/* Least squares over some blocks, columns theta and an equation's own (all columns when there is one equation): x (W), covariance (W x W, classical) nullable.
+ * sigma, here and below: (n) of the equations; NULL: 1. */
 psdm_status psdmp_blocks_fit(psdmp_run *run, psdmp_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance);
 
 /* The answer with its doubt, and without each fold. */
@@ -167,10 +168,10 @@ typedef struct psdmp_instruments {
   psdmp_blocks blocks;
   psdmp_arena arena;
   int W, widest;
-  double *gradient;        /* (3 W) */
+  double *gradient;        /* (2 W) */
   double *stacked;         /* (widest^2) */
   double *X, *T, *scratch; /* (widest x G), (G x G), G = 2 W + 1: columns Z W tau */
-  double *A, *B, *solved, *LU, *residual, *length; /* (W x W), (W x W+1) twice, (W x W), (W x W+1), (W) column-major */
+  double *A, *B, *solved, *LU, *residual, *length; /* (W x W), (W x W+1) twice, (W x W), (W x W+1), (W) column-major; B zero but for its first column and a diagonal behind it */
   long double *sum;
   int *pivot;
 } psdmp_instruments;
@@ -181,12 +182,12 @@ void psdmp_instruments_free(psdmp_instruments *v);
 /* Z^T W x = Z^T tau over some blocks, weights 1 / sigma^2; rows: how many. False when the instruments do not reach every unknown. */
 bool psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, double *rows);
 
-/* After solving with all blocks: s^2 (Z^T W)^-1 Z^T Z (Z^T W)^-T, and the sandwich over blocks (nullable). */
+/* After solving with all blocks, x their answer: s^2 (Z^T W)^-1 Z^T Z (Z^T W)^-T, and the sandwich over blocks (nullable). */
 void psdmp_instruments_doubt(psdmp_instruments *v, double rows, const double *x, double *classical, double *covariance);
 
 /* ---- energy ---- */
 
-/* h (l) with kinetic + potential energy = h theta + a constant. scratch: (2 n S + 2 n + 12 joints). */
+/* h (l) with kinetic + potential energy = h theta + a constant. scratch: (2 n S + n + 12 joints + S), which psdmp_run_regressor's fits in. */
 size_t psdmp_energy_scratch(const psdmp_run *run);
 psdm_status psdmp_energy_columns(psdmp_run *run, const double *q, const double *qd, double *scratch, double *h);
 

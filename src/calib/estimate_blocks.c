@@ -53,7 +53,8 @@ void psdmp_blocks_clear(psdmp_blocks *b) {
   for (int i = 0; i < b->n; i++) {
     size_t w = (size_t)b->width[i];
     b->waiting[i] = 0;
-    for (int at = i * PSDMP_BLOCKS; at < (i + 1) * PSDMP_BLOCKS; at++) {
+    for (int k = 0; k < PSDMP_BLOCKS; k++) {
+      int at = i * PSDMP_BLOCKS + k;
       if (b->count[at] > 0) memset(b->R[at], 0, w * w * sizeof(double));
       b->count[at] = 0;
     }

@@ -42,12 +42,12 @@ static psdm_status iterate(psdmp_run *r, psdmp_blocks *blocks, psdmp_simulation 
 psdm_status psdmp_estimate_didim(psdmp_run *r, psdmp_estimated *e, psdm_error *error) {
   int W = psdmp_estimate_width(r);
   psdmp_pass pass = {.kind = PSDMP_PASS_DIDIM, .run = r};
-  psdmp_blocks blocks = {0};
+  psdmp_blocks blocks;
   psdmp_simulation *s = NULL;
   psdmp_pass_shape(&pass);
-  double *before = psdmp_alloc_raw(r->allocator, (size_t)W * sizeof *before);
-  bool ok = before && psdmp_blocks_new(r->allocator, pass.equations, pass.width, &blocks);
-  psdm_status status = ok ? psdmp_simulation_new(r, &s, error) : psdmp_fail_status(error, PSDM_E_MEMORY);
+  bool ok = psdmp_blocks_new(r->allocator, pass.equations, pass.width, &blocks);
+  double *before = ok ? psdmp_alloc_raw(r->allocator, (size_t)W * sizeof *before) : NULL;
+  psdm_status status = before ? psdmp_simulation_new(r, &s, error) : psdmp_fail_status(error, PSDM_E_MEMORY);
   if (!status) status = iterate(r, &blocks, s, e, before, error);
   if (!status && (status = psdmp_blocks_finish(r, &blocks, r->sigma, e))) psdmp_fail_status(error, status);
   psdmp_simulation_free(s);

@@ -9,7 +9,7 @@
 
 /* ---- energies of unit parameters ---- */
 
-size_t psdmp_energy_scratch(const psdmp_run *r) { return 2 * (size_t)r->n * (size_t)r->S + 2 * (size_t)r->n + 12 * (size_t)psdm_robot_joints(r->robot) + (size_t)r->S; }
+size_t psdmp_energy_scratch(const psdmp_run *r) { return 2 * (size_t)r->n * (size_t)r->S + (size_t)r->n + 12 * (size_t)psdm_robot_joints(r->robot) + (size_t)r->S; }
 
 /* potentials of a link's mass and first moments: U = -g . (m p + R h) */
 static void add_potential(const psdm_robot *robot, const double *poses, double *h) {
@@ -27,8 +27,8 @@ static void add_potential(const psdm_robot *robot, const double *poses, double *
 
 psdm_status psdmp_energy_columns(psdmp_run *r, const double *q, const double *qd, double *scratch, double *h) {
   int n = r->n, S = r->S;
-  double *moving = scratch, *still = moving + (long)n * S, *zero = still + (long)n * S, *poses = zero + 2 * n, *standard = poses + 12L * psdm_robot_joints(r->robot);
-  memset(zero, 0, (size_t)n * sizeof *zero);
+  double *moving = scratch, *still = moving + (long)n * S, *zero = still + (long)n * S, *poses = zero + n, *standard = poses + 12L * psdm_robot_joints(r->robot);
+  for (int i = 0; i < n; i++) zero[i] = 0;
   /* M of a unit parameter times qd is the torque of acceleration qd at rest, less that of none */
   psdm_status status = psdm_regressor_standard(r->robot, r->work, q, zero, qd, moving);
   if (!status) status = psdm_regressor_standard(r->robot, r->work, q, zero, zero, still);
@@ -54,21 +54,21 @@ struct psdmp_energies {
   int *count;
   psdmp_column_state *state;
   double *scratch, *Y;
-  double *value;             /* (W + 1) */
+  double *value;             /* (16) columns of one drive */
   bool loads;                /* some column needs the rigid torque */
 };
 
-/* The rows of a stretch that work is looked at over: its own, and two more on either side, which the integral needs. */
+/* The rows of a stretch that work is looked at over: its own, and one more on either side, which the integral needs. */
 typedef struct span {
   long from, to;
 } span;
 
 static span own_rows(const psdmp_stretch *s, const psdmp_prepared *p) {
-  span own = {0, p->rows};
+  span own = {.to = p->rows};
   while (own.from < p->rows && p->index[own.from] - s->first < s->lead) own.from++;
   while (own.to > own.from && p->index[own.to - 1] - s->first >= s->rows - s->trail) own.to--;
-  own.from = own.from > 2 ? own.from - 2 : 0;
-  own.to = own.to + 2 < p->rows ? own.to + 2 : p->rows;
+  own.from = own.from > 0 ? own.from - 1 : 0;
+  own.to = own.to < p->rows ? own.to + 1 : p->rows;
   return own;
 }
 
@@ -94,13 +94,14 @@ static psdm_status fill(psdmp_energies *e, const psdmp_prepared *p, long k, doub
 /* powers become work since the first row: between two rows the integral of the cubic through four; straight lines at the ends */
 static void integrate(long rows, int width, int first, double interval, double *value) {
   for (int c = first; c < width; c++) {
-    double work = 0, before = 0, now = value[c];
-    for (long k = 0; k < rows; k++) {
-      double next = k + 1 < rows ? value[(k + 1) * width + c] : 0, later = k + 2 < rows ? value[(k + 2) * width + c] : 0;
-      value[k * width + c] = work;
-      work += k > 0 && k + 2 < rows ? interval * (13 * (now + next) - before - later) / 24 : interval * (now + next) / 2;
+    double *at = value + c, work = 0, before = *at, now = *at;
+    for (long k = 0; k + 1 < rows; k++, at += width) {
+      double next = at[width];
+      *at = work;
+      work += k > 0 && k + 2 < rows ? interval * (13 * (now + next) - before - at[2L * width]) / 24 : interval * (now + next) / 2;
       before = now, now = next;
     }
+    *at = work;
   }
 }
 
@@ -120,10 +121,10 @@ static void add_windows(psdmp_energies *e, const psdmp_prepared *p, span own, co
   }
 }
 
-/* of rows before those only what columns remember */
+/* of rows before those only what columns remember, which is of positions */
 static void remember(psdmp_energies *e, const psdmp_prepared *p, long k) {
   int n = e->run->n;
-  for (int i = 0; i < n; i++) psdmp_columns_at(e->column[i], e->count[i], p->x[k * n + i], p->v[k * n + i], 0, &e->state[i], e->value);
+  for (int i = 0; i < n; i++) psdmp_columns_at(e->column[i], e->count[i], p->x[k * n + i], 0, 0, &e->state[i], e->value);
 }
 
 static psdm_status add_rows(psdmp_energies *e, const psdmp_prepared *p, span own, double *value) {
@@ -156,12 +157,12 @@ psdm_status psdmp_energies_stretch(psdmp_energies *e, const psdmp_stretch *s, ps
 
 psdmp_energies *psdmp_energies_new(psdmp_pass_rows *to) {
   psdmp_run *r = to->run;
-  size_t n = (size_t)r->n, own = n * (size_t)(r->S + r->l), scratch = psdmp_energy_scratch(r);
+  size_t n = (size_t)r->n;
   psdmp_energies *e = psdmp_alloc(r->allocator, sizeof *e);
   if (!e) return NULL;
   *e = (psdmp_energies){.to = to, .run = r, .arena = {.allocator = r->allocator}, .W = psdmp_estimate_width(r)};
 #define PART(field, number) (e->field = psdmp_arena_alloc(&e->arena, (size_t)(number) * sizeof *e->field))
-  bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(scratch, scratch > own ? scratch : own) && PART(Y, n * (size_t)r->l) && PART(value, e->W + 1);
+  bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(scratch, psdmp_energy_scratch(r)) && PART(Y, n * (size_t)r->l) && PART(value, 16);
 #undef PART
   if (!ok) return psdmp_energies_free(e), NULL;
   for (int i = 0; i < r->n; i++) {
@@ -181,7 +182,6 @@ void psdmp_energies_free(psdmp_energies *e) {
 psdm_status psdmp_estimate_energy(psdmp_run *r, psdmp_estimated *out, psdm_error *error) {
   psdmp_pass pass = {.kind = PSDMP_PASS_ENERGY, .run = r, .all = !r->stopped};
   psdmp_blocks blocks;
-  const double one = 1;
   psdmp_pass_shape(&pass);
   if (!psdmp_blocks_new(r->allocator, pass.equations, pass.width, &blocks)) return psdmp_fail_status(error, PSDM_E_MEMORY);
   psdm_status status = psdmp_pass_run(&pass, &blocks, NULL, error);
@@ -190,7 +190,7 @@ psdm_status psdmp_estimate_energy(psdmp_run *r, psdmp_estimated *out, psdm_error
   if (!status && equations < 1)
     status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "--estimator energy has no equation: work is added up over a quarter of the quickest joint's mean period, and no stretch of training rows (at most 32768) is that long");
   /* one equation for all drives: unknowns are many for what a block holds */
-  else if (!status && ((status = psdmp_blocks_finish(r, &blocks, &one, out)) || (status = psdmp_blocks_jackknife(r, &blocks, &one, out->x, out->covariance))))
+  else if (!status && ((status = psdmp_blocks_finish(r, &blocks, NULL, out)) || (status = psdmp_blocks_jackknife(r, &blocks, NULL, out->x, out->covariance))))
     psdmp_fail_status(error, status);
   out->steps = 1;
   psdmp_blocks_free(&blocks);

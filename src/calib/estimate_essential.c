@@ -23,19 +23,16 @@ static int least(int base, int W, const double *x, const double *V, const bool *
   return found;
 }
 
-/* x and V under the condition x[j] = 0: what least squares without its column gives where V is s^2 (W^T W)^-1 */
+/* the other x and their V under the condition x[j] = 0: what least squares without its column gives where V is s^2 (W^T W)^-1 */
 static void let_go(int W, int j, double *x, double *V) {
-  double variance = V[(long)j * W + j], value = x[j];
-  if (!(variance > 0)) return;
-  for (int i = 0; i < W; i++) x[i] -= V[(long)i * W + j] * value / variance;
+  const double *row = V + (long)j * W;
+  if (!(row[j] > 0)) return;
   for (int i = 0; i < W; i++) {
-    double share = V[(long)i * W + j] / variance;
-    if (i == j || share == 0) continue;
-    for (int k = 0; k < W; k++)
-      if (k != j) V[(long)i * W + k] -= share * V[(long)j * W + k];
+    double share = V[(long)i * W + j] / row[j];
+    if (i == j) continue;
+    x[i] -= share * x[j];
+    for (int k = 0; k < W; k++) V[(long)i * W + k] -= share * row[k];
   }
-  for (int i = 0; i < W; i++) V[(long)i * W + j] = V[(long)j * W + i] = 0;
-  x[j] = 0;
 }
 
 void psdmp_essential(int base, int W, const double *x, const double *classical, const double *sd, double *scratch, bool *essential) {

@@ -19,7 +19,7 @@ static double stack(psdmp_instruments *v, unsigned mask) {
   double rows = 0;
   memset(v->T, 0, (size_t)G * (size_t)G * sizeof *v->T);
   for (int i = 0, first = r->l; i < r->n; first += r->choice[i++].count) {
-    int w = v->blocks.width[i], half = (w - 1) / 2;
+    int w = v->blocks.width[i], half = w / 2;
     rows += psdmp_blocks_stack(&v->blocks, i, mask, v->stacked);
     memset(v->X, 0, (size_t)w * (size_t)G * sizeof *v->X);
     for (int row = 0; row < w; row++)
@@ -35,7 +35,6 @@ static double stack(psdmp_instruments *v, unsigned mask) {
 bool psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, double *rows) {
   int W = v->W, G = 2 * W + 1;
   *rows = stack(v, mask);
-  memset(v->B, 0, (size_t)W * (size_t)(W + 1) * sizeof *v->B);
   for (int k = 0; k < W; k++) {
     v->length[k] = 0;
     for (int i = 0; i < W; i++) v->length[k] = hypot(v->length[k], v->T[(long)i * G + W + k]);
@@ -73,16 +72,17 @@ static void set_classical(psdmp_instruments *v, double rows, const double *x, do
     }
 }
 
-/* g (W) += scale times Z^T (W x - tau) / sigma^2 of one block */
-static void gradient(psdmp_instruments *v, int block, const double *x, double scale, double *g) {
+/* g (W) = Z^T (W x - tau) / sigma^2 of one block */
+static void gradient(psdmp_instruments *v, int block, const double *x, double *g) {
   psdmp_run *r = v->run;
+  memset(g, 0, (size_t)v->W * sizeof *g);
   for (int i = 0, first = r->l; i < r->n; first += r->choice[i++].count) {
-    int w = v->blocks.width[i], half = (w - 1) / 2;
+    int w = v->blocks.width[i], half = w / 2;
     const double *R = v->blocks.R[i * PSDMP_BLOCKS + block];
     for (int row = 0; row < half; row++) {
       double e = -R[(long)row * w + w - 1];
       for (int k = half; k < w - 1; k++) e += R[(long)row * w + k] * x[unknown(r, i, first, k)];
-      e *= scale / (r->sigma[i] * r->sigma[i]);
+      e /= r->sigma[i] * r->sigma[i];
       for (int k = row; k < half; k++) g[unknown(r, i, first, k)] += R[(long)row * w + k] * e;
     }
   }
@@ -101,28 +101,22 @@ static void through(psdmp_instruments *v, double *g, double *y) {
   }
 }
 
-/* sum over blocks of (Z^T W)^-1 g g^T (Z^T W)^-T, centred: White's sandwich with instruments in the bread */
+/* sum over blocks of (Z^T W)^-1 g g^T (Z^T W)^-T: White's sandwich with instruments in the bread. At the answer of all blocks the g have no mean. */
 static void set_covariance(psdmp_instruments *v, const double *x, double *covariance) {
   int W = v->W, blocks = 0;
-  double *g = v->gradient, *mean = g + W, *y = g + 2 * W;
-  bool there[PSDMP_BLOCKS];
-  memset(mean, 0, (size_t)W * sizeof *mean);
+  double *g = v->gradient, *y = g + W;
   memset(covariance, 0, (size_t)W * (size_t)W * sizeof *covariance);
   for (int b = 0; b < PSDMP_BLOCKS; b++) {
     double any = 0;
     for (int i = 0; i < v->run->n; i++) any += v->blocks.count[i * PSDMP_BLOCKS + b];
-    blocks += there[b] = any > 0;
-  }
-  for (int b = 0; b < PSDMP_BLOCKS; b++)
-    if (there[b]) gradient(v, b, x, 1.0 / blocks, mean);
-  for (int b = 0; b < PSDMP_BLOCKS && blocks > 1; b++) {
-    if (!there[b]) continue;
-    for (int i = 0; i < W; i++) g[i] = -mean[i];
-    gradient(v, b, x, 1, g);
+    if (!(any > 0)) continue;
+    blocks++;
+    gradient(v, b, x, g);
     through(v, g, y);
     for (int i = 0; i < W; i++)
-      for (int k = 0; k < W; k++) covariance[(long)i * W + k] += blocks / (blocks - 1.0) * y[i] * y[k];
+      for (int k = 0; k < W; k++) covariance[(long)i * W + k] += y[i] * y[k];
   }
+  for (long k = 0; k < (long)W * W; k++) covariance[k] *= blocks > 1 ? blocks / (blocks - 1.0) : 0;
 }
 
 void psdmp_instruments_doubt(psdmp_instruments *v, double rows, const double *x, double *classical, double *covariance) {
@@ -142,7 +136,7 @@ bool psdmp_instruments_new(psdmp_run *r, psdmp_instruments *v) {
   }
   size_t widest = (size_t)v->widest;
 #define PART(field, number) (v->field = psdmp_arena_alloc(&v->arena, (size_t)(number) * sizeof *v->field))
-  bool ok = PART(gradient, 3 * W) && PART(stacked, widest * widest) && PART(X, widest * G) && PART(T, G * G) && PART(scratch, psdmp_factor_scratch((int)G, (long)widest)) && PART(A, W * W) &&
+  bool ok = PART(gradient, 2 * W) && PART(stacked, widest * widest) && PART(X, widest * G) && PART(T, G * G) && PART(scratch, psdmp_factor_scratch((int)G, (long)widest)) && PART(A, W * W) &&
             PART(B, W * (W + 1)) && PART(solved, W * (W + 1)) && PART(LU, W * W) && PART(residual, W * (W + 1)) && PART(length, W) && PART(sum, W) && PART(pivot, W) &&
             psdmp_blocks_new(r->allocator, r->n, width, &v->blocks);
 #undef PART

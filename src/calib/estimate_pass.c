@@ -33,7 +33,7 @@ void psdmp_pass_shape(psdmp_pass *g) {
 typedef struct pass_part {
   double **R;      /* (equations x PSDMP_BLOCKS) NULL: no rows */
   double *count;   /* the same index */
-  double *numbers; /* (numbers) */
+  double *numbers; /* (numbers) NULL: none */
 } pass_part;
 
 static long triangles(const psdmp_pass *g) { return (long)g->equations * PSDMP_BLOCKS; }
@@ -58,8 +58,8 @@ static void *part_new(void *user) {
   if (!p) return NULL;
   p->R = psdmp_alloc(a, (size_t)triangles(g) * sizeof *p->R);
   p->count = psdmp_alloc(a, (size_t)triangles(g) * sizeof *p->count);
-  p->numbers = psdmp_alloc(a, (size_t)(g->numbers + 1) * sizeof *p->numbers);
-  if (p->R && p->count && p->numbers) return p;
+  p->numbers = psdmp_alloc(a, (size_t)g->numbers * sizeof *p->numbers);
+  if (p->R && p->count && (p->numbers || !g->numbers)) return p;
   part_free(user, p);
   return NULL;
 }
@@ -268,7 +268,7 @@ psdm_status psdmp_pass_run(psdmp_pass *g, psdmp_blocks *blocks, double *numbers,
 /* ---- other ranks ---- */
 
 static psdm_status get_request(psdmp_run *r, psdmp_bytes *from, psdmp_arena *arena, psdmp_pass *g, psdmp_simulation **simulation, psdm_error *error) {
-  int kind = -1;
+  int kind;
   bool known = psdmp_run_get(r, &r->band, from);
   PSDMP_GET(from, kind);
   PSDMP_GET(from, g->all);

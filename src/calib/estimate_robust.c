@@ -37,15 +37,15 @@ static double weight(weighing stage, double u, double *slope) {
 }
 
 static void note(double *seen, double u) {
-  double at = BINS / 2 + log(fmax(fabs(u), 1e-300)) / per_bin;
-  seen[at < 0 ? 0 : at >= BINS ? BINS - 1 : (int)at]++;
+  double at = BINS / 2 + log(fabs(u)) / per_bin;
+  seen[(int)fmin(fmax(at, 0), BINS - 1)]++; /* the first one also where there is no number */
 }
 
 static double median(const double *seen) {
   double all = 0, below = 0;
   int k = 0;
   for (int b = 0; b < BINS; b++) all += seen[b];
-  while (k < BINS - 1 && 2 * (below += seen[k]) < all) k++;
+  while (2 * (below += seen[k]) < all) k++;
   return all > 0 ? exp((k + 0.5 - BINS / 2) * per_bin) : 0;
 }
 

@@ -23,7 +23,7 @@ struct psdmp_simulation {
   psdm_robot *model, *plant;
   psdm_work *model_work, *plant_work;
   bool borrowed;                  /* the robots are another's */
-  double *pi;                     /* (S) */
+  double *pi;                     /* (S) zero but for the kept ones */
   double *last, *now;             /* (l) of the last pass, which is the next one's model, and of the present one */
   bool any, moved;                /* there was a pass; it was with the robot that was asked for */
   psdmp_band band;                /* of the reference */
@@ -61,7 +61,6 @@ static psdm_status choose_cutoff(psdmp_simulation *s, psdm_error *error) {
 /* every block of time is simulated from its beginning, as far as it goes */
 static bool simulated(const psdmp_simulation *s, const psdmp_prepared *p, long k) {
   if (p->label[k] < 0) return false;
-  if (s->share >= 1) return true;
   const psdm_calibrate_options *o = s->run->options;
   double all = (double)s->run->rows * (o->holdout_block > 0 ? 1 : 1 - o->holdout), at = (double)p->index[k] / all * PSDMP_BLOCKS;
   return at - floor(at) < s->share;
@@ -85,14 +84,12 @@ static psdm_status step(psdmp_simulation *s, double t, double h, double *q, doub
   int n = s->run->n;
   double x[PSDM_CALIBRATE_JOINTS], v[PSDM_CALIBRATE_JOINTS], a[PSDM_CALIBRATE_JOINTS], dx[PSDM_CALIBRATE_JOINTS], dv[PSDM_CALIBRATE_JOINTS];
   psdm_status status = PSDM_OK;
-  memcpy(x, q, (size_t)n * sizeof *x), memcpy(v, qd, (size_t)n * sizeof *v);
-  memset(dx, 0, sizeof dx), memset(dv, 0, sizeof dv);
+  for (int i = 0; i < n; i++) v[i] = a[i] = dx[i] = dv[i] = 0;
   for (int k = 0; k < 4 && !status; k++) {
-    if (k > 0)
-      for (int i = 0; i < n; i++) {
-        x[i] = q[i] + part[k] * h * v[i];
-        v[i] = qd[i] + part[k] * h * a[i];
-      }
+    for (int i = 0; i < n; i++) {
+      x[i] = q[i] + part[k] * h * v[i];
+      v[i] = qd[i] + part[k] * h * a[i];
+    }
     status = accelerate(s, t + part[k] * h, x, v, a);
     for (int i = 0; i < n; i++) dx[i] += weight[k] * h * v[i], dv[i] += weight[k] * h * a[i];
   }
@@ -113,7 +110,7 @@ static psdm_status run_rows(psdmp_simulation *s, const psdmp_stretch *stretch, c
     if (ready[k] && !moving) psdm_motion_at(s->reference, p->t[k], 2, state);
     if (ready[k] && moving) {
       double whole = p->t[k] - p->t[k - 1];
-      int steps = (int)fmax(1, ceil(whole * s->bandwidth / step_of_loop));
+      int steps = (int)ceil(whole * s->bandwidth / step_of_loop);
       for (int i = 0; i < steps && !status; i++) status = step(s, p->t[k - 1] + whole * i / steps, whole / steps, state, state + n);
     }
     moving = ready[k];
@@ -149,7 +146,6 @@ psdm_status psdmp_simulate(void *simulation, const psdmp_stretch *stretch, const
 /* theta as standard parameters with the same torques: each is that of the parameter it is named after, the rest is zero */
 static void set_robot(psdmp_simulation *s, psdm_robot *robot, const double *theta) {
   psdmp_run *r = s->run;
-  memset(s->pi, 0, (size_t)r->S * sizeof *s->pi);
   for (int j = 0; j < r->l; j++) s->pi[r->kept[j]] = theta[j];
   psdm_robot_set_parameters(robot, s->pi);
 }

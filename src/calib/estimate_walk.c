@@ -91,10 +91,10 @@ static psdm_status use_row(psdmp_walker *w, const psdmp_prepared *p, long k, con
   return status;
 }
 
-/* of rows before the stretch's own only what columns remember */
+/* of rows before the stretch's own only what columns remember, which is of positions */
 static void remember(psdmp_walker *w, const psdmp_prepared *p, long k) {
   int n = w->run->n;
-  for (int i = 0; i < n; i++) psdmp_columns_at(w->column[i], w->count[i], p->x[k * n + i], p->v[k * n + i], 0, &w->state[i], w->F + 16L * i);
+  for (int i = 0; i < n; i++) psdmp_columns_at(w->column[i], w->count[i], p->x[k * n + i], 0, 0, &w->state[i], w->F);
 }
 
 /* the auxiliary motion begins where the measured one is, with the same behind it */

@@ -29,7 +29,6 @@ void psdmp_factor_add(int w, double *R, long rows, double *X, double *scratch) {
   int panel = w < PANEL ? w : PANEL;
   long most = block_of(rows);
   double *triangle = scratch, *block = triangle + (long)w * w, *reflectors = block + most * w, *work = reflectors + (long)panel * w;
-  if (w <= 0 || rows <= 0) return;
   turn(w, w, R, triangle);
   for (long first = 0; first < rows; first += most) {
     long count = rows - first < most ? rows - first : most;

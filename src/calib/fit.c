@@ -129,7 +129,7 @@ void psdmp_fit_sigma(const psdmp_rows *rows, const double *cost, double *sigma) 
     int w = rows->base + rows->extras[j] + 1;
     double count = fmax(1, rows->count[j]), torque = 0;
     for (int i = 0; i < w; i++) torque += rows->R[j][(long)i * w + w - 1] * rows->R[j][(long)i * w + w - 1];
-    double share = rows->extras[j] + (total > 0 ? rows->base * rows->count[j] / total : 0);
+    double share = rows->extras[j] + rows->base * rows->count[j] / total; /* without any rows NAN, which fmax passes over */
     double least = torque > 0 ? 1e-9 * sqrt(torque / count) : 1; /* a joint without residual must not silence the others */
     sigma[j] = fmax(least, sqrt(cost[j] / fmax(1, count - share)));
   }

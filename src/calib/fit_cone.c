@@ -52,7 +52,7 @@ static void spread(psdmp_cone *c, const double *G) {
     memcpy(c->E + (long)i * wide, G + (long)i * full, sizeof *G * (size_t)c->own);
     c->E[(long)i * wide + c->M] = G[(long)i * full + c->W];
   }
-  if (standard > 0 && base > 0)
+  if (standard > 0)
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c->W, standard, base, 1, G + c->own, full, c->rows->K, standard, 0, c->E + c->own, wide);
 }
 
@@ -76,7 +76,6 @@ static void set_signs(psdmp_cone *c) {
   for (int j = 0, first = 0; j < c->rows->n; first += c->rows->extras[j++])
     for (int k = 0; k < c->rows->extras[j]; k++) c->sign[first + k] = o->nonnegative && o->nonnegative[j] && o->nonnegative[j][k];
   for (int i = c->own + 10 * c->rows->links; i < c->M; i++) c->sign[i] = o->drives_nonnegative;
-  c->positives = 0;
   for (int i = 0; i < c->M; i++) c->positives += c->sign[i] > 0;
 }
 

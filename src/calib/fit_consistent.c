@@ -100,12 +100,10 @@ static bool move_link(const double *from, const double *z, double t, double *L, 
   return psdmp_pseudo_positive(pi);
 }
 
+/* scalars stay inside by the step's length */
 static bool move(psdmp_cone *c, double t, const double *x, const double *L) {
   bool inside = true;
-  for (int i = 0; i < c->M; i++) {
-    c->x[i] = x[i] + t * c->step[i];
-    inside = inside && !(c->sign[i] > 0 && !(c->x[i] > 0));
-  }
+  for (int i = 0; i < c->M; i++) c->x[i] = x[i] + t * c->step[i];
   for (int k = 0; k < c->rows->links && inside; k++) inside = move_link(L + 16 * k, c->step + c->own + 10 * k, t, c->L + 16 * k, c->x + c->own + 10 * k);
   return inside;
 }
@@ -155,7 +153,7 @@ static bool centre(psdmp_cone *c, double enough, double *spare, psdmp_fit *fit) 
  * pull is never weaker than mu on the way, and where the data pull hard the way begins higher. The end does not depend on it: f is strictly convex. */
 static bool follow(psdmp_cone *c, double *spare, psdmp_fit *fit) {
   int count = 4 * c->rows->links + c->positives;
-  double first = psdmp_cone_newton(c, false) / (count > 0 ? count : 1);
+  double first = psdmp_cone_newton(c, false) / fmax(1, count);
   double torque = cblas_dnrm2(c->W, c->E + c->M, c->M + 1), rounding = 1e-22 * torque * torque; /* decrements below are that of the rows' twelfth digits */
   if (!isfinite(first)) return false;
   while (c->mu < first) c->mu /= 0.15;
@@ -185,9 +183,6 @@ static void tell(const psdmp_cone *c, double *spare, psdmp_fit *fit) {
   psdmp_fit_finish(c->rows, c->options->sigma, seen, C, c->W, at, fit);
 }
 
-/* behind what the factor takes */
-static double *spare_of(const psdmp_cone *c) { return c->scratch + psdmp_factor_scratch(c->M + 1, c->W); }
-
 psdm_status psdmp_fit_surrogate(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
   psdmp_cone c;
   psdm_status status = psdmp_cone_start(&c, rows, options, scratch);
@@ -198,7 +193,7 @@ psdm_status psdmp_fit_surrogate(const psdmp_rows *rows, const psdmp_fit_options 
   psdmp_cone_unfold(&c);
   for (int i = 0; i < c.M; i++) c.x[i] += c.step[i];
   fit->steps = 1, fit->gap = 0, fit->decrement = 0, fit->rank = c.W;
-  tell(&c, spare_of(&c), fit);
+  tell(&c, c.scratch, fit);
   fit->feasible = psdmp_cone_stand(&c, true);
   return PSDM_OK;
 }
@@ -210,8 +205,8 @@ psdm_status psdmp_fit_consistent(const psdmp_rows *rows, const psdmp_fit_options
   if (options->start) memcpy(c.x + c.own, options->start, sizeof *c.x * (size_t)rows->standard);
   c.mu = 10;
   if (!psdmp_cone_stand(&c, false)) return PSDM_E_ARGUMENT;
-  fit->steps = 0, fit->decrement = 0, fit->rank = c.W;
-  double *spare = spare_of(&c);
+  fit->steps = 0, fit->rank = c.W;
+  double *spare = c.scratch; /* between Newton's steps nobody needs it */
   if (!follow(&c, spare, fit)) return PSDM_E_ARGUMENT;
   fit->feasible = psdmp_cone_stand(&c, true);
   if (fit->covariance && !isfinite(psdmp_cone_newton(&c, true))) return PSDM_E_ARGUMENT;

@@ -105,7 +105,7 @@ static bool nearest(int W, int rank, const double *s, const double *share, doubl
   for (int k = 0; k < rank; k++) A[k + (long)k * rows] = s[k];
   for (int i = 0; i < W; i++) A[i + (long)rank * rows] = share[i];
   A[W + (long)rank * rows] = below;
-  if (singular(rows, columns, A, sigma, U, VT, integers, at, work_words(W + 1)) < 0) return false;
+  if (singular(rows, columns, A, sigma, U, VT, integers, at, work_words(W)) < 0) return false;
   double last = VT[rank + (long)rank * columns];
   if (!(fabs(last) > 1e-12)) return false;
   for (int k = 0; k < rank; k++) y[k] = -VT[rank + (long)k * columns] / last;

@@ -10,9 +10,7 @@
 size_t psdmp_fit_sandwich_scratch(const psdmp_rows *rows) {
   size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), M = (size_t)(psdmp_fit_own(rows) + rows->standard), widest = (size_t)psdmp_fit_widest(rows);
   size_t linear = (W + 1) * (W + 1) + W * W + W + psdmp_fit_solve_scratch((int)W) + psdmp_fit_gather_scratch(rows);
-  size_t held = psdmp_cone_scratch(rows) + W * M, most = linear > held ? linear : held;
-  size_t left_out = 4 * W + (W + 1) * (W + 1) + 2 * W * W + psdmp_fit_gather_scratch(rows);
-  if (left_out > most) most = left_out;
+  size_t held = psdmp_cone_scratch(rows) + W * M, most = linear > held ? linear : held; /* blocks left out take less than linear fits */
   return 2 * W * W + 4 * W + 2 * widest + most;
 }
 
@@ -34,7 +32,7 @@ static psdm_status inverse_held(const psdmp_rows *rows, const psdmp_fit_options 
   int count = 4 * rows->links + c.positives;
   memcpy(c.x, fit->phi, sizeof *c.x * (size_t)c.own);
   memcpy(c.x + c.own, fit->pi, sizeof *c.x * (size_t)rows->standard);
-  c.mu = count > 0 ? fit->gap / count : 0;
+  c.mu = fit->gap / fmax(1, count);
   if (!psdmp_cone_stand(&c, c.mu > 0) || !isfinite(psdmp_cone_newton(&c, c.mu > 0))) return PSDM_E_ARGUMENT;
   psdmp_cone_root(&c, J);
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, c.W, c.W, c.M, 1, J, c.M, J, c.M, 0, C, c.W);

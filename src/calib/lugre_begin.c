@@ -21,24 +21,22 @@ enum { LINEAR = 5 + POSES_MOST }; /* columns at most: Fc, Fv, offset, sigma1, in
 
 typedef struct sums {
   int n;
-  double A[LINEAR * LINEAR], b[LINEAR], square;
+  double A[LINEAR * LINEAR], b[LINEAR], square; /* A: upper triangle */
 } sums;
 
 static void add_row(sums *s, const double *row, double tau) {
   for (int i = 0; i < s->n; i++) {
-    for (int k = 0; k <= i; k++) s->A[i * s->n + k] += row[i] * row[k];
+    for (int k = i; k < s->n; k++) s->A[i * s->n + k] += row[i] * row[k];
     s->b[i] += row[i] * tau;
   }
   s->square += tau * tau;
 }
 
 /* columns that hang on those before get 0 */
-static double solve(sums *s, double *x) {
+static double solve(const sums *s, double *x) {
   int n = s->n;
   bool shown[LINEAR];
   double X[LINEAR * LINEAR], left = s->square;
-  for (int i = 0; i < n; i++)
-    for (int k = 0; k < i; k++) s->A[k * n + i] = s->A[i * n + k];
   psdmp_lugre_invert(n, s->A, X, shown);
   for (int i = 0; i < n; i++) {
     x[i] = 0;
@@ -58,11 +56,10 @@ typedef struct fast {
   signed char *pose;    /* (rows) */
 } fast;
 
-static double clamped(double x, double low, double high) { return fmin(fmax(x, low), high); }
-static double exponent_of(double x) { return exp(clamped(x, -3, 1.6)); } /* d from 0.05 to 5 */
+static double exponent_of(double x) { return exp(fmin(fmax(x, -3), 1.6)); } /* d from 0.05 to 5 */
 
 static void fast_row(const fast *f, long i, double d, double *row) {
-  double sign = f->v[i] < 0 ? -1 : 1;
+  double sign = copysign(1, f->v[i]);
   memset(row, 0, sizeof *row * (size_t)(3 + f->poses));
   row[0] = sign;
   row[1] = sign * pow(fabs(f->v[i]), d);
@@ -74,7 +71,7 @@ static void fast_row(const fast *f, long i, double d, double *row) {
 static int fast_residual(void *user, int m, int n, const double *x, double *residual, int iflag) {
   const fast *f = user;
   sums s = {.n = 3 + f->poses};
-  double d = exponent_of(x[0]), row[LINEAR], linear[LINEAR];
+  double row[LINEAR], linear[LINEAR], d = exponent_of(x[0]);
   (void)n, (void)iflag;
   for (long i = 0; i < f->rows; i++) {
     fast_row(f, i, d, row);
@@ -104,11 +101,11 @@ static void take_fast(const psdmp_lugre *w, double above, fast *f) {
 
 /* d and what is left; memory: (rows) each */
 static double fit_fast(fast *f, double *residual, double *derivative, double *spare, double *d) {
-  double x[1] = {log(0.7)}, diagonal[1], qtf[1], one[1], two[1], three[1], square = 0;
-  int pivot[1], evaluations, m = (int)f->rows;
-  lmdif(fast_residual, f, m, 1, x, residual, 1e-6, 1e-4, 0, 30, 1e-4, diagonal, 1, 1, 0, &evaluations, derivative, m, pivot, qtf, one, two, three, spare);
+  double x = log(0.7), diagonal, qtf, one, two, three, square = 0;
+  int pivot, evaluations, m = (int)f->rows;
+  lmdif(fast_residual, f, m, 1, &x, residual, 1e-6, 1e-4, 0, 30, 1e-4, &diagonal, 1, 1, 0, &evaluations, derivative, m, &pivot, &qtf, &one, &two, &three, spare);
   for (int i = 0; i < m; i++) square += residual[i] * residual[i];
-  *d = exponent_of(x[0]);
+  *d = exponent_of(x);
   return sqrt(square / m);
 }
 
@@ -116,7 +113,7 @@ static double fit_fast(fast *f, double *residual, double *derivative, double *sp
 static psdm_status fit_fast_rows(psdmp_lugre *w, fast *f, double *d) {
   static const double thresholds[] = {0.3, 0.2, 0.12, 0.07, 0.04, 0.02};
   size_t used = (size_t)w->used;
-  double *memory = psdmp_arena_alloc_raw(&w->arena, 6 * used * sizeof *memory), first = 0;
+  double *memory = psdmp_arena_alloc_raw(&w->arena, 6 * used * sizeof *memory), first = INFINITY;
   f->pose = psdmp_arena_alloc_raw(&w->arena, used);
   if (!memory || !f->pose) return PSDM_E_MEMORY;
   f->v = memory, f->a = memory + used, f->tau = memory + 2 * used;
@@ -148,7 +145,7 @@ static void set_viscous(shape *s) {
   double *out = s->viscous;
   for (int p = 0; p < s->w->pieces; p++) {
     const psdmp_lugre_piece *piece = &s->w->piece[p];
-    for (long i = 0; i < piece->rows; i++) out[i] = ((piece->v[i] > 0) - (piece->v[i] < 0)) * pow(fabs(piece->v[i]), s->d);
+    for (long i = 0; i < piece->rows; i++) out[i] = copysign(pow(fabs(piece->v[i]), s->d), piece->v[i]);
     if (s->w->options->filter) psdm_filter_zero_phase(s->w->options->filter, piece->rows, 1, out, s->w->scratch);
     out += piece->rows;
   }
@@ -156,20 +153,19 @@ static void set_viscous(shape *s) {
 
 /* the last column of a piece's sums is solved for on its own, and what is left of the others added to those of all pieces */
 static void add_without_last(const sums *piece, sums *all) {
-  int n = piece->n - 1, wide = piece->n;
-  const double *last = piece->A + n * wide;
-  double share = last[n] > 0 ? 1 / last[n] : 0;
-  for (int i = 0; i < n; i++) {
-    for (int k = 0; k <= i; k++) all->A[i * n + k] += piece->A[i * wide + k] - share * last[i] * last[k];
-    all->b[i] += piece->b[i] - share * last[i] * piece->b[n];
+  int rest = piece->n - 1, wide = piece->n;
+  const double *last = piece->A + rest; /* its column */
+  double share = psdmp_lugre_by_square(last[rest * wide]);
+  for (int i = 0; i < rest; i++) {
+    for (int k = i; k < rest; k++) all->A[i * rest + k] += piece->A[i * wide + k] - share * last[i * wide] * last[k * wide];
+    all->b[i] += piece->b[i] - share * last[i * wide] * piece->b[rest];
   }
-  all->square += piece->square - share * piece->b[n] * piece->b[n];
+  all->square += piece->square - share * piece->b[rest] * piece->b[rest];
 }
 
 /* columns: Fc, Fv, offset, sigma1, inertias; and of each piece the bend at its beginning */
 static void sum_shape(const shape *s, sums *all) {
   const double *columns = s->w->columns, *viscous = s->viscous;
-  all->n = 4 + s->w->poses;
   for (int p = 0; p < s->w->pieces; p++) {
     const psdmp_lugre_piece *piece = &s->w->piece[p];
     sums sum = {.n = all->n + 1};
@@ -188,7 +184,7 @@ static void sum_shape(const shape *s, sums *all) {
 static double left_over(shape *s, const double *x) {
   psdm_friction f = {.coulomb = 1, .stat = exp(x[1]), .stribeck = exp(x[2]), .sigma0 = exp(-x[0])};
   double linear[LINEAR];
-  sums sum = {0};
+  sums sum = {.n = 4 + s->w->poses};
   psdmp_lugre_columns(s->w, &f, BRISTLES_ONLY);
   sum_shape(s, &sum);
   double left = solve(&sum, linear);
@@ -224,7 +220,6 @@ static double travel(const psdmp_lugre *w) {
 
 /* bristles' length, where Stribeck is not */
 static bool scan_lengths(shape *s, double way) {
-  s->damped = false;
   for (int k = 2; k <= 14; k++) {
     double x[3] = {log(way) - 0.5 * k * log(10), 0, log(s->w->fastest)};
     left_over(s, x);
@@ -309,7 +304,6 @@ static int best_curves(const fast *f, double fastest, double d, curve best[BEGIN
 static psdm_status search(shape *s, double way) {
   double low[3] = {log(way) - 20, log(0.1), log(s->w->fastest) - 12}, high[3] = {log(way), log(10), log(s->w->fastest)}, step[3] = {0.5, 0.15, 0.5}, x[3], value;
   memcpy(x, s->x, sizeof x);
-  for (int k = 0; k < 3; k++) x[k] = clamped(x[k], low[k], high[k]);
   const psdmp_nlopt_table *nlopt = s->nlopt;
   nlopt_opt o = s->simplex = nlopt->create(NLOPT_LN_NELDERMEAD, 3);
   if (!o) return PSDM_E_MEMORY;

@@ -15,7 +15,7 @@ static const double dependent = 1e-11;
 
 /* R^-1 of A = R^T R (unit diagonal), columns that hang on those before left out */
 static void invert_root(int n, const double *A, double *T, bool *shown) {
-  double R[UNKNOWNS * UNKNOWNS] = {0};
+  double R[UNKNOWNS * UNKNOWNS];
   memset(T, 0, sizeof *T * (size_t)(n * n));
   for (int k = 0; k < n; k++) {
     double left = A[k * n + k];
@@ -26,10 +26,7 @@ static void invert_root(int n, const double *A, double *T, bool *shown) {
       left -= R[i * n + k] * R[i * n + k];
     }
     shown[k] = left > dependent;
-    if (!shown[k]) {
-      for (int i = 0; i < k; i++) R[i * n + k] = 0;
-      continue;
-    }
+    if (!shown[k]) continue;
     R[k * n + k] = sqrt(left);
     T[k * n + k] = 1 / R[k * n + k];
     for (int i = k - 1; i >= 0; i--) {
@@ -42,15 +39,15 @@ static void invert_root(int n, const double *A, double *T, bool *shown) {
 
 void psdmp_lugre_invert(int n, const double *A, double *X, bool *shown) {
   double scaled[UNKNOWNS * UNKNOWNS], T[UNKNOWNS * UNKNOWNS], size[UNKNOWNS];
-  for (int i = 0; i < n; i++) size[i] = A[i * n + i] > 0 ? sqrt(A[i * n + i]) : 0;
+  for (int i = 0; i < n; i++) size[i] = A[i * n + i] > 0 ? sqrt(A[i * n + i]) : 1;
   for (int i = 0; i < n; i++)
-    for (int k = 0; k < n; k++) scaled[i * n + k] = size[i] > 0 && size[k] > 0 ? A[i * n + k] / (size[i] * size[k]) : 0;
+    for (int k = i; k < n; k++) scaled[i * n + k] = A[i * n + k] / (size[i] * size[k]);
   invert_root(n, scaled, T, shown);
   for (int i = 0; i < n; i++)
     for (int k = 0; k < n; k++) {
       double sum = 0;
       for (int m = 0; m < n; m++) sum += T[i * n + m] * T[k * n + m];
-      X[i * n + k] = shown[i] && shown[k] ? sum / (size[i] * size[k]) : 0;
+      X[i * n + k] = sum / (size[i] * size[k]);
     }
 }
 
@@ -87,16 +84,15 @@ static void add_square(int n, const double *C, const double *g, double *V) {
 
 /* V = B/(B-1) sum over blocks of (C g)(C g)^T; the gradients' mean is zero at the answer */
 static void sandwich(int n, long used, long length, const double *residual, const double *J, const double *C, double *V) {
-  long blocks = (used + length - 1) / length;
+  double blocks = 0;
   memset(V, 0, sizeof *V * (size_t)(n * n));
-  for (long b = 0; b < blocks; b++) {
+  for (long at = 0; at < used; at += length, blocks++) {
     double g[UNKNOWNS] = {0};
-    long end = (b + 1) * length < used ? (b + 1) * length : used;
     for (int k = 0; k < n; k++)
-      for (long i = b * length; i < end; i++) g[k] += J[k * used + i] * residual[i];
+      for (long i = at; i < used && i < at + length; i++) g[k] += J[k * used + i] * residual[i];
     add_square(n, C, g, V);
   }
-  for (int i = 0; i < n * n && blocks > 1; i++) V[i] *= (double)blocks / (double)(blocks - 1);
+  for (int i = 0; i < n * n; i++) V[i] *= blocks / (blocks - 1);
 }
 
 /* a covariance keeps its correlations while a number's doubt grows to the other's */
@@ -114,7 +110,7 @@ void psdmp_lugre_doubt_at(const psdmp_lugre *w, const psdmp_lugre_point *point, 
     for (int k = 0; k <= i; k++) {
       double sum = 0;
       for (long row = 0; row < w->used; row++) sum += J[i * w->used + row] * J[k * w->used + row];
-      G[i * n + k] = G[k * n + i] = sum;
+      G[k * n + i] = sum;
     }
   psdmp_lugre_invert(n, G, d->inverse, d->shown);
   if (!residual) return;

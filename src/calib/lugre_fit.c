@@ -63,7 +63,7 @@ psdm_status psdmp_lugre_open(int pieces, const psdmp_lugre_piece *piece, int pos
   w->columns = psdmp_arena_alloc_raw(&w->arena, (size_t)w->rows * WITH_DERIVATIVES * sizeof *w->columns);
   w->tau = psdmp_arena_alloc_raw(&w->arena, (size_t)w->used * sizeof *w->tau);
   w->start = psdmp_arena_alloc_raw(&w->arena, (size_t)w->used * sizeof *w->start);
-  w->scratch = psdmp_arena_alloc_raw(&w->arena, (scratch + 1) * sizeof *w->scratch);
+  w->scratch = psdmp_arena_alloc_raw(&w->arena, scratch * sizeof *w->scratch);
   if (!w->columns || !w->tau || !w->start || !w->scratch) return psdmp_fail_status(error, PSDM_E_MEMORY);
   take_measured(w);
   return PSDM_OK;
@@ -121,7 +121,7 @@ static double dot(long count, const double *a, const double *b) {
 
 /* takes from y what it has of x; how much that is of x */
 static double take_out(long count, const double *x, double square, double *y) {
-  double share = square > 0 ? dot(count, x, y) / square : 0;
+  double share = dot(count, x, y) * psdmp_lugre_by_square(square);
   for (long i = 0; i < count; i++) y[i] -= share * x[i];
   return share;
 }
@@ -272,10 +272,10 @@ static int evaluate(void *user, int m, int n, const double *x, double *residual,
 
 /* the sum of squares that is left */
 static double descend(search *s, bool roughly) {
-  double x[UNKNOWNS] = {0}, diagonal[UNKNOWNS], qtf[UNKNOWNS], one[UNKNOWNS], two[UNKNOWNS], three[UNKNOWNS];
+  double x[UNKNOWNS], diagonal[UNKNOWNS], qtf[UNKNOWNS], one[UNKNOWNS], two[UNKNOWNS], three[UNKNOWNS];
   int pivot[UNKNOWNS], which[UNKNOWNS], values, jacobians, m = (int)s->w->used, n = psdmp_lugre_free_numbers(s->w, &s->point, which);
   coordinates_of(s->w, &s->point, x);
-  memcpy(s->x, x, sizeof s->x);
+  memcpy(s->x, x, sizeof *x * (size_t)n);
   lmder(evaluate, s, m, n, x, s->residual, s->J, m, roughly ? 1e-4 : 1e-10, roughly ? 1e-3 : 1e-8, 0, 60, diagonal, 1, 0.1, 0, &values, &jacobians, pivot, qtf,
         one, two, three, s->spare);
   set_coordinates(s, x);

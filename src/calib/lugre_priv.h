@@ -61,6 +61,9 @@ bool psdmp_lugre_logarithmic(int which);
  * needs residual. */
 void psdmp_lugre_residual(psdmp_lugre *work, const psdmp_lugre_point *point, double *residual, double *J, double *bend);
 
+/* 1 by the square of what is left of a piece's beginning; 0 where that is so little that products of it are not exact any more: nothing of the beginning is in the torque */
+static inline double psdmp_lugre_by_square(double square) { return square > 1e-280 ? 1 / square : 0; }
+
 /* ---- doubt ---- */
 
 typedef struct psdmp_lugre_doubt {
@@ -73,7 +76,7 @@ typedef struct psdmp_lugre_doubt {
 /* From residual and J of the point; blocks of rows at least. */
 void psdmp_lugre_doubt_at(const psdmp_lugre *work, const psdmp_lugre_point *point, const double *residual, const double *J, psdmp_lugre_doubt *doubt);
 
-/* X = A^-1 of a positive definite matrix (n x n) by Cholesky after scaling; rows and columns of X are 0, and shown false, where a column hangs on those before. */
+/* X = A^-1 of a positive definite matrix (n x n) by Cholesky after scaling; only A's upper triangle is read. Rows and columns of X are 0, and shown false, where a column hangs on those before. */
 void psdmp_lugre_invert(int n, const double *A, double *X, bool *shown);
 
 /* False, and the work is stopped, when the caller says so. */

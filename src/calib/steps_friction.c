@@ -52,10 +52,10 @@ typedef struct friction {
 /* whether joint k hangs on the joint of q j: then its position changes what q j feels; coupled joints always do */
 static bool hangs_on(const psdm_robot *robot, int k, int j) {
   if (psdm_robot_coupled(robot)) return true;
-  int at = -1;
+  int at = 0; /* there is one */
   for (int i = 0; i < psdm_robot_joints(robot); i++)
     if (psdm_robot_joint(robot, i)->q == k) at = i;
-  for (at = at < 0 ? -1 : psdm_robot_joint(robot, at)->parent; at >= 0; at = psdm_robot_joint(robot, at)->parent)
+  for (at = psdm_robot_joint(robot, at)->parent; at >= 0; at = psdm_robot_joint(robot, at)->parent)
     if (psdm_robot_joint(robot, at)->q == j) return true;
   return false;
 }
@@ -190,13 +190,11 @@ static bool going_on(void *user, double share) {
   return psdmp_steps_going_on(f->s, psdmp_steps_drive(f->s, f->drive), f->low + (f->high - f->low) * share);
 }
 
-/* whether what is left of the training rows has a mean that neither noise nor the doubt of earlier numbers explains */
-static bool constant_left(const friction *f, const double *model) {
+/* whether what is left of the training rows has a mean that neither noise nor the doubt of earlier numbers explains; slope: (columns) zeros */
+static bool constant_left(const friction *f, const double *model, double *slope) {
   const psdmp_steps *s = f->s;
-  double sum[PSDMP_STEP_BLOCKS] = {0}, count[PSDMP_STEP_BLOCKS] = {0}, *slope = PSDMP_NEW(f->own, f->columns, double), mean = 0, scatter = 0, rows = 0,
-         doubt = 0;
+  double sum[PSDMP_STEP_BLOCKS] = {0}, count[PSDMP_STEP_BLOCKS] = {0}, mean = 0, scatter = 0, rows = 0, doubt = 0;
   int blocks = 0;
-  if (!slope) return false;
   for (int k = 0; k < f->stretches; k++) {
     const stretch *t = &f->stretch[k];
     for (long i = 0; i < t->rows; i++) {
@@ -217,8 +215,10 @@ static bool constant_left(const friction *f, const double *model) {
 
 /* fits; with a constant torque where the rows ask for one */
 static psdm_status fit_twice(friction *f, psdmp_lugre_options *o, psdmp_lugre_answer *a, psdm_error *error) {
+  double *slope = PSDMP_NEW(f->own, f->columns, double);
+  if (!slope) return psdmp_steps_no_memory(error);
   psdm_status status = psdmp_lugre_fit(f->stretches, f->piece, f->poses, o, f->s->allocator, a, error);
-  if (status || !constant_left(f, a->model)) return status;
+  if (status || !constant_left(f, a->model, slope)) return status;
   o->offset = true;
   return psdmp_lugre_fit(f->stretches, f->piece, f->poses, o, f->s->allocator, a, error);
 }
@@ -252,10 +252,10 @@ static psdm_status keep(friction *f, const psdmp_lugre_options *o, const psdmp_l
 }
 
 static void say_lost(friction *f, const psdmp_lugre_answer *a, bool offset) {
-  char names[100];
+  char names[100]; /* of seven keys */
   int at = 0;
   for (int k = 0; k < NUMBERS - 1; k++)
-    if (!a->fitted[k] && at < 80) at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", at ? ", " : "", psdmp_lugre_key[k]);
+    if (!a->fitted[k]) at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", at ? ", " : "", psdmp_lugre_key[k]);
   if (at) psdmp_steps_remark(f->s, "friction of '%.60s': the motion does not show %s", psdmp_steps_drive(f->s, f->drive), names);
   if (offset) psdmp_steps_remark(f->s, "friction of '%.60s': a constant torque of %.3g is left", psdmp_steps_drive(f->s, f->drive), a->friction.offset);
 }

@@ -133,9 +133,75 @@ static void robust_rows(void **state) {
     }
 }
 
+/* a drive of as many columns as there may be, its arrays with nothing behind them: the bin of each residual, and weights at the very limits of their stages */
+static void robust_edges(void **state) {
+  (void)state;
+  static const struct {
+    double u;
+    int bin;
+  } far[] = {{0, 0}, {1e-300, 0}, {1e-9, 0}, {1e10, BINS - 1}, {1e300, BINS - 1}, {INFINITY, BINS - 1}, {-INFINITY, BINS - 1}, {NAN, 0}};
+  enum { MOST = 16, FAR = sizeof far / sizeof *far };
+  psdmp_choice own[1] = {{.count = MOST}};
+  psdmp_run run = {.n = 1, .l = 1, .S = 1, .choice = own};
+  double x[1 + MOST] = {0}, scale = 0.5, tau, *Y = fenced_new(sizeof *Y), *F = fenced_new(MOST * sizeof *F), *numbers = fenced_new((4 + BINS) * sizeof *numbers);
+  const bool fitted = true;
+  psdmp_pass pass = {.kind = PSDMP_PASS_ROBUST, .run = &run, .x = x, .scale = &scale};
+  psdmp_pass_rows to = {.pass = &pass, .run = &run, .numbers = numbers};
+  const psdmp_walk_row row = {.fitted = &fitted, .Y = Y, .F = F, .tau = &tau};
+  *Y = 0.5;
+  for (int c = 0; c < MOST; c++) F[c] = 1 + c;
+  psdmp_pass_shape(&pass);
+  assert_true(psdmp_blocks_new(NULL, 1, pass.width, &to.blocks));
+  for (int b = 0; b < BINS + FAR; b++) {
+    double u = b < BINS ? exp((b + 0.5 - BINS / 2) / 100) * (b % 2 ? -1 : 1) : far[b - BINS].u;
+    memset(numbers, 0, (4 + BINS) * sizeof *numbers);
+    tau = -u * scale;
+    psdmp_robust_row(&to, &row);
+    for (int k = 0; k < BINS; k++) assert_true(numbers[4 + k] == (k == (b < BINS ? b : far[b - BINS].bin)));
+    assert_true(numbers[0] == 1 && numbers[1] == 1 && numbers[2] == 1 && numbers[3] == 0 && to.blocks.waiting[0] == 0);
+  }
+  scale = 1;
+  const struct {
+    int stage;
+    double u, weight, slope;
+    bool out;
+  } limits[] = {{HUBER, 1.345, 1, 1, false}, {HUBER, nextafter(1.345, 2), 1, 0, false}, {HUBER, -1.345, 1, 1, false}, {HUBER, 13.45, 0.1, 0, false}, {HUBER, 13.46, 1.345 / 13.46, 0, true},
+                {TUKEY, 4.685, 0, 0, true},  {TUKEY, -4.685, 0, 0, true}, {TUKEY, 0, 1, 1, false}};
+  assert_true(1.345 / 13.45 == 0.1);
+  for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+    memset(numbers, 0, (4 + BINS) * sizeof *numbers);
+    psdmp_blocks_clear(&to.blocks);
+    pass.stage = limits[k].stage, tau = -limits[k].u;
+    psdmp_robust_row(&to, &row);
+    assert_true(fabs(numbers[0] - limits[k].weight) < 1e-15 && numbers[1] == limits[k].slope && numbers[2] == 1 && numbers[3] == limits[k].out);
+    assert_int_equal(to.blocks.waiting[0], limits[k].weight > 0);
+    if (!(limits[k].weight > 0)) continue;
+    const double *equation = to.blocks.chunk[0];
+    double root = sqrt(limits[k].weight);
+    for (int c = 0; c < 2 + MOST; c++) assert_true(fabs(equation[c] - root * (c == 0 ? 0.5 : c <= MOST ? c : tau)) < 1e-14 * (1 + MOST));
+  }
+  /* the other kinds copy as many */
+  double *tau_alone = fenced_new(sizeof *tau_alone);
+  *tau_alone = 3;
+  for (int kind = PSDMP_PASS_DIDIM; kind <= PSDMP_PASS_IV; kind++) {
+    const psdmp_walk_row auxiliary = {.fitted = &fitted, .Y = Y, .F = F, .tau = tau_alone, .Y_auxiliary = Y, .F_auxiliary = F};
+    psdmp_blocks_free(&to.blocks);
+    pass.kind = (psdmp_pass_kind)kind;
+    psdmp_pass_shape(&pass);
+    assert_true(psdmp_blocks_new(NULL, 1, pass.width, &to.blocks));
+    (kind == PSDMP_PASS_IV ? psdmp_iv_row : psdmp_didim_row)(&to, &auxiliary);
+    const double *equation = to.blocks.chunk[0];
+    int half = 1 + MOST, times = kind == PSDMP_PASS_IV ? 2 : 1;
+    for (int c = 0; c < times * half; c++) assert_true(equation[c] == (c % half ? c % half : 0.5));
+    assert_true(equation[times * half] == 3);
+  }
+  psdmp_blocks_free(&to.blocks);
+  fenced_free(Y), fenced_free(F), fenced_free(numbers), fenced_free(tau_alone);
+}
+
 /* ---- doubt over blocks ---- */
 
-enum { SAMPLES = 800, BLOCKED = 15 }; /* the last blocks have no rows */
+enum { SAMPLES = 800, BLOCKED = 16 }; /* the last blocks have no rows, the one before them has one row of the second drive */
 
 /* [columns tau] of all rows side by side, weighted, and the block of each */
 typedef struct stacked {
@@ -147,7 +213,8 @@ static void fill(rng *g, psdmp_blocks *b, const double *sigma, stacked *all) {
   all->rows = 0;
   for (int k = 0; k < SAMPLES; k++)
     for (int i = 0; i < N; i++) {
-      int own = choice[i].count, first = i ? L + OWN0 : L, block = k * BLOCKED / SAMPLES;
+      int own = choice[i].count, first = i ? L + OWN0 : L, block = k + 1 < SAMPLES ? k * (BLOCKED - 1) / SAMPLES : BLOCKED - 1;
+      if (!i && block == BLOCKED - 1) continue;
       double *row = psdmp_blocks_row(b, i, block), tau = rng_uniform(g, -1, 1) + (block % 3 ? 0.2 : -0.3);
       for (int j = 0; j < L + own; j++) row[j] = rng_uniform(g, -1, 1), tau += row[j] * (j + 1);
       row[L + own] = tau;
@@ -262,6 +329,123 @@ static void change(void **state) {
   assert_true(psdmp_estimate_change(3, before, other, classical) == 1.5 && psdmp_estimate_change(3, x, x, classical) == 0);
 }
 
+/* no block, and one alone: nothing can be left out */
+static void few_blocks(void **state) {
+  (void)state;
+  const double sigma[N] = {0.5, 2};
+  const int width[N] = {L + OWN0 + 1, L + OWN1 + 1};
+  rng g = rng_start("few blocks");
+  for (int blocks = 0; blocks < 2; blocks++) {
+    double K[L * L] = {0}, x[W], covariance[W * W];
+    psdmp_run run = {.n = N, .l = L, .S = L, .K = K, .choice = choice};
+    psdmp_blocks b;
+    assert_true(psdmp_blocks_new(NULL, N, width, &b));
+    for (int k = 0; k < 100 * blocks; k++) {
+      double *row = psdmp_blocks_row(&b, k % N, 5);
+      for (int c = 0; c < width[k % N]; c++) row[c] = rng_uniform(&g, -1, 1);
+    }
+    psdmp_blocks_flush(&b);
+    for (int k = 0; k < W; k++) x[k] = k + 1;
+    for (int k = 0; k < W * W; k++) covariance[k] = 7;
+    psdm_status status = psdmp_blocks_jackknife(&run, &b, sigma, x, covariance);
+    if (!blocks) assert_int_equal(status, PSDM_OK);
+    for (int k = 0; k < W * W; k++) assert_true(covariance[k] == 0);
+    psdmp_blocks_free(&b);
+  }
+}
+
+/* more drives than two, each with a column of its own, and no noise: what torques were made of is found, also without each fold */
+static void eight_drives(void **state) {
+  (void)state;
+  enum { EIGHT = 8, BASE = 2, ALL = BASE + EIGHT };
+  rng g = rng_start("eight drives");
+  psdmp_choice own[EIGHT];
+  int width[EIGHT];
+  double K[BASE * BASE] = {0}, sigma[EIGHT], x[ALL], V[ALL * ALL], classical[ALL * ALL], folds[PSDMP_FOLDS * ALL];
+  psdmp_run run = {.n = EIGHT, .l = BASE, .S = BASE, .K = K, .choice = own};
+  psdmp_blocks b;
+  for (int i = 0; i < EIGHT; i++) own[i] = (psdmp_choice){.count = 1}, width[i] = BASE + 2, sigma[i] = 1 + i;
+  assert_true(psdmp_blocks_new(NULL, EIGHT, width, &b));
+  for (int k = 0; k < 100 * EIGHT; k++) {
+    int i = k % EIGHT;
+    double *row = psdmp_blocks_row(&b, i, k * PSDMP_BLOCKS / (100 * EIGHT));
+    for (int c = 0; c <= BASE; c++) row[c] = rng_uniform(&g, -1, 1);
+    row[BASE + 1] = 3 * row[0] - 2 * row[1] + (1 + i) * row[2];
+  }
+  psdmp_blocks_flush(&b);
+  psdmp_estimated e = {.x = x, .covariance = V, .classical = classical, .folds = folds};
+  assert_int_equal(psdmp_blocks_finish(&run, &b, sigma, &e), PSDM_OK);
+  for (int fold = -1; fold < PSDMP_FOLDS; fold++)
+    for (int k = 0; k < ALL; k++) assert_true(fabs((fold < 0 ? x : folds + fold * ALL)[k] - (k == 0 ? 3 : k == 1 ? -2 : k - 1)) < 1e-12);
+  for (int k = 0; k < ALL * ALL; k++) assert_true(fabs(V[k]) < 1e-24 && fabs(classical[k]) < 1e-24);
+  assert_int_equal(psdmp_blocks_jackknife(&run, &b, sigma, x, V), PSDM_OK);
+  for (int k = 0; k < ALL * ALL; k++) assert_true(fabs(V[k]) < 1e-24);
+  psdmp_blocks_free(&b);
+}
+
+/* rows wait until there are 256, or one of another block comes */
+static void waiting_rows(void **state) {
+  (void)state;
+  const int width = 2;
+  psdmp_blocks b;
+  assert_true(psdmp_blocks_new(NULL, 1, &width, &b));
+  for (int k = 0; k < 600; k++) {
+    int block = k < 520 ? 4 : 9 + k % 2;
+    double *row = psdmp_blocks_row(&b, 0, block);
+    row[0] = 1, row[1] = k;
+    assert_true(b.block[0] == block && b.waiting[0] == (k < 520 ? k % 256 + 1 : 1) && b.count[4] == (k < 520 ? k / 256 * 256 : 520));
+  }
+  psdmp_blocks_flush(&b);
+  assert_true(b.waiting[0] == 0 && b.count[9] == 40 && b.count[10] == 40);
+  psdmp_blocks_free(&b);
+}
+
+/* equations of other widths, one of them wider than rows are waited for: all their rows together, and of some blocks; emptied, they are empty */
+static void wide_blocks(void **state) {
+  (void)state;
+  enum { WIDE = 270, EQUATIONS = 3 };
+  static const int width[EQUATIONS] = {5, WIDE, 2}, rows[EQUATIONS] = {700, 300, 3};
+  static double square[EQUATIONS][WIDE * WIDE], is[WIDE * WIDE];
+  rng g = rng_start("wide blocks");
+  psdmp_blocks b;
+  double *R = fenced_new(WIDE * WIDE * sizeof *R);
+  assert_true(psdmp_blocks_new(NULL, EQUATIONS, width, &b));
+  for (int i = 0; i < EQUATIONS; i++) {
+    double count = 0, counts[PSDMP_BLOCKS] = {0};
+    const unsigned mask = 1u << 19 | 1u << 3 | 1u << 4;
+    memset(square[i], 0, sizeof square[i]);
+    for (int k = 0; k < rows[i]; k++) {
+      int block = k < rows[i] - 2 ? 3 + (k % 7 == 0) : k == rows[i] - 1 ? 19 : 0, w = width[i];
+      double *row = psdmp_blocks_row(&b, i, block);
+      for (int c = 0; c < w; c++) row[c] = rng_uniform(&g, -1, 1);
+      counts[block]++, count += block != 0;
+      for (int a = 0; a < w && block; a++)
+        for (int c = 0; c < w; c++) square[i][a * w + c] += row[a] * row[c];
+    }
+    psdmp_blocks_flush(&b);
+    for (int k = 0; k < PSDMP_BLOCKS; k++) assert_true(b.count[i * PSDMP_BLOCKS + k] == counts[k]);
+    assert_true(psdmp_blocks_stack(&b, i, mask, R) == count);
+    memset(is, 0, sizeof is);
+    for (int row = 0; row < width[i]; row++)
+      for (int a = row; a < width[i]; a++)
+        for (int c = row; c < width[i]; c++) is[a * width[i] + c] += R[row * width[i] + a] * R[row * width[i] + c];
+    close_to(is, square[i], width[i] * width[i], 1e-12, "rows of some blocks");
+    assert_true(psdmp_blocks_stack(&b, i, 0, R) == 0);
+    for (int k = 0; k < width[i] * width[i]; k++) assert_true(R[k] == 0);
+  }
+  psdmp_blocks_row(&b, 1, 7)[0] = 5; /* a row that waits is forgotten too */
+  psdmp_blocks_clear(&b);
+  psdmp_blocks_flush(&b);
+  for (int k = 0; k < EQUATIONS * PSDMP_BLOCKS; k++) {
+    int w = width[k / PSDMP_BLOCKS];
+    assert_true(b.count[k] == 0 && b.waiting[k / PSDMP_BLOCKS] == 0);
+    for (int c = 0; c < w * w; c++) assert_true(b.R[k][c] == 0);
+  }
+  psdmp_blocks_free(&b);
+  assert_true(!b.R && !b.n && !b.arena.allocator);
+  fenced_free(R);
+}
+
 /* nothing is left when memory runs out */
 static void memory(void **state) {
   (void)state;
@@ -279,6 +463,8 @@ static void memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(doubt), cmocka_unit_test(change), cmocka_unit_test(memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(robust_edges), cmocka_unit_test(doubt), cmocka_unit_test(change),
+                                     cmocka_unit_test(few_blocks), cmocka_unit_test(eight_drives), cmocka_unit_test(waiting_rows), cmocka_unit_test(wide_blocks),
+                                     cmocka_unit_test(memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -432,7 +432,7 @@ static void expect_energies(scene *s, const psdmp_stretch *stretch, const psdmp_
   assert_int_equal(psdmp_run_prepare(&s->run, &s->run.band, stretch, &p, NULL), PSDM_OK);
   while (p.index[first] - stretch->first < stretch->lead) first++;
   for (last = p.rows; p.index[last - 1] - stretch->first >= stretch->rows - stretch->trail;) last--;
-  first = first > 2 ? first - 2 : 0, last = last + 2 < p.rows ? last + 2 : p.rows;
+  first = first > 0 ? first - 1 : 0, last = last < p.rows ? last + 1 : p.rows;
   for (long k = 0; k < last; k++) {
     double Y[N * 32], F[16], x[N], v[N], sum = 0;
     int at = l;
@@ -471,14 +471,16 @@ static void expect_energies(scene *s, const psdmp_stretch *stretch, const psdmp_
 static void energies(void **state) {
   (void)state;
   static table w;
-  static const double tempos[] = {1.7, 0.9, 1e-9, 40, 25, 2.6}; /* windows of 15, 28, far too many, 2 (at least), 2 and 10 rows */
+  static const double tempos[] = {1.7, 0.9, 0, 40, 25, 2.6, 3, 9, 4, 5}; /* windows of 15, 28, far too many, 2 (at least), 2, 10, 8, 3, 6 and 5 rows */
   rng g = rng_start("energies");
-  for (int round = 0; round < 6; round++) {
+  for (int round = 0; round < 10; round++) {
     scene s;
     scene_new(&s, round % 2, &g);
     if (round == 3) s.run.theta_load = NULL;
-    if (round == 4) s.options.holdout = 0;
-    table_new(&w, &s, round >= 3 ? 40 : 0, round >= 3 ? 35 : 0, &g);
+    if (round == 4 || round > 7) s.options.holdout = 0;
+    if (round < 6) table_new(&w, &s, round >= 3 ? 40 : 0, round >= 3 ? 35 : 0, &g);
+    else table_new(&w, &s, round - 6, 9 - round, &g), w.stretch.begins = w.stretch.ends = false; /* cut out of the middle, with hardly a neighbour */
+    if (round == 7) w.stretch.first = 0; /* a window that ends in the first block */
     s.run.rows = ROWS + 60, s.run.tempo = tempos[round];
     psdmp_pass pass = {.kind = PSDMP_PASS_ENERGY, .run = &s.run};
     psdmp_pass_rows to = {.pass = &pass, .run = &s.run};
@@ -497,6 +499,49 @@ static void energies(void **state) {
     for (int k = 0; k < BLOCK; k++) all += to.blocks.count[k];
     assert_true(round == 2 ? all == 0 : all > 100);
     psdmp_energies_free(e);
+    psdmp_blocks_free(&to.blocks);
+    scene_free(&s);
+  }
+}
+
+/* of none, one, two and three rows that a narrow band leaves: no equation, and nothing is read that is not there */
+static void short_stretches(void **state) {
+  (void)state;
+  static table w;
+  rng g = rng_start("short stretches");
+  for (int rows = 0; rows < 4; rows++) {
+    scene s;
+    scene_new(&s, true, &g);
+    table_new(&w, &s, 0, 0, &g);
+    s.run.band.cutoff = 0.33, s.run.tempo = 1e9, w.stretch.rows = rows ? 30 * rows : 20, w.stretch.begins = w.stretch.ends = false; /* every thirtieth row */
+    memset(w.bad, 0, sizeof w.bad);
+    psdmp_pass pass = {.kind = PSDMP_PASS_ENERGY, .run = &s.run};
+    psdmp_pass_rows to = {.pass = &pass, .run = &s.run};
+    psdmp_prepared p;
+    assert_int_equal(psdmp_run_prepare(&s.run, &s.run.band, &w.stretch, &p, NULL), PSDM_OK);
+    assert_int_equal(p.rows, rows);
+    psdmp_prepared_free(&p, NULL);
+    psdmp_pass_shape(&pass);
+    assert_true(psdmp_blocks_new(NULL, 1, pass.width, &to.blocks));
+    psdmp_energies *e = psdmp_energies_new(&to);
+    psdmp_walker *walker = psdmp_walker_new(&to, keep_row, make_other, &came);
+    came = (walked){.s = &s, .any_auxiliary = true};
+    assert_int_equal(psdmp_energies_stretch(e, &w.stretch, NULL), PSDM_OK);
+    assert_int_equal(psdmp_walker_stretch(walker, &w.stretch, NULL), PSDM_OK);
+    psdmp_blocks_flush(&to.blocks);
+    for (int k = 0; k < BLOCK; k++) assert_true(to.blocks.count[k] == (rows == 3 && k == 4)); /* a window of two rows, which ends in block 4 */
+    assert_true(came.rows == 0);
+    for (int walking = 0; walking < 2; walking++)
+      for (long n = 1, enough = 0; !enough; n++) {
+        counting c;
+        counting_init(&c, n);
+        s.run.allocator = &c.allocator;
+        psdm_status status = walking ? psdmp_walker_stretch(walker, &w.stretch, NULL) : psdmp_energies_stretch(e, &w.stretch, NULL);
+        enough = c.calls < n;
+        assert_true(status == (enough ? PSDM_OK : PSDM_E_MEMORY) && c.live == 0);
+      }
+    s.run.allocator = NULL;
+    psdmp_walker_free(walker), psdmp_energies_free(e);
     psdmp_blocks_free(&to.blocks);
     scene_free(&s);
   }
@@ -649,6 +694,6 @@ static void what_others_know(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ranges_and_factors), cmocka_unit_test(walks), cmocka_unit_test(energies), cmocka_unit_test(passes), cmocka_unit_test(on_other_ranks), cmocka_unit_test(what_others_know)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(ranges_and_factors), cmocka_unit_test(walks), cmocka_unit_test(energies), cmocka_unit_test(short_stretches), cmocka_unit_test(passes), cmocka_unit_test(on_other_ranks), cmocka_unit_test(what_others_know)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

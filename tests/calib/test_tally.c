@@ -29,6 +29,12 @@ static void by_hand(void **state) {
   expect_fit(&level, 2, 0.5, 0.25, NAN, NAN);
   expect_fit(&nothing, 2, 1, NAN, NAN, NAN);
   expect_fit(&high, 2, sqrt(2), sqrt(4 / 130.0), sqrt(2) / 2, 1 - 4 / 2.0);
+  assert_true(all.sum == 8 && all.square == 36 && all.error == 4 && all.low == -1 && all.high == 5 && all.count == 4);
+  /* thousandths are torques too */
+  static const double small[][2] = {{3e-3, 1e-3}, {5e-3, -1e-3}, {-1e-3, 1e-3}, {1e-3, 1e-3}};
+  psdmp_tally little = tally_of(4, small);
+  expect_fit(&little, 4, 1e-3, 1 / 3.0, 1 / 6.0, 1 - 4 / 20.0);
+  assert_true(fabs(psdmp_tally_rel(1, &little) - 1 / 3.0) < 1e-15);
   const psdmp_tally both[2] = {all, high}, empty[2] = {none, nothing};
   assert_true(fabs(psdmp_tally_rel(2, both) - sqrt(8 / 166.0)) < 1e-16 && fabs(psdmp_tally_rel(1, both) - 1 / 3.0) < 1e-16);
   assert_true(isnan(psdmp_tally_rel(2, empty)) && isnan(psdmp_tally_rel(0, both)));

@@ -50,6 +50,14 @@ static void errors_exactly(void **state) {
   s.held[PSDM_FIT_MOVING][1] = (psdm_joint_fit){.rows = 1, .rmse = 4, .rel = 0, .r2 = 2}; /* neither known: its own error */
   says("error", poor, "held-out rows: error of 46.4 % of the torque; at most 10 % was expected (a constant torque per joint would leave 59 %)"); /* 25 of 100 + 16; 25 + 16 of that */
   assert_true(fabs(s.out.judged_rel - sqrt(25.0 / 116)) < 1e-15 && fabs(s.out.no_model - sqrt(41.0 / 116)) < 1e-15);
+  /* an error that a figure of 1 does not show is what rounding leaves of a constant's */
+  s.held[PSDM_FIT_MOVING][0] = (psdm_joint_fit){.rows = 4, .rmse = 3, .rel = 0.5, .r2 = 1}, s.held[PSDM_FIT_MOVING][1] = (psdm_joint_fit){0};
+  expect(&s, "no-model", good, NULL, "r2", 1);
+  assert_true(fabs(s.out.no_model / (0.5 * sqrt(2) * 0x1p26) - 1) < 1e-15); /* a constant leaves 2^53 times its square */
+  fold(0, 0x1p-10, 1), s.cross[0].square = 0; /* an error of no torque, however small */
+  expect(&s, "error", useless, NULL, "no torque", 0);
+  s.cross[0].own = 0;
+  expect(&s, "error", good, NULL, "nothing at all", 0);
 }
 
 static void joints_exactly(void **state) {
@@ -160,6 +168,9 @@ static void places_exactly(void **state) {
     expect(&s, "place", good, NULL, "here", 0.2);
     s.place[b].error *= 1 + 1e-12;
     says("place", usable, b ? "second.csv, t = 9 to 10: error of 20 %, elsewhere 0.0 %: look at these rows" : "first.csv, t = 0 to 1: error of 20 %, elsewhere 0.0 %: look at these rows");
+    for (int k = 0; k < PSDMP_BLOCKS; k++) s.place[k].error /= 1024, s.place[k].square /= 1024; /* little torque is torque too */
+    expect(&s, "place", usable, "error of 20 %, elsewhere 0.0 %", "small", 0.2);
+    for (int k = 0; k < PSDMP_BLOCKS; k++) s.place[k].error *= 1024, s.place[k].square *= 1024;
     s.place[7] = s.place[b], s.place[7].from = 77; /* the first of two alike */
     expect(&s, "place", usable, b ? "t = 77" : "t = 0", "two alike", 0);
     s.place[7].error = 0;
@@ -327,6 +338,25 @@ static void numbers_exactly(void **state) {
   says("mass", usable, "the torques are those of a robot 5 times as heavy as the file's (20 kg): another unit, sign or channel");
 }
 
+/* files with masses of grams, and of nothing: then there is nothing to compare with but what robots weigh */
+static void light_files(void **state) {
+  (void)state;
+  static const char *const mass[] = {"0.25", "0"};
+  for (int k = 0; k < 2; k++) {
+    char text[600];
+    fresh(false);
+    psdm_robot_free(s.robot);
+    snprintf(text, sizeof text, "%slinks:\n  - {mass: %s, com: [0, 0, 0], inertia: {xx: %d, yy: %d, zz: %d}}\n  - {mass: %s, com: [0, 0, 0], inertia: {xx: %d, yy: %d, zz: %d}}\n", arm, mass[k], !k, !k, !k, mass[k], !k, !k, !k);
+    s.run.robot = s.feed.robot = s.robot = parse_robot(text);
+    for (int i = 0; i < N; i++) s.robot->joint[i].limits = (psdm_limits){.lower = -2, .upper = 2, .velocity = 3, .effort = 100};
+    assert_int_equal(psdm_robot_ready(s.robot, NULL), PSDM_OK);
+    s.run.prior_mass = k ? 4 : 2, s.run.prior_kinematics = true;
+    expect(&s, "mass", usable, k ? "at least 8 kg were expected" : "4 times as heavy as the file's (0.5 kg)", "light", k);
+    s.run.prior_mass = 1e9;
+    expect(&s, "mass", poor, k ? "with a reach of" : "times as heavy as the file's", "light", k);
+  }
+}
+
 static void friction_exactly(void **state) {
   (void)state;
   for (int i = 0; i < N; i++) {
@@ -351,6 +381,12 @@ static void friction_exactly(void **state) {
     c[0] = (psdm_column){.kind = PSDM_COLUMN_VISCOUS, .gain = 7}, c[1] = (psdm_column){.kind = PSDM_COLUMN_SIGN, .gain = -1.4}; /* the lowest of twenty speeds */
     s.speed[i] = 1;
     expect(&s, "friction", usable, "drives at 0.05 per second, by 1.05 Nm", "slowest", 0);
+    s.speed[i] = 4;
+    c[0] = (psdm_column){.kind = PSDM_COLUMN_POWER, .gain = -2, .width = 0.5}, c[1] = (psdm_column){.kind = PSDM_COLUMN_TANH, .gain = -1e-9, .width = 3};
+    expect(&s, "friction", usable, "drives at 4 per second, by 4 Nm", "each its own width", 0);
+    c[0] = (psdm_column){.kind = PSDM_COLUMN_TANH, .gain = -1, .width = 4}, c[1] = (psdm_column){.kind = PSDM_COLUMN_VISCOUS, .width = 0.01};
+    expect(&s, "friction", usable, "drives at 4 per second, by 0.762 Nm", "each its own width", 0); /* tanh 1 */
+    s.speed[i] = 1, c[0] = (psdm_column){.kind = PSDM_COLUMN_VISCOUS}, c[1] = (psdm_column){.kind = PSDM_COLUMN_SIGN, .gain = -1.4};
     train = &s.train[PSDM_FIT_MOVING][i];
     train->rmse = 1e-9, train->rel = 0, s.sigma[i] = 0, c[0].gain = 0;
     BELOW(&c[1].gain, -0.05, "friction", usable, good, NULL);
@@ -397,6 +433,7 @@ int main(void) {
       cmocka_unit_test(logs_exactly),
       cmocka_unit_test(faults_exactly),
       cmocka_unit_test(numbers_exactly),
+      cmocka_unit_test(light_files),
       cmocka_unit_test(friction_exactly),
       cmocka_unit_test(coverage_exactly),
   };

@@ -73,6 +73,7 @@ static inline void set(scene *s, bool known) {
   s->file[FILES] = (psdmp_feed_file){.path = "none"};
   s->cross[N] = (psdmp_folds){.count = 1, .own = 1e9 * ROWS, .plain = 1e6 * ROWS, .constant = 1e9 * ROWS, .square = 1e9 * ROWS};
   s->place[PSDMP_BLOCKS] = (psdmp_error_place){.error = 1e9, .square = 1e9};
+  s->worst[N] = (psdmp_worst){.error = 1e9};
   s->log[2 * FILES] = s->log[2 * FILES + 1] = 1e9;
   for (int k = S; k < S + 10; k++) s->pi[k] = s->prior[k] = s->prior_of_run[k] = 1e30;
   s->columns[N] = 1000;
