@@ -14,12 +14,12 @@ press() {
 no_leftovers() { checks=$((checks + 1)); find . -name '*part-*' | grep -q . && wrong "a temporary file is left: $1"; }
 
 # simulate: rows until then, and a line with the time that is left; not a word of progress where there is no terminal
-"$PSDM" simulate "$two" --time 3000 --no-code --out other.csv > /dev/null 2> piped &
+"$PSDM" simulate "$two" --time 30000 --no-code --out other.csv > /dev/null 2> piped &
 beside=$!
-press 2.9 simulate "$two" --time 3000 --no-code --out motion.csv
+press 2.9 simulate "$two" --time 30000 --no-code --out motion.csv
 expect_code 130 simulate
 expect_in err "interrupted at t = "
-expect_in err "of 3000 s; what was simulated until then is written to motion.csv"
+expect_in err "of 30000 s; what was simulated until then is written to motion.csv"
 checks=$((checks + 1)); grep -qE '^  \[#* *\] +[0-9]+ %  [0-9]+ s simulated, .* left' err || wrong "no line of progress with the time that is left"
 checks=$((checks + 1)); [ "$(wc -l < motion.csv)" -gt 2 ] || wrong "no rows were kept"
 expect_in out "interrupted"
