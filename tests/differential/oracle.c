@@ -409,22 +409,6 @@ void scale_energy(const oracle *o, const double *q, const double *qd, double E[2
   }
 }
 
-bool oracle_nearly_parallel(const oracle *o, double sine) {
-  for (int b = 0; b < o->bodies; b++) {
-    pose to = o->body[b].before;
-    int p = o->body[b].parent;
-    for (; p >= 0 && o->body[p].type == PSDM_FIXED; p = o->body[p].parent) {
-      to = pose_product(&o->body[p].after, &to);
-      to = pose_product(&o->body[p].before, &to);
-    }
-    if (p < 0 || o->body[b].type == PSDM_FIXED) continue;
-    const ld *z = o->body[p].after.R + 6, x = to.R[2], y = to.R[5], w = to.R[8]; /* both axes in the frame of p */
-    double between = (double)sqrtl(powl(z[1] * w - z[2] * y, 2) + powl(z[2] * x - z[0] * w, 2) + powl(z[0] * y - z[1] * x, 2));
-    if (between > 1e-15 && between < sine) return true;
-  }
-  return false;
-}
-
 double oracle_reach(const oracle *o, const double *q) {
   sizes s[MOST];
   double most = 0;

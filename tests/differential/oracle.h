@@ -66,7 +66,6 @@ void oracle_kinetic_gradient(const oracle *o, const ld *q, const ld *qd, ld reac
 
 /* ---- scales ---- */
 
-bool oracle_nearly_parallel(const oracle *o, double sine); /* axes of joints that follow each other, not parallel, within this sine of it */
 double oracle_reach(const oracle *o, const double *q);    /* longest way from a first joint; q NULL: sliding joints at zero */
 double oracle_distance(const oracle *o, const double *q); /* longest way from the base's origin */
 /* What the rounding of the largest angle of a turning joint, in eps, makes of everything behind it; at least one. */
