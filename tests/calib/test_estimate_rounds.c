@@ -43,14 +43,14 @@ typedef struct asked {
 } asked;
 
 static world w;
-static script todo;
+static script scripted;
 static asked was;
 static max_align_t robots;
 static psdmp_simulation *const simulation = (psdmp_simulation *)(void *)&robots;
 
 static void world_new(rng *g) {
   memset(&w, 0, sizeof w), memset(&was, 0, sizeof was);
-  todo = (script){.sums = {NAN, NAN, NAN, NAN}, .equations = -1};
+  scripted = (script){.sums = {NAN, NAN, NAN, NAN}, .equations = -1};
   w.options.threads = 1;
   w.run = (psdmp_run){.n = N, .l = L, .S = L, .K = w.K, .choice = choice, .sigma = w.sigma, .reason = w.reason, .options = &w.options};
   for (int k = 0; k < ROWS; k++) {
@@ -78,7 +78,7 @@ static void rows_of(psdmp_pass_kind kind, const psdmp_pass *pass, const double *
     if (kind == PSDMP_PASS_ROBUST) psdmp_robust_row(&to, &row);
     if (kind == PSDMP_PASS_DIDIM) psdmp_didim_row(&to, &row);
     if (kind == PSDMP_PASS_IV) psdmp_iv_row(&to, &row);
-    if (kind == PSDMP_PASS_ENERGY && (todo.equations == -2 ? k == 0 : todo.equations < 0 || k >= ROWS - todo.equations)) {
+    if (kind == PSDMP_PASS_ENERGY && (scripted.equations == -2 ? k == 0 : scripted.equations < 0 || k >= ROWS - scripted.equations)) {
       double *equation = psdmp_blocks_row(b, 0, w.block[k]);
       memcpy(equation, w.Y[k], W * sizeof *equation);
       equation[W] = w.tau[k][0];
@@ -100,26 +100,26 @@ psdm_status __wrap_psdmp_pass_run(psdmp_pass *pass, psdmp_blocks *blocks, double
   assert_true(k < MOST && pass->run == &w.run && !pass->simulation);
   was.kind[k] = (int)pass->kind, was.stage[k] = pass->stage, was.all[k] = pass->all;
   if (pass->kind == PSDMP_PASS_ROBUST) memcpy(was.x[k], pass->x, sizeof was.x[k]), memcpy(was.scale[k], pass->scale, sizeof was.scale[k]);
-  if (k + 1 == todo.fail_pass) return psdmp_fail_status(error, PSDM_E_IO);
+  if (k + 1 == scripted.fail_pass) return psdmp_fail_status(error, PSDM_E_IO);
   assert_int_equal(blocks->n, pass->equations);
   for (int i = 0; i < pass->equations; i++) assert_int_equal(blocks->width[i], pass->width[i]);
   assert_true(!numbers == !pass->numbers);
   if (numbers) memset(numbers, 0, (size_t)pass->numbers * sizeof *numbers);
   rows_of(pass->kind, pass, was.x[k], blocks, numbers);
-  for (int i = 0; i < 4 && numbers; i++) numbers[i] = isnan(todo.sums[i]) ? numbers[i] : todo.sums[i];
+  for (int i = 0; i < 4 && numbers; i++) numbers[i] = isnan(scripted.sums[i]) ? numbers[i] : scripted.sums[i];
   return PSDM_OK;
 }
 
 psdm_status __wrap_psdmp_simulation_new(psdmp_run *run, psdmp_simulation **s, psdm_error *error) {
   assert_true(run == &w.run);
   *s = NULL;
-  if (++was.made == todo.fail_new) return psdmp_fail_status(error, PSDM_E_IO);
+  if (++was.made == scripted.fail_new) return psdmp_fail_status(error, PSDM_E_IO);
   *s = simulation;
   return PSDM_OK;
 }
 
 void __wrap_psdmp_simulation_free(psdmp_simulation *s) {
-  assert_true(s == (was.made && !todo.fail_new ? simulation : NULL));
+  assert_true(s == (was.made && !scripted.fail_new ? simulation : NULL));
   was.freed++;
 }
 
@@ -128,7 +128,7 @@ psdm_status __wrap_psdmp_simulation_walk(psdmp_simulation *s, psdmp_pass_kind ki
   assert_true(k < MOST && s == simulation);
   was.kind[k] = (int)kind;
   memcpy(was.x[k], x, sizeof was.x[k]);
-  if (k + 1 == todo.fail_pass) return psdmp_fail_status(error, PSDM_E_IO);
+  if (k + 1 == scripted.fail_pass) return psdmp_fail_status(error, PSDM_E_IO);
   rows_of(kind, NULL, x, blocks, NULL);
   return PSDM_OK;
 }
@@ -141,7 +141,7 @@ void __wrap_psdmp_simulation_say(const psdmp_simulation *s, double change) {
 bool __wrap_psdmp_going_on(psdmp_run *run, const char *doing, double share) {
   assert_true(run == &w.run && share == -1);
   assert_string_equal(doing, was.kind[0] == PSDMP_PASS_ROBUST ? "weighing outliers" : "simulating");
-  if (++was.heard == todo.stop_after) run->stopped = true;
+  if (++was.heard == scripted.stop_after) run->stopped = true;
   return !run->stopped;
 }
 
@@ -149,18 +149,18 @@ double __wrap_psdmp_estimate_change(int width, const double *before, const doubl
   int k = was.changes++;
   assert_true(k < MOST && width == W);
   memcpy(was.before[k], before, sizeof was.before[k]), memcpy(was.after[k], x, sizeof was.after[k]), memcpy(was.classical[k], classical, sizeof was.classical[k]);
-  return todo.change[k];
+  return scripted.change[k];
 }
 
 psdm_status __wrap_psdmp_blocks_fit(psdmp_run *run, psdmp_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance) {
   if (was.ending) return __real_psdmp_blocks_fit(run, blocks, mask, sigma, x, covariance);
   assert_int_equal(mask, psdmp_blocks_all());
-  if (++was.fits == todo.fail_fit) return PSDM_E_SINGULAR;
+  if (++was.fits == scripted.fail_fit) return PSDM_E_SINGULAR;
   return __real_psdmp_blocks_fit(run, blocks, mask, sigma, x, covariance);
 }
 
 psdm_status __wrap_psdmp_blocks_finish(psdmp_run *run, psdmp_blocks *blocks, const double *sigma, psdmp_estimated *e) {
-  if (++was.finishes == todo.fail_finish) return PSDM_E_SINGULAR;
+  if (++was.finishes == scripted.fail_finish) return PSDM_E_SINGULAR;
   was.ending = true;
   psdm_status status = __real_psdmp_blocks_finish(run, blocks, sigma, e);
   was.ending = false;
@@ -168,7 +168,7 @@ psdm_status __wrap_psdmp_blocks_finish(psdmp_run *run, psdmp_blocks *blocks, con
 }
 
 psdm_status __wrap_psdmp_blocks_jackknife(psdmp_run *run, psdmp_blocks *blocks, const double *sigma, const double *x, double *covariance) {
-  if (++was.knives == todo.fail_knife) return PSDM_E_SINGULAR;
+  if (++was.knives == scripted.fail_knife) return PSDM_E_SINGULAR;
   was.ending = true;
   psdm_status status = __real_psdmp_blocks_jackknife(run, blocks, sigma, x, covariance);
   was.ending = false;
@@ -177,7 +177,7 @@ psdm_status __wrap_psdmp_blocks_jackknife(psdmp_run *run, psdmp_blocks *blocks, 
 
 bool __wrap_psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, double *rows) {
   was.mask[was.solves++] = mask;
-  return was.solves != todo.fail_solve && __real_psdmp_instruments_solve(v, mask, x, rows);
+  return was.solves != scripted.fail_solve && __real_psdmp_instruments_solve(v, mask, x, rows);
 }
 
 void __wrap_psdmp_instruments_doubt(psdmp_instruments *v, double rows, const double *x, double *classical, double *covariance) {
@@ -288,8 +288,8 @@ static void simulated_rounds(void **state) {
       answer is, should;
       psdm_error error;
       world_new(&g), answer_new(&is), answer_new(&should);
-      memcpy(todo.change, cases[c].change, sizeof todo.change);
-      todo.stop_after = cases[c].stop_after, w.run.stopped = cases[c].stopped;
+      memcpy(scripted.change, cases[c].change, sizeof scripted.change);
+      scripted.stop_after = cases[c].stop_after, w.run.stopped = cases[c].stopped;
       assert_int_equal(estimate(simulating[kind], &is.e, &error), PSDM_OK);
       assert_true(was.passes == cases[c].rounds && was.heard == was.passes && was.changes == was.passes && was.said == 1 && was.change == cases[c].said && was.made == 1 && was.freed == 1);
       if (kind) {
@@ -314,15 +314,15 @@ static void simulated_failures(void **state) {
       psdm_robot *robot = load_shipped("two_link");
       world_new(&g), answer_new(&is);
       w.run.robot = robot;
-      for (int k = 0; k < 3; k++) todo.change[k] = 1;
+      for (int k = 0; k < 3; k++) scripted.change[k] = 1;
       int folds = kind == 1 && where >= 4; /* the fourth round's is the last that changes: folds come behind it */
-      if (where == 0) todo.fail_new = 1;
-      if (where == 1) todo.fail_pass = 1;
-      if (where == 2) todo.fail_pass = 3;
-      if (where == 3) todo.fail_fit = todo.fail_solve = 2;
-      if (where == 4) todo.fail_finish = 1, todo.fail_solve = 5;
-      if (where == 5) todo.fail_fit = 1, todo.fail_solve = 9;
-      if (where == 6) todo.fail_finish = 1, todo.fail_solve = 7;
+      if (where == 0) scripted.fail_new = 1;
+      if (where == 1) scripted.fail_pass = 1;
+      if (where == 2) scripted.fail_pass = 3;
+      if (where == 3) scripted.fail_fit = scripted.fail_solve = 2;
+      if (where == 4) scripted.fail_finish = 1, scripted.fail_solve = 5;
+      if (where == 5) scripted.fail_fit = 1, scripted.fail_solve = 9;
+      if (where == 6) scripted.fail_finish = 1, scripted.fail_solve = 7;
       psdm_status should = where < 3 ? PSDM_E_IO : kind ? PSDM_E_ARGUMENT : PSDM_E_SINGULAR;
       assert_int_equal(estimate(simulating[kind], &is.e, &error), should);
       assert_int_equal(error.status, should);
@@ -381,9 +381,9 @@ static void robust_rounds(void **state) {
     psdm_error error;
     world_new(&g), answer_new(&is), answer_new(&should);
     double scale[N] = {w.sigma[0], w.sigma[1]}, *sums = calloc(4 + N * BINS, sizeof *sums);
-    memcpy(todo.change, cases[c].change, sizeof todo.change);
-    todo.stop_after = cases[c].stop_after, w.run.stopped = cases[c].stopped, w.run.reasons = cases[c].reasons;
-    todo.sums[1] = cases[c].slopes, todo.sums[2] = cases[c].rows, todo.sums[3] = cases[c].out;
+    memcpy(scripted.change, cases[c].change, sizeof scripted.change);
+    scripted.stop_after = cases[c].stop_after, w.run.stopped = cases[c].stopped, w.run.reasons = cases[c].reasons;
+    scripted.sums[1] = cases[c].slopes, scripted.sums[2] = cases[c].rows, scripted.sums[3] = cases[c].out;
     assert_int_equal(estimate(PSDMP_PASS_ROBUST, &is.e, &error), PSDM_OK);
     assert_true(is.e.steps == cases[c].steps && was.passes == cases[c].steps && was.heard == was.passes - 1 && was.changes == was.heard);
     psdmp_pass pass = {.kind = PSDMP_PASS_ROBUST, .run = &w.run, .x = should.x, .scale = scale};
@@ -406,10 +406,10 @@ static void robust_rounds(void **state) {
     }
     was.ending = true;
     assert_int_equal(__real_psdmp_blocks_finish(&w.run, &b, scale, &should.e), PSDM_OK);
-    for (int k = 0; k < 4; k++) sums[k] = isnan(todo.sums[k]) ? sums[k] : todo.sums[k];
+    for (int k = 0; k < 4; k++) sums[k] = isnan(scripted.sums[k]) ? sums[k] : scripted.sums[k];
     double bread = sums[1] > 0 ? sums[0] / sums[1] : 1;
     for (int k = 0; k < W * W; k++) should.covariance[k] *= bread * bread;
-    if (isnan(todo.sums[1]) && pass.stage == 2) assert_true(bread > 1.01);
+    if (isnan(scripted.sums[1]) && pass.stage == 2) assert_true(bread > 1.01);
     near(is.x, should.x, W, "x"), near(is.classical, should.classical, W * W, "classical"), near(is.folds, should.folds, PSDMP_FOLDS * W, "folds"), near(w.sigma, scale, N, "scale");
     for (int k = 0; k < W * W; k++) assert_true(fabs(is.covariance[k] - should.covariance[k]) <= 1e-10 * sqrt(should.covariance[k / W * (W + 1)] * should.covariance[k % W * (W + 1)]));
     assert_true(is.x[W] == should.x[W] && is.covariance[W * W] == should.covariance[W * W]);
@@ -435,7 +435,7 @@ static void robust_scales(void **state) {
     world_new(&g), answer_new(&is);
     double sigma[N] = {round ? 2 : 1e-5, w.sigma[1]};
     memcpy(w.sigma, sigma, sizeof sigma);
-    todo.stop_after = 1, todo.change[0] = 1;
+    scripted.stop_after = 1, scripted.change[0] = 1;
     for (int k = 0; k < ROWS; k++) { /* nothing is left of the first drive's torque; the second one has no rows */
       w.fitted[k][1] = false;
       w.tau[k][0] = 0;
@@ -456,7 +456,7 @@ static void few_residuals(void **state) {
     answer is;
     psdm_error error;
     world_new(&g), answer_new(&is);
-    todo.stop_after = 1, todo.change[0] = 1;
+    scripted.stop_after = 1, scripted.change[0] = 1;
     memset(is.x, 0, sizeof is.x); /* nothing is explained: residuals are torques */
     double before = w.sigma[1];
     for (int k = 0; k < ROWS; k++) w.fitted[k][1] = k < few, w.tau[k][1] = (k + 1) * 2.0;
@@ -473,11 +473,11 @@ static void robust_failures(void **state) {
     answer is, untouched;
     psdm_error error;
     world_new(&g), answer_new(&is), answer_new(&untouched);
-    for (int k = 0; k < MOST; k++) todo.change[k] = 1;
-    if (where < 3) todo.fail_pass = 1 + 2 * where;
-    if (where == 3) todo.fail_fit = 1;
-    if (where == 4) todo.fail_fit = 4;
-    if (where == 5) todo.fail_finish = 1, todo.change[0] = todo.change[1] = 0;
+    for (int k = 0; k < MOST; k++) scripted.change[k] = 1;
+    if (where < 3) scripted.fail_pass = 1 + 2 * where;
+    if (where == 3) scripted.fail_fit = 1;
+    if (where == 4) scripted.fail_fit = 4;
+    if (where == 5) scripted.fail_finish = 1, scripted.change[0] = scripted.change[1] = 0;
     psdm_status should = where < 3 ? PSDM_E_IO : PSDM_E_SINGULAR;
     assert_int_equal(estimate(PSDMP_PASS_ROBUST, &is.e, &error), should);
     assert_string_equal(error.text, psdm_status_text(should));
@@ -502,8 +502,8 @@ static void energy_answer(void **state) {
     psdmp_blocks b;
     world_new(&g), answer_new(&is), answer_new(&should);
     w.run.stopped = round == 1;
-    todo.equations = round == 2 || round == 7 ? 0 : round == 6 ? 1 : round == 8 ? -2 : -1;
-    todo.fail_pass = round == 3 || round == 7, todo.fail_finish = round == 4 || round == 6 || round == 8, todo.fail_knife = round == 5;
+    scripted.equations = round == 2 || round == 7 ? 0 : round == 6 ? 1 : round == 8 ? -2 : -1;
+    scripted.fail_pass = round == 3 || round == 7, scripted.fail_finish = round == 4 || round == 6 || round == 8, scripted.fail_knife = round == 5;
     psdm_status status = round == 2 ? PSDM_E_ARGUMENT : round == 3 || round == 7 ? PSDM_E_IO : round < 2 ? PSDM_OK : PSDM_E_SINGULAR;
     assert_int_equal(estimate(PSDMP_PASS_ENERGY, &is.e, &error), status);
     assert_true(was.passes == 1 && was.all[0] == (round != 1) && was.kind[0] == PSDMP_PASS_ENERGY && is.e.steps == 1);
