@@ -298,7 +298,7 @@ static void extremes(void **state) {
       if (fit.steps == 600) { /* it ends where it is: mu is what it was */
         capped++;
         int count = 4 * shapes[k].links + shapes[k].drives;
-        for (int j = 0, at = 0; j < h.p.rows.n; at += h.p.extras[j++])
+        for (int j = 0; j < h.p.rows.n; j++)
           for (int e = 0; e < h.p.extras[j]; e++) count += h.nonnegative[j] && h.flags[j][e];
         if (path.steps == 600) assert_true(fabs(fit.gap - path.mu[599] * count) <= 1e-12 * fit.gap);
       }
