@@ -158,7 +158,7 @@ static void plain_script(scene *s, const way *w, const table *t) {
     psdmp_stretch whole = cut(t, segment, 0, ROWS, 0);
     plain_means(s, w, &whole, ROWS);
   }
-  for (int k = 0; k < todo.count && w->factor <= 1; k++) plain_stretch(s, w, &todo.stretch[k]);
+  for (int k = 0; k < scripted.count && w->factor <= 1; k++) plain_stretch(s, w, &scripted.stretch[k]);
 }
 
 /* pieces of memory that gathering takes */
@@ -169,13 +169,13 @@ static long gather_and_compare(scene *s, const table *t, const way *w, bool all,
   counting_fenced_init(&memory, 0);
   plain_script(s, w, t);
   psdmp_bytes request = request_of(s, w, all);
-  todo.calls = 0;
+  scripted.calls = 0;
   s->run.allocator = &memory.allocator, strict = true;
   assert_int_equal(psdmp_gather_rows(&s->run, &s->run.band, w->chosen, w->blocks, all, &f, &error), PSDM_OK);
   strict = false;
-  assert_true(todo.calls == 1 && todo.work == PSDMP_WORK_GATHER && todo.all == all && strcmp(todo.name, "gather") == 0);
-  assert_int_equal(todo.margin, psdmp_band_margin(&s->run, &s->run.band));
-  same_bytes(&todo.request, &request);
+  assert_true(scripted.calls == 1 && scripted.work == PSDMP_WORK_GATHER && scripted.all == all && strcmp(scripted.name, "gather") == 0);
+  assert_int_equal(scripted.margin, psdmp_band_margin(&s->run, &s->run.band));
+  same_bytes(&scripted.request, &request);
   same_factors(s, w, &f, rows);
   psdmp_factors_free(&s->run, &f);
   assert_true(memory.live == 0 && !f.R && !f.count && !f.width && !f.blocks);
@@ -199,10 +199,10 @@ static void rows_as_they_are(void **state) {
     s.options.decimate = w.factor; /* 0 and 1 are the same */
     if (round < 5) script_pieces(&t, round == 2 ? 0 : 20 + 10 * round);
     else script_whole(&t);
-    todo.halves = round == 1;
+    scripted.halves = round == 1;
     long calls = gather_and_compare(&s, &t, &w, round % 2, rows);
     s.options.decimate = 0;
-    if (!todo.halves) assert_int_equal(gather_and_compare(&s, &t, &w, round % 2, rows), calls);
+    if (!scripted.halves) assert_int_equal(gather_and_compare(&s, &t, &w, round % 2, rows), calls);
     print_message("  %g rows in motion, %g at rest\n", rows[0], rows[1]);
     assert_true(rows[0] > 500 && rows[1] > 10);
     script_clear();
@@ -226,7 +226,7 @@ static void means_of_rows(void **state) {
     for (int k = 0; k < ALL * N; k++) t.bad[k] = t.bad[k] && k < 200 * N && k % N == 1;
     if (round == 3) script_whole(&t);
     else script_pieces(&t, ROWS); /* all rows before are a piece's neighbours: its columns remember what those of the whole do */
-    todo.halves = round == 1;
+    scripted.halves = round == 1;
     gather_and_compare(&s, &t, &w, true, rows);
     print_message("  %g means in motion, %g at rest\n", rows[0], rows[1]);
     assert_true(rows[0] > 30 && rows[1] > 5);
@@ -251,7 +251,7 @@ static void means_that_wait(void **state) {
     memset(t.bad, 0, sizeof t.bad);
     s.options.holdout_every = 0, s.options.decimate = w.factor;
     script_pieces(&t, ROWS);
-    todo.count = 4 - round;
+    scripted.count = 4 - round;
     memset(&should, 0, sizeof should);
     psdmp_stretch whole = cut(&t, 0, 0, ROWS, 0);
     plain_means(&s, &w, &whole, round == 0 ? 200 : round == 1 ? 130 : 71);
@@ -291,11 +291,11 @@ static void rows_in_chunks(void **state) {
     for (int part = 0; part < 4; part++)
       for (long k = 0; k < LONG * N; k++) lengthy.x[part][k] = rng_uniform(&g, -1, 1) * s.speed[k % N];
     script_clear();
-    todo.count = 1;
-    todo.stretch[0] = (psdmp_stretch){.rows = LONG, .begins = true, .ends = true, .t = lengthy.t, .q = lengthy.x[0], .qd = lengthy.x[1], .qdd = lengthy.x[2], .tau = lengthy.x[3], .bad = lengthy.bad};
+    scripted.count = 1;
+    scripted.stretch[0] = (psdmp_stretch){.rows = LONG, .begins = true, .ends = true, .t = lengthy.t, .q = lengthy.x[0], .qd = lengthy.x[1], .qdd = lengthy.x[2], .tau = lengthy.x[3], .bad = lengthy.bad};
     added.count = 0;
     assert_int_equal(psdmp_gather_rows(&s.run, &s.run.band, true, blocks, false, &f, &error), PSDM_OK);
-    assert_int_equal(psdmp_run_prepare(&s.run, &s.run.band, &todo.stretch[0], &p, NULL), PSDM_OK);
+    assert_int_equal(psdmp_run_prepare(&s.run, &s.run.band, &scripted.stretch[0], &p, NULL), PSDM_OK);
     int at = 0, before = 0;
     long waiting[2 * N] = {0}, full = 0;
     for (long k = 0; k <= p.rows; k++) {
@@ -355,8 +355,8 @@ static void few_columns(void **state) {
   for (int part = 0; part < 4; part++)
     for (long k = 0; k < FEW * JOINTS; k++) chain.x[part][k] = rng_uniform(&g, -1, 1);
   script_clear();
-  todo.count = 1;
-  todo.stretch[0] = (psdmp_stretch){.rows = FEW, .begins = true, .ends = true, .t = chain.t, .q = chain.x[0], .qd = chain.x[1], .qdd = chain.x[2], .tau = chain.x[3], .bad = chain.bad};
+  scripted.count = 1;
+  scripted.stretch[0] = (psdmp_stretch){.rows = FEW, .begins = true, .ends = true, .t = chain.t, .q = chain.x[0], .qd = chain.x[1], .qdd = chain.x[2], .tau = chain.x[3], .bad = chain.bad};
   assert_true(psdmp_factor_scratch(4, 512) < (size_t)(JOINTS * (r.S + r.l)));
   for (int most = 0; most < 2; most++) { /* and then as many columns of the last drive as there may be */
     psdmp_dictionary *last = &chain.dictionary[JOINTS - 1];
@@ -405,7 +405,7 @@ static void *after_a_failure(const psdmp_sum *sum) {
   }
   psdm_error error = {0};
   part = sum->part_new(sum->user);
-  assert_int_equal(sum->add(space, part, &todo.stretch[0], &error), PSDM_OK);
+  assert_int_equal(sum->add(space, part, &scripted.stretch[0], &error), PSDM_OK);
   sum->space_free(sum->user, space);
   return part;
 }
@@ -423,13 +423,13 @@ static void failures(void **state) {
     s.options.decimate = w.factor, s.options.holdout_every = 0;
     script_clear();
     failing = &s;
-    todo.count = 1, todo.stretch[0] = cut(&rows_of_it, 0, 0, ROWS, 0), todo.make = after_a_failure;
+    scripted.count = 1, scripted.stretch[0] = cut(&rows_of_it, 0, 0, ROWS, 0), scripted.make = after_a_failure;
     if (w.factor > 1) {
       counting memory;
       psdmp_factors f;
       counting_fenced_init(&memory, 0);
       memset(&should, 0, sizeof should);
-      plain_means(&s, &w, &todo.stretch[0], ROWS);
+      plain_means(&s, &w, &scripted.stretch[0], ROWS);
       s.run.allocator = &memory.allocator;
       assert_int_equal(psdmp_gather_rows(&s.run, &s.run.band, true, 5, true, &f, NULL), PSDM_OK);
       same_factors(&s, &w, &f, rows);
@@ -458,7 +458,7 @@ static void none_or_stopped(void **state) {
   table_new(&t, &s, &g);
   /* no rows: zeros of the same size */
   script_clear();
-  todo.none = true;
+  scripted.none = true;
   gather_and_compare(&s, &t, &w, true, rows);
   assert_true(rows[0] == 0 && rows[1] == 0);
   for (int bits = 0; bits < 16; bits++) {
@@ -470,7 +470,7 @@ static void none_or_stopped(void **state) {
     counting_fenced_init(&memory, 0);
     s.run.allocator = &memory.allocator, s.run.stopped = stopped, s.run.finishing = finishing;
     script_whole(&t);
-    todo.refuse = refused ? PSDM_E_IO : PSDM_OK;
+    scripted.refuse = refused ? PSDM_E_IO : PSDM_OK;
     assert_int_equal(psdmp_gather_rows(&s.run, &s.run.band, true, 5, all, &f, &error), works ? PSDM_OK : refused ? PSDM_E_IO : PSDM_E_ARGUMENT);
     assert_string_equal(error.text, works ? "" : refused ? "refused" : "stopped");
     if (!works && !refused) assert_true(error.line == 0 && error.column == 0 && error.file[0] == 0);
@@ -503,9 +503,9 @@ static void no_memory_for_factors(void **state) {
       counting_fenced_init(&memory, at);
       s.run.allocator = &memory.allocator;
       script_clear();
-      todo.none = round == 2;
-      todo.count = 3;
-      for (int k = 0; k < 3; k++) todo.stretch[k] = cut(&t, 0, k ? 40 + 60 * k : 0, 100 + 60 * k, 30), todo.sent[k] = k == 1;
+      scripted.none = round == 2;
+      scripted.count = 3;
+      for (int k = 0; k < 3; k++) scripted.stretch[k] = cut(&t, 0, k ? 40 + 60 * k : 0, 100 + 60 * k, 30), scripted.sent[k] = k == 1;
       psdm_status status = psdmp_gather_rows(&s.run, &s.run.band, true, 2, true, &f, &error);
       done = memory.calls < at;
       assert_int_equal(status, done ? PSDM_OK : PSDM_E_MEMORY);
@@ -541,23 +541,23 @@ static void served_factors(void **state) {
     script_pieces(&t, 20);
     assert_int_equal(psdmp_gather_rows(&s.run, &band, chosen, 7, all, &f, &error), PSDM_OK);
     psdmp_factors_free(&s.run, &f);
-    psdmp_bytes request = todo.request, alone = todo.answer, answer = {0};
-    todo.request = todo.answer = (psdmp_bytes){0};
+    psdmp_bytes request = scripted.request, alone = scripted.answer, answer = {0};
+    scripted.request = scripted.answer = (psdmp_bytes){0};
     counting_fenced_init(&memory, 0);
     other.run.allocator = &memory.allocator;
     for (size_t length = 0; length < request.used; length += length + 16 < request.used ? 7 : 1) {
       psdmp_bytes half = {.data = request.data, .used = length};
-      todo.calls = 0, error.text[0] = 0;
+      scripted.calls = 0, error.text[0] = 0;
       assert_int_equal(psdmp_serve_gather(&other.run, &half, &answer, &error), PSDM_E_MEMORY);
       assert_string_equal(error.text, "out of memory");
-      assert_true(todo.calls == 0 && answer.used == 0 && memory.live == 0);
+      assert_true(scripted.calls == 0 && answer.used == 0 && memory.live == 0);
     }
     assert_int_equal(psdmp_serve_gather(&other.run, &request, &answer, &error), PSDM_OK);
-    assert_true(todo.calls == 1 && todo.all == all && todo.work == PSDMP_WORK_GATHER && todo.margin == psdmp_band_margin(&s.run, &band) && memory.live == 0);
+    assert_true(scripted.calls == 1 && scripted.all == all && scripted.work == PSDMP_WORK_GATHER && scripted.margin == psdmp_band_margin(&s.run, &band) && memory.live == 0);
     same_bytes(&answer, &alone);
     /* without memory */
     bool done = false;
-    todo.none = true;
+    scripted.none = true;
     for (long at = 1; !done; at++) {
       counting_fenced_init(&memory, at);
       request.at = 0;
@@ -567,7 +567,7 @@ static void served_factors(void **state) {
       if (done) assert_true(at > 5);
     }
     counting_fenced_init(&memory, 0);
-    todo.refuse = PSDM_E_IO, request.at = 0;
+    scripted.refuse = PSDM_E_IO, request.at = 0;
     assert_int_equal(psdmp_serve_gather(&other.run, &request, &answer, &error), PSDM_E_IO);
     assert_int_equal(memory.live, 0);
     psdmp_bytes_free(&request), psdmp_bytes_free(&alone), psdmp_bytes_free(&answer);

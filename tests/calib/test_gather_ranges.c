@@ -107,9 +107,9 @@ static void get_ranges(range_numbers *n, psdmp_bytes *from) {
 static void plain_ranges(scene *s, range_numbers *n) {
   *n = (range_numbers){0};
   for (int i = 0; i < N; i++) n->low[i] = INFINITY, n->high[i] = -INFINITY;
-  for (int k = 0; k < todo.count; k++) {
+  for (int k = 0; k < scripted.count; k++) {
     psdmp_prepared p;
-    assert_int_equal(psdmp_run_prepare(&s->run, &s->run.band, &todo.stretch[k], &p, NULL), PSDM_OK);
+    assert_int_equal(psdmp_run_prepare(&s->run, &s->run.band, &scripted.stretch[k], &p, NULL), PSDM_OK);
     for (long row = 0; row < p.rows; row++) {
       if (p.label[row] < 0) continue;
       for (int i = 0; i < N; i++) {
@@ -161,15 +161,15 @@ static void ranges_of_parts(void **state) {
     if (round == 4) s.options.holdout_every = 0;
     if (round < 5) script_pieces(&w, round == 2 ? 0 : 20);
     else script_whole(&w);
-    todo.halves = round < 2;
+    scripted.halves = round < 2;
     psdmp_bytes request = {0};
     psdmp_run_put(&s.run, &s.run.band, true, &request);
     plain_ranges(&s, &should);
     assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
-    assert_true(todo.calls == 1 && todo.work == PSDMP_WORK_RANGES && !todo.all && todo.finishing && s.run.finishing == (round == 3));
-    assert_true(strcmp(todo.name, "ranges") == 0 && todo.margin == psdmp_band_margin(&s.run, &s.run.band));
-    same_bytes(&todo.request, &request);
-    get_ranges(&is, &todo.answer);
+    assert_true(scripted.calls == 1 && scripted.work == PSDMP_WORK_RANGES && !scripted.all && scripted.finishing && s.run.finishing == (round == 3));
+    assert_true(strcmp(scripted.name, "ranges") == 0 && scripted.margin == psdmp_band_margin(&s.run, &s.run.band));
+    same_bytes(&scripted.request, &request);
+    get_ranges(&is, &scripted.answer);
     assert_int_equal(is.rows, should.rows);
     assert_true(is.rows > 200);
     for (int i = 0; i < N; i++) {
@@ -215,7 +215,7 @@ static void ranges_of_any_rows(void **state) {
       made.quick[i] = i == round % N ? 0 : rng_uniform(&g, 0.1, 1), made.quicker[i] = rng_uniform(&g, 0.1, 50);
     }
     script_clear();
-    todo.make = made_part;
+    scripted.make = made_part;
     assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
     expect_run(&s, &made);
     script_clear();
@@ -274,7 +274,7 @@ static void room_doubles(void **state) {
   scene_new(&s, false, &g);
   s.run.allocator = &own;
   script_clear();
-  todo.make = grown_part;
+  scripted.make = grown_part;
   assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
   script_clear();
   scene_free(&s);
@@ -320,11 +320,11 @@ static void ranges_of_many_joints(void **state) {
     for (int row = 3; row < 5; row++) many[2][row][i] = many[0][row][i] + many[1][row][i];
   }
   script_clear();
-  todo.make = many_joints;
+  scripted.make = many_joints;
   assert_int_equal(psdmp_run_ranges(&r, &r.band, NULL), PSDM_OK);
   double tempo = 0, sums[4][JOINTS];
-  assert_int_equal(todo.answer.used, sizeof(long) + 2 * sizeof sums[0] + sizeof sums);
-  memcpy(sums, todo.answer.data + sizeof(long) + 2 * sizeof sums[0], sizeof sums);
+  assert_int_equal(scripted.answer.used, sizeof(long) + 2 * sizeof sums[0] + sizeof sums);
+  memcpy(sums, scripted.answer.data + sizeof(long) + 2 * sizeof sums[0], sizeof sums);
   for (int i = 0; i < JOINTS; i++) {
     for (int row = 0; row < 4; row++) assert_true(sums[row][i] == many[2][row + 1][i]);
     assert_true(speed[i] == many[2][0][i] && span[i] == many[2][2][i] - many[2][1][i] && centre[i] == (many[2][2][i] + many[2][1][i]) / 2);
@@ -364,7 +364,7 @@ static void nothing_to_train_on(void **state) {
       counting_fenced_init(&memory, 0);
       s.run.allocator = &memory.allocator;
       script_whole(&w);
-      todo.none = none;
+      scripted.none = none;
       assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), times_back ? PSDM_E_PARSE : PSDM_E_ARGUMENT);
       assert_string_equal(error.text, times_back ? "no row is left to train on: t runs back 7 times, and the 8 pieces in between are too short; are the rows in order?"
                                                  : "no row is left to train on: the log is too short, or all of it is held out");
@@ -374,7 +374,7 @@ static void nothing_to_train_on(void **state) {
     }
   /* logs that cannot be read say so themselves */
   psdm_error error = {0};
-  todo.refuse = PSDM_E_IO;
+  scripted.refuse = PSDM_E_IO;
   assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_E_IO);
   assert_string_equal(error.text, "refused");
   assert_true(!s.run.finishing && s.run.tempo == 77);
@@ -424,21 +424,21 @@ static void served_ranges(void **state) {
   band.delay = 0.023;
   script_pieces(&w, 20);
   assert_int_equal(psdmp_run_ranges(&s.run, &band, &error), PSDM_OK);
-  psdmp_bytes request = todo.request, alone = todo.answer, answer = {0};
-  todo.request = todo.answer = (psdmp_bytes){0};
+  psdmp_bytes request = scripted.request, alone = scripted.answer, answer = {0};
+  scripted.request = scripted.answer = (psdmp_bytes){0};
   for (size_t length = 0; length < request.used; length += 5) {
     psdmp_bytes half = {.data = request.data, .used = length};
-    todo.calls = 0;
+    scripted.calls = 0;
     error.text[0] = 0;
     assert_int_equal(psdmp_serve_ranges(&other.run, &half, &answer, &error), PSDM_E_MEMORY);
     assert_string_equal(error.text, "out of memory");
-    assert_true(todo.calls == 0 && answer.used == 0);
+    assert_true(scripted.calls == 0 && answer.used == 0);
   }
   assert_int_equal(psdmp_serve_ranges(&other.run, &request, &answer, &error), PSDM_OK);
-  assert_true(todo.calls == 1 && !todo.all && todo.work == PSDMP_WORK_RANGES && todo.margin == psdmp_band_margin(&s.run, &band));
-  assert_true(todo.margin > psdmp_band_margin(&s.run, &s.run.band));
+  assert_true(scripted.calls == 1 && !scripted.all && scripted.work == PSDMP_WORK_RANGES && scripted.margin == psdmp_band_margin(&s.run, &band));
+  assert_true(scripted.margin > psdmp_band_margin(&s.run, &s.run.band));
   same_bytes(&answer, &alone);
-  todo.refuse = PSDM_E_IO;
+  scripted.refuse = PSDM_E_IO;
   request.at = 0;
   assert_int_equal(psdmp_serve_ranges(&other.run, &request, &answer, &error), PSDM_E_IO);
   psdmp_bytes_free(&request), psdmp_bytes_free(&alone), psdmp_bytes_free(&answer);

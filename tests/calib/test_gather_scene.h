@@ -123,11 +123,11 @@ typedef struct script {
   psdmp_bytes request, answer; /* answer: the whole sum */
 } script;
 
-static script todo;
+static script scripted;
 
 static inline void script_clear(void) {
-  psdmp_bytes_free(&todo.request), psdmp_bytes_free(&todo.answer);
-  todo = (script){0};
+  psdmp_bytes_free(&scripted.request), psdmp_bytes_free(&scripted.answer);
+  scripted = (script){0};
 }
 
 /* both segments in pieces of several lengths; a piece of nothing but margins and one too short for any row among them */
@@ -136,20 +136,20 @@ static inline void script_pieces(const table *w, long margin) {
   script_clear();
   for (int k = 0; k < 9; k++) {
     long from = k == 0 || k == 5 ? 0 : ends[k - 1];
-    todo.sent[todo.count] = k % 2 || k == 8;
-    todo.stretch[todo.count++] = cut(w, k > 4, from, ends[k], margin);
+    scripted.sent[scripted.count] = k % 2 || k == 8;
+    scripted.stretch[scripted.count++] = cut(w, k > 4, from, ends[k], margin);
     if (k != 4) continue;
-    todo.sent[todo.count] = true;
-    todo.stretch[todo.count] = cut(w, 1, 0, 12, 0);
-    todo.stretch[todo.count].segment = 7, todo.stretch[todo.count].ends = true;
-    todo.count++;
+    scripted.sent[scripted.count] = true;
+    scripted.stretch[scripted.count] = cut(w, 1, 0, 12, 0);
+    scripted.stretch[scripted.count].segment = 7, scripted.stretch[scripted.count].ends = true;
+    scripted.count++;
   }
 }
 
 /* both segments whole */
 static inline void script_whole(const table *w) {
   script_clear();
-  for (int segment = 0; segment < SEGMENTS; segment++) todo.stretch[todo.count++] = cut(w, segment, 0, ROWS, 0);
+  for (int segment = 0; segment < SEGMENTS; segment++) scripted.stretch[scripted.count++] = cut(w, segment, 0, ROWS, 0);
 }
 
 static inline void same_bytes(const psdmp_bytes *is, const psdmp_bytes *should) {
@@ -186,10 +186,10 @@ static inline psdm_status one_part(psdmp_run *r, const psdmp_sum *sum, void *spa
   *part = sum->part_new(sum->user);
   if (!*part) return no_memory(error);
   error->text[0] = 0;
-  psdm_status status = sum->add(space, *part, &todo.stretch[k], error);
+  psdm_status status = sum->add(space, *part, &scripted.stretch[k], error);
   assert_string_equal(error->text, status ? psdm_status_text(status) : "");
   if (status) sum->part_free(sum->user, *part);
-  else if (todo.sent[k] && !(*part = sent(sum, *part, r->allocator, todo.halves && k < 2))) status = no_memory(error);
+  else if (scripted.sent[k] && !(*part = sent(sum, *part, r->allocator, scripted.halves && k < 2))) status = no_memory(error);
   return status;
 }
 
@@ -198,7 +198,7 @@ static inline psdm_status add_stretches(psdmp_run *r, const psdmp_sum *sum, void
   void *space = sum->space_new(sum->user, r);
   psdmp_tree tree = {.way = {sum->user, sum->merge, sum->part_free}};
   psdm_status status = space ? PSDM_OK : no_memory(error);
-  for (int k = 0; k < todo.count && !status; k++) {
+  for (int k = 0; k < scripted.count && !status; k++) {
     void *own;
     status = one_part(r, sum, space, k, &own, error);
     if (!status && psdmp_tree_add(&tree, k, 0, own)) status = no_memory(error);
@@ -214,15 +214,15 @@ static inline psdm_status summed(psdmp_run *r, const psdmp_sum *sum, const psdmp
   psdm_status status = PSDM_OK;
   *part = NULL;
   if (request->failed) return no_memory(error);
-  todo.calls++, todo.work = sum->work, todo.all = all, todo.margin = margin, todo.finishing = r->finishing;
-  strcpy(todo.name, sum->name);
-  psdmp_bytes_free(&todo.request), psdmp_bytes_free(&todo.answer);
-  psdmp_bytes_put(&todo.request, request->data, request->used);
-  if (todo.refuse) return psdmp_fail(error, todo.refuse, "some.csv", 3, 0, "refused");
-  if (todo.none) return PSDM_OK;
-  if (todo.make) *part = todo.make(sum);
+  scripted.calls++, scripted.work = sum->work, scripted.all = all, scripted.margin = margin, scripted.finishing = r->finishing;
+  strcpy(scripted.name, sum->name);
+  psdmp_bytes_free(&scripted.request), psdmp_bytes_free(&scripted.answer);
+  psdmp_bytes_put(&scripted.request, request->data, request->used);
+  if (scripted.refuse) return psdmp_fail(error, scripted.refuse, "some.csv", 3, 0, "refused");
+  if (scripted.none) return PSDM_OK;
+  if (scripted.make) *part = scripted.make(sum);
   else status = add_stretches(r, sum, part, error ? error : &own);
-  if (*part) sum->put(sum->user, *part, &todo.answer);
+  if (*part) sum->put(sum->user, *part, &scripted.answer);
   return status;
 }
 
