@@ -14,7 +14,6 @@ typedef struct psdmp_writer {
   char upper[64];     /* "KR6" */
   bool single;        /* float, not double */
   const char *real;   /* "float" or "double" */
-  unsigned vanishing; /* functions (bits) whose expected numbers all but vanish at the states of the self-test */
 } psdmp_writer;
 
 /* Text with @ for "prefix_", $ for "PREFIX_", ` for the real type and ~ for what ends libm's names ("f" or ""). Never for words of others. */

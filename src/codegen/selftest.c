@@ -61,6 +61,20 @@ static void emit_inputs(psdmp_writer *e, const psdmp_trial *t) {
   }
 }
 
+/* Gravity, bias and derivatives may all but vanish beside the terms that they are sums of: the tolerance is a share of the largest torque, as in check.c. */
+static bool beside_torques(const psdmp_program *p) {
+  return p->function == PSDM_CODE_GRAVITY || p->function == PSDM_CODE_BIAS || p->function == PSDM_CODE_LINEARIZE_INVERSE || p->function == PSDM_CODE_LINEARIZE_FORWARD;
+}
+
+static bool named_scale(const psdmp_program *p) { return beside_torques(p) && !psdmp_inverts(p->function); }
+
+/* whether some test compares numbers with the largest expected one */
+static bool needs_largest(const psdm_code *code) {
+  for (int k = 0; k < code->programs; k++)
+    if (!named_scale(&code->program[k]) && (!psdmp_inverts(code->program[k].function) || code->options.target != PSDM_CODE_C)) return true;
+  return false;
+}
+
 /* whether some test compares numbers with numbers */
 static bool compares(const psdm_code *code) {
   for (int k = 0; k < code->programs; k++)
@@ -73,7 +87,7 @@ static void emit_comparison(psdmp_writer *e) {
                "static double difference(double so_far, const ` *got, const double *expected, int count) {\n"
                "  for (int i = 0; i < count; i++) {\n    const double d = fabs((double)got[i] - expected[i]);\n"
                "    if (so_far == so_far && !(d <= so_far)) so_far = d;\n  }\n  return so_far;\n}\n\n");
-  psdmp_say(e, "static double largest(const double *x, int count) {\n  double most = 0;\n  for (int i = 0; i < count; i++)\n"
+  if (needs_largest(e->code)) psdmp_say(e, "static double largest(const double *x, int count) {\n  double most = 0;\n  for (int i = 0; i < count; i++)\n"
                "    if (fabs(x[i]) > most) most = fabs(x[i]);\n  return most > 0 ? most : 1;\n}\n\n");
 }
 
@@ -85,7 +99,7 @@ static void emit_tools(psdmp_writer *e) {
 
 /* what errors are compared with: the largest expected number, or the largest torque */
 static void emit_scale(psdmp_writer *e, const psdmp_program *p) {
-  if (e->vanishing >> p->function & 1)
+  if (named_scale(p))
     psdmp_say(e, "SCALE_OF_%s", p->name);
   else
     psdmp_say(e, "largest(out_%s[0], STATES*%d)", p->name, (int)p->outputs);
@@ -135,7 +149,7 @@ static void emit_inverting_test(psdmp_writer *e, const psdmp_program *p) {
   psdmp_say(e, "            all += mass_of_%s[i][%d*j + k]*out_%s[i][at];\n          }\n", p->name, n, p->name);
   psdmp_say(e, "          if (error == error && !(fabs(d) <= error)) error = fabs(d);\n          if (fabs(all) > scale) scale = fabs(all);\n        }\n    }\n");
   if (columns == 1) psdmp_say(e, "    for (int i = 0; i < STATES; i++)\n      for (int j = 0; j < %d; j++)\n        if (fabs((double)tau_of_%s[i][j]) > scale) scale = fabs((double)tau_of_%s[i][j]);\n", n, p->name, p->name);
-  if (p->function == PSDM_CODE_LINEARIZE_FORWARD) psdmp_say(e, "    if (m < 2 && scale < 1e-9*TORQUE) scale = TORQUE;\n");
+  if (p->function == PSDM_CODE_LINEARIZE_FORWARD) psdmp_say(e, "    if (m < 2 && scale < SCALE_OF_%s) scale = SCALE_OF_%s;\n", p->name, p->name);
   psdmp_say(e, "    if (scale > 0) error /= scale;\n    if (worst == worst && !(error <= worst)) worst = error;\n  }\n");
   psdmp_say(e, "  return report(\"%s\", worst, %s);\n}\n\n", p->name, columns == 1 ? "1" : "CONDITION");
 }
@@ -178,7 +192,6 @@ static psdm_status emit_inverting_tables(psdmp_writer *e, psdmp_trial *t, const 
   emit_table(e, name, M, n * n, false);
   if (p->function != PSDM_CODE_FORWARD && !t->conditioned) psdmp_say(e, "#define CONDITION %.3g /* of the mass matrices */\n", worst);
   t->conditioned |= p->function != PSDM_CODE_FORWARD;
-  if (p->function == PSDM_CODE_LINEARIZE_FORWARD) psdmp_say(e, "#define TORQUE %.3g /* the largest: derivatives that vanish beside it are compared with it, not with themselves */\n", largest(tau, STATES * n));
   if (cuda) psdmp_say(e, "#define SPREAD_OF_%s %.3g /* what two roundings may differ by, as a multiple of one */\n", p->name, widest);
   return PSDM_OK;
 }
@@ -220,16 +233,15 @@ static void emit_main(psdmp_writer *e) {
   psdm_output_text(e->out, "  return wrong > 0;\n}\n");
 }
 
-/* Gravity that nothing feels and the bias of a joint that only turns about its own axis are zero but for rounding, which is no measure of itself. */
-static psdm_status emit_vanishing(psdmp_writer *e, psdmp_trial *t, const psdmp_program *p, const double *out) {
+static psdm_status emit_torque(psdmp_writer *e, psdmp_trial *t, const psdmp_program *p, const double *out) {
   int n = e->code->robot->n;
-  double *tau = NEW(t->arena, n, double), torque = 0;
+  bool inverts = psdmp_inverts(p->function);
+  double *tau = NEW(t->arena, n, double), most = inverts ? 0 : largest(out, STATES * (int)p->outputs);
   psdm_status status = tau ? PSDM_OK : PSDM_E_MEMORY;
   for (int s = 0; s < STATES && !status; s++)
-    if (!(status = psdmp_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau))) torque = fmax(torque, largest(tau, n));
-  if (status || largest(out, STATES * (int)p->outputs) > 1e-9 * torque) return status;
-  e->vanishing |= 1u << p->function;
-  psdmp_say(e, "#define SCALE_OF_%s %.3g /* the largest torque: all of these vanish beside it */\n", p->name, torque > 0 ? torque : 1);
+    if (!(status = psdmp_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau))) most = fmax(most, largest(tau, n));
+  if (status) return status;
+  psdmp_say(e, "#define SCALE_OF_%s %.3g /* the largest %s */\n", p->name, most > 0 ? most : 1, inverts ? "torque" : "of these and of the torques");
   return PSDM_OK;
 }
 
@@ -242,7 +254,7 @@ static psdm_status emit_program(psdmp_writer *e, psdmp_trial *t, const psdmp_pro
   snprintf(name, sizeof name, "out_%s", p->name);
   emit_table(e, name, out, count, false);
   if (psdmp_inverts(p->function)) status = emit_inverting_tables(e, t, p);
-  if (p->function == PSDM_CODE_GRAVITY || p->function == PSDM_CODE_BIAS) status = emit_vanishing(e, t, p, out);
+  if (!status && beside_torques(p)) status = emit_torque(e, t, p, out);
   return status;
 }
 

@@ -61,6 +61,7 @@ static inline void tall_transposed(const double *B, const double *x, double *out
 /* at a tip: the body's own inertia and Mb */
 static inline void start_factor(const psdmp_spatial *k, psdmp_factor *f) {
   const double *c = k->c, *b = k->b;
+  f->size_J = f->size_M = 0;
   memcpy(f->P.J, k->J, sizeof k->J);
   f->P.H[0] = 0, f->P.H[1] = -c[2], f->P.H[2] = c[1];
   f->P.H[3] = c[2], f->P.H[4] = 0, f->P.H[5] = -c[0];
@@ -87,8 +88,8 @@ static inline void add_body(const psdmp_spatial *k, psdmp_factor *restrict f) {
   f->Ph[15] += b[1], f->Ph[16] -= b[0];
 }
 
-/* Inertias here are about one point for all bodies. Where a joint's own is so much smaller than what is about that point (links whose sizes differ a
- * thousandfold), it has lost its digits: the dense route keeps them. Arms have 3 to 12 bits. */
+/* Inertias here are about one point for all bodies. Where a joint's own is so much smaller than what is about that point, or than what joints behind it have
+ * taken from the same numbers (links whose sizes differ a thousandfold), it has lost its digits: the dense route keeps them. Arms have 3 to 12 bits. */
 enum { MOST_BITS = 12 };
 
 /* the binary exponent: the sizes of two numbers are compared without a multiplication */
@@ -98,11 +99,25 @@ static inline int exponent_of(double x) {
   return (int)(bits >> 52 & 0x7FF);
 }
 
-/* whether a turning joint's inertia has kept its digits beside what is about the point of reference; a sliding joint's does not depend on one */
+static inline int larger(int a, int b) { return a > b ? a : b; }
+
+/* what J and M have rounded at: their largest entries, here and behind this joint */
+static inline void note_sizes(psdmp_factor *f, psdmp_factor *restrict parent) {
+  const double *J = f->P.J, *M = f->P.M;
+  f->size_J = larger(f->size_J, exponent_of(fmax(J[0], fmax(J[3], J[5]))));
+  f->size_M = larger(f->size_M, exponent_of(fmax(M[0], fmax(M[3], M[5]))));
+  if (!parent) return;
+  parent->size_J = f->last ? f->size_J : larger(parent->size_J, f->size_J);
+  parent->size_M = f->last ? f->size_M : larger(parent->size_M, f->size_M);
+}
+
+/* whether h.P h has kept its digits beside the terms that it is the sum of */
 static inline bool kept_digits(const psdmp_spatial *k, const psdmp_factor *f) {
-  const double *J = f->P.J;
-  bool turns = k->h[0] != 0 || k->h[1] != 0 || k->h[2] != 0;
-  return !turns || exponent_of(fmax(J[0], fmax(J[3], J[5]))) - exponent_of(f->D) <= MOST_BITS;
+  const double *h = k->h;
+  bool turns = h[0] != 0 || h[1] != 0 || h[2] != 0;
+  double speed = fmax(fabs(h[3]), fmax(fabs(h[4]), fabs(h[5])));
+  int size = speed > 0 ? f->size_M + 2 * (exponent_of(speed) - exponent_of(1)) : 0;
+  return (turns ? larger(size, f->size_J) : size) - exponent_of(f->D) <= MOST_BITS;
 }
 
 /* D, G, Gh of a joint, and what is left of P and Ph to its parent; false when D is not positive, or has lost its digits */
@@ -112,6 +127,7 @@ static inline bool resolve(const psdmp_spatial *k, double drive, psdmp_factor *f
   f->D = psdmp_dot6(k->h, Ph) + drive;
   f->g = 1 / f->D;
   for (int i = 0; i < 6; i++) f->G[i] = f->g * Ph[i];
+  note_sizes(f, parent);
   bool sound = f->D > 0 && kept_digits(k, f);
   if (!parent) return sound;
   tall_transposed(f->Ph, k->h, row);

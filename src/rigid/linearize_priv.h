@@ -47,6 +47,7 @@ typedef struct psdmp_factor {
   double x[6], t[3], z[6]; /* Algorithm 5: what dq and dqd add to the perturbed acceleration and velocity; bias wrench */
   double row[6];           /* Algorithm 6: row of M^-1 H phi that is being drawn */
   double eps;
+  int size_J, size_M;       /* binary exponents of the largest that P's numbers were, here or behind */
   bool tip, branches, last; /* carries none, more than one; comes after its siblings */
 } psdmp_factor;
 

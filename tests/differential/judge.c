@@ -276,7 +276,7 @@ static void judge_solved(subject *s, verdict *v, int k, const char *what, const 
   const state *x = with_mass(s, k);
   int n = s->n;
   ld zero[MOST * MOST] = {0};
-  double left[MOST * MOST], error[MOST * MOST], scale[MOST * MOST];
+  double left[MOST * MOST], error[MOST * MOST], scale[MOST * MOST], size[MOST * MOST];
   if (v->at_run_time && singular(s, k)) return;
   for (int i = 0; i < n * n; i++)
     if (!isfinite(X[i])) {
@@ -285,11 +285,19 @@ static void judge_solved(subject *s, verdict *v, int k, const char *what, const 
       return;
     }
   if (singular(s, k)) return;
+  for (int i = 0; i < n * n; i++) size[i] = fabs(X[i]);
+  /* about a common point the inverse is multiplied out: its errors meet the terms of B, which X may be far smaller than */
+  for (int i = 0; i < n && B && s->o.common; i++)
+    for (int j = 0; j < n; j++)
+      for (int m = 0; m < n; m++) size[i * n + j] += (double)fabsl(x->Minv[i * n + m]) * B_size[m * n + j];
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
       ld sum = B ? B[i * n + j] : -(i == j);
       error[i * n + j] = B ? B_size[i * n + j] : 0;
-      for (int m = 0; m < n; m++) sum += x->M[i * n + m] * X[m * n + j], error[i * n + j] += x->M_size[i * n + m] * (fabs(X[m * n + j]) + (B ? 0 : (double)sqrtl(x->Minv[m * n + m] * x->Minv[j * n + j])));
+      for (int m = 0; m < n; m++) {
+        double own = B ? 0 : (double)sqrtl(x->Minv[m * n + m] * x->Minv[j * n + j]);
+        sum += x->M[i * n + m] * X[m * n + j], error[i * n + j] += x->M_size[i * n + m] * (size[m * n + j] + own);
+      }
       left[i * n + j] = (double)sum;
     }
   /* the accelerations at which B is taken have an error of their own: B is linear in them and of their torques' size */

@@ -371,6 +371,25 @@ static void test_tiny_finger(void **unused) {
   psdm_robot_free(robot);
 }
 
+/* two coaxial joints before a body of another size, which turns crosswise and takes nearly all of the inertia about them with it: what is left has the rounding
+ * of what was there, not of itself */
+static void test_taken_inertia(void **unused) {
+  (void)unused;
+  psdm_robot *robot = parse_robot("gravity: [0, 0, 0]\nconvention: modified-dh\n"
+                                  "joints: [{type: prismatic}, {}, {}, {alpha: 1}, {alpha: 1}, {a: 200}]\n"
+                                  "links: [{mass: 0}, {mass: 0, inertia: {zz: 2e-4}}, {mass: 0}, {mass: 0}, {mass: 0}, {mass: 1, inertia: {yy: 9e5, zz: 1e6}}]\n");
+  psdm_linear *linear;
+  enum { N = 6 };
+  const double q[N] = {0.3, -1.1, 0.7, 0.4, 0.8, -0.2}, qd[N] = {0.5, -0.2, 0.9, -0.4, 1.1, 0.3}, qdd[N] = {1, 2, -1, 0.5, 0.1, -0.7};
+  double fast[3][N * N], dense[3][N * N];
+  assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
+  assert_int_equal(psdm_linearize_forward_dense(robot, linear, q, qd, qdd, dense[0], dense[1], dense[2]), PSDM_OK);
+  assert_int_equal(psdm_linearize_forward_at(robot, linear, q, qd, qdd, fast[0], fast[1], fast[2]), PSDM_OK);
+  assert_memory_equal(fast, dense, sizeof fast);
+  psdm_linear_free(linear, NULL);
+  psdm_robot_free(robot);
+}
+
 /* ---- what is refused ---- */
 
 static void test_refusals(void **unused) {
@@ -409,7 +428,7 @@ static void test_refusals(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_inverse), cmocka_unit_test(test_forward),  cmocka_unit_test(test_innovations), cmocka_unit_test(test_long_chain),
-      cmocka_unit_test(test_second),  cmocka_unit_test(test_any_order), cmocka_unit_test(test_parameters), cmocka_unit_test(test_tiny_finger),
+      cmocka_unit_test(test_second),  cmocka_unit_test(test_any_order), cmocka_unit_test(test_parameters), cmocka_unit_test(test_tiny_finger), cmocka_unit_test(test_taken_inertia),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
