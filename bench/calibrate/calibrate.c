@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calib/fit.h"
+#include "fit/fit.h"
 #include "harness.h"
 #include "psdm/psdm.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 double bench_uniform(uint64_t *state, double low, double high) {
   *state ^= *state >> 12;

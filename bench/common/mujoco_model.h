@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 static inline char *mujoco_body_name(int b, char buf[16]) {
   snprintf(buf, 16, "body%d", b);

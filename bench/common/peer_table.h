@@ -16,7 +16,7 @@
 
 #include "harness.h"
 #include "peer.h"
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 enum { MOST_WAYS = 3 };
 

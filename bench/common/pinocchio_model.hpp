@@ -9,7 +9,7 @@
 #include <pinocchio/multibody.hpp>
 
 extern "C" {
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 }
 
 namespace bench {

@@ -63,7 +63,7 @@ install_pinocchio() {
 # templates are compiled here, nothing of Pinocchio's own binary is used
 compile_pinocchio() {
   local stem=${pinocchio_object:-peer}_$1 source=${pinocchio_source:-$common/peer_pinocchio.cpp}
-  newer "$build/$stem.o" "$source" "${pinocchio_face:-$common/peer.h}" "$common"/{pinocchio_model.hpp,harness.h} "$root/src/robot/robot_priv.h" && return
+  newer "$build/$stem.o" "$source" "${pinocchio_face:-$common/peer.h}" "$common"/{pinocchio_model.hpp,harness.h} "$root/src/robot/robot.h" && return
   # shellcheck disable=SC2086 # flags are several words
   quietly "$stem" "$2" $3 -fPIC -fvisibility=hidden "-DPEER_FLAGS=\"$3\"" "${includes[@]}" "${pinocchio_flags[@]}" -c "$source" -o "$build/$stem.o"
 }
@@ -89,7 +89,7 @@ compile_pinocchios() {
 # Pinocchio's algorithms run on CasADi's symbols: $build/trace_casadi ROBOT FILE.c [INVERSE.casadi]; after install_pinocchio and build_library
 build_tracer() {
   [ -n "${prefix:-}" ] && install "casadi==$casadi" || return 1
-  newer "$build/trace_casadi" "$root/bench/peers/trace_casadi.cpp" "$common"/{pinocchio_model.hpp,harness.h} "$root/src/robot/robot_priv.h" && return
+  newer "$build/trace_casadi" "$root/bench/peers/trace_casadi.cpp" "$common"/{pinocchio_model.hpp,harness.h} "$root/src/robot/robot.h" && return
   quietly trace_casadi g++ -O1 "${includes[@]}" "${pinocchio_flags[@]}" -isystem "$packages/casadi/include" "$root/bench/peers/trace_casadi.cpp" "$build/harness.o" \
     "${libraries[@]}" -L"$packages/casadi" -lcasadi -Wl,-rpath,"$packages/casadi" -o "$build/trace_casadi"
 }

@@ -112,4 +112,6 @@ int psdmp_format_short(double x, char out[32]);
 /* 17 significant digits, as "%.17g" in the C locale. Returns the length. */
 int psdmp_format_exact(double x, char out[32]);
 
+#include "base/sha256.h"
+
 #endif

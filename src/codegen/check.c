@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/chain.h"
+#include "codegen/chain_priv.h"
 #include "codegen/trial.h"
 #include "psdm/rigid.h"
 

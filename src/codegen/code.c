@@ -5,15 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen/program.h"
+#include "codegen/codegen.h"
 #include "codegen/trial.h"
-#include "model/model_priv.h"
+#include "model/model.h"
 #include "psdm/params.h"
 #include "psdm/reduce.h"
 #include "psdm/rigid.h"
-#include "codegen/reduce.h"
-#include "codegen/wrap.h"
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 /* beyond so many bodies the closed form has more terms than any recursion has operations */
 enum { EXPANDED_BODIES = 8 };

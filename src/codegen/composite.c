@@ -1,7 +1,7 @@
 /* composite.c: the mass matrix by composite bodies (Walker and Orin 1982), in pseudo-inertia form, and the solution of M x = b. */
 #include <string.h>
 
-#include "codegen/trace.h"
+#include "codegen/trace_priv.h"
 
 /* S += p h^T + h p^T + m p p^T, h += m p: the origin moves by -p */
 void psdmp_shift_inertia(psdmp_trace *t, psdmp_sym p, psdm_ref s[10]) {

@@ -1,7 +1,7 @@
 /* expanded.c: a function's operation graph from the derived model (Lloyd, Irani, Ahmadi 2021, section 4.1 and 4.2). */
 #include <string.h>
 
-#include "codegen/expanded.h"
+#include "codegen/expanded_priv.h"
 #include "psdm/rigid.h"
 
 enum { MOST_JOINTS = 64 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/expanded.h"
+#include "codegen/expanded_priv.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array_raw(arena, count, sizeof(type)))
 

@@ -1,8 +1,8 @@
 /* expanded_search.c: which order of nesting is the cheapest. No fixed rule wins everywhere: try, count, keep the lowest of those that round well. */
 #include <string.h>
 
-#include "codegen/expanded.h"
-#include "codegen/rounding.h"
+#include "codegen/expanded_priv.h"
+#include "codegen/rounding_priv.h"
 
 typedef struct search {
   const psdmp_sums *sums;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/expanded.h"
+#include "codegen/expanded_priv.h"
 
 /* ---- monomials ---- */
 

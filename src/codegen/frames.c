@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/chain.h"
+#include "codegen/chain_priv.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/chain.h"
+#include "codegen/chain_priv.h"
 #include "codegen/trial.h"
 #include "psdm/params.h"
 #include "psdm/rigid.h"

@@ -7,7 +7,7 @@
  * entries. No linear velocity appears: each joint's origin is taken to be at rest. */
 #include <string.h>
 
-#include "codegen/trace.h"
+#include "codegen/trace_priv.h"
 
 #define TWICE(x) psdm_add(t->g, x, x)
 

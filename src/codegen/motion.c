@@ -6,7 +6,7 @@
  * Points on a joint's axis belong to both links, so U's third column passes the joint unchanged: rotate (wx, wy) and (Uxz, Uyz), copy Uzz. */
 #include <string.h>
 
-#include "codegen/trace.h"
+#include "codegen/trace_priv.h"
 
 static bool same_form(const psdmp_trace *t, const double *a, const double *b) {
   return memcmp(a, b, (size_t)(t->chain->n + 1) * sizeof *a) == 0;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/trace.h"
+#include "codegen/trace_priv.h"
 
 /* the bodies from the base to a body */
 static int path_to(const psdmp_chain *chain, int body, int *path) {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/trace.h"
+#include "codegen/trace_priv.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 

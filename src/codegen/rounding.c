@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/rounding.h"
+#include "codegen/rounding_priv.h"
 
 typedef struct sweep {
   const psdm_graph *graph;

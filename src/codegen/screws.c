@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/trace.h"
+#include "codegen/trace_priv.h"
 
 /* axis e, velocity v of the body's origin per unit rate of a joint, way r from the joint's origin to the body's; in the body's own frame */
 typedef struct screw {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/chain.h"
+#include "codegen/chain_priv.h"
 
 /* a foot of the normal may be so many times as far away as the axes' own origins are, which costs the square of it in rounding; also the least
  * angle between axes whose normal is near in any case, as its inverse */

@@ -1,5 +1,5 @@
 /* trace.c: symbolic rotations, and how things travel between the frames of a chain. */
-#include "codegen/trace.h"
+#include "codegen/trace_priv.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "codegen/chain.h"
-#include "derive/collect.h"
+#include "codegen/chain_priv.h"
+#include "derive/derive.h"
 #include "linalg/linalg.h"
-#include "model/model_priv.h"
+#include "model/model.h"
 #include "psdm/rigid.h"
 
 enum { STATES = PSDMP_STATES };

@@ -3,7 +3,7 @@
 #ifndef PSDMP_TRIAL_H
 #define PSDMP_TRIAL_H
 
-#include "codegen/program.h"
+#include "codegen/codegen.h"
 #include "psdm/eval.h"
 #include "psdm/linearize.h"
 

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "derive/collect.h"
+#include "derive/collect_priv.h"
 #include "linalg/linalg.h"
 
 enum { WIDE = PSDMP_STANDARD + 1, DRIVE = PSDMP_STANDARD, TWIST = 6 };

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "derive/collect.h"
+#include "derive/collect_priv.h"
 #include "linalg/linalg.h"
-#include "linalg/solve.h"
 #include "psdm/rigid.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))

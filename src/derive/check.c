@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "derive/collect.h"
+#include "derive/collect_priv.h"
 #include "psdm/params.h"
 #include "psdm/rigid.h"
 

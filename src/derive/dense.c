@@ -1,11 +1,10 @@
 /* dense.c: functions by square systems, coefficients by least squares, parameters by QR. See dense.h. */
-#include "derive/dense.h"
+#include "derive/dense_priv.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "linalg/linalg.h"
-#include "linalg/solve.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array_raw(arena, count, sizeof(type)))
 

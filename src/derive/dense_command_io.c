@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "derive/dense.h"
+#include "derive/dense_priv.h"
 #include "psdm/csv.h"
 
 /* the request lies in a file without a name, so that the program may answer before it has read all of it */

@@ -1,5 +1,5 @@
 /* dense_reduce.c: which columns of the stacked coefficients are independent, and the others in terms of them, by QR (section 2.2.2). */
-#include "derive/dense.h"
+#include "derive/dense_priv.h"
 
 /* What is left of a column is rounding below this: sampled coefficients are good to 1e-13. */
 static const double RANK_TOLERANCE = 1e-10;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "derive/dense.h"
+#include "derive/dense_priv.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array_raw(arena, count, sizeof(type)))
 

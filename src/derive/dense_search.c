@@ -1,7 +1,7 @@
 /* dense_search.c: which monomials a class of functions may contain. */
 #include <string.h>
 
-#include "derive/dense.h"
+#include "derive/dense_priv.h"
 
 void psdmp_space_set(const psdm_robot *r, const psdm_model *m, psdmp_space *s) {
   *s = (psdmp_space){.m = m, .codes = 1};

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "derive/collect.h"
-#include "derive/dense.h"
+#include "derive/collect_priv.h"
+#include "derive/dense_priv.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 

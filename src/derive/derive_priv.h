@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 #include "psdm/model.h"
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 enum { PSDMP_BASIS = 5, PSDMP_DERIVE_JOINTS = 24 }; /* 5^24 monomials still fit 64 bits */
 

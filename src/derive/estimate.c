@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "derive/collect.h"
-#include "derive/expand.h"
+#include "derive/collect_priv.h"
+#include "derive/expand_priv.h"
 
 enum { FEW = 32, RECORD = 2 + PSDMP_STANDARD };
 

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "derive/expand.h"
+#include "derive/expand_priv.h"
 
 /* ---- memory ---- */
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "derive/collect.h"
+#include "derive/collect_priv.h"
 #include "psdm/params.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))

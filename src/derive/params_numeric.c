@@ -1,6 +1,6 @@
 /* params_numeric.c: base parameters from the columns of W, by QR and by SVD (M. Gautier, Numerical calculation of the base inertial
  * parameters of robots, Journal of Robotic Systems 8(4), 1991). Equation numbers are the paper's. */
-#include "derive/params_numeric.h"
+#include "derive/params_numeric_priv.h"
 #include "linalg/linalg.h"
 
 #include <float.h>

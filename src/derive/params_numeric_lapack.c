@@ -1,7 +1,7 @@
 /* params_numeric_lapack.c: the factorisations of LAPACK, with memory from our arenas. */
 #include <lapacke.h>
 
-#include "derive/params_numeric.h"
+#include "derive/params_numeric_priv.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 

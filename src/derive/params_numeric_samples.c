@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "derive/params_numeric.h"
+#include "derive/params_numeric_priv.h"
 #include "psdm/rigid.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))

@@ -10,7 +10,7 @@
  *
  * x is random, lengths that are zero stay zero. What comes out is compared with derivations at fresh lengths and at the robot's own;
  * a formula that differs anywhere is given in numbers instead. */
-#include "derive/symbolic.h"
+#include "derive/symbolic_priv.h"
 
 #include <ctype.h>
 #include <math.h>

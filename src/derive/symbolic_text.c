@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "derive/symbolic.h"
+#include "derive/symbolic_priv.h"
 
 typedef struct writer {
   const psdm_symbolic *symbolic;

@@ -1,5 +1,5 @@
 /* batch.c: one function at many states, by threads. Each state is evaluated alone: the numbers are psdm_eval's, whatever the number of threads. */
-#include "eval/batch.h"
+#include "eval/batch_priv.h"
 
 #include <limits.h>
 #ifdef _OPENMP

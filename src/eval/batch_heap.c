@@ -1,5 +1,5 @@
 /* batch_heap.c: the memory of a batch. */
-#include "eval/batch.h"
+#include "eval/batch_priv.h"
 
 static psdm_status start_thread(psdm_batch *b, const psdm_eval_options *o, psdmp_batch_thread *t) {
   const psdm_allocator *a = b->arena.allocator;

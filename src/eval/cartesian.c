@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
-#include "linalg/modes.h"
 
 psdm_status psdm_task_link(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, int joint, unsigned rows, double *twelve, double *J,
                            double *J_rate) {

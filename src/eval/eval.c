@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/model_priv.h"
+#include "model/model.h"
 #include "psdm/statespace.h"
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 static const struct function {
   const char *name, *inputs, *help;

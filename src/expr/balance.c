@@ -1,6 +1,6 @@
 /* balance.c: the same sums and products, associated so that what comes late goes in last. */
 #include "expr/graph_priv.h"
-#include "expr/nary.h"
+#include "expr/nary_priv.h"
 
 static bool costs_no_more(const psdm_cost *now, const psdm_cost *before) {
   return now->mult + now->add <= before->mult + before->add && now->mult <= before->mult && now->add <= before->add &&

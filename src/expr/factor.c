@@ -11,8 +11,8 @@
  * rewritten meanwhile may have eaten it), and entered again when it shrank. After a pass the items go through the constructors, which
  * fold and share; passes repeat as long as they save (greedy extraction of Hosangadi, Fallah, Kastner 2006, on lists). */
 #include "expr/graph_priv.h"
-#include "expr/heap.h"
-#include "expr/nary.h"
+#include "expr/heap_priv.h"
+#include "expr/nary_priv.h"
 
 #include <string.h>
 

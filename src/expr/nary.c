@@ -1,10 +1,10 @@
 /* nary.c: from nodes of two operands to items of many, and back. */
-#include "expr/nary.h"
+#include "expr/nary_priv.h"
 
 #include <string.h>
 
 #include "expr/graph_priv.h"
-#include "expr/heap.h"
+#include "expr/heap_priv.h"
 
 bool psdmp_reserve(const psdm_allocator *allocator, void *array, uint32_t *room, size_t need, size_t element) {
   void *memory;

@@ -4,7 +4,7 @@
  * a statement makes room for its result. Sines, cosines and what they need come first in every order but the built one: emitted code
  * computes all angles up front. */
 #include "expr/graph_priv.h"
-#include "expr/heap.h"
+#include "expr/heap_priv.h"
 
 #include <string.h>
 
@@ -387,4 +387,16 @@ psdm_status psdm_graph_schedule(const psdm_graph *g, const psdm_ref *outputs, si
   if (peak) *peak = peak_of(&p, order);
   psdmp_free(g->allocator, p.heap);
   return PSDM_OK;
+}
+
+void psdmp_graph_mark(const psdm_graph *graph, const psdm_ref *outputs, size_t count, bool *live) {
+  uint32_t nodes = psdm_graph_size(graph);
+  memset(live, 0, nodes);
+  for (size_t k = 0; k < count; k++) live[psdm_ref_node(outputs[k])] = true;
+  for (uint32_t k = nodes; k-- > 0;) {
+    psdm_node n = psdm_graph_node(graph, k);
+    if (!live[k] || n.op == PSDM_OP_CONST || n.op == PSDM_OP_INPUT) continue;
+    live[psdm_ref_node(n.a)] = true;
+    if (n.b != PSDM_REF_NONE) live[psdm_ref_node(n.b)] = true;
+  }
 }

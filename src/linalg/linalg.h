@@ -57,4 +57,18 @@ psdm_status psdmp_blas_room(psdm_error *error);
 /* Whether LAPACKE's answer says that it got no memory for its work. */
 bool psdmp_lapack_memory(int code);
 
+/* ---- factors ---- */
+
+/* R (w x w) <- triangular factor of [R; X], X (rows x w) row-major, may be spoilt. scratch: (psdmp_factor_scratch) doubles. Householder, in the order of the rows. */
+size_t psdmp_factor_scratch(int w, long rows);
+void psdmp_factor_add(int w, double *R, long rows, double *X, double *scratch);
+
+/* out (v x v) <- the factor with only the columns take[0..v) of R (w x w), in that order; v <= w. scratch: psdmp_factor_scratch(w, w). */
+void psdmp_factor_take(int w, const double *R, int v, const int *take, double *out, double *scratch);
+
+#include "linalg/expm.h"
+#include "linalg/modes.h"
+#include "linalg/riccati.h"
+#include "linalg/solve.h"
+
 #endif

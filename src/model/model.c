@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/model_priv.h"
+#include "model/model.h"
 
 void psdm_model_free(psdm_model *model) {
   if (!model) return;

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/model_priv.h"
-#include "robot/robot_priv.h"
+#include "model/model.h"
+#include "robot/robot.h"
 
 /* a base parameter's value from the robot's numbers, NAN (null) where one of them is unknown */
 static double value_of(const psdmp_base *base, const psdm_robot *robot) {

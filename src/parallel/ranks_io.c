@@ -6,9 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/plugin.h"
+#include "plugin/plugin.h"
 #include "parallel/parallel.h"
-#include "parallel/ranks_plugin.h"
+#include "parallel/ranks_plugin_priv.h"
 
 static const psdmp_plugin_name mpi = {
     .file = "psdm_mpi.so", .symbol = "psdm_mpi", .key = PSDMP_RANKS_KEY,

@@ -7,7 +7,7 @@
 #define PSDMP_OPTIMAL_PRIV_H
 
 #include "base/base.h"
-#include "plan/optimal_solver.h"
+#include "plan/optimal_solver_priv.h"
 #include "psdm/friction.h"
 #include "psdm/linearize.h"
 #include "psdm/motion.h"

@@ -1,5 +1,5 @@
 /* optimal_solver_io.c: IPOPT's plug-in. */
-#include "base/plugin.h"
+#include "plugin/plugin.h"
 #include "plan/optimal_priv.h"
 
 static const psdmp_plugin_name ipopt = {

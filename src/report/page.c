@@ -1,5 +1,5 @@
 /* page.c: the body of the page as sections write it. */
-#include "report/page.h"
+#include "report/page_priv.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/sha256.h"
+#include "base/base.h"
 #include "psdm/version.h"
-#include "report/page.h"
+#include "report/page_priv.h"
 
 static const char base64_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

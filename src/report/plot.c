@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/page.h"
+#include "report/page_priv.h"
 
 enum {
   STATIC_POINTS = 4000, /* of a series in the picture: four and a half per pixel at the widest */

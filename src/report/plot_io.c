@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report/page.h"
+#include "report/page_priv.h"
 
 extern char **environ;
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/page.h"
+#include "report/page_priv.h"
 
 enum { MOST_LETTERS = 40, LINE = 18 }; /* of a name at the axis; height of a line as gnuplot's margins count, in pixels */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/page.h"
+#include "report/page_priv.h"
 
 enum { ROLE_FRAME = 0xf00000, ROLE_GRID, ROLE_X_TICK, ROLE_Y_TICK, ROLE_Y_LABEL, ROLE_CURVE = 0xf00010, ROLE_MUTED = 0xf00018 };
 

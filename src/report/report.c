@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/page.h"
-#include "report/section_parts.h"
+#include "report/page_priv.h"
+#include "report/section_parts_priv.h"
 
 enum { MOST_RESULTS = 1024 };
 

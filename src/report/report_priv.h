@@ -6,7 +6,7 @@
 #ifndef PSDMP_REPORT_H
 #define PSDMP_REPORT_H
 
-#include "base/doc.h"
+#include "document/document.h"
 #include "psdm/output.h"
 #include "psdm/report.h"
 

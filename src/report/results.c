@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/page.h"
+#include "report/page_priv.h"
 
 /* ---- looking into a tree ---- */
 

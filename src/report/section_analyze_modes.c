@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/section_parts.h"
+#include "report/section_parts_priv.h"
 
 void psdmp_show_linearized(psdmp_page *page, const psdmp_results *results, psdmp_result *result);
 

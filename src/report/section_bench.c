@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/section_bench_charts.h"
+#include "report/section_bench_charts_priv.h"
 
 /* ---- psdm bench ---- */
 

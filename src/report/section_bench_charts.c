@@ -1,5 +1,5 @@
 /* section_bench_charts.c: curves and groups of bars of a benchmark on logarithmic axes, and tables of their numbers. */
-#include "report/section_bench_charts.h"
+#include "report/section_bench_charts_priv.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* section_calibration.c: a calibration from its figures to its residuals. */
-#include "report/section_calibration.h"
+#include "report/section_calibration_priv.h"
 
 #include <math.h>
 #include <stdio.h>

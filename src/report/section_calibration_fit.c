@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/section_calibration.h"
+#include "report/section_calibration_priv.h"
 
 /* ---- where figures stand ---- */
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/section_calibration.h"
-#include "report/spectrum.h"
+#include "report/section_calibration_priv.h"
+#include "report/spectrum_priv.h"
 
 enum { MEASURED = 1, PREDICTED = 0, HELDOUT = -1, MUTED = -1, MOST_DOTS = 2000 };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/section_parts.h"
+#include "report/section_parts_priv.h"
 
 static const psdmp_node *joint_of(psdmp_page *page, const psdmp_result *result, int axis) { return psdmp_result_node(result->root, psdmp_words(page, "joints.%d", axis)); }
 

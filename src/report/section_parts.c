@@ -1,5 +1,5 @@
 /* section_parts.c: words and axes of the sections about results. */
-#include "report/section_parts.h"
+#include "report/section_parts_priv.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/section_parts.h"
+#include "report/section_parts_priv.h"
 
 static const char *const pi_names[10] = {"m", "mx", "my", "mz", "XX", "XY", "XZ", "YY", "YZ", "ZZ"};
 

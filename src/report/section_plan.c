@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/section_parts.h"
+#include "report/section_parts_priv.h"
 
 static const char *const peak_keys[PSDMP_QUANTITIES] = {"", "peak_velocity", "peak_acceleration", "peak_torque"};
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/section_parts.h"
+#include "report/section_parts_priv.h"
 
 enum { MOST_BINS = 256, MOST_SIZES = 64, MOST_PROFILES = 4 };
 

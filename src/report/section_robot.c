@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/sketch.h"
+#include "report/sketch_priv.h"
 
 
 /* angles in degrees, lengths in millimetres: what is painted on a robot's data sheet */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/section_parts.h"
+#include "report/section_parts_priv.h"
 
 /* ---- whose rows ---- */
 

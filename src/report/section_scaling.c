@@ -1,7 +1,7 @@
 /* section_scaling.c: benchmarks over the number of joints: derivation, evaluation, linearization. */
 #include <string.h>
 
-#include "report/section_bench_charts.h"
+#include "report/section_bench_charts_priv.h"
 
 static const struct {
   const char *command, *title;

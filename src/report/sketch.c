@@ -1,5 +1,5 @@
 /* sketch.c: a robot as lines, cylinders and boxes, seen from far away (orthographic), far things first. */
-#include "report/sketch.h"
+#include "report/sketch_priv.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* spectrum.c: Welch's estimate of a power density (Welch 1967), histograms, and what goes with them. */
-#include "report/spectrum.h"
+#include "report/spectrum_priv.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* closed.c: robots with closed loops through their open tree. Passive joints follow by Newton's method from the file's position on, in steps that
  * stay on its branch; rates follow from the loops' derivative. */
-#include "rigid/closed.h"
+#include "rigid/closed_priv.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "rigid/closed.h"
+#include "rigid/closed_priv.h"
 
 /* A capsule's axis in the base frame. */
 typedef struct axis {

@@ -5,7 +5,7 @@
  *   outward  qdd = (u - U.a)/D */
 #include <string.h>
 
-#include "rigid/rigid_priv.h"
+#include "rigid/rigid.h"
 
 /* the acceleration that the joint's own velocity adds: (w, v) x S qd */
 static inline void set_product(const psdmp_body *body, const psdmp_motion *m, double qd, psdmp_articulated *restrict A) {

@@ -9,7 +9,7 @@
 
 #include "psdm/friction.h"
 #include "psdm/rigid.h"
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 static const struct {
   const char *name, *help;

@@ -6,7 +6,7 @@
  * Gravity enters as an upward acceleration of the base. */
 #include <string.h>
 
-#include "rigid/closed.h"
+#include "rigid/closed_priv.h"
 
 /* the wrench about its origin that the motion of one body asks for: f = m a + U h, n = h x a + I dw + w x I w,
  * the last two by entries of I */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "rigid/closed.h"
+#include "rigid/closed_priv.h"
 
 /* pose of the link behind joint j in the base frame */
 static void link_pose(const psdm_robot *r, const psdm_work *work, int j, double R[9], double p[3]) {

@@ -7,7 +7,7 @@
 #define PSDMP_LINEARIZE_PRIV_H
 
 #include "psdm/linearize.h"
-#include "rigid/rigid_priv.h"
+#include "rigid/rigid.h"
 
 /* A body's motion and wrench in its own frame, or a derivative of them along one direction or two. */
 typedef struct psdmp_wave {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
-#include "rigid/closed.h"
+#include "rigid/closed_priv.h"
 
 /* adds body b's composite to its parent's: rotate, then shift by p (as psdmp_standard_move, without its generality) */
 static inline void add_composite(const psdmp_motion *m, const double c[10], double *restrict parent) {

@@ -8,7 +8,7 @@
  * 2008, ch. 6). The second: a change of q_j displaces everything behind the joint rigidly along S_j. Were the velocities displaced with the
  * bodies, no energy would change; but the share V_j of a body's velocity is that of axes which stay behind, so that V_body changes by S_j x (V_body - V_j)
  * where S_j x V_body would leave T as it is. What is missing, -S_j x V_j = V_j x S_j, does work on the momentum. */
-#include "rigid/closed.h"
+#include "rigid/closed_priv.h"
 
 /* momentum of one body about its origin: P as f, L as n */
 static inline void body_momentum(const double pi[10], psdmp_motion *m) {

@@ -4,7 +4,7 @@
  * joint i, seen from link k. */
 #include <string.h>
 
-#include "rigid/closed.h"
+#include "rigid/closed_priv.h"
 
 /* A link frame in motion, and where it is from the first joint, in base axes. */
 typedef struct frame_motion {

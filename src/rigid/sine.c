@@ -2,7 +2,7 @@
  * the inverse dynamics' time. Their absolute error is below 1.6e-16. */
 #include <math.h>
 
-#include "rigid/rigid_priv.h"
+#include "rigid/rigid.h"
 
 /* adding and subtracting it rounds a double to the nearest integer */
 static const double rounder = 0x1.8p52;

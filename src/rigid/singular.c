@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "psdm/rigid.h"
-#include "rigid/rigid_priv.h"
+#include "rigid/rigid.h"
 
 enum { STATES = 3, LARGE = 100 }; /* beyond so many joints one state must do */
 

@@ -1,7 +1,7 @@
 /* work.c: scratch of the recursions, laid out in the caller's memory; coupled joints and their tree; frames of all bodies at q. */
 #include <string.h>
 
-#include "rigid/closed.h"
+#include "rigid/closed_priv.h"
 
 static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes);
 

@@ -1,5 +1,5 @@
 /* work_heap.c: scratch of the recursions in memory of an allocator. */
-#include "rigid/rigid_priv.h"
+#include "rigid/rigid.h"
 
 psdm_status psdm_work_new(const psdm_robot *r, const psdm_allocator *allocator, psdm_work **work) {
   size_t bytes = psdm_work_bytes(r);

@@ -1,7 +1,7 @@
 /* assume.c: assumptions as text. */
 #include <string.h>
 
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 /* "Ixz4": a body parameter and the number of a moving link; false when it is anything else */
 static bool parse_body_name(const char *text, size_t length, int links, int *kind, int *link) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "linalg/linalg.h"
-#include "robot/spec.h"
+#include "robot/spec_priv.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 

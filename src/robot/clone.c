@@ -1,7 +1,7 @@
 /* clone.c: a robot with numbers of its own on the kinematics of another. */
 #include <string.h>
 
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 static void *copy_of(psdmp_arena *arena, const void *from, size_t bytes) {
   void *to = psdmp_arena_alloc(arena, bytes);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "psdm/output.h"
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 static void mix(uint64_t *hash, int64_t value) {
   for (int byte = 0; byte < 8; byte++) *hash = (*hash ^ ((uint64_t)value >> (8 * byte) & 0xFF)) * 0x100000001B3u;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "robot/spec.h"
+#include "robot/spec_priv.h"
 
 void psdmp_spec_add_length(psdmp_spec_joint *joint, char kind, double value, const double R[9], int axis, bool after) {
   psdmp_length *length = &joint->length[joint->lengths++];

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "robot/spec.h"
+#include "robot/spec_priv.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 

@@ -1,5 +1,5 @@
 /* names.c: names in sorted order: found by bisection, twins found, the nearest one suggested. */
-#include "robot/names.h"
+#include "robot/names_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

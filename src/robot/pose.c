@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 static const double STEP = 3.14159265358979323846 / 12; /* 15 degrees */
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 /* x, y by -angle about z */
 static void turn_back(double c, double s, double v[3]) {

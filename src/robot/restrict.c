@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "robot/names.h"
-#include "robot/spec.h"
+#include "robot/names_priv.h"
+#include "robot/spec_priv.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
 

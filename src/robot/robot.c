@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/doc.h"
-#include "robot/spec.h"
+#include "document/document.h"
+#include "robot/spec_priv.h"
 
 const char *const psdmp_standard_names[PSDMP_STANDARD] = {"m", "mx", "my", "mz", "XX", "XY", "XZ", "YY", "YZ", "ZZ"};
 const char *const psdmp_body_names[PSDMP_BODY_NAMES] = {"m",   "rx",  "ry",  "rz",  "Ixx", "Iyy",
@@ -374,4 +374,10 @@ const char *psdm_robot_theta(const psdm_robot *r, int i, double *value) {
   if (i < 0 || i >= r->thetas) return NULL;
   if (value) *value = r->theta[i].value;
   return r->theta[i].name;
+}
+
+const psdm_joint *psdmp_robot_joint_of(const psdm_robot *robot, int q) {
+  for (int j = 0; j < psdm_robot_joints(robot); j++)
+    if (psdm_robot_joint(robot, j)->q == q) return psdm_robot_joint(robot, j);
+  return NULL;
 }

@@ -1,7 +1,7 @@
 /* size.c: how large a robot is. */
 #include <math.h>
 
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 static double length(const double *a) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "robot/spec.h"
+#include "robot/spec_priv.h"
 
 static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 

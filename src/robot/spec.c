@@ -1,5 +1,5 @@
 /* spec.c: what the readers of robot files share: defaults of a joint, angles snapped to 15 degrees, warnings of links that cannot exist. */
-#include "robot/spec.h"
+#include "robot/spec_priv.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/matrix.h"
-#include "robot/spec.h"
+#include "table/table.h"
+#include "robot/spec_priv.h"
 
 static psdm_status no_memory(const psdmp_spec *spec, psdm_error *error) {
   return psdmp_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");

@@ -1,5 +1,5 @@
 /* watch.c: which capsules are watched against which, and against the floor. */
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 /* the body that carries a capsule, -1: the base */
 static int body_of(const psdm_robot *r, const psdm_capsule *capsule) { return capsule->joint < 0 ? -1 : r->link[capsule->joint].body; }

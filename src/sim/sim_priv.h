@@ -13,7 +13,7 @@
 
 #include "psdm/compile.h"
 #include "psdm/sim.h"
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 enum { PSDMP_SUPPLIED, PSDMP_DISSIPATED, PSDMP_EXTERNAL, PSDMP_WORKS };
 

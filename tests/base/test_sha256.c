@@ -1,7 +1,7 @@
 /* test_sha256.c: the published examples of SHA-256, and messages in pieces. */
 #include <string.h>
 
-#include "base/sha256.h"
+#include "base/base.h"
 #include "support.h"
 
 static void expect(psdmp_sha256 *s, const char *hex) {

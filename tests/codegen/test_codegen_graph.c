@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "derive/collect.h"
+#include "derive/collect_priv.h"
 #include "psdm/eval.h"
 #include "psdm/linearize.h"
 #include "support.h"

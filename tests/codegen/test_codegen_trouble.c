@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/monte.h"
+#include "reduce/monte.h"
 #include "psdm/compile.h"
 #include "trouble.h"
 

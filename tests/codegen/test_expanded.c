@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/expanded.h"
-#include "codegen/rounding.h"
+#include "codegen/expanded_priv.h"
+#include "codegen/rounding_priv.h"
 #include "support.h"
 
 enum { MOST = 12, STATES = 3 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model_priv.h"
+#include "model/model.h"
 #include "support.h"
 
 static const char arm[] = "name: arm\nconvention: dh\ngravity: [0, -9.81, 0]\njoints: [{name: s, a: LENGTH, drive_inertia: 0.2}, {name: e, a: 0.7}]\n";

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "derive/dense.h"
+#include "derive/dense_priv.h"
 #include "support.h"
 
 static const char *const example5[] = {"ry1 = 0", "rz1 = 0", "Ixx1 = 0", "Iyy1 = 0", "Ixy1 = 0", "Ixz1 = 0", "Iyz1 = 0",

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "derive/collect.h"
+#include "derive/collect_priv.h"
 #include "support.h"
 
 static psdm_model *derive(const psdm_robot *robot, const psdm_derive_options *options, psdm_derive_info *info) {

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "derive/collect.h"
+#include "derive/collect_priv.h"
 #include "psdm/rigid.h"
 #include "support.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "derive/collect.h"
-#include "derive/expand.h"
+#include "derive/collect_priv.h"
+#include "derive/expand_priv.h"
 #include "support.h"
 
 /* an allocator that knows the most that was taken at a time */

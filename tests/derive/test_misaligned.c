@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "derive/collect.h"
+#include "derive/collect_priv.h"
 #include "support.h"
 
 /* what varies from robot to robot */

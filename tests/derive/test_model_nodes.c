@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/doc.h"
+#include "document/document.h"
 #include "nodes.h"
 
 typedef struct tally {

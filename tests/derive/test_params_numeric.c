@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "derive/params_numeric.h"
+#include "derive/params_numeric_priv.h"
 #include "psdm/rigid.h"
 #include "support.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calib/log_priv.h"
+#include "log/log_priv.h"
 
 typedef struct source {
   const uint8_t *at;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/matrix.h"
+#include "table/table.h"
 #include "exercise.h"
 
 enum { MOST = 1 << 14 };

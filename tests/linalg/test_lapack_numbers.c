@@ -1,6 +1,6 @@
 /* test_lapack_numbers.c: LAPACK gives up wherever the library calls it: in linear systems, base parameters, bounds, calibrations. Whoever asked is told that numbers failed,
  * not that memory did, and gets no number. */
-#include "../calib/test_calibrate_log.h"
+#include "../identify/test_calibrate_log.h"
 
 #include "unsolved.h"
 #include "psdm/analyze.h"

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "linalg/expm.h"
-#include "linalg/modes.h"
-#include "linalg/riccati.h"
+#include "linalg/linalg.h"
 #include "support.h"
 
 enum { MOST = 12 };

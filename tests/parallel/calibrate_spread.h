@@ -2,7 +2,7 @@
 #ifndef CALIBRATE_SPREAD_H
 #define CALIBRATE_SPREAD_H
 
-#include "../calib/test_calibrate_log.h"
+#include "../identify/test_calibrate_log.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 
 #include "calibrate_spread.h"
 
-#include "calib/log_priv.h"
+#include "log/log_priv.h"
 
 /* ---- tests ---- */
 

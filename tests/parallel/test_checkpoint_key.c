@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calib/calib_priv.h"
+#include "identify/identify.h"
 #include "support.h"
 
 static const char two_links[] =

@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "calib/calib_priv.h"
+#include "identify/identify.h"
 
 enum { COLUMNS = 5, ASIDE = 2, MOST_ROWS = 700, MOST_RUNS = 4, MOST_PARTS = 64, MOST_MEANS = MOST_ROWS };
 

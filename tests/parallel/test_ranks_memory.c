@@ -1,6 +1,6 @@
 /* test_ranks_memory.c: memory runs out in one of several ranks: all of them say so, nobody waits for ever, and the same ranks calibrate again as if nothing had been. */
 #define _XOPEN_SOURCE 700
-#include "../calib/test_calibrate_log.h"
+#include "../identify/test_calibrate_log.h"
 
 #include "psdm/calibrate.h"
 #include "ranks_by_fork.h"

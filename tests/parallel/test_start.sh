@@ -29,7 +29,7 @@ silent() { # CODE WORDS...
 # ---- plug-ins: MPI by name only ----
 plugin() { # FOLDER NAME SIZE KEY
   mkdir -p "$1"
-  printf '#include <stdio.h>\n#include "parallel/ranks_plugin.h"
+  printf '#include <stdio.h>\n#include "parallel/ranks_plugin_priv.h"
 static bool all(void *self, void *bytes, size_t count) { (void)self, (void)bytes, (void)count; return true; }
 static void library(char *text, size_t size) { snprintf(text, size, "%%s", "%s"); }
 static bool begin(psdm_ranks *ranks) { *ranks = (psdm_ranks){.size = %s, .broadcast = all}; return ranks->size > 0; }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/page.h"
+#include "report/page_priv.h"
 #include "support.h"
 
 /* ---- texts ---- */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/page.h"
-#include "report/section_calibration.h"
+#include "report/page_priv.h"
+#include "report/section_calibration_priv.h"
 #include "support.h"
 #include "whole.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/spectrum.h"
+#include "report/spectrum_priv.h"
 #include "support.h"
 
 static const double pi = 3.14159265358979323846;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/page.h"
+#include "report/page_priv.h"
 #include "support.h"
 
 /* results of the commands, as they write them, in tests/fuzz/corpus/report: also seeds of the fuzz target */

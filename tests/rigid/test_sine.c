@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "rigid/rigid_priv.h"
+#include "rigid/rigid.h"
 #include "support.h"
 
 static void expect_close(const double *x, int count) {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # MemorySanitizer over what stays inside the library: numbers, tables, robot files in YAML, the recursions, derivation, models, expressions.
-# libyaml is not instrumented; what it hands over is marked as written at that one border (src/base/border.h). Left to valgrind (deep_valgrind.sh) is what goes
+# libyaml is not instrumented; what it hands over is marked as written at that one border (src/base/border_priv.h). Left to valgrind (deep_valgrind.sh) is what goes
 # through libxml2, LAPACK, matio, HDF5, SUNDIALS or threads, and test_doc, whose odd texts make libyaml compare strings of its own that the sanitizer has not seen written.
 set -eu
 tests="test_number test_csv test_output test_matrix test_robot_read test_robot_bad test_clone test_rigid_bounds test_rigid_twin test_rigid_random test_rigid_closed

@@ -10,7 +10,7 @@
 #include "support.h"
 
 #include "psdm/sim.h"
-#include "robot/robot_priv.h"
+#include "robot/robot.h"
 
 enum { MOST = 12 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/doc.h"
+#include "document/document.h"
 
 enum { ROOM = 1 << 20 };
 

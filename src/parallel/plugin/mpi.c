@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "parallel/ranks_plugin.h"
+#include "parallel/ranks_plugin_priv.h"
 
 enum { TAG = 1 };
 static const size_t PIECE = (size_t)1 << 30; /* bytes of a message: MPI counts them in an int */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/optimal_solver.h"
+#include "plan/optimal_solver_priv.h"
 
 /* One solution; the callbacks' user. */
 typedef struct job {

@@ -2,7 +2,7 @@
 // Rodriguez (1993). Sines and cosines are not counted.
 #include "linalg/linalg.h"
 #include "psdm/linearize.h"
-#include "rigid/closed.h"
+#include "rigid/closed_priv.h"
 #undef double
 
 long counted::multiplications, counted::additions;

@@ -1,0 +1,317 @@
+/* survey.c: the survey on the processor, over threads and ranks. */
+#include "analyze/survey_priv.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { UNIT = 4 * PSDMP_SURVEY_GROUP, SURVEY = 0 }; /* samples of a unit of work; what other ranks are asked for */
+
+static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+
+/* ---- drawing ---- */
+
+/* streams 0 to 2 of a seed are reduce's */
+uint64_t psdmp_survey_state(uint64_t seed) {
+  uint64_t state = seed * 4 + 3;
+  return psdmp_random_bits(&state);
+}
+
+/* a point of the unit disc (Marsaglia 1972): its direction is uniform */
+static double on_disc(uint64_t *state, double *u, double *v) {
+  double square;
+  do {
+    *u = psdmp_random(state, -1, 1);
+    *v = psdmp_random(state, -1, 1);
+    square = *u * *u + *v * *v;
+  } while (!(square < 1) || square == 0);
+  return square;
+}
+
+/* Uniform on the sphere without logarithms: of a uniform unit vector with an even number of coordinates, taken in pairs, the pairs' squared lengths are distributed as
+ * the pieces of a stick broken at uniform points, and their directions are uniform. A coordinate too many is left out, and what remains scaled to length 1. */
+static void on_sphere(uint64_t *state, int n, double *x) {
+  double cut[PSDM_MAX_JOINTS / 2 + 2], sum = 0, u, v;
+  int pairs = (n + 1) / 2;
+  cut[0] = 0;
+  for (int k = 1; k < pairs; k++) {
+    cut[k] = psdmp_random(state, 0, 1);
+    for (int m = k; m > 1; m--) {
+      double low = fmin(cut[m - 1], cut[m]), high = fmax(cut[m - 1], cut[m]);
+      cut[m - 1] = low, cut[m] = high;
+    }
+  }
+  cut[pairs] = 1;
+  for (int k = 0; k < pairs; k++) {
+    double square = on_disc(state, &u, &v), stretch = sqrt((cut[k + 1] - cut[k]) / square);
+    x[2 * k] = u * stretch;
+    if (2 * k + 1 < n) x[2 * k + 1] = v * stretch;
+  }
+  for (int j = 0; j < n; j++) sum += x[j] * x[j];
+  double size = sqrt(sum);
+  for (int j = 0; j < n; j++) x[j] = sum > 0 ? x[j] / size : j == 0;
+}
+
+void psdmp_survey_draw(uint64_t state, int n, const psdmp_range *range, long number, double *q, double *qd) {
+  uint64_t own = state + (uint64_t)number;
+  own = psdmp_random_bits(&own);
+  for (int j = 0; j < n; j++) q[j] = psdmp_random(&own, range[j].lower, range[j].upper);
+  on_sphere(&own, n, qd);
+}
+
+void psdmp_survey_look(psdmp_norms *norms, const double *q, const double *qd, double x[PSDMP_QUANTITIES]) {
+  int n = norms->n;
+  psdmp_norms_mass(norms, q);
+  const double *eigen = psdmp_norms_eigen(norms, norms->M);
+  x[PSDMP_OF_LEAST] = eigen[0];
+  x[PSDMP_OF_MASS] = fmax(eigen[n - 1], -eigen[0]);
+  x[PSDMP_OF_CORIOLIS] = psdmp_norms_coriolis_at(norms, q, qd);
+  x[PSDMP_OF_GRAVITY] = psdmp_norms_gravity(norms, q);
+}
+
+/* ---- what is counted ---- */
+
+psdmp_survey *psdmp_survey_new(const psdm_allocator *allocator) {
+  psdmp_survey *s = psdmp_alloc(allocator, sizeof *s);
+  if (!s) return NULL;
+  s->count = psdmp_alloc(allocator, sizeof *s->count * PSDMP_SURVEY_ROWS * PSDMP_BINS);
+  if (s->count) return s;
+  psdmp_free(allocator, s);
+  return NULL;
+}
+
+void psdmp_survey_free(psdmp_survey *s, const psdm_allocator *allocator) {
+  if (!s) return;
+  psdmp_free(allocator, s->count);
+  psdmp_free(allocator, s);
+}
+
+static bool better(int end, const psdmp_extreme *a, const psdmp_extreme *b) {
+  if (a->value == b->value) return a->number < b->number;
+  return end ? a->value > b->value : a->value < b->value;
+}
+
+/* into the list of the best; `kept` of them are there */
+static void insert(int end, psdmp_extreme *list, int kept, psdmp_extreme x) {
+  for (int k = 0; k < kept; k++)
+    if (better(end, &x, &list[k])) {
+      psdmp_extreme other = list[k];
+      list[k] = x;
+      x = other;
+    }
+  if (kept < PSDMP_SURVEY_KEPT) list[kept] = x;
+}
+
+void psdmp_survey_keep(psdmp_survey *s, psdmp_quantity quantity, int end, psdmp_extreme x) { insert(end, s->end[quantity][end], s->kept, x); }
+
+static void count(psdmp_survey *s, const psdmp_survey_aim *aim, const double *x) {
+  for (int k = 0; k < PSDMP_QUANTITIES; k++) {
+    int row = k == PSDMP_OF_LEAST && x[k] < 0 ? PSDMP_QUANTITIES : k;
+    s->count[(size_t)row * PSDMP_BINS + psdmp_bin(fabs(x[k]) / PSDMP_SURVEY_UNIT, PSDMP_BIN_BITS)]++;
+    s->beyond[k][0] += x[k] < aim->limit[k][0];
+    s->beyond[k][1] += x[k] > aim->limit[k][1];
+  }
+}
+
+static void merge(psdmp_survey *a, const psdmp_survey *b) {
+  for (size_t k = 0; k < (size_t)PSDMP_SURVEY_ROWS * PSDMP_BINS; k++) a->count[k] += b->count[k];
+  a->samples += b->samples;
+  for (int k = 0; k < PSDMP_QUANTITIES; k++)
+    for (int end = 0; end < 2; end++) {
+      a->beyond[k][end] += b->beyond[k][end];
+      for (int m = 0; m < b->kept; m++) insert(end, a->end[k][end], a->kept + m < PSDMP_SURVEY_KEPT ? a->kept + m : PSDMP_SURVEY_KEPT, b->end[k][end][m]);
+    }
+  a->kept = a->kept + b->kept < PSDMP_SURVEY_KEPT ? a->kept + b->kept : PSDMP_SURVEY_KEPT;
+}
+
+/* ---- units ---- */
+
+typedef struct survey_run {
+  const psdmp_survey_aim *aim;
+  uint64_t state;
+  long units, own; /* of all ranks, of this one */
+  atomic_long done;
+  atomic_bool stopped;
+} survey_run;
+
+typedef struct space {
+  survey_run *run;
+  psdmp_arena arena;
+  psdmp_norms norms;
+  double *q, *qd; /* (n) */
+} space;
+
+static void space_free(void *user, void *memory) {
+  space *x = memory;
+  psdmp_arena_free(&x->arena);
+  psdmp_free(((survey_run *)user)->aim->allocator, x);
+}
+
+static void *space_new(void *user) {
+  survey_run *run = user;
+  space *x = psdmp_alloc(run->aim->allocator, sizeof *x);
+  if (!x) return NULL;
+  size_t row = sizeof(double) * (size_t)psdm_robot_n(run->aim->robot);
+  x->run = run;
+  x->arena.allocator = run->aim->allocator;
+  x->q = psdmp_arena_alloc(&x->arena, row), x->qd = psdmp_arena_alloc(&x->arena, row);
+  if (x->q && x->qd && psdmp_norms_make(&x->arena, run->aim->robot, &x->norms)) return x;
+  space_free(user, x);
+  return NULL;
+}
+
+static void add_group(space *x, long first, long last, psdmp_survey *to) {
+  const psdmp_survey_aim *aim = x->run->aim;
+  psdmp_extreme end[PSDMP_QUANTITIES][2];
+  double value[PSDMP_QUANTITIES];
+  for (long number = first; number < last; number++) {
+    psdmp_survey_draw(x->run->state, x->norms.n, aim->range, number, x->q, x->qd);
+    psdmp_survey_look(&x->norms, x->q, x->qd, value);
+    count(to, aim, value);
+    for (int k = 0; k < PSDMP_QUANTITIES; k++)
+      for (int e = 0; e < 2; e++) {
+        const psdmp_extreme here = {value[k], number};
+        if (number == first || better(e, &here, &end[k][e])) end[k][e] = here;
+      }
+  }
+  for (int k = 0; k < PSDMP_QUANTITIES; k++)
+    for (int e = 0; e < 2; e++) psdmp_survey_keep(to, (psdmp_quantity)k, e, end[k][e]);
+  to->samples += last - first;
+  to->kept += to->kept < PSDMP_SURVEY_KEPT;
+}
+
+/* only the thread that called asks whether to go on */
+static bool goes_on(survey_run *run) {
+  long done = atomic_fetch_add(&run->done, 1);
+  if (atomic_load(&run->stopped)) return false;
+#ifdef _OPENMP
+  if (omp_get_thread_num() != 0) return true;
+#endif
+  if (!run->aim->going_on || run->aim->going_on(run->aim->going_on_user, (double)done / (double)run->own)) return true;
+  atomic_store(&run->stopped, true);
+  return false;
+}
+
+static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *error) {
+  space *x = memory;
+  const psdmp_survey_aim *aim = x->run->aim;
+  long end = (unit + 1) * UNIT < aim->samples ? (unit + 1) * UNIT : aim->samples;
+  if (!goes_on(x->run)) return PSDM_OK; /* what is there by then is the survey */
+  psdmp_survey *to = psdmp_survey_new(aim->allocator);
+  if (!to) return no_memory(error);
+  for (long first = unit * UNIT; first < end; first += PSDMP_SURVEY_GROUP) add_group(x, first, first + PSDMP_SURVEY_GROUP < end ? first + PSDMP_SURVEY_GROUP : end, to);
+  *part = to;
+  if (!x->norms.status) return PSDM_OK;
+  psdmp_survey_free(to, aim->allocator);
+  *part = NULL;
+  return psdmp_fail(error, x->norms.status, "", 0, 0, "%s", psdm_status_text(x->norms.status));
+}
+
+static psdm_status merge_parts(void *user, void *left, void *right) {
+  merge(left, right);
+  psdmp_survey_free(right, ((survey_run *)user)->aim->allocator);
+  return PSDM_OK;
+}
+
+static void part_free(void *user, void *part) { psdmp_survey_free(part, ((survey_run *)user)->aim->allocator); }
+
+static void put(void *user, const void *part, psdmp_bytes *to) {
+  const psdmp_survey *s = part;
+  (void)user;
+  PSDMP_PUT(to, s->samples);
+  PSDMP_PUT(to, s->beyond);
+  PSDMP_PUT(to, s->kept);
+  PSDMP_PUT(to, s->end);
+  psdmp_bytes_put(to, s->count, sizeof *s->count * PSDMP_SURVEY_ROWS * PSDMP_BINS);
+}
+
+static void *get(void *user, psdmp_bytes *from) {
+  const psdm_allocator *allocator = ((survey_run *)user)->aim->allocator;
+  psdmp_survey *s = psdmp_survey_new(allocator);
+  if (!s) return NULL;
+  PSDMP_GET(from, s->samples);
+  PSDMP_GET(from, s->beyond);
+  PSDMP_GET(from, s->kept);
+  PSDMP_GET(from, s->end);
+  psdmp_bytes_get(from, s->count, sizeof *s->count * PSDMP_SURVEY_ROWS * PSDMP_BINS);
+  if (!from->failed && s->kept >= 0 && s->kept <= PSDMP_SURVEY_KEPT) return s;
+  psdmp_survey_free(s, allocator);
+  return NULL;
+}
+
+/* ---- all of them ---- */
+
+static psdmp_spread spread_of(survey_run *run) {
+  const psdmp_survey_aim *aim = run->aim;
+  run->state = psdmp_survey_state(aim->seed);
+  long first, last;
+  run->units = (aim->samples + UNIT - 1) / UNIT;
+  psdmp_team_share(aim->ranks, run->units, &first, &last);
+  run->own = last - first;
+  atomic_init(&run->done, 0);
+  atomic_init(&run->stopped, false);
+  return (psdmp_spread){.ranks = aim->ranks, .threads = aim->threads, .allocator = aim->allocator, .units = run->units, .user = run, .space_new = space_new, .space_free = space_free,
+                        .make = make_unit, .merge = merge_parts, .part_free = part_free, .put = put, .get = get};
+}
+
+psdm_status psdmp_survey_run(const psdmp_survey_aim *aim, psdmp_survey **survey, psdm_error *error) {
+  survey_run run = {.aim = aim};
+  psdmp_spread spread = spread_of(&run);
+  psdmp_bytes request = {.allocator = aim->allocator};
+  void *part = NULL;
+  PSDMP_PUT(&request, aim->seed);
+  PSDMP_PUT(&request, aim->samples);
+  PSDMP_PUT(&request, aim->limit);
+  psdmp_blas_alone();
+  psdm_status status = psdmp_spread_all(&spread, SURVEY, &request, &part, error);
+  psdmp_blas_back();
+  psdmp_bytes_free(&request);
+  *survey = part;
+  if (!status && !part && !(*survey = psdmp_survey_new(aim->allocator))) status = no_memory(error);
+  return status;
+}
+
+static psdm_status help(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+  psdmp_survey_aim aim = *(const psdmp_survey_aim *)user;
+  survey_run run = {.aim = &aim};
+  PSDMP_GET(request, aim.seed);
+  PSDMP_GET(request, aim.samples);
+  PSDMP_GET(request, aim.limit);
+  aim.going_on = NULL;
+  if (work != SURVEY || request->failed) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 asks rank %d for something else than samples", aim.ranks->rank);
+  psdmp_spread spread = spread_of(&run);
+  return psdmp_spread_serve(&spread, answer, error);
+}
+
+psdm_status psdmp_survey_help(const psdmp_survey_aim *aim, psdm_error *error) {
+  psdmp_survey_aim own = *aim;
+  psdmp_blas_alone();
+  psdm_status status = psdmp_team_serve(aim->ranks, help, &own, aim->allocator, error);
+  psdmp_blas_back();
+  return status;
+}
+
+/* ---- quantiles ---- */
+
+/* upper end of a bin; the lowest one has all that is next to nothing */
+static double edge(uint32_t bin, bool negative) {
+  double upper = psdmp_bin_edge(bin, PSDMP_BIN_BITS) * PSDMP_SURVEY_UNIT, lower = bin ? psdmp_bin_edge(bin - 1, PSDMP_BIN_BITS) * PSDMP_SURVEY_UNIT : 0;
+  return negative ? -lower : upper;
+}
+
+double psdmp_survey_quantile(const psdmp_survey *s, psdmp_quantity quantity, double share) {
+  uint64_t wanted = (uint64_t)ceil(share * (double)s->samples), seen = 0;
+  const uint32_t *below = s->count + (size_t)PSDMP_QUANTITIES * PSDMP_BINS, *above = s->count + (size_t)quantity * PSDMP_BINS;
+  double least = s->end[quantity][0][0].value, largest = s->end[quantity][1][0].value;
+  if (wanted < 1) wanted = 1;
+  for (uint32_t bin = PSDMP_BINS; bin-- > 0 && quantity == PSDMP_OF_LEAST;)
+    if ((seen += below[bin]) >= wanted) return fmin(fmax(edge(bin, true), least), largest);
+  for (uint32_t bin = 0; bin < PSDMP_BINS; bin++)
+    if ((seen += above[bin]) >= wanted) return fmin(fmax(edge(bin, false), least), largest);
+  return largest;
+}

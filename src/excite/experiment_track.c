@@ -1,0 +1,205 @@
+/* experiment_track.c: rows of a motion, and what its pieces come near to. */
+#include <math.h>
+#include <string.h>
+
+#include "excite/experiment_priv.h"
+
+static const double slack = 5e-4;  /* m above the clearance that planned motions keep, so that a search along them ends */
+static const double torque_step = 0.04; /* rad or m of the joint that goes farthest: a torque's sine differs from its chord by 2e-4 of its size there */
+static const double longest = 21600; /* s: nobody watches a robot for so long, and its check at 2000 points a second would hardly end */
+enum { LEAST_POINTS = 8, MOST_POINTS = 10000 }; /* of a piece where torques are looked at */
+
+double psdmp_track_random(psdmp_track *track) { return psdmp_random(&track->random, 0, 1); }
+
+void psdmp_track_random_pose(psdmp_track *track, double *q) {
+  const psdmp_excite_limits *l = track->limits;
+  for (int i = 0; i < track->n; i++) q[i] = l->lower[i] + (l->upper[i] - l->lower[i]) * psdmp_track_random(track);
+}
+
+/* ---- rows ---- */
+
+double *psdmp_track_numbers(psdmp_track *track, size_t count) {
+  double *numbers = psdmp_arena_alloc(&track->scratch, (count ? count : 1) * sizeof *numbers);
+  if (!numbers) track->no_memory = true;
+  return numbers;
+}
+
+/* twice as much room; what was there before is left to the arena */
+static bool grow(psdmp_track *track) {
+  long room = track->row_room ? 2 * track->row_room : 256;
+  size_t row = (size_t)track->n;
+  double *t = psdmp_track_numbers(track, (size_t)room), *x[3];
+  for (int k = 0; k < 3; k++) x[k] = psdmp_track_numbers(track, (size_t)room * row);
+  if (!t || !x[0] || !x[1] || !x[2]) return false;
+  if (track->rows) memcpy(t, track->t, (size_t)track->rows * sizeof *t);
+  for (int k = 0; k < 3; k++) {
+    if (track->rows) memcpy(x[k], track->x[k], (size_t)track->rows * row * sizeof *t);
+    track->x[k] = x[k];
+  }
+  track->t = t;
+  track->row_room = room;
+  return true;
+}
+
+void psdmp_track_add(psdmp_track *track, double seconds, const double *q, const double *qd, const double *qdd) {
+  if (track->no_memory || (track->rows == track->row_room && !grow(track))) return;
+  const double *from[3] = {q, qd, qdd};
+  long row = track->rows, n = track->n;
+  track->t[row] = row ? track->t[row - 1] + seconds : 0;
+  for (int k = 0; k < 3; k++)
+    for (int i = 0; i < n; i++) track->x[k][row * n + i] = from[k] ? from[k][i] : 0;
+  track->rows++;
+  if (track->t[row] > longest) track->too_long = track->no_memory = true;
+}
+
+const double *psdmp_track_last(const psdmp_track *track) { return track->x[0] + (track->rows - 1) * track->n; }
+double psdmp_track_time(const psdmp_track *track) { return track->rows ? track->t[track->rows - 1] : 0; }
+
+void psdmp_track_rest(psdmp_track *track, double seconds) {
+  if (track->no_memory || (track->rows == track->row_room && !grow(track))) return;
+  psdmp_track_add(track, seconds, psdmp_track_last(track), NULL, NULL);
+}
+
+void psdmp_track_add_part(psdmp_track *track, psdm_excite_part part) {
+  if (track->parts == track->part_room) {
+    int room = track->part_room ? 2 * track->part_room : 64;
+    psdm_excite_part *parts = psdmp_arena_alloc(&track->scratch, (size_t)room * sizeof *parts);
+    if (!parts) {
+      track->no_memory = true;
+      return;
+    }
+    if (track->parts) memcpy(parts, track->part, (size_t)track->parts * sizeof *parts);
+    track->part = parts;
+    track->part_room = room;
+  }
+  track->part[track->parts++] = part;
+}
+
+/* ---- checks ---- */
+
+/* how far the nearest gap is above the clearance; infinite where nothing is watched */
+static double room_at(psdmp_track *track, const double *q) {
+  int gaps = psdm_collision_gaps(track->robot);
+  double least = INFINITY;
+  if (!gaps) return least;
+  if (psdm_collision_at(track->robot, track->work, q, track->gap, NULL)) return -INFINITY;
+  for (int k = 0; k < gaps; k++) least = fmin(least, track->gap[k]);
+  return isnan(least) ? -INFINITY : least - track->limits->clearance;
+}
+
+/* torques of a motion, steady friction of the file included, with and without the known mass */
+static bool overloaded(psdmp_track *track, const double *q, const double *qd, const double *qdd) {
+  const psdm_robot *const robots[2] = {track->robot, track->loaded};
+  double *tau = track->state + 3 * track->n, *friction = tau + track->n;
+  if (!track->limits->torques) return false;
+  psdm_friction_torque(track->robot, qd, friction);
+  for (int k = 0; k < 2 && robots[k]; k++) {
+    if (psdm_inverse(robots[k], track->work, q, qd, qdd, tau)) return true;
+    for (int i = 0; i < track->n; i++)
+      if (!(fabs(tau[i]) <= track->limits->effort[i]) || !(fabs(tau[i] + friction[i]) <= track->limits->effort[i])) return true;
+  }
+  return false;
+}
+
+psdmp_obstacle psdmp_pose_obstacle(psdmp_track *track, const double *q) {
+  double *still = track->control; /* a piece's control points are not in use here */
+  if (room_at(track, q) < slack) return PSDMP_TOUCHES;
+  memset(still, 0, (size_t)track->n * sizeof *still);
+  return overloaded(track, q, still, still) ? PSDMP_OVERLOADED : PSDMP_FREE;
+}
+
+/* control points of the quintic with these ends, (6 x n): its derivatives are differences of neighbours (Farin, Curves and surfaces for CAGD, 2002) */
+static void set_control(psdmp_track *track, double h, const double *const from[3], const double *const to[3]) {
+  int n = track->n;
+  double *b = track->control;
+  for (int i = 0; i < n; i++) {
+    b[i] = from[0][i];
+    b[n + i] = from[0][i] + h * from[1][i] / 5;
+    b[2 * n + i] = from[0][i] + 2 * h * from[1][i] / 5 + h * h * from[2][i] / 20;
+    b[3 * n + i] = to[0][i] - 2 * h * to[1][i] / 5 + h * h * to[2][i] / 20;
+    b[4 * n + i] = to[0][i] - h * to[1][i] / 5;
+    b[5 * n + i] = to[0][i];
+  }
+}
+
+/* q, qd and qdd at u in [0, 1], by de Casteljau's recursion */
+static void piece_at(psdmp_track *track, double h, double u) {
+  int n = track->n;
+  double *x = track->state;
+  for (int i = 0; i < n; i++) {
+    double b[6];
+    for (int k = 0; k < 6; k++) b[k] = track->control[k * n + i];
+    for (int level = 5; level > 2; level--)
+      for (int k = 0; k < level; k++) b[k] += u * (b[k + 1] - b[k]);
+    x[2 * n + i] = 20 * (b[2] - 2 * b[1] + b[0]) / (h * h);
+    for (int k = 0; k < 2; k++) b[k] += u * (b[k + 1] - b[k]);
+    x[n + i] = 5 * (b[1] - b[0]) / h;
+    x[i] = b[0] + u * (b[1] - b[0]);
+  }
+}
+
+/* how fast a joint is at most, per unit of u: no faster than the longest edge of the control polygon */
+static double fastest(const psdmp_track *track, int i) {
+  double speed = 0;
+  for (int k = 0; k < 5; k++) speed = fmax(speed, 5 * fabs(track->control[(k + 1) * track->n + i] - track->control[k * track->n + i]));
+  return speed;
+}
+
+/* steps as long as the room that is left allows at the highest speed: nothing between them can touch */
+static bool touches(psdmp_track *track, double h) {
+  double way = 0;
+  if (!psdm_collision_gaps(track->robot)) return false;
+  for (int i = 0; i < track->n; i++) way += track->reach[i] * fastest(track, i);
+  for (double u = 0;;) {
+    piece_at(track, h, u);
+    double room = room_at(track, track->state);
+    if (room < slack) return true;
+    if (u >= 1 || !(way > 0)) return false;
+    u = fmin(1, u + room / way);
+  }
+}
+
+/* points that are so near to each other that no torque does much between them */
+static int torque_points(const psdmp_track *track) {
+  double way = 0;
+  for (int i = 0; i < track->n; i++) way = fmax(way, fastest(track, i));
+  return (int)fmin(LEAST_POINTS + way / torque_step, MOST_POINTS);
+}
+
+psdmp_obstacle psdmp_piece_obstacle(psdmp_track *track, double h, const double *const from[3], const double *const to[3]) {
+  set_control(track, h, from, to);
+  if (touches(track, h)) return PSDMP_TOUCHES;
+  int points = track->limits->torques ? torque_points(track) : 0;
+  for (int k = 0; k <= points && points; k++) {
+    piece_at(track, h, (double)k / points);
+    if (overloaded(track, track->state, track->state + track->n, track->state + 2 * track->n)) return PSDMP_OVERLOADED;
+  }
+  return PSDMP_FREE;
+}
+
+psdmp_obstacle psdmp_track_obstacle(psdmp_track *track, long row) {
+  long n = track->n;
+  for (long k = row > 0 ? row : 0; k + 1 < track->rows; k++) {
+    const double *from[3], *to[3];
+    for (int d = 0; d < 3; d++) from[d] = track->x[d] + k * n, to[d] = from[d] + n;
+    psdmp_obstacle obstacle = psdmp_piece_obstacle(track, track->t[k + 1] - track->t[k], from, to);
+    if (obstacle) return obstacle;
+  }
+  return PSDMP_FREE;
+}
+
+bool psdmp_track_stretch(psdmp_track *track, const double *q, int i, double *low, double *high) {
+  double lower = track->limits->lower[i], step = (track->limits->upper[i] - lower) / (PSDMP_STRETCH - 1);
+  double *at = track->state; /* the place of a piece's q: checks of a pose only need what is behind it */
+  int begin = 0, best = 0, length = 0;
+  for (int k = 0; k <= PSDMP_STRETCH; k++) {
+    memcpy(at, q, (size_t)track->n * sizeof *at);
+    at[i] = lower + step * k;
+    if (k < PSDMP_STRETCH && psdmp_pose_obstacle(track, at) == PSDMP_FREE) continue;
+    if (k - begin > length) length = k - begin, best = begin;
+    begin = k + 1;
+  }
+  *low = lower + step * best;
+  *high = lower + step * (best + length - 1);
+  return length > 1;
+}

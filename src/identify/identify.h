@@ -1,0 +1,318 @@
+/* identify.h: from logs to parameters. Private to the library.
+ *
+ *   feed.c        logs as stretches of rows, from memory or read again
+ *   sums.c        sums over all stretches, by threads and ranks
+ *   serve.c       what other ranks do for rank 0
+ *   checkpoint_io.c  sums that outlive a run that was ended
+ *   prepare.c     one clock, filters, derivatives: rows that a regressor can be made of
+ *   columns.c     the dictionary of friction columns
+ *   decimate.c    every so many-th row, as a weighted mean of its neighbours
+ *   gather.c      triangular factors of [Y F tau] per drive and block of time
+ *   prior.c       inertias from kinematics alone
+ *   choose.c      friction columns by cross-validation on the factors
+ *   calibrate.c   the recipe
+ *   drives.c      torques of joints and drives
+ *   tally.c       how well torques are met
+ *   result.c      the answer and its doubt
+ *   evaluate*.c   torques of all rows by the answer, and their errors
+ *
+ * The equations are those of the drives: with q = T x (x the drives' positions seen from the joints, T the transmission without gears) they are
+ * T^T tau = T^T Y theta + friction(x, dx/dt). Without a transmission T = 1 and drives are joints. */
+#ifndef PSDMP_IDENTIFY_H
+#define PSDMP_IDENTIFY_H
+
+#include "base/base.h"
+#include "feed/feed.h"
+#include "fit/fit.h"
+#include "psdm/calibrate.h"
+#include "psdm/filter.h"
+#include "parallel/parallel.h"
+#include "parameters/parameters.h"
+#include "psdm/model.h"
+#include "psdm/rigid.h"
+
+enum { PSDMP_FOLDS = 5, PSDMP_BLOCKS = 20 };
+enum { PSDMP_HELDOUT = -1, PSDMP_UNUSED = -2, PSDMP_EDGE = -3 }; /* labels of rows, EDGE: a segment's first and last; others are blocks of time 0 .. PSDMP_BLOCKS - 1 */
+
+/* ---- prepare.c ---- */
+
+/* How logged rows become kinematics and torque. */
+typedef struct psdmp_band {
+  psdm_kinematics kinematics;
+  double cutoff, delay; /* Hz, infinite: no filter; s */
+  double wide;          /* Hz of the torque that choices are scored against; infinite: as logged */
+} psdmp_band;
+
+/* Rows on one clock, drives' side. */
+typedef struct psdmp_prepared {
+  long rows;
+  long tick;                     /* of row 0, since its segment began */
+  long *index;                   /* (rows) nearest logged row among all */
+  double *t;                     /* (rows) */
+  double *q, *qd, *qdd;          /* (rows x n) joints */
+  double *x, *v;                 /* (rows x n) drives */
+  double *tau, *wide, *raw;      /* (rows x n) drives' torque in the band, in the wide band, as logged */
+  double *friction;              /* (rows x n) known friction of the drives in the band: simulated at every tick, and filtered as the torque is; NULL where none is known */
+  signed char *label;            /* (rows) */
+  unsigned char *bad;            /* (rows x n) of the drives: of any joint that moves with it */
+  bool begins;                   /* a segment begins here */
+  int segment, file;
+} psdmp_prepared;
+
+/* ---- the run ---- */
+
+/* The columns of one drive. */
+typedef struct psdmp_dictionary {
+  int count;
+  psdmp_column column[PSDMP_MOST_COLUMNS];
+} psdmp_dictionary;
+
+/* Which of a drive's dictionary are taken, in the order they were. */
+typedef struct psdmp_choice {
+  int count;
+  int take[16];
+} psdmp_choice;
+
+/* Factors of [Y F tau wide] of every drive and block; rest: the rows at rest apart. */
+typedef struct psdmp_factors {
+  int blocks;
+  int *width;         /* (n) columns of each drive's factor: base + dictionary + 2 */
+  double **R;         /* (n * blocks * 2) index ((drive * blocks + block) * 2 + rest), (width^2) */
+  double *count;      /* the same index */
+} psdmp_factors;
+
+typedef struct psdmp_run {
+  const psdm_robot *robot;
+  const psdm_calibrate_options *options;
+  const psdm_allocator *allocator;
+  psdmp_arena arena;          /* what lives as long as the answer */
+  bool singular;              /* a matrix could not be factorised: no lack of memory */
+  psdmp_feed *feed;
+  psdmp_checkpoint *checkpoint; /* NULL: none */
+  long parts_of_others[3];    /* of other ranks: found, saved, damaged */
+  psdm_model *model;          /* base parameters */
+  psdm_work *work;
+  int n, l, S, links, drives;
+  int *kept;                  /* (l) standard parameter behind each base parameter */
+  double *K;                  /* (l x S) */
+  double *T, *T_inverse;      /* (n x n) q = T x; NULL: identity */
+  double interval;
+  long rows, training, heldout; /* in the logs */
+  double tempo;               /* Hz, mean frequency of the quickest joint: rms acceleration over rms velocity (Rice 1944) */
+  double *speed, *span, *centre; /* (n) of the drives: 99 % of their speed, range, middle of x in the training part */
+  psdmp_band band;
+  const psdm_friction *lugre; /* (n) friction of the drives that is known beforehand; NULL: none */
+  double rest;                /* share of speed below which rows are at rest and not fitted; 0: all are fitted */
+  double still;               /* share of speed below which rows are gathered apart */
+  unsigned char *reached;     /* (n x l) whether a base parameter has any part in a drive's torque */
+  psdmp_dictionary *dictionary; /* (n) */
+  psdmp_choice *choice;       /* (n) */
+  double *theta_load;         /* (l) fit whose rigid torque loads friction; NULL: none yet */
+  double *prior, *sigma;      /* (S), (n) */
+  double prior_mass;
+  double prior_scale;         /* of the prior as it is before that mass: what explains the torques best, negative where their signs contradict it; NAN: nothing known */
+  bool prior_kinematics;
+  bool delay_end;             /* the delay is as long as any that was tried */
+  double lambda;
+  char (*reason)[160];
+  int reasons;
+  const char *doing;
+  bool stopped, finishing;    /* by going_on; finishing: going_on is not asked any more */
+  bool prior_known;
+} psdmp_run;
+
+/* Labels of rows: fills label[0..rows) for logged rows first .. in stretch order. */
+psdm_status psdmp_run_prepare(psdmp_run *run, const psdmp_band *band, const psdmp_stretch *stretch, psdmp_prepared *out, psdm_error *error);
+void psdmp_prepared_free(psdmp_prepared *p, const psdm_allocator *allocator);
+int psdmp_band_stride(const psdmp_run *run, const psdmp_band *band);
+long psdmp_band_margin(const psdmp_run *run, const psdmp_band *band);
+
+/* Speeds and spans of the drives over the training part. */
+psdm_status psdmp_run_ranges(psdmp_run *run, const psdmp_band *band, psdm_error *error);
+
+/* ---- sums.c ---- */
+
+enum { PSDMP_WORK_RANGES = PSDMP_WORK_OF_FEED, PSDMP_WORK_GATHER, PSDMP_WORK_EVALUATE, PSDMP_WORK_PASS }; /* what other ranks are asked for */
+
+/* Something that is summed up over rows. Parts of stretches are added along a tree over units, and within a unit along one over its stretches: the sum depends on the
+ * logs alone. */
+typedef struct psdmp_sum {
+  const char *name;
+  int work;
+  const char *doing;                                       /* for going_on; NULL: as before */
+  void *user;                                              /* the same for all threads, constant */
+  void *(*space_new)(void *user, psdmp_run *own);          /* what one thread needs; own: the run with this thread's work. NULL: out of memory */
+  void (*space_free)(void *user, void *space);
+  void *(*part_new)(void *user);
+  psdm_status (*add)(void *space, void *part, const psdmp_stretch *stretch, psdm_error *error);
+  psdm_status (*merge)(void *user, void *left, void *right); /* left becomes both; right is released */
+  void (*part_free)(void *user, void *part);
+  void (*put)(void *user, const void *part, psdmp_bytes *to);
+  void *(*get)(void *user, psdmp_bytes *from);             /* NULL: out of memory, or not what was put */
+} psdmp_sum;
+
+/* Rank 0: over rows in memory, or all; request is what other ranks need to know. *part NULL: there were no rows. Stopped by going_on: what there is so far. */
+psdm_status psdmp_sum_rows(psdmp_run *run, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, void **part, psdm_error *error);
+
+/* Another rank: its share, as bytes. */
+psdm_status psdmp_sum_serve(psdmp_run *run, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, psdmp_bytes *answer, psdm_error *error);
+
+/* What every sum needs to know of the run: band, columns of the drives (chosen, or all of the dictionary), speeds, load. */
+void psdmp_run_put(const psdmp_run *run, const psdmp_band *band, bool chosen, psdmp_bytes *to);
+bool psdmp_run_get(psdmp_run *run, psdmp_band *band, psdmp_bytes *from); /* columns become the dictionary */
+
+/* ---- serve.c ---- */
+
+/* A rank other than 0: works until it is dismissed. */
+psdm_status psdmp_calibrate_serve(psdmp_run *run, psdm_error *error);
+
+psdm_status psdmp_serve_ranges(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
+psdm_status psdmp_serve_gather(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
+psdm_status psdmp_serve_evaluate(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
+psdm_status psdmp_serve_pass(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
+
+/* ---- decimate.c ---- */
+
+/* A row that goes on: means of the rows around its middle. */
+typedef struct psdmp_kept {
+  long tick;                 /* of the middle */
+  int label;                 /* the middle's; UNUSED where it would train, and a tap lies on a row that does not */
+  unsigned bad;              /* bits: a tap lies on a row that is bad of a drive */
+  bool middle, mixed;        /* the middle has come; a tap lies on a row that does not train */
+  bool later;                /* of psdmp_open: it belongs to the last run of several */
+  long rows;                 /* with a tap in it, and the sum of those */
+  double weight;
+  double *value, *aside;     /* (columns) means; (aside) the middle's own */
+} psdmp_kept;
+
+typedef struct psdmp_sieve {
+  psdm_decimator filter;
+  long columns, aside;
+  bool begun;                /* rows have come before those that come, elsewhere */
+  int slots;                 /* rows that are under way at once */
+  psdmp_kept *slot;          /* (slots) */
+  double *numbers;           /* of all of them */
+  long out, last;            /* tick of the next one that goes on, of the row that came last; -1: none */
+} psdmp_sieve;
+
+unsigned psdmp_bad_bits(int n, const unsigned char *bad);
+psdm_status psdmp_sieve_new(const psdm_allocator *allocator, int factor, long columns, long aside, psdmp_sieve *sieve);
+void psdmp_sieve_free(psdmp_sieve *sieve, const psdm_allocator *allocator);
+void psdmp_sieve_restart(psdmp_sieve *sieve, bool begun);
+
+/* One row, ticks ascending. Rows of the label EDGE count as missing. value NULL: no mean that trains has a tap here, and no other is asked for. */
+void psdmp_sieve_row(psdmp_sieve *sieve, long tick, int label, unsigned bad, const double *value, const double *aside);
+
+/* The next row that no further one has a tap in, or that is left at the end; NULL: none. Valid until the next row comes. */
+const psdmp_kept *psdmp_sieve_next(psdmp_sieve *sieve, bool end);
+
+/* Means of rows that come in parts: those that reach beyond a part's rows wait for its neighbours. Zero-initialise with allocator set. */
+typedef struct psdmp_open {
+  const psdm_allocator *allocator;
+  long half, columns, aside; /* of the sieve */
+  bool left, right;          /* rows of the same run come before the first, behind the last */
+  bool any, cut;             /* there are rows; they are of more than one run */
+  int first_run, last_run;   /* segments */
+  long first, last;          /* ticks of the first run's first row, and of the last run's last */
+  int count, room;
+  psdmp_kept **mean;         /* (count) in their order */
+} psdmp_open;
+
+typedef void (*psdmp_use_kept)(void *user, const psdmp_kept *kept);
+
+void psdmp_open_free(psdmp_open *open);
+
+/* One stretch: begin, then rows of the sieve, each followed by take, and take with end. False: out of memory. */
+void psdmp_open_begin(psdmp_open *open, psdmp_sieve *sieve, const psdmp_stretch *stretch);
+void psdmp_open_row(psdmp_open *open, long tick);
+bool psdmp_open_take(psdmp_open *open, psdmp_sieve *sieve, bool end, psdmp_use_kept use, void *user);
+
+/* left becomes both; what is whole now is used, in its order. */
+bool psdmp_open_merge(psdmp_open *left, psdmp_open *right, psdmp_use_kept use, void *user);
+void psdmp_open_end(psdmp_open *open, psdmp_use_kept use, void *user); /* no further rows will come */
+
+void psdmp_open_put(const psdmp_open *open, psdmp_bytes *to);
+bool psdmp_open_get(psdmp_open *open, psdmp_bytes *from);
+
+int psdmp_columns_always(const psdmp_run *run, int drive); /* so many of a dictionary's first are always taken */
+void psdmp_dictionary_fill(const psdmp_run *run, int drive, bool basic, bool loads, psdmp_dictionary *d);
+
+/* Y of the base parameters on the drives' side, (n x l). scratch: (n x S + n x l) */
+psdm_status psdmp_run_regressor(psdmp_run *run, const double *q, const double *qd, const double *qdd, double *scratch, double *Y);
+
+/* Sets reached. scratch as above, Y (n x l) */
+psdm_status psdmp_run_reach(psdmp_run *run, double *scratch, double *Y);
+
+/* Factors over all rows in memory, or all there are; only the chosen columns when chosen. Stopped by going_on while all rows are read: those so far. */
+psdm_status psdmp_gather_rows(psdmp_run *run, const psdmp_band *band, bool chosen, int blocks, bool all, psdmp_factors *out, psdm_error *error);
+void psdmp_factors_free(psdmp_run *run, psdmp_factors *f);
+
+/* ---- prior.c ---- */
+
+/* Standard parameters (S) of cylinders between the joints, one kilogram in all; drive inertias 0. */
+void psdmp_prior_cylinders(const psdm_robot *robot, double *prior);
+
+/* By how much the prior would have to be multiplied to explain the torques best, friction and drive inertias left free; false: out of memory. */
+bool psdmp_prior_scale(psdmp_run *run, const psdmp_factors *f, double *scale);
+
+double psdmp_prior_reach(const psdm_robot *robot); /* m, from the first joint to the farthest end, stretched out */
+
+/* H (10 x 10) = tr(P^-1 E_a P^-1 E_b): Hessian of a link's divergence from the prior, at the prior. */
+void psdmp_pull_hessian(const double prior[10], double H[100]);
+
+/* Inverse of a symmetric positive definite matrix after scaling its diagonal to ones; A is spoilt. */
+bool psdmp_invert_scaled(int n, double *A, double *inverse, double *scale); /* scale: (n) scratch */
+
+/* ---- choose.c ---- */
+
+/* Chooses columns of every drive by cross-validation; false: out of memory. most: columns at most. */
+bool psdmp_choose(psdmp_run *run, const psdmp_factors *f, int most, bool swap_only);
+
+/* Cross-validated log RMSE (wide torque, moving rows), mean over drives; each (n) may be NULL. */
+bool psdmp_score(psdmp_run *run, const psdmp_factors *f, double *mean, double *each);
+
+/* Residual standard deviations of the surrogate fit, iterated. */
+bool psdmp_reweight(psdmp_run *run, const psdmp_factors *f);
+
+/* Rows of the chosen columns over some blocks (bit mask), for the estimators; allocated. */
+typedef struct psdmp_selected {
+  psdmp_rows rows;
+  int *extras;
+  double **R, *count;
+} psdmp_selected;
+bool psdmp_select(psdmp_run *run, const psdmp_factors *f, unsigned blocks, bool chosen_already, psdmp_selected *out);
+void psdmp_selected_free(psdmp_run *run, psdmp_selected *s);
+
+/* ---- drives.c ---- */
+
+/* Sets T and T_inverse, in the arena; NULL stay those of drives that are joints. False: out of memory. */
+bool psdmp_run_transmission(psdmp_run *run, psdmp_arena *arena);
+
+/* Torques (n). */
+void psdmp_run_to_drives(const psdmp_run *run, const double *joint, double *drive);
+void psdmp_run_to_joints(const psdmp_run *run, const double *drive, double *joint);
+
+/* Sets kept and K, in the arena, from the model's formulas. False: out of memory. */
+bool psdmp_run_formulas(psdmp_run *run, psdmp_arena *arena);
+
+/* ---- tally.c ---- */
+
+/* Sums behind a psdm_joint_fit; zero-initialise. */
+typedef struct psdmp_tally {
+  double count, error, square, sum, low, high;
+} psdmp_tally;
+
+void psdmp_tally_add(psdmp_tally *s, double measured, double error);
+void psdmp_tally_merge(psdmp_tally *s, const psdmp_tally *other);
+psdm_joint_fit psdmp_tally_fit(const psdmp_tally *s); /* NAN where nothing can be said */
+
+/* |error| / |torque| of all together; NAN without a torque. */
+double psdmp_tally_rel(int count, const psdmp_tally *s);
+
+/* ---- result.c ---- */
+
+typedef struct psdmp_calibration psdmp_calibration;
+
+bool psdmp_going_on(psdmp_run *run, const char *doing, double share);
+
+#endif

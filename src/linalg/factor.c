@@ -1,0 +1,48 @@
+/* factor.c: rows in, triangle kept. Householder reflections by LAPACK's triangular-pentagonal QR: the zeros of R are not worked on. */
+#include <lapacke.h>
+#include <string.h>
+
+#include "linalg/linalg.h"
+
+enum {
+  BLOCK = 512, /* rows turned to columns at a time: with some 100 columns they stay in the second cache */
+  PANEL = 12   /* reflections applied at once; 8 to 16 measured alike, 32 slower */
+};
+
+static long block_of(long rows) { return rows < BLOCK ? rows : BLOCK; }
+
+size_t psdmp_factor_scratch(int w, long rows) {
+  size_t width = (size_t)w;
+  return 2 * width * width + (size_t)(rows > 0 ? block_of(rows) : 0) * width + 2 * PANEL * width;
+}
+
+/* to (rows x w) by columns; eight rows at a time share the lines that they write */
+static void turn(int w, long rows, const double *X, double *to) {
+  for (long first = 0; first < rows; first += 8) {
+    long last = first + 8 < rows ? first + 8 : rows;
+    for (int j = 0; j < w; j++)
+      for (long i = first; i < last; i++) to[i + j * rows] = X[i * w + j];
+  }
+}
+
+void psdmp_factor_add(int w, double *R, long rows, double *X, double *scratch) {
+  int panel = w < PANEL ? w : PANEL;
+  long most = block_of(rows);
+  double *triangle = scratch, *block = triangle + (long)w * w, *reflectors = block + most * w, *work = reflectors + (long)panel * w;
+  turn(w, w, R, triangle);
+  for (long first = 0; first < rows; first += most) {
+    long count = rows - first < most ? rows - first : most;
+    turn(w, count, X + first * w, block);
+    LAPACKE_dtpqrt_work(LAPACK_COL_MAJOR, (lapack_int)count, w, 0, panel, triangle, w, block, (lapack_int)count, reflectors, panel, work);
+  }
+  for (int i = 0; i < w; i++)
+    for (int j = 0; j < w; j++) R[(long)i * w + j] = j < i ? 0 : triangle[i + (long)j * w];
+}
+
+void psdmp_factor_take(int w, const double *R, int v, const int *take, double *out, double *scratch) {
+  double *X = scratch;
+  for (int i = 0; i < w; i++)
+    for (int k = 0; k < v; k++) X[(long)i * v + k] = take[k] < i ? 0 : R[(long)i * w + take[k]];
+  memset(out, 0, sizeof *out * (size_t)v * (size_t)v);
+  psdmp_factor_add(v, out, w, X, scratch + (long)w * w);
+}

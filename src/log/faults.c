@@ -1,0 +1,26 @@
+/* faults.c: what is wrong with a log, by kind: counted, and the first few of each kept in words. */
+#include <stdio.h>
+#include <string.h>
+
+#include "log/log_priv.h"
+
+static const char *const sentences[] = {
+#define PSDM_FAULT_SENTENCE(id, text) text,
+    PSDM_FAULT_LIST(PSDM_FAULT_SENTENCE)
+#undef PSDM_FAULT_SENTENCE
+};
+
+const char *psdm_fault_text(psdm_fault fault) { return (unsigned)fault < PSDM_FAULTS ? sentences[fault] : NULL; }
+
+void psdmp_log_fault_add(psdmp_log_faults *faults, psdm_fault fault, long line, const char *format, ...) {
+  long index = faults->count[fault]++;
+  if (index >= PSDMP_LOG_KEPT) return;
+  char *text = faults->kept[fault][index].text;
+  size_t size = sizeof faults->kept[fault][index].text;
+  faults->kept[fault][index].line = line;
+  int head = snprintf(text, size, "%s %ld: ", faults->word, line);
+  va_list args;
+  va_start(args, format);
+  psdmp_vprint(text + head, size - (size_t)head, format, args);
+  va_end(args);
+}

@@ -1,0 +1,18 @@
+/* signal.h: a table of columns over time. Private to the library. */
+#ifndef PSDMP_SIGNAL_PRIV_H
+#define PSDMP_SIGNAL_PRIV_H
+
+#include "motion/motion_priv.h"
+
+struct psdm_signal {
+  psdmp_arena arena; /* owns this struct and everything below */
+  int columns;
+  long rows;
+  bool held;
+  double *t, *values; /* (rows), (rows x columns) */
+};
+
+/* An empty table; NULL when there is no memory. */
+psdm_signal *psdmp_signal_new(int columns, long rows, bool held, const psdm_allocator *allocator);
+
+#endif

@@ -1,0 +1,125 @@
+/* payload_priv.h: what the files of the payload share. Private to the library.
+ *
+ *   payload.c             a load as numbers, on a link, in theta, on a robot
+ *   payload_parameters.c  the parameter file of the loaded robot
+ *   payload_gather.c      rows of logs with and without the load as triangular factors
+ *   payload_fit.c         the load and its doubt from these
+ *   payload_identify.c    the way through
+ *
+ * The drives' torque that the calibrated parameters of the empty robot leave over is
+ *
+ *   r = A pi_L + D d + F c + noise
+ *
+ * A: columns of the link that carries the load, zero in logs without it. D d: the error of the calibrated parameters, d = S u, S S^T their covariance and u
+ * of variance one: what a calibration doubts is estimated beside the load, with that doubt for a prior. F c: friction and offset that have drifted since.
+ *
+ * With logs without the load the prior is made a hundred times as wide, so that d is theirs to tell. As A = D L, of two logs of one motion only the difference then
+ * speaks of the load, and whatever is wrong with the model, in the span of D or not, falls out. Doubt is told by blocks of time, the same share of both. */
+#ifndef PSDMP_PAYLOAD_PRIV_H
+#define PSDMP_PAYLOAD_PRIV_H
+
+#include "identify/identify.h"
+#include "psdm/payload.h"
+
+/* ---- payload.c ---- */
+
+/* Where a load sits: the moving link that takes it over, and its standard parameters about that link's frame from those about the named one's. */
+typedef struct psdmp_mount {
+  int joint, link;
+  double move[100]; /* (10 x 10) */
+} psdmp_mount;
+
+psdm_status psdmp_mount_find(const psdm_robot *robot, int joint, psdmp_mount *mount, psdm_error *error);
+
+/* out (10) = move pi */
+void psdmp_mount_move(const psdmp_mount *mount, const double pi[10], double out[10]);
+
+/* L (base x 10) for base parameters in the order of a model */
+void psdmp_mount_map(const psdmp_mount *mount, const psdm_model *model, double *L);
+
+/* Standard deviations of mass, centre and inertia by their derivatives (covariance of pi). */
+void psdmp_load_doubt(const psdm_load *load, const double covariance[100], double *mass, double com[3], double inertia[6]);
+
+/* ---- payload_gather.c ---- */
+
+enum { PSDMP_DRIFTS = 3 }; /* offset, Coulomb, viscous */
+
+/* How the numbers of one drive's rows stand side by side: doubted ones, drift, load, torque. */
+typedef struct psdmp_payload_columns {
+  int doubts, drifts, width; /* width: doubts + drifts + 10 + 1 */
+  int *place;                /* (doubts) number of each among all that are doubted */
+} psdmp_payload_columns;
+
+typedef struct psdmp_payload {
+  psdm_payload_answer answer;
+  psdmp_arena arena;
+  const psdm_robot *robot;
+  const psdm_parameters *empty;
+  psdm_parameters *loaded;         /* with the load as it is known so far; NULL: not yet */
+  const psdm_payload_options *options; /* during identification */
+  psdm_calibrate_options logs;     /* all files, those with the load first */
+  int files;                       /* with the load */
+  long with, without;              /* rows of logs with and without it */
+  psdmp_mount mount;
+  psdmp_run run;
+  psdmp_band band;
+  bool drift, loads;               /* drift is fitted; some friction depends on the load */
+  bool currents;                   /* logs have currents of the drives, not torques of the joints */
+
+  /* what is doubted: d = S u */
+  int doubted, axes;               /* numbers, and columns of S */
+  double *S;                       /* (doubted x axes) */
+  psdmp_payload_columns *columns;  /* (n) */
+  psdmp_column *coulomb;           /* (n) shape of the drive's Coulomb friction */
+
+  /* rows */
+  double **R;                      /* (n x PSDMP_BLOCKS) each (width^2) */
+  double *count;                   /* (n x PSDMP_BLOCKS) */
+  double *square;                  /* (n) sum of the measured torque's squares */
+  long rows;                       /* of logs with the load that were used */
+
+  double *sigma;                   /* (n) */
+  double *drifted;                 /* (n x PSDMP_DRIFTS) */
+  int remarks;
+} psdmp_payload;
+
+/* One row of a log on the drives' side. */
+typedef struct psdmp_payload_row {
+  double t;
+  int segment, label;
+  bool loaded;                     /* the log is one with the load */
+  const unsigned char *bad;        /* (n) */
+  const double *q, *qd, *qdd;      /* (n) joints */
+  const double *x, *v, *tau, *raw; /* (n) drives */
+  const double *friction;          /* (n) drives: LuGre's, filtered as tau is; NULL: the predictor's own counts */
+} psdmp_payload_row;
+
+typedef struct psdmp_payload_visitor {
+  void (*begin)(void *user, int segment);                                          /* a segment begins: friction forgets */
+  psdm_status (*row)(void *user, const psdmp_payload_row *row, bool *stop, psdm_error *error);
+  void *user;
+  const char *doing;                                                               /* for going_on; NULL: it is not asked */
+} psdmp_payload_visitor;
+
+/* Shows all rows of all logs in their order. */
+psdm_status psdmp_payload_walk(psdmp_payload *p, const psdmp_payload_visitor *visitor, psdm_error *error);
+
+/* Torques (n) of the joints at a row, and the part that is friction (n). */
+psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predictor, const psdmp_payload_row *row, double *tau, double *friction);
+
+double psdmp_payload_rate(const psdmp_payload *p); /* Hz of the rows that walk shows */
+
+psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error); /* sets what is doubted, columns, memory of the factors */
+psdm_status psdmp_payload_gather(psdmp_payload *p, psdm_error *error);  /* fills R, count, square, rows */
+
+/* Whether drive i moves enough at this row to be fitted and judged. */
+bool psdmp_payload_moves(const psdmp_payload *p, const psdmp_payload_row *row, int drive);
+
+/* ---- payload_fit.c ---- */
+
+/* Sets the answer's load, its doubt, sigma and drifted. */
+psdm_status psdmp_payload_fit(psdmp_payload *p, psdm_error *error);
+
+void psdmp_payload_remark(psdmp_payload *p, const char *format, ...) PSDM_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,11 @@
+/* assume_priv.h: what assumptions of a robot file leave of its standard parameters. Private to the library. */
+#ifndef PSDMP_STEPS_ASSUME_H
+#define PSDMP_STEPS_ASSUME_H
+
+#include "base/base.h"
+#include "psdm/robot.h"
+
+/* pi = B^T rho, B (count x standard); B NULL: nothing is assumed. */
+psdm_status psdmp_steps_assumed(const psdm_robot *robot, psdmp_arena *arena, int *count, double **B, psdm_error *error);
+
+#endif

@@ -1,0 +1,235 @@
+/* steps_priv.h: an arm calibrated in four steps. Private to the library.
+ *
+ *   steps.c           the order of the steps, stops, predictions
+ *   steps_answer.c    one vector of all numbers and one covariance; what earlier runs and the robot file say
+ *   steps_data.c      logs as filtered signals on one clock, drives' side
+ *   steps_solo.c      stretches in which one joint moves alone
+ *   steps_span.c      what assumptions leave of theta, and what a known part of it says of the rest
+ *   steps_assume.c    the span of what satisfies assumptions
+ *   steps_linear.c    triangular factors of rows, weighted least squares, doubt, and how the answer follows earlier numbers
+ *   steps_motor.c     Lloyd, Irani, Ahmadi (2022), eq. 16 and 17
+ *   steps_gravity.c   eq. 18;  steps_pairs.c: paths there and back
+ *   steps_friction.c  eq. 19 and 20, by lugre_fit.h
+ *   steps_inertia.c   eq. 21
+ *
+ * The equations are those of the drives, T^T tau = Kt i, as in calib_priv.h. All numbers stand in x = [Kt (n); theta (l); friction (8 n)]. */
+#ifndef PSDMP_STEPS_PRIV_H
+#define PSDMP_STEPS_PRIV_H
+
+#include "identify/identify.h"
+#include "psdm/steps.h"
+
+enum {
+  PSDMP_PIECES = 40,      /* of a step's rows: some are held out, */
+  PSDMP_STEP_BLOCKS = 20, /* the others are the jackknife's blocks, two pieces each */
+  PSDMP_FRICTION = PSDM_FRICTION_NUMBERS,
+  PSDMP_POSES = 8, /* of a joint in the friction experiment, as lugre_fit.h has room for */
+  PSDMP_REMARKS = 64,
+  PSDMP_STEP_FAULTS = 200
+};
+
+/* Where a step's rows go once it is fitted: sums of each drive, and the caller of psdm_steps_predict. */
+typedef struct psdmp_judge {
+  int n;
+  psdmp_tally *sum;       /* (2 x n) training, held out */
+  psdm_steps_write write; /* NULL: only sums */
+  void *user;
+  bool stopped;
+} psdmp_judge;
+
+struct psdmp_steps {
+  psdm_steps p; /* the answer; its pointers lead to what follows */
+  psdm_steps_options options;
+  const psdm_allocator *allocator;
+  psdmp_arena arena; /* what lives as long as the answer */
+  psdmp_run run;     /* robot, model, work, T, kept, K: what psdmp_run_regressor needs */
+  int n, l, S, N;
+  double *span; /* (l x spans) orthonormal: what assumptions leave of theta; NULL: everything */
+  int spans;
+  double *x, *C, *sd; /* (N), (N x N), (N) */
+  int *constant_from, *theta_from, *friction_from;
+  char (*name)[64]; /* (n) of the drives' joints, as a human may read them */
+  psdm_estimate *theta;
+  unsigned char *gravity;
+  double *shadow; /* (l) what the rows say where they do not tell it apart: for predictions, never given out; NAN: nothing */
+  psdm_friction *friction;
+  double *inertia, *speed;
+  double *pose_inertia; /* (n x PSDMP_POSES) of the friction experiment's poses */
+  double *tool_pi;      /* (S) the known tool as standard parameters of its link, zero elsewhere; NULL: none */
+  double tool[10];
+  psdm_joint_fit *fit; /* ((2 PSDM_STEPS + 1) x n) train and held out of each step, then all */
+  double *sigma;       /* (PSDM_STEPS x n) */
+  int remarks;
+  int currents; /* -1: no log was read yet */
+  double rate;
+  bool stopped;
+  psdm_step doing;
+  const char *fault[PSDMP_STEP_FAULTS];
+  int faults;
+};
+
+typedef struct psdmp_steps psdmp_steps;
+
+#define PSDMP_NEW(arena, count, type) psdmp_arena_alloc(arena, ((size_t)(count) + 1) * sizeof(type))
+
+psdm_status psdmp_steps_no_memory(psdm_error *error);
+psdm_status psdmp_steps_no_singular(int code, psdm_error *error); /* by LAPACKE's answer */
+bool psdmp_steps_going_on(psdmp_steps *s, const char *doing, double share); /* false: stop; s->stopped is set */
+psdm_status psdmp_steps_stop(psdm_error *error);                            /* what a step that is stopped returns */
+const char *psdmp_steps_drive(const psdmp_steps *s, int drive);             /* name of the joint that a drive is counted as, escaped */
+
+/* ---- steps_answer.c ---- */
+
+/* Everything that is known before the first step. */
+psdm_status psdmp_steps_begin(psdmp_steps *s, psdm_error *error);
+void psdmp_steps_remark(psdmp_steps *s, const char *format, ...) PSDM_PRINTF(2, 3);
+
+/* New values of own[0..count) of x: their own noise (count x count) and their derivative by all of x (count x N) before. value may be NAN: then the rows of C
+ * are zero and sd is infinite. */
+psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const double *value, const double *noise, const double *gain, psdm_error *error);
+void psdmp_steps_publish(psdmp_steps *s); /* copies x and C to where readers look */
+
+/* Index in x. */
+static inline int psdmp_at_theta(const psdmp_steps *s, int j) { return s->n + j; }
+static inline int psdmp_at_friction(const psdmp_steps *s, int drive, int k) { return s->n + s->l + PSDMP_FRICTION * drive + k; }
+
+/* sum of Y theta over those with which[j] == value (which NULL: all), lost ones by what the rows say; false where nothing is known of one that matters. */
+bool psdmp_steps_torque(const psdmp_steps *s, const double *Y, const bool *which, bool value, double *torque);
+
+/* theta[j] is a number that a step, an earlier run or the file gives. */
+bool psdmp_steps_known(const psdmp_steps *s, int j);
+
+/* ---- steps_data.c ---- */
+
+/* One segment of a log on a uniform clock, filtered without phase. */
+typedef struct psdmp_record {
+  int log; /* index among the options' logs */
+  long rows;
+  double dt, start;     /* s */
+  double *q, *qd, *qdd; /* (rows x n) joints */
+  double *v, *a;        /* (rows x n) drives; qd and qdd themselves without a transmission */
+  double *i;            /* (rows x n) drives: currents, or torques where logs have those */
+  unsigned char *bad;   /* (rows x n) of the drives */
+} psdmp_record;
+
+typedef struct psdmp_records {
+  int count;
+  psdmp_record *record;
+  double rate, cutoff; /* Hz; infinite: no filter */
+  psdm_filter filter;  /* where cutoff is finite */
+  int stride;          /* every so many-th row has all that the filter lets through */
+  double rest;         /* s behind which the filter has forgotten a jump but for a percent: 2 / cutoff */
+} psdmp_records;
+
+psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_arena *arena, psdmp_records *out, psdm_error *error);
+
+/* Y of the base parameters on the drives' side (n x l), and the tool's torque (n); scratch: (psdmp_steps_scratch). qd, qdd NULL: zero. */
+size_t psdmp_steps_scratch(const psdmp_steps *s);
+psdm_status psdmp_steps_regressor(psdmp_steps *s, const double *q, const double *qd, const double *qdd, double *scratch, double *Y, double *tool);
+
+/* Which of PSDMP_PIECES a row belongs to that has this share of the rows before it; and whether a piece is held out. */
+int psdmp_piece(double share);
+bool psdmp_held(const psdmp_steps *s, int piece);
+
+/* Median of count numbers; they are sorted. */
+double psdmp_median(long count, double *x);
+
+/* ---- the judge ---- */
+
+psdm_status psdmp_judge_start(psdmp_judge *judge, int n, psdmp_arena *arena);
+bool psdmp_judge_row(psdmp_judge *judge, const psdm_steps_row *row); /* false: the caller has had enough */
+void psdmp_judge_end(const psdmp_judge *judge, psdm_joint_fit *train, psdm_joint_fit *heldout);
+
+/* ---- steps_solo.c ---- */
+
+typedef struct psdmp_solo {
+  int record, joint;
+  long from, to; /* rows */
+} psdmp_solo;
+
+psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_records *records, psdmp_arena *arena, psdmp_solo **solo, int *count, psdm_error *error);
+
+/* Largest difference of the joints' positions at two rows, `but` left out. */
+double psdmp_pose_apart(int n, const double *a, const double *b, int but);
+
+/* ---- steps_pairs.c ---- */
+
+/* A path and the same path back: row k of the record goes with row twice - k, first <= k < first + count. */
+typedef struct psdmp_path {
+  int record;
+  long twice, first, count;
+  unsigned char *use; /* (count x n) the drive slides, there as back, and has done so for a while */
+} psdmp_path;
+
+/* Two rows that belong together: friction cancels in their mean. */
+typedef struct psdmp_pair {
+  double t;
+  double q[PSDM_CALIBRATE_JOINTS], qd[PSDM_CALIBRATE_JOINTS], qdd[PSDM_CALIBRATE_JOINTS]; /* joints, as on the way there */
+  double i[PSDM_CALIBRATE_JOINTS], v[PSDM_CALIBRATE_JOINTS];                              /* drives */
+  const unsigned char *use;                                                               /* (n) */
+  int piece;
+} psdmp_pair;
+
+psdm_status psdmp_steps_paths(psdmp_steps *s, const psdmp_records *records, psdmp_arena *arena, psdmp_path **path, int *count, psdm_error *error);
+void psdmp_path_pair(const psdmp_steps *s, const psdmp_records *records, const psdmp_path *path, long index, psdmp_pair *pair);
+
+/* ---- steps_span.c ---- */
+
+psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error); /* sets span */
+
+/* theta = A known + B y: known (l, zero where it is not) is what is known, y what is free. own: so many columns of B, the first ones, belong to theta's part
+ * `first`, on which the others are zero; y is then [own; others]. */
+typedef struct psdmp_split {
+  double *A; /* (l x l) */
+  double *B; /* (l x r) */
+  int r, own;
+} psdmp_split;
+
+psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_arena *arena, psdmp_split *split, psdm_error *error);
+psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psdmp_arena *arena, psdmp_split *split, psdm_error *error);
+
+/* ---- steps_linear.c ---- */
+
+/* Rows of each drive and block, [Y (l), i, rest, d rest / d friction (8)], as triangular factors: Kt i - rest = Y theta. */
+typedef struct psdmp_linear {
+  int n, l, width;
+  double **R;        /* (n x PSDMP_STEP_BLOCKS) each (width^2) */
+  double *count;     /* (n x PSDMP_STEP_BLOCKS) */
+  double **chunk;    /* (n) rows that wait, of block at[drive] */
+  int *waiting, *at; /* (n) */
+  double *scratch;
+} psdmp_linear;
+
+bool psdmp_linear_new(const psdmp_steps *s, psdmp_arena *arena, psdmp_linear *linear);
+void psdmp_linear_row(psdmp_linear *linear, int drive, int block, const double *row);
+void psdmp_linear_end(psdmp_linear *linear);
+
+typedef struct psdmp_linear_answer {
+  double *theta; /* (l) */
+  double *noise; /* (l x l) own */
+  double *gain;  /* (l x N) by x */
+  bool *shown;   /* (l) false: the rows do not tell it apart from others */
+  double *sigma; /* (n) Nm, residual of each drive; the caller's */
+  double condition;
+  int rank, free; /* of r directions of y */
+} psdmp_linear_answer;
+
+/* prior (split->r, nullable): standard deviation about zero of each y, infinite: none. Rows of drives without a torque constant are left out. */
+psdm_status psdmp_linear_solve(psdmp_steps *s, psdmp_linear *linear, const psdmp_split *split, const bool *known, const double *prior, psdmp_arena *arena,
+                               psdmp_linear_answer *answer, psdm_error *error);
+
+/* "mx2 and my3" for words; what is listed: those with which[j] == value. Returns buf. */
+char *psdmp_steps_names(const psdmp_steps *s, const bool *which, bool value, char *buf, size_t size);
+
+/* ---- the steps. Each fits, updates x, and fills fits; *_judge goes through the logs again with the numbers that are there ---- */
+
+psdm_status psdmp_steps_motor(psdmp_steps *s, psdmp_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_inertia(psdmp_steps *s, psdmp_arena *arena, psdm_error *error);
+psdm_status psdmp_motor_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error);
+psdm_status psdmp_gravity_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error);
+psdm_status psdmp_friction_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error);
+psdm_status psdmp_inertia_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error);
+
+#endif
