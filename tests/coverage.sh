@@ -52,7 +52,7 @@ awk '
   /not reached/ { kind["on lines that no test reaches"]++; next }
   /MEMORY|no_memory|alloc|NEW\(/ { kind["memory that runs out"]++; next }
   /!status|if \(status\)|\(status = / { kind["a failure that is handed on"]++; next }
-  /psdmp_fail|refuse\(|PSDM_E_/ { kind["refusals"]++; next }
+  /psdmp_base_fail|refuse\(|PSDM_E_/ { kind["refusals"]++; next }
   /for \(|while \(/ { kind["loops that never, or always, end early"]++; next }
   /isnan|isfinite|> 0|< 0|>= 0|<= 0/ { kind["numbers at their edge"]++; next }
   { kind["other conditions"]++ }

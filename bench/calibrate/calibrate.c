@@ -116,7 +116,7 @@ static double accumulate(const log_rows *g, const double *A) {
   int n = g->n, l = g->l;
   double best = INFINITY;
   for (int round = 0; round < 3; round++) {
-    double started = bench_now(), *scratch = need(psdmp_factor_scratch(g->W + 1, CHUNK) * sizeof *scratch),
+    double started = bench_now(), *scratch = need(psdmp_linalg_factor_scratch(g->W + 1, CHUNK) * sizeof *scratch),
            *X = need((size_t)CHUNK * (size_t)(g->W + 1) * sizeof *X);
     for (int i = 0; i < n; i++) {
       int *active = need((size_t)l * sizeof *active), count = 0;
@@ -133,7 +133,7 @@ static double accumulate(const log_rows *g, const double *A) {
           for (int j = 0; j < OWN; j++) to[count + j] = from[l + OWN * i + j];
           to[width - 1] = g->tau[(first + k) * n + i];
         }
-        psdmp_factor_add(width, R, rows, X, scratch);
+        psdmp_linalg_factor_add(width, R, rows, X, scratch);
       }
       free(R), free(active);
     }
@@ -273,7 +273,7 @@ static int run_fit(const char *robot) {
   make_rows(&g, 3000);
   int n = g.n, l = g.l, w = l + OWN + 1, links = psdm_robot_links(g.robot);
   double *A = whole_matrix(&g), **R = need((size_t)n * sizeof *R), *X = need(3000 * (size_t)w * sizeof *X),
-         *scratch = need(psdmp_factor_scratch(w, 3000) * sizeof *scratch);
+         *scratch = need(psdmp_linalg_factor_scratch(w, 3000) * sizeof *scratch);
   double *count = need((size_t)n * sizeof *count), *sigma = need((size_t)n * sizeof *sigma), *prior = need((size_t)g.S * sizeof *prior);
   int *extras = need((size_t)n * sizeof *extras);
   for (int i = 0; i < n; i++) {
@@ -283,14 +283,14 @@ static int run_fit(const char *robot) {
       memcpy(X + k * w + l, A + (k * n + i) * g.W + l + OWN * i, OWN * sizeof *X);
       X[k * w + w - 1] = g.tau[k * n + i];
     }
-    psdmp_factor_add(w, R[i], g.count, X, scratch);
+    psdmp_linalg_factor_add(w, R[i], g.count, X, scratch);
     extras[i] = OWN, count[i] = (double)g.count, sigma[i] = 0.6;
   }
   for (int b = 0; b < links; b++) { /* balls of two kilograms */
     prior[10 * b] = 2;
     prior[10 * b + 4] = prior[10 * b + 7] = prior[10 * b + 9] = 0.02;
   }
-  psdmp_rows rows = {.n = n, .base = l, .standard = g.S, .links = links, .K = g.K, .extras = extras, .R = R, .count = count};
+  psdmp_fit_rows rows = {.n = n, .base = l, .standard = g.S, .links = links, .K = g.K, .extras = extras, .R = R, .count = count};
   psdmp_fit fit = {
       .theta = need((size_t)l * sizeof(double)), .pi = need((size_t)g.S * sizeof(double)), .phi = need((size_t)OWN * (size_t)n * sizeof(double))};
   const psdmp_fit_options o = {.sigma = sigma, .prior = prior, .lambda = 1, .drives_nonnegative = true};

@@ -44,7 +44,7 @@ static bool give_mass(psdm_robot *robot) {
   if (!pi) return false;
   psdm_robot_parameters(robot, pi);
   for (int k = 0; k < psdm_robot_links(robot); k++)
-    for (int i = 1; i < PSDMP_STANDARD; i++)
+    for (int i = 1; i < PSDMP_ROBOT_STANDARD; i++)
       if (pi[10 * k] == 0 && pi[10 * k + i] != 0) pi[10 * k] = 1;
   psdm_robot_set_parameters(robot, pi);
   free(pi);
@@ -107,16 +107,16 @@ double bench_difference(const double *x, const double *y, int count) {
 
 /* Y = Y_bodies T with pi_body = T pi_link */
 void bench_regressor_to_links(const psdm_robot *r, const double *bodies, double *Y) {
-  int columns = PSDMP_STANDARD * r->bodies + r->drives;
+  int columns = PSDMP_ROBOT_STANDARD * r->bodies + r->drives;
   memset(Y, 0, sizeof *Y * (size_t)(r->n * columns));
   for (int b = 0; b < r->bodies; b++)
-    for (int k = 0; k < PSDMP_STANDARD; k++) {
-      double unit[PSDMP_STANDARD] = {0}, moved[PSDMP_STANDARD];
+    for (int k = 0; k < PSDMP_ROBOT_STANDARD; k++) {
+      double unit[PSDMP_ROBOT_STANDARD] = {0}, moved[PSDMP_ROBOT_STANDARD];
       unit[k] = 1;
-      psdmp_standard_move(&r->link[r->body[b].index].frame, unit, moved);
+      psdmp_robot_standard_move(&r->link[r->body[b].index].frame, unit, moved);
       for (int i = 0; i < r->n; i++)
-        for (int j = 0; j < PSDMP_STANDARD; j++)
-          Y[i * columns + PSDMP_STANDARD * r->body[b].number + k] += moved[j] * bodies[PSDMP_STANDARD * (i * r->bodies + b) + j];
+        for (int j = 0; j < PSDMP_ROBOT_STANDARD; j++)
+          Y[i * columns + PSDMP_ROBOT_STANDARD * r->body[b].number + k] += moved[j] * bodies[PSDMP_ROBOT_STANDARD * (i * r->bodies + b) + j];
     }
 }
 

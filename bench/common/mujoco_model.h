@@ -21,7 +21,7 @@ static inline mjModel *mujoco_compile(const psdm_robot *robot) {
   memcpy(spec->option.gravity, robot->gravity, sizeof robot->gravity);
   spec->option.disableflags |= mjDSBL_CONSTRAINT | mjDSBL_CONTACT | mjDSBL_SENSOR | mjDSBL_ACTUATION | mjDSBL_SPRING | mjDSBL_DAMPER;
   for (int b = 0; b < robot->bodies; b++) {
-    const psdmp_body *from = &robot->body[b];
+    const psdmp_robot_body *from = &robot->body[b];
     mjsBody *body = mjs_addBody(mjs_findBody(spec, from->parent < 0 ? "world" : mujoco_body_name(from->parent, text)), NULL);
     mjs_setName(body->element, mujoco_body_name(b, text));
     memcpy(body->pos, from->joint.p, sizeof body->pos);

@@ -27,7 +27,7 @@ struct State {
 
 /* the link behind the last joint: where libpsdm's Jacobian is asked for */
 pin::FrameIndex add_link(const psdm_robot *r, pin::Model &model) {
-  const psdmp_link &link = r->link[r->last];
+  const psdmp_robot_link &link = r->link[r->last];
   return model.addFrame(pin::Frame("link", link.body + 1, bench::placement(link.frame), pin::OP_FRAME));
 }
 } // namespace
@@ -138,7 +138,7 @@ void copy_regressor(const peer &p, double *out) {
   std::vector<double> bodies(Y.size());
   for (long i = 0; i < Y.rows(); i++)
     for (long j = 0; j < Y.cols(); j++)
-      bodies[i * Y.cols() + j] = Y(i, j / PSDMP_STANDARD * PSDMP_STANDARD + bench::to_theirs[j % PSDMP_STANDARD]);
+      bodies[i * Y.cols() + j] = Y(i, j / PSDMP_ROBOT_STANDARD * PSDMP_ROBOT_STANDARD + bench::to_theirs[j % PSDMP_ROBOT_STANDARD]);
   bench_regressor_to_links(p.robot, bodies.data(), out);
 }
 } // namespace

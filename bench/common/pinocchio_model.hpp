@@ -13,17 +13,17 @@ extern "C" {
 }
 
 namespace bench {
-inline pinocchio::SE3 placement(const psdmp_pose &pose) {
+inline pinocchio::SE3 placement(const psdmp_robot_pose &pose) {
   typedef Eigen::Matrix<double, 3, 3, Eigen::RowMajor> Matrix3r;
   return pinocchio::SE3(Eigen::Map<const Matrix3r>(pose.R), Eigen::Map<const Eigen::Vector3d>(pose.p));
 }
 
 /* ours: ... XX XY XZ YY YZ ZZ; theirs: ... XX XY YY XZ YZ ZZ */
-const int to_theirs[PSDMP_STANDARD] = {0, 1, 2, 3, 4, 5, 7, 6, 8, 9};
+const int to_theirs[PSDMP_ROBOT_STANDARD] = {0, 1, 2, 3, 4, 5, 7, 6, 8, 9};
 
-inline pinocchio::Inertia inertia(const double pi[PSDMP_STANDARD]) {
-  Eigen::Matrix<double, PSDMP_STANDARD, 1> theirs;
-  for (int i = 0; i < PSDMP_STANDARD; i++) theirs[i] = pi[to_theirs[i]];
+inline pinocchio::Inertia inertia(const double pi[PSDMP_ROBOT_STANDARD]) {
+  Eigen::Matrix<double, PSDMP_ROBOT_STANDARD, 1> theirs;
+  for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++) theirs[i] = pi[to_theirs[i]];
   return pi[0] == 0 ? pinocchio::Inertia::Zero() : pinocchio::Inertia::FromDynamicParameters(theirs);
 }
 
@@ -43,7 +43,7 @@ inline pinocchio::Model build(const psdm_robot *r) {
   std::vector<pinocchio::JointIndex> index(r->bodies);
   model.gravity.linear() = Eigen::Map<const Eigen::Vector3d>(r->gravity);
   for (int b : depth_first(r)) {
-    const psdmp_body &body = r->body[b];
+    const psdmp_robot_body &body = r->body[b];
     pinocchio::JointIndex parent = body.parent < 0 ? 0 : index[body.parent], joint; /* joint 0 is their universe */
     std::string name = "joint" + std::to_string(b);
     if (body.prismatic)

@@ -10,7 +10,7 @@ extern "C" {
 }
 
 namespace {
-KDL::Frame frame(const psdmp_pose &pose) {
+KDL::Frame frame(const psdmp_robot_pose &pose) {
   const double *R = pose.R, *p = pose.p;
   return KDL::Frame(KDL::Rotation(R[0], R[1], R[2], R[3], R[4], R[5], R[6], R[7], R[8]), KDL::Vector(p[0], p[1], p[2]));
 }

@@ -31,7 +31,7 @@ static void *open_robot(const psdm_robot *robot) {
   t->links = robot->bodies;
   memcpy(t->gravity, robot->gravity, sizeof t->gravity);
   for (int b = 0; b < robot->bodies; b++) {
-    const psdmp_body *body = &robot->body[b];
+    const psdmp_robot_body *body = &robot->body[b];
     textbook_link *l = &t->link[b];
     *l = (textbook_link){.parent = body->parent, .prismatic = body->prismatic, .drive = robot->body_drive[b]};
     memcpy(l->R, body->joint.R, sizeof l->R);

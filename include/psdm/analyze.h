@@ -93,7 +93,7 @@ typedef struct psdm_bounds {
   double samples_seconds; /* for them alone */
   double seconds;
   bool stopped;
-  struct psdmp_bounds *internal;
+  struct psdmp_analyze_bounds *internal;
 } psdm_bounds;
 
 PSDM_API psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *options, const psdm_allocator *allocator, psdm_bounds **bounds,

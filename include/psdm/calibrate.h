@@ -211,7 +211,7 @@ typedef struct psdm_calibration {
   double judged_rel;              /* |error| / |tau| of that, rows in motion */
   double no_model, plain;         /* the same of a constant per joint, and (folds) of plain least squares: theta, viscous, Coulomb, constant; NAN where unknown */
   double cross_rel;               /* the same of this estimate over the folds, to be compared with plain */
-  struct psdmp_calibration *internal;
+  struct psdmp_identify_calibration *internal;
 } psdm_calibration;
 
 /* Calibrates. Allocates; free with psdm_calibration_free. The robot must outlive the answer. Up to PSDM_CALIBRATE_JOINTS joints; assumptions of the robot's file

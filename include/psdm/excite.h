@@ -116,7 +116,7 @@ typedef struct psdm_excitation {
   const int *blind_joints;           /* motor: (n) 1 where gravity can never show a mass at this joint */
   bool stopped;
   double wall;
-  struct psdmp_excitation *internal;
+  struct psdmp_excite_excitation *internal;
 } psdm_excitation;
 
 /* Plans. Allocates; free with psdm_excitation_free. The robot must outlive the answer. PSDM_E_MISSING without NLopt for inertia; PSDM_E_ROBOT for closed loops,

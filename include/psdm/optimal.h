@@ -50,7 +50,7 @@ typedef struct psdm_optimal {
   double wall;
   double guess_seconds, guess_energy; /* of the beginning */
   char words[160];             /* the solver's verdict */
-  struct psdmp_optimal *internal;
+  struct psdmp_plan_optimal *internal;
 } psdm_optimal;
 
 /* Allocates; free with psdm_optimal_free. The robot must outlive the answer. PSDM_E_MISSING where IPOPT or inertias are not there; PSDM_E_ARGUMENT where limits

@@ -37,7 +37,7 @@ typedef struct psdm_path_plan {
   const int *joint;       /* (points) which joint's, */
   const int *by;          /* (points) and which: 0 velocity, 1 acceleration, 2 torque */
   long reductions;        /* points where rounding asked for a smaller x than the analysis gave; 0 as a rule */
-  struct psdmp_path_plan *internal;
+  struct psdmp_plan_path_plan *internal;
 } psdm_path_plan;
 
 /* The path is a motion whose time is s, from psdm_motion_begin to psdm_motion_end. Allocates; free with psdm_path_plan_free. PSDM_E_ARGUMENT where the path cannot be

@@ -12,8 +12,8 @@ static const double tolerance = 1e-3;
 static const double rounding = 1e-9; /* of a bound, added to it: far more than the recursions and eigenvalues round */
 static const double pi = 3.14159265358979324;
 
-struct psdmp_bounds {
-  psdmp_arena arena;
+struct psdmp_analyze_bounds {
+  psdmp_base_arena arena;
 };
 
 /* the five questions; f is what is made as large as possible */
@@ -23,7 +23,7 @@ typedef struct bounder {
   const psdm_robot *robot;
   const psdm_bounds_options *options;
   const psdm_allocator *allocator;
-  psdmp_arena *arena;
+  psdmp_base_arena *arena;
   psdm_model *model;
   int n;
   bool unlimited;          /* some sliding joint is */
@@ -31,9 +31,9 @@ typedef struct bounder {
   double floor;            /* no eigenvalue of M is below */
   double gravity;
   double *theta, *scale;   /* (l), (n) square roots of M's mean diagonal */
-  psdmp_range *range;      /* (n) */
-  psdmp_norms norms;
-  psdmp_heights spread[QUESTIONS];
+  psdmp_analyze_range *range;      /* (n) */
+  psdmp_analyze_norms norms;
+  psdmp_analyze_heights spread[QUESTIONS];
   double *sample;          /* (SAMPLES x n) */
   double *f;               /* (SAMPLES) of the question at hand */
   double softest;          /* least eigenvalue of the scaled M that was met */
@@ -43,18 +43,18 @@ typedef struct bounder {
   uint64_t state;
   long points;
   bool stopped;
-  psdmp_monte *program;    /* of the samples on a GPU */
+  psdmp_reduce_monte *program;    /* of the samples on a GPU */
 } bounder;
 
 /* ---- where ---- */
 
 static psdm_status set_range(bounder *b, const psdm_joint *joint, psdm_error *error) {
-  psdmp_range *r = &b->range[joint->q];
+  psdmp_analyze_range *r = &b->range[joint->q];
   double lower = b->options->lower ? b->options->lower[joint->q] : joint->limits.lower, upper = b->options->upper ? b->options->upper[joint->q] : joint->limits.upper;
   r->slides = joint->type == PSDM_PRISMATIC;
   if (isnan(lower) || isnan(upper) || lower > upper) {
     char name[64];
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "joint '%s': no position lies between its limits", psdmp_quote(joint->name, strlen(joint->name), name, sizeof name));
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "joint '%s': no position lies between its limits", psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name));
   }
   bool limited = isfinite(lower) && isfinite(upper);
   if (limited && (r->slides || upper - lower < 2 * pi)) {
@@ -86,7 +86,7 @@ static bool solid_body(const double *pi10) {
   static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
   double square = c[0] * c[0] + c[1] * c[1] + c[2] * c[2];
   for (int k = 0; k < 6; k++) I[k] = pi10[4 + k] - m * ((row[k] == column[k] ? square : 0) - c[row[k]] * c[column[k]]);
-  psdmp_eigenvalues3(I, eigen);
+  psdmp_linalg_eigenvalues3(I, eigen);
   return eigen[0] >= -1e-12 * size;
 }
 
@@ -104,7 +104,7 @@ static bool solid(const psdm_robot *robot, const double *parameters) {
 static const double *eigen_of_mass(bounder *b) {
   size_t square = (size_t)b->n * (size_t)b->n;
   memcpy(b->norms.copy, b->norms.M, sizeof(double) * square);
-  return psdmp_norms_eigen(&b->norms, b->norms.copy);
+  return psdmp_analyze_norms_eigen(&b->norms, b->norms.copy);
 }
 
 static double size_of_mass(bounder *b) {
@@ -116,18 +116,18 @@ static double size_of_mass(bounder *b) {
 static double softness(bounder *b) {
   for (int i = 0; i < b->n; i++)
     for (int j = 0; j < b->n; j++) b->norms.copy[i * b->n + j] = b->norms.M[i * b->n + j] / (b->scale[i] * b->scale[j]);
-  return psdmp_norms_eigen(&b->norms, b->norms.copy)[0];
+  return psdmp_analyze_norms_eigen(&b->norms, b->norms.copy)[0];
 }
 
 static void values_at(void *user, const double *q, double *values) {
   bounder *b = user;
   if (b->question == GRAVITY) {
-    values[0] = psdmp_norms_gravity(&b->norms, q);
+    values[0] = psdmp_analyze_norms_gravity(&b->norms, q);
   } else if (b->question == CORIOLIS) {
-    psdmp_norms_coriolis(&b->norms, q);
-    values[0] = psdmp_norms_coriolis_bound(&b->norms, b->enough);
+    psdmp_analyze_norms_coriolis(&b->norms, q);
+    values[0] = psdmp_analyze_norms_coriolis_bound(&b->norms, b->enough);
   } else {
-    psdmp_norms_mass(&b->norms, q);
+    psdmp_analyze_norms_mass(&b->norms, q);
     if (b->question == SMALL)
       memcpy(values, b->norms.M, sizeof *values * (size_t)b->n * (size_t)b->n);
     else
@@ -194,12 +194,12 @@ static double bound_between(void *user, int corners, const double *values, doubl
 /* what a position is worth; of S what is found, not its bound */
 static double f_at(void *user, const double *q) {
   bounder *b = user;
-  if (b->question == GRAVITY) return psdmp_norms_gravity(&b->norms, q);
+  if (b->question == GRAVITY) return psdmp_analyze_norms_gravity(&b->norms, q);
   if (b->question == CORIOLIS) {
-    psdmp_norms_coriolis(&b->norms, q);
-    return psdmp_norms_coriolis_found(&b->norms, NULL);
+    psdmp_analyze_norms_coriolis(&b->norms, q);
+    return psdmp_analyze_norms_coriolis_found(&b->norms, NULL);
   }
-  psdmp_norms_mass(&b->norms, q);
+  psdmp_analyze_norms_mass(&b->norms, q);
   return b->question == MASS ? size_of_mass(b) : b->question == SMALL ? -size_of_mass(b) : -eigen_of_mass(b)[0];
 }
 
@@ -207,12 +207,12 @@ static double f_at(void *user, const double *q) {
 
 static void draw(bounder *b) {
   for (int k = 0; k < SAMPLES; k++)
-    for (int j = 0; j < b->n; j++) b->sample[k * b->n + j] = psdmp_random(&b->state, b->range[j].lower, b->range[j].upper);
+    for (int j = 0; j < b->n; j++) b->sample[k * b->n + j] = psdmp_base_random(&b->state, b->range[j].lower, b->range[j].upper);
 }
 
 /* after a stop as it is: climbing takes seconds */
 static void keep_better(bounder *b, double *q, double *f, double *best_q) {
-  double x = b->stopped ? f_at(b, q) : psdmp_climb(b->n, b->range, f_at, b, q);
+  double x = b->stopped ? f_at(b, q) : psdmp_analyze_climb(b->n, b->range, f_at, b, q);
   if (!(x > *f)) return;
   *f = x;
   memcpy(best_q, q, sizeof *q * (size_t)b->n);
@@ -256,8 +256,8 @@ static double look_around(asked *a, double *q, double *best_q) {
 /* ---- what is proved ---- */
 
 /* joints that hardly matter are held where they are, and what they could add is the slack; at most so many are searched */
-static void choose_joints(bounder *b, psdmp_box_search *s, double reference) {
-  const psdmp_heights *spread = &b->spread[b->question];
+static void choose_joints(bounder *b, psdmp_analyze_box_search *s, double reference) {
+  const psdmp_analyze_heights *spread = &b->spread[b->question];
   bool held[PSDM_MAX_JOINTS] = {false};
   int free_joints = b->n;
   for (;;) {
@@ -266,7 +266,7 @@ static void choose_joints(bounder *b, psdmp_box_search *s, double reference) {
       if (!held[j] && (least < 0 || spread->swing[j] < spread->swing[least])) least = j;
     if (least < 0) break;
     double added = b->range[least].upper > b->range[least].lower ? 2 * spread->swing[least] : 0;
-    if (s->slack + added > tolerance / 4 * reference && free_joints <= PSDMP_SEARCH_JOINTS) break;
+    if (s->slack + added > tolerance / 4 * reference && free_joints <= PSDMP_ANALYZE_SEARCH_JOINTS) break;
     s->slack += added;
     held[least] = true;
     free_joints--;
@@ -282,28 +282,28 @@ static void choose_joints(bounder *b, psdmp_box_search *s, double reference) {
 
 static psdm_status answer(bounder *b, question which, psdm_bound *out, psdm_error *error) {
   size_t row = sizeof(double) * (size_t)b->n;
-  double *q = psdmp_arena_alloc(b->arena, row), *best_q = psdmp_arena_alloc(b->arena, row), *search_q = psdmp_arena_alloc(b->arena, row);
-  double *qd = which == CORIOLIS ? psdmp_arena_alloc(b->arena, row) : NULL;
-  if (!q || !best_q || !search_q || (which == CORIOLIS && !qd)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  double *q = psdmp_base_arena_alloc(b->arena, row), *best_q = psdmp_base_arena_alloc(b->arena, row), *search_q = psdmp_base_arena_alloc(b->arena, row);
+  double *qd = which == CORIOLIS ? psdmp_base_arena_alloc(b->arena, row) : NULL;
+  if (!q || !best_q || !search_q || (which == CORIOLIS && !qd)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   asked a = {.b = b};
   for (int k = 0; k < (int)which; k++) a.done += time_of[k];
   b->question = which;
   double f = look_around(&a, q, best_q);
-  psdmp_box_search s = {.n = b->n, .q = q, .best_q = search_q, .at = values_at, .bound = bound_between, .user = b, .tolerance = tolerance, .points = (long)(share_of[which] * (double)b->points)};
+  psdmp_analyze_box_search s = {.n = b->n, .q = q, .best_q = search_q, .at = values_at, .bound = bound_between, .user = b, .tolerance = tolerance, .points = (long)(share_of[which] * (double)b->points)};
   s.width = which == SMALL ? b->n * b->n : which == LEAST ? 2 : 1;
   if (b->options->going_on) s.going_on = ask, s.going_on_user = &a;
   memcpy(q, best_q, row);
   choose_joints(b, &s, which == LEAST ? b->softest : fabs(f));
   b->enough = 0.7 * f;
   if (b->stopped) s.points = 0;
-  if (!psdmp_box_search_run(&s, b->allocator)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!psdmp_analyze_box_search_run(&s, b->allocator)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   b->stopped = b->stopped || s.stopped;
   keep_better(b, search_q, &f, best_q);
   /* what is found may round above what is proved */
   double top = fmax(fmin(s.top, which < SMALL ? b->spread[which].all : INFINITY), f);
   if (which == CORIOLIS) {
-    psdmp_norms_coriolis(&b->norms, best_q);
-    psdmp_norms_coriolis_found(&b->norms, qd);
+    psdmp_analyze_norms_coriolis(&b->norms, best_q);
+    psdmp_analyze_norms_coriolis_found(&b->norms, qd);
   }
   top += rounding * fabs(top);
   *out = (psdm_bound){.bound = which < SMALL ? top : -top, .found = which < SMALL ? f : -f, .q = best_q, .qd = qd};
@@ -316,25 +316,25 @@ static psdm_status answer(bounder *b, question which, psdm_bound *out, psdm_erro
 static void measure(bounder *b, double *largest) {
   int n = b->n;
   for (int k = 0; k < SAMPLES; k++) {
-    psdmp_norms_mass(&b->norms, b->sample + (long)k * n);
+    psdmp_analyze_norms_mass(&b->norms, b->sample + (long)k * n);
     for (int i = 0; i < n; i++) b->scale[i] += fmax(b->norms.M[i * n + i], 0) / SAMPLES;
   }
   for (int i = 0; i < n; i++) b->scale[i] = b->scale[i] > 0 ? sqrt(b->scale[i]) : 1;
   b->softest = INFINITY;
   for (int k = 0; k < SAMPLES; k++) {
     const double *q = b->sample + (long)k * n;
-    psdmp_norms_mass(&b->norms, q);
+    psdmp_analyze_norms_mass(&b->norms, q);
     b->softest = fmin(b->softest, fmax(softness(b), 0));
     if (k >= 40) continue; /* a few will do to tell the joints apart */
-    psdmp_norms_coriolis(&b->norms, q);
+    psdmp_analyze_norms_coriolis(&b->norms, q);
     for (int j = 0; j < n; j++)
       for (int x = 0; x < n * n; x++) largest[j] += b->norms.S[(long)j * n * n + x] * b->norms.S[(long)j * n * n + x];
   }
 }
 
-static psdm_status spread_of(bounder *b, question which, psdmp_series_part part, const double *scale, double factor) {
-  psdmp_heights *s = &b->spread[which];
-  psdm_status status = psdmp_heights_make(b->arena, b->model, b->theta, b->gravity, b->range, part, scale, &b->norms, s);
+static psdm_status spread_of(bounder *b, question which, psdmp_analyze_series_part part, const double *scale, double factor) {
+  psdmp_analyze_heights *s = &b->spread[which];
+  psdm_status status = psdmp_analyze_heights_make(b->arena, b->model, b->theta, b->gravity, b->range, part, scale, &b->norms, s);
   s->all *= factor;
   for (int j = 0; j < b->n && !status; j++) {
     s->bend[j] *= factor;
@@ -346,32 +346,32 @@ static psdm_status spread_of(bounder *b, question which, psdmp_series_part part,
 }
 
 static psdm_status spreads(bounder *b, psdm_error *error) {
-  psdm_status status = spread_of(b, MASS, PSDMP_MASS, NULL, 1);
-  if (!status) status = spread_of(b, SMALL, PSDMP_MASS, NULL, 1);
-  if (!status) status = spread_of(b, LEAST, PSDMP_MASS, b->scale, 1);
-  if (!status) status = spread_of(b, CORIOLIS, PSDMP_CORIOLIS, NULL, b->norms.net_factor);
-  if (!status) status = spread_of(b, GRAVITY, PSDMP_GRAVITY, NULL, 1);
-  if (status == PSDM_E_LIMIT) return psdmp_fail(error, status, "", 0, 0, "%d joints have too many functions for bounds", b->n);
-  return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+  psdm_status status = spread_of(b, MASS, PSDMP_ANALYZE_MASS, NULL, 1);
+  if (!status) status = spread_of(b, SMALL, PSDMP_ANALYZE_MASS, NULL, 1);
+  if (!status) status = spread_of(b, LEAST, PSDMP_ANALYZE_MASS, b->scale, 1);
+  if (!status) status = spread_of(b, CORIOLIS, PSDMP_ANALYZE_CORIOLIS, NULL, b->norms.net_factor);
+  if (!status) status = spread_of(b, GRAVITY, PSDMP_ANALYZE_GRAVITY, NULL, 1);
+  if (status == PSDM_E_LIMIT) return psdmp_base_fail(error, status, "", 0, 0, "%d joints have too many functions for bounds", b->n);
+  return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
 static psdm_status prepare(bounder *b, psdm_error *error) {
   int n = b->n;
   size_t row = sizeof(double) * (size_t)n;
-  double *parameters = psdmp_arena_alloc(b->arena, sizeof(double) * (size_t)psdm_robot_parameter_count(b->robot)), *largest = psdmp_arena_alloc(b->arena, row);
-  b->theta = psdmp_arena_alloc(b->arena, sizeof(double) * ((size_t)psdm_model_l(b->model) + 1));
-  b->scale = psdmp_arena_alloc(b->arena, row);
-  b->sample = psdmp_arena_alloc(b->arena, SAMPLES * row);
-  b->f = psdmp_arena_alloc(b->arena, SAMPLES * sizeof(double));
-  b->sum = psdmp_arena_alloc(b->arena, row * (size_t)n);
-  if (!parameters || !largest || !b->theta || !b->scale || !b->sample || !b->f || !b->sum || !psdmp_norms_make(b->arena, b->robot, &b->norms))
-    return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  double *parameters = psdmp_base_arena_alloc(b->arena, sizeof(double) * (size_t)psdm_robot_parameter_count(b->robot)), *largest = psdmp_base_arena_alloc(b->arena, row);
+  b->theta = psdmp_base_arena_alloc(b->arena, sizeof(double) * ((size_t)psdm_model_l(b->model) + 1));
+  b->scale = psdmp_base_arena_alloc(b->arena, row);
+  b->sample = psdmp_base_arena_alloc(b->arena, SAMPLES * row);
+  b->f = psdmp_base_arena_alloc(b->arena, SAMPLES * sizeof(double));
+  b->sum = psdmp_base_arena_alloc(b->arena, row * (size_t)n);
+  if (!parameters || !largest || !b->theta || !b->scale || !b->sample || !b->f || !b->sum || !psdmp_analyze_norms_make(b->arena, b->robot, &b->norms))
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   psdm_robot_parameters(b->robot, parameters);
   psdm_model_theta(b->model, parameters, b->theta);
   b->solid = solid(b->robot, parameters);
   draw(b);
   measure(b, largest);
-  if (!psdmp_norms_net(b->arena, &b->norms, largest)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!psdmp_analyze_norms_net(b->arena, &b->norms, largest)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   return spreads(b, error);
 }
 
@@ -382,7 +382,7 @@ static psdm_status least_diagonal(bounder *b, double *least) {
   psdm_status status = PSDM_OK;
   double x;
   for (int i = 0; i < b->n && !status; i++) {
-    status = psdmp_heights_diagonal(b->allocator, b->model, b->theta, b->range, i, &x);
+    status = psdmp_analyze_heights_diagonal(b->allocator, b->model, b->theta, b->range, i, &x);
     *least = fmax(*least, x * (1 - rounding));
   }
   return status;
@@ -391,7 +391,7 @@ static psdm_status least_diagonal(bounder *b, double *least) {
 /* M is what the drives have, and more */
 static double least_of_drives(bounder *b) {
   psdm_robot_drive_mass(b->robot, b->norms.copy);
-  return fmax(psdmp_norms_eigen(&b->norms, b->norms.copy)[0], 0) * (1 - rounding);
+  return fmax(psdmp_analyze_norms_eigen(&b->norms, b->norms.copy)[0], 0) * (1 - rounding);
 }
 
 static psdm_status complete(bounder *b, psdm_bounds *out, psdm_error *error) {
@@ -405,7 +405,7 @@ static psdm_status complete(bounder *b, psdm_bounds *out, psdm_error *error) {
   if (b->solid) out->mass_least.bound = fmax(out->mass_least.bound, fmin(least_of_drives(b), out->mass_least.found));
   psdm_status status = least_diagonal(b, &out->mass_small.bound);
   out->mass_small.bound = fmin(out->mass_small.bound, out->mass_small.found);
-  return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
 static void set_constants(const bounder *b, psdm_bounds *out) {
@@ -420,9 +420,9 @@ static void set_constants(const bounder *b, psdm_bounds *out) {
 
 /* what the questions are about, and which end of it */
 static const struct {
-  psdmp_quantity quantity;
+  psdmp_analyze_quantity quantity;
   int end;
-} about[QUESTIONS] = {[MASS] = {PSDMP_OF_MASS, 1}, [CORIOLIS] = {PSDMP_OF_CORIOLIS, 1}, [GRAVITY] = {PSDMP_OF_GRAVITY, 1}, [SMALL] = {PSDMP_OF_MASS, 0}, [LEAST] = {PSDMP_OF_LEAST, 0}};
+} about[QUESTIONS] = {[MASS] = {PSDMP_ANALYZE_OF_MASS, 1}, [CORIOLIS] = {PSDMP_ANALYZE_OF_CORIOLIS, 1}, [GRAVITY] = {PSDMP_ANALYZE_OF_GRAVITY, 1}, [SMALL] = {PSDMP_ANALYZE_OF_MASS, 0}, [LEAST] = {PSDMP_ANALYZE_OF_LEAST, 0}};
 
 /* What a value may be off by, beyond the 10^-9 that a bound is widened by: rounding of what is added up. Eigenvalues err by so much of ||M||; a power is at most
  * |gravity| sqrt(all mass) sqrt(qd^T M qd) (Cauchy and Schwarz), so that |g| is at most |gravity| sqrt(all mass ||M||). */
@@ -443,16 +443,16 @@ static bool survey_goes_on(void *user, double share) {
 }
 
 /* from the best samples uphill; of S also with the sample's own velocities */
-static psdm_status climb_from(bounder *b, question which, const psdmp_survey *s, psdm_bound *out, psdm_error *error) {
+static psdm_status climb_from(bounder *b, question which, const psdmp_analyze_survey *s, psdm_bound *out, psdm_error *error) {
   size_t row = sizeof(double) * (size_t)b->n;
-  double *q = psdmp_arena_alloc(b->arena, row), *qd = psdmp_arena_alloc(b->arena, row), *best_q = psdmp_arena_alloc(b->arena, row), *best_qd = psdmp_arena_alloc(b->arena, row);
-  if (!q || !qd || !best_q || !best_qd) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  double *q = psdmp_base_arena_alloc(b->arena, row), *qd = psdmp_base_arena_alloc(b->arena, row), *best_q = psdmp_base_arena_alloc(b->arena, row), *best_qd = psdmp_base_arena_alloc(b->arena, row);
+  if (!q || !qd || !best_q || !best_qd) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   double sign = about[which].end ? 1 : -1, before = sign * out->found, f = before;
   b->question = which;
   for (int k = 0; k < s->kept; k++) {
-    psdmp_survey_draw(psdmp_survey_state(b->options->seed), b->n, b->range, s->end[about[which].quantity][about[which].end][k].number, q, qd);
+    psdmp_analyze_survey_draw(psdmp_analyze_survey_state(b->options->seed), b->n, b->range, s->end[about[which].quantity][about[which].end][k].number, q, qd);
     for (int j = 0; j < b->n; j++) q[j] = fmin(fmax(q[j], b->range[j].lower), b->range[j].upper);
-    double own = which == CORIOLIS ? psdmp_norms_coriolis_at(&b->norms, q, qd) : -INFINITY;
+    double own = which == CORIOLIS ? psdmp_analyze_norms_coriolis_at(&b->norms, q, qd) : -INFINITY;
     if (own > f) {
       f = own;
       memcpy(best_q, q, row), memcpy(best_qd, qd, row);
@@ -460,8 +460,8 @@ static psdm_status climb_from(bounder *b, question which, const psdmp_survey *s,
     double higher = f;
     keep_better(b, q, &higher, best_q);
     if (higher > f && which == CORIOLIS) {
-      psdmp_norms_coriolis(&b->norms, best_q);
-      psdmp_norms_coriolis_found(&b->norms, best_qd);
+      psdmp_analyze_norms_coriolis(&b->norms, best_q);
+      psdmp_analyze_norms_coriolis_found(&b->norms, best_qd);
     }
     f = higher;
   }
@@ -470,10 +470,10 @@ static psdm_status climb_from(bounder *b, question which, const psdmp_survey *s,
   return PSDM_OK;
 }
 
-static psdm_samples samples_of(const psdmp_survey *s, question which) {
-  psdmp_quantity k = about[which].quantity;
-  return (psdm_samples){.least = s->end[k][0][0].value, .largest = s->end[k][1][0].value, .half = psdmp_survey_quantile(s, k, 0.5), .most = psdmp_survey_quantile(s, k, 0.95),
-                        .nearly_all = psdmp_survey_quantile(s, k, 0.999), .beyond = s->beyond[k][about[which].end]};
+static psdm_samples samples_of(const psdmp_analyze_survey *s, question which) {
+  psdmp_analyze_quantity k = about[which].quantity;
+  return (psdm_samples){.least = s->end[k][0][0].value, .largest = s->end[k][1][0].value, .half = psdmp_analyze_survey_quantile(s, k, 0.5), .most = psdmp_analyze_survey_quantile(s, k, 0.95),
+                        .nearly_all = psdmp_analyze_survey_quantile(s, k, 0.999), .beyond = s->beyond[k][about[which].end]};
 }
 
 /* a find that breaks a bound is one more; one that rounds beyond it is its bound */
@@ -485,40 +485,40 @@ static void hold_against(psdm_bound *x, question which, double allowance) {
 
 static psdm_status survey(bounder *b, psdm_bound *const where[QUESTIONS], psdm_bounds *out, psdm_error *error) {
   const psdm_bounds_options *o = b->options;
-  psdmp_survey_aim aim = {.robot = b->robot, .range = b->range, .seed = o->seed, .samples = o->samples, .threads = o->threads, .ranks = o->ranks, .allocator = b->allocator};
-  psdmp_survey *s = NULL;
-  double began = psdmp_clock();
+  psdmp_analyze_survey_aim aim = {.robot = b->robot, .range = b->range, .seed = o->seed, .samples = o->samples, .threads = o->threads, .ranks = o->ranks, .allocator = b->allocator};
+  psdmp_analyze_survey *s = NULL;
+  double began = psdmp_base_clock();
   if (o->going_on) aim.going_on = survey_goes_on, aim.going_on_user = b;
-  for (int k = 0; k < PSDMP_QUANTITIES; k++) aim.limit[k][0] = -INFINITY, aim.limit[k][1] = INFINITY;
+  for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) aim.limit[k][0] = -INFINITY, aim.limit[k][1] = INFINITY;
   for (int k = 0; k < QUESTIONS; k++)
     aim.limit[about[k].quantity][about[k].end] = where[k]->bound + (about[k].end ? 1 : -1) * rounding_of(b, (question)k, out);
-  psdm_status status = b->program ? psdmp_survey_cuda(&aim, b->program, &s, error) : psdmp_survey_run(&aim, &s, error);
+  psdm_status status = b->program ? psdmp_analyze_survey_cuda(&aim, b->program, &s, error) : psdmp_analyze_survey_run(&aim, &s, error);
   out->samples = s ? s->samples : 0;
-  out->samples_seconds = psdmp_clock() - began;
+  out->samples_seconds = psdmp_base_clock() - began;
   for (int k = 0; k < QUESTIONS && !status && s->samples; k++) {
     where[k]->at_samples = samples_of(s, (question)k);
     status = climb_from(b, (question)k, s, where[k], error);
     if (!status) hold_against(where[k], (question)k, rounding_of(b, (question)k, out));
   }
-  psdmp_survey_free(s, b->allocator);
+  psdmp_analyze_survey_free(s, b->allocator);
   return status;
 }
 
 static psdm_status fill(bounder *b, psdm_bounds *out, psdm_error *error) {
   psdm_bound *const where[QUESTIONS] = {[MASS] = &out->mass, [CORIOLIS] = &out->coriolis, [GRAVITY] = &out->gravity, [SMALL] = &out->mass_small, [LEAST] = &out->mass_least};
   psdm_status status = set_ranges(b, error);
-  if (!status && b->options->samples && b->options->cuda) status = psdmp_survey_program(b->robot, b->options->nvcc, b->allocator, &b->program, error);
+  if (!status && b->options->samples && b->options->cuda) status = psdmp_analyze_survey_program(b->robot, b->options->nvcc, b->allocator, &b->program, error);
   if (!status) status = psdm_model_derive(b->robot, NULL, b->allocator, &b->model, NULL, error);
   if (!status) status = prepare(b, error);
-  if (!status && b->norms.status) status = psdmp_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
+  if (!status && b->norms.status) status = psdmp_base_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
   for (int k = 0; k < QUESTIONS && !status; k++) {
     status = answer(b, (question)k, where[k], error);
     b->floor = b->solid ? 0 : -out->mass.bound;
   }
-  if (!status && b->norms.status) status = psdmp_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
+  if (!status && b->norms.status) status = psdmp_base_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
   if (!status) status = complete(b, out, error);
   if (!status && b->options->samples && !b->stopped) status = survey(b, where, out, error);
-  if (!status && b->norms.status) status = psdmp_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
+  if (!status && b->norms.status) status = psdmp_base_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
   if (!status) set_constants(b, out);
   psdm_model_free(b->model);
   return status;
@@ -527,38 +527,38 @@ static psdm_status fill(bounder *b, psdm_bounds *out, psdm_error *error) {
 /* ---- the public functions ---- */
 
 static psdm_status check_options(const psdm_robot *robot, const psdm_bounds_options *o, psdm_error *error) {
-  if (o->samples < 0 || o->samples > most_samples) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the number of samples must lie between 0 and 4e9");
+  if (o->samples < 0 || o->samples > most_samples) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the number of samples must lie between 0 and 4e9");
   return psdm_robot_ready(robot, error);
 }
 
 /* a rank other than 0 has its share of the samples, where there are any to share */
 static psdm_status help_rank_0(bounder *b, psdm_error *error) {
   psdm_error own = {0};
-  psdmp_survey_aim aim = {.robot = b->robot, .range = b->range, .threads = b->options->threads, .ranks = b->options->ranks, .allocator = b->allocator};
-  psdm_status status = b->range ? set_ranges(b, &own) : psdmp_fail(&own, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  if (!status) return psdmp_survey_help(&aim, error);
-  psdmp_team_refuse(b->options->ranks, &own);
+  psdmp_analyze_survey_aim aim = {.robot = b->robot, .range = b->range, .threads = b->options->threads, .ranks = b->options->ranks, .allocator = b->allocator};
+  psdm_status status = b->range ? set_ranges(b, &own) : psdmp_base_fail(&own, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!status) return psdmp_analyze_survey_help(&aim, error);
+  psdmp_parallel_team_refuse(b->options->ranks, &own);
   if (error) *error = own;
   return status;
 }
 
-static bool shares_samples(const psdm_bounds_options *o) { return o->samples && !o->cuda && psdmp_team_size(o->ranks) > 1; }
+static bool shares_samples(const psdm_bounds_options *o) { return o->samples && !o->cuda && psdmp_parallel_team_size(o->ranks) > 1; }
 
 psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *options, const psdm_allocator *allocator, psdm_bounds **bounds, psdm_error *error) {
   static const psdm_bounds_options none = {0};
   const psdm_bounds_options *o = options ? options : &none;
-  double start = psdmp_clock();
-  bool helps = psdmp_team_member(o->ranks);
+  double start = psdmp_base_clock();
+  bool helps = psdmp_parallel_team_member(o->ranks);
   *bounds = NULL;
   psdm_status status = check_options(robot, o, error);
   if (status || (helps && !shares_samples(o))) return status;
-  if (psdmp_blas_room(error)) return psdmp_team_unable(o->ranks, error);
+  if (psdmp_linalg_blas_room(error)) return psdmp_parallel_team_unable(o->ranks, error);
   const double *g = psdm_robot_gravity(robot);
-  psdm_bounds *out = psdmp_alloc(allocator, sizeof *out);
-  if (out) out->internal = psdmp_alloc(allocator, sizeof *out->internal);
+  psdm_bounds *out = psdmp_base_alloc(allocator, sizeof *out);
+  if (out) out->internal = psdmp_base_alloc(allocator, sizeof *out->internal);
   if (!out || !out->internal) {
-    psdmp_free(allocator, out);
-    return psdmp_team_unable(shares_samples(o) ? o->ranks : NULL, error);
+    psdmp_base_free(allocator, out);
+    return psdmp_parallel_team_unable(shares_samples(o) ? o->ranks : NULL, error);
   }
   out->internal->arena.allocator = allocator;
   out->n = psdm_robot_n(robot);
@@ -566,15 +566,15 @@ psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *
   b.gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   b.points = o->points > 0 ? o->points : default_points;
   b.state = o->seed;
-  b.range = psdmp_arena_alloc(b.arena, sizeof *b.range * (size_t)out->n);
-  status = helps ? help_rank_0(&b, error) : b.range ? fill(&b, out, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  if (shares_samples(o) && !helps) psdmp_team_dismiss(o->ranks);
-  psdmp_monte_free(b.program);
+  b.range = psdmp_base_arena_alloc(b.arena, sizeof *b.range * (size_t)out->n);
+  status = helps ? help_rank_0(&b, error) : b.range ? fill(&b, out, error) : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (shares_samples(o) && !helps) psdmp_parallel_team_dismiss(o->ranks);
+  psdmp_reduce_monte_free(b.program);
   if (status || helps) {
     psdm_bounds_free(out);
     return status;
   }
-  out->seconds = psdmp_clock() - start;
+  out->seconds = psdmp_base_clock() - start;
   *bounds = out;
   return PSDM_OK;
 }
@@ -582,7 +582,7 @@ psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *
 void psdm_bounds_free(psdm_bounds *bounds) {
   if (!bounds) return;
   const psdm_allocator *allocator = bounds->internal->arena.allocator;
-  psdmp_arena_free(&bounds->internal->arena);
-  psdmp_free(allocator, bounds->internal);
-  psdmp_free(allocator, bounds);
+  psdmp_base_arena_free(&bounds->internal->arena);
+  psdmp_base_free(allocator, bounds->internal);
+  psdmp_base_free(allocator, bounds);
 }

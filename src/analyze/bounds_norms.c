@@ -7,12 +7,12 @@
 
 static const double pi = 3.14159265358979324;
 
-#define NEW(arena, count) ((double *)psdmp_arena_array(arena, count, sizeof(double)))
+#define NEW(arena, count) ((double *)psdmp_base_arena_array(arena, count, sizeof(double)))
 
-bool psdmp_norms_make(psdmp_arena *arena, const psdm_robot *robot, psdmp_norms *s) {
+bool psdmp_analyze_norms_make(psdmp_base_arena *arena, const psdm_robot *robot, psdmp_analyze_norms *s) {
   int n = psdm_robot_n(robot);
-  *s = (psdmp_norms){.robot = robot, .n = n, .words = 40 * n + 40, .net_factor = 1};
-  void *work = psdmp_arena_alloc(arena, psdm_work_bytes(robot)), *linear = psdmp_arena_alloc(arena, psdm_linear_bytes(robot));
+  *s = (psdmp_analyze_norms){.robot = robot, .n = n, .words = 40 * n + 40, .net_factor = 1};
+  void *work = psdmp_base_arena_alloc(arena, psdm_work_bytes(robot)), *linear = psdmp_base_arena_alloc(arena, psdm_linear_bytes(robot));
   s->M = NEW(arena, n * n), s->copy = NEW(arena, n * n);
   s->eigen = NEW(arena, n), s->lapack = NEW(arena, s->words);
   s->S = NEW(arena, (long)n * n * n), s->gram = NEW(arena, 6 * n * n);
@@ -25,16 +25,16 @@ bool psdmp_norms_make(psdmp_arena *arena, const psdm_robot *robot, psdmp_norms *
   return true;
 }
 
-static void note(psdmp_norms *s, psdm_status status) {
+static void note(psdmp_analyze_norms *s, psdm_status status) {
   if (!s->status) s->status = status;
 }
 
-const double *psdmp_norms_eigen(psdmp_norms *s, double *matrix) {
+const double *psdmp_analyze_norms_eigen(psdmp_analyze_norms *s, double *matrix) {
   if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'U', s->n, matrix, s->n, s->eigen, s->lapack, s->words)) note(s, PSDM_E_SINGULAR);
   return s->eigen;
 }
 
-void psdmp_norms_mass(psdmp_norms *s, const double *q) { note(s, psdm_mass(s->robot, s->work, q, s->M)); }
+void psdmp_analyze_norms_mass(psdmp_analyze_norms *s, const double *q) { note(s, psdm_mass(s->robot, s->work, q, s->M)); }
 
 static double length(int n, const double *x) {
   double sum = 0;
@@ -42,7 +42,7 @@ static double length(int n, const double *x) {
   return sqrt(sum);
 }
 
-double psdmp_norms_gravity(psdmp_norms *s, const double *q) {
+double psdmp_analyze_norms_gravity(psdmp_analyze_norms *s, const double *q) {
   note(s, psdm_gravity(s->robot, s->work, q, s->g));
   return length(s->n, s->g);
 }
@@ -50,7 +50,7 @@ double psdmp_norms_gravity(psdmp_norms *s, const double *q) {
 /* ---- S(q, qd) = sum over k of S_k qd_k ---- */
 
 /* c is quadratic in qd with symmetric Christoffel symbols: dc/dqd at a unit qd is 2 S_k */
-void psdmp_norms_coriolis(psdmp_norms *s, const double *q) {
+void psdmp_analyze_norms_coriolis(psdmp_analyze_norms *s, const double *q) {
   long square = (long)s->n * s->n;
   for (int k = 0; k < s->n; k++) {
     s->unit[k] = 1;
@@ -61,7 +61,7 @@ void psdmp_norms_coriolis(psdmp_norms *s, const double *q) {
 }
 
 /* the square root of S^T S's largest eigenvalue; dc/dqd is 2 S(q, qd) at any qd */
-double psdmp_norms_coriolis_at(psdmp_norms *s, const double *q, const double *qd) {
+double psdmp_analyze_norms_coriolis_at(psdmp_analyze_norms *s, const double *q, const double *qd) {
   int n = s->n;
   note(s, psdm_linearize_inverse(s->robot, s->linear, q, qd, s->zero, NULL, s->S, NULL));
   for (int i = 0; i < n; i++)
@@ -70,11 +70,11 @@ double psdmp_norms_coriolis_at(psdmp_norms *s, const double *q, const double *qd
       for (int k = 0; k < n; k++) sum += s->S[k * n + i] * s->S[k * n + j];
       s->copy[i * n + j] = sum;
     }
-  return sqrt(fmax(psdmp_norms_eigen(s, s->copy)[n - 1], 0)) / 2;
+  return sqrt(fmax(psdmp_analyze_norms_eigen(s, s->copy)[n - 1], 0)) / 2;
 }
 
 /* out = the trilinear form sum c_ijk u_i v_j w_k without its factor u, v or w */
-static double contract(const psdmp_norms *s, int without, const double *u, const double *v, const double *w, double *out) {
+static double contract(const psdmp_analyze_norms *s, int without, const double *u, const double *v, const double *w, double *out) {
   int n = s->n;
   memset(out, 0, sizeof *out * (size_t)n);
   for (int k = 0; k < n; k++)
@@ -89,7 +89,7 @@ static double contract(const psdmp_norms *s, int without, const double *u, const
 }
 
 /* by turns the best u, v, w for the two others: the higher-order power method (De Lathauwer, De Moor, Vandewalle 2000) */
-double psdmp_norms_coriolis_found(psdmp_norms *s, double *qd) {
+double psdmp_analyze_norms_coriolis_found(psdmp_analyze_norms *s, double *qd) {
   int n = s->n;
   double best = 0;
   for (int start = 0; start < n; start++) {
@@ -114,7 +114,7 @@ double psdmp_norms_coriolis_found(psdmp_norms *s, double *qd) {
 static double frobenius(int count, const double *x) { return length(count, x); }
 
 /* gram[kl] = S_k^T S_l + S_l^T S_k (half of it on the diagonal) of chosen joints, so that |S(v)|^2 = the largest eigenvalue of sum v_k v_l gram */
-static void make_gram(psdmp_norms *s) {
+static void make_gram(psdmp_analyze_norms *s) {
   int n = s->n, at = 0;
   for (int a = 0; a < s->choices; a++)
     for (int b = a; b < s->choices; b++, at++) {
@@ -130,7 +130,7 @@ static void make_gram(psdmp_norms *s) {
 }
 
 /* the largest ||S(v)||^2 on the net; matrices whose Frobenius norm is smaller need no eigenvalues */
-static double largest_on_net(psdmp_norms *s) {
+static double largest_on_net(psdmp_analyze_norms *s) {
   int n = s->n, square = n * n;
   double best = 0;
   make_gram(s);
@@ -143,13 +143,13 @@ static double largest_on_net(psdmp_norms *s) {
         double share = v[a] * v[b];
         for (int x = 0; x < square; x++) s->copy[x] += share * s->gram[(long)at * square + x];
       }
-    if (frobenius(square, s->copy) > best) best = fmax(best, psdmp_norms_eigen(s, s->copy)[n - 1]);
+    if (frobenius(square, s->copy) > best) best = fmax(best, psdmp_analyze_norms_eigen(s, s->copy)[n - 1]);
   }
   return best;
 }
 
 /* some joints as a whole: ||sum v_k S_k||^2 <= the largest eigenvalue of sum S_k^T S_k */
-static double largest_as_whole(psdmp_norms *s, bool chosen_ones) {
+static double largest_as_whole(psdmp_analyze_norms *s, bool chosen_ones) {
   int n = s->n;
   bool any = false;
   memset(s->copy, 0, sizeof *s->copy * (size_t)n * (size_t)n);
@@ -163,11 +163,11 @@ static double largest_as_whole(psdmp_norms *s, bool chosen_ones) {
       for (int j = 0; j < n; j++)
         for (int x = 0; x < n; x++) s->copy[i * n + j] += A[x * n + i] * A[x * n + j];
   }
-  return any ? fmax(psdmp_norms_eigen(s, s->copy)[n - 1], 0) : 0;
+  return any ? fmax(psdmp_analyze_norms_eigen(s, s->copy)[n - 1], 0) : 0;
 }
 
 /* |S(v)| <= |v_chosen| N_chosen + |v_rest| N_rest <= sqrt(N_chosen^2 + N_rest^2) */
-double psdmp_norms_coriolis_bound(psdmp_norms *s, double enough) {
+double psdmp_analyze_norms_coriolis_bound(psdmp_analyze_norms *s, double enough) {
   double factor = s->net_factor * s->net_factor, rest = largest_as_whole(s, false), whole = sqrt(factor * largest_as_whole(s, true) + rest);
   if (whole <= enough) return whole;
   return fmin(whole, sqrt(factor * largest_on_net(s) + rest));
@@ -176,7 +176,7 @@ double psdmp_norms_coriolis_bound(psdmp_norms *s, double enough) {
 /* ---- the net: S(-v) = -S(v), so that half of the sphere will do ---- */
 
 /* n = 2: half a circle */
-static bool half_circle(psdmp_arena *arena, psdmp_norms *s) {
+static bool half_circle(psdmp_base_arena *arena, psdmp_analyze_norms *s) {
   s->points = 60;
   s->net = NEW(arena, 3 * s->points);
   for (int p = 0; p < s->points && s->net; p++) {
@@ -193,7 +193,7 @@ static int on_ring(double angle, double step) {
 }
 
 /* rings of latitude. The cosine between (t, f) and the nearest (t', f') is cos(t - t') - sin t sin t' (1 - cos(f - f')) */
-static bool half_sphere(psdmp_arena *arena, psdmp_norms *s, int rings) {
+static bool half_sphere(psdmp_base_arena *arena, psdmp_analyze_norms *s, int rings) {
   double step = pi / 2 / rings, least = 1;
   s->points = 0;
   for (int r = 0; r <= rings; r++) s->points += on_ring(r * step, step);
@@ -214,7 +214,7 @@ static bool half_sphere(psdmp_arena *arena, psdmp_norms *s, int rings) {
   return true;
 }
 
-bool psdmp_norms_net(psdmp_arena *arena, psdmp_norms *s, const double *largest) {
+bool psdmp_analyze_norms_net(psdmp_base_arena *arena, psdmp_analyze_norms *s, const double *largest) {
   int n = s->n;
   /* the joints whose S_k are largest */
   s->choices = 0;

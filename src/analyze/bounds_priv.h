@@ -1,41 +1,41 @@
 /* bounds_priv.h: what the files behind psdm_bounds share. Private to the library. */
-#ifndef PSDMP_BOUNDS_H
-#define PSDMP_BOUNDS_H
+#ifndef PSDMP_ANALYZE_BOUNDS_H
+#define PSDMP_ANALYZE_BOUNDS_H
 
 #include "base/base.h"
 #include "psdm/analyze.h"
 #include "psdm/linearize.h"
 
 /* Where joints may be. */
-typedef struct psdmp_range {
+typedef struct psdmp_analyze_range {
   double lower, upper; /* 0, 0 where it is unlimited */
   bool slides, unlimited;
-} psdmp_range;
+} psdmp_analyze_range;
 
 /* ---- M, S or g as a Fourier series: what the heights of its waves bound ---- */
 
-typedef enum psdmp_series_part { PSDMP_MASS, PSDMP_CORIOLIS, PSDMP_GRAVITY } psdmp_series_part;
+typedef enum psdmp_analyze_series_part { PSDMP_ANALYZE_MASS, PSDMP_ANALYZE_CORIOLIS, PSDMP_ANALYZE_GRAVITY } psdmp_analyze_series_part;
 
 /* Suprema over the ranges; arrays (n). */
-typedef struct psdmp_heights {
+typedef struct psdmp_analyze_heights {
   double all;       /* sup ||F|| */
   double *bend;     /* sup ||d^2 F / dq_j^2|| */
   double *swing;    /* sup ||the part of F that depends on q_j|| */
   double growth[3]; /* [t]: ||what is of degree t in the unlimited sliding joints|| <= growth[t] |q|^t */
-} psdmp_heights;
+} psdmp_analyze_heights;
 
-/* Of a part of the model; entry (i, j) of M divided by scale[i] scale[j] where scale is not NULL. Norms are those of psdmp_norms, with its choice of joints, but for
+/* Of a part of the model; entry (i, j) of M divided by scale[i] scale[j] where scale is not NULL. Norms are those of psdmp_analyze_norms, with its choice of joints, but for
  * the net's factor. PSDM_E_LIMIT when there would be too many waves. */
-struct psdmp_norms;
-psdm_status psdmp_heights_make(psdmp_arena *arena, const psdm_model *model, const double *theta, double gravity, const psdmp_range *range, psdmp_series_part part,
-                              const double *scale, struct psdmp_norms *norms, psdmp_heights *spread);
+struct psdmp_analyze_norms;
+psdm_status psdmp_analyze_heights_make(psdmp_base_arena *arena, const psdm_model *model, const double *theta, double gravity, const psdmp_analyze_range *range, psdmp_analyze_series_part part,
+                              const double *scale, struct psdmp_analyze_norms *norms, psdmp_analyze_heights *spread);
 
 /* A lower bound of M_ii, 0 where it depends on unlimited joints. */
-psdm_status psdmp_heights_diagonal(const psdm_allocator *allocator, const psdm_model *model, const double *theta, const psdmp_range *range, int i, double *least);
+psdm_status psdmp_analyze_heights_diagonal(const psdm_allocator *allocator, const psdm_model *model, const double *theta, const psdmp_analyze_range *range, int i, double *least);
 
 /* ---- norms at one position ---- */
 
-typedef struct psdmp_norms {
+typedef struct psdmp_analyze_norms {
   const psdm_robot *robot;
   psdm_work *work;
   psdm_linear *linear;
@@ -52,36 +52,36 @@ typedef struct psdmp_norms {
   double *net;             /* (points x 3) */
   double net_factor;       /* 1 / cos of the net's covering angle */
   psdm_status status;      /* the first failure */
-} psdmp_norms;
+} psdmp_analyze_norms;
 
-bool psdmp_norms_make(psdmp_arena *arena, const psdm_robot *robot, psdmp_norms *norms);
+bool psdmp_analyze_norms_make(psdmp_base_arena *arena, const psdm_robot *robot, psdmp_analyze_norms *norms);
 
 /* Eigenvalues ascending, of M at q or of a matrix that is spoilt. */
-void psdmp_norms_mass(psdmp_norms *norms, const double *q);
-const double *psdmp_norms_eigen(psdmp_norms *norms, double *matrix);
-double psdmp_norms_gravity(psdmp_norms *norms, const double *q);
+void psdmp_analyze_norms_mass(psdmp_analyze_norms *norms, const double *q);
+const double *psdmp_analyze_norms_eigen(psdmp_analyze_norms *norms, double *matrix);
+double psdmp_analyze_norms_gravity(psdmp_analyze_norms *norms, const double *q);
 
 /* S at q into norms->S; then the largest ||S(q, qd)|| over |qd| = 1 that is found (qd there, nullable), and an upper bound of it: a coarse one where that is at most
  * `enough`. */
-void psdmp_norms_coriolis(psdmp_norms *norms, const double *q);
-double psdmp_norms_coriolis_found(psdmp_norms *norms, double *qd);
-double psdmp_norms_coriolis_bound(psdmp_norms *norms, double enough);
+void psdmp_analyze_norms_coriolis(psdmp_analyze_norms *norms, const double *q);
+double psdmp_analyze_norms_coriolis_found(psdmp_analyze_norms *norms, double *qd);
+double psdmp_analyze_norms_coriolis_bound(psdmp_analyze_norms *norms, double enough);
 
 /* ||S(q, qd)|| itself. */
-double psdmp_norms_coriolis_at(psdmp_norms *norms, const double *q, const double *qd);
+double psdmp_analyze_norms_coriolis_at(psdmp_analyze_norms *norms, const double *q, const double *qd);
 
 /* The net on the unit sphere of the chosen joints' velocities. */
-bool psdmp_norms_net(psdmp_arena *arena, psdmp_norms *norms, const double *largest);
+bool psdmp_analyze_norms_net(psdmp_base_arena *arena, psdmp_analyze_norms *norms, const double *largest);
 
 /* ---- branch and bound ---- */
 
-enum { PSDMP_SEARCH_JOINTS = 10 };
+enum { PSDMP_ANALYZE_SEARCH_JOINTS = 10 };
 
 /* The largest f over a box of positions, where f is the supremum of functions whose second derivatives by joint j are at most bend[j]. */
-typedef struct psdmp_box_search {
+typedef struct psdmp_analyze_box_search {
   int n, d;                /* joints; those that are searched */
-  int joint[PSDMP_SEARCH_JOINTS];
-  double lower[PSDMP_SEARCH_JOINTS], upper[PSDMP_SEARCH_JOINTS], bend[PSDMP_SEARCH_JOINTS];
+  int joint[PSDMP_ANALYZE_SEARCH_JOINTS];
+  double lower[PSDMP_ANALYZE_SEARCH_JOINTS], upper[PSDMP_ANALYZE_SEARCH_JOINTS], bend[PSDMP_ANALYZE_SEARCH_JOINTS];
   double slack;            /* what the joints that are held could add */
   double *q;               /* (n) position; the others are held here */
   int width;               /* numbers per position */
@@ -97,12 +97,12 @@ typedef struct psdmp_box_search {
   double *best_q;          /* (n) */
   long used;
   bool stopped;
-} psdmp_box_search;
+} psdmp_analyze_box_search;
 
 /* False: out of memory. */
-bool psdmp_box_search_run(psdmp_box_search *search, const psdm_allocator *allocator);
+bool psdmp_analyze_box_search_run(psdmp_analyze_box_search *search, const psdm_allocator *allocator);
 
 /* Uphill from q, joint by joint with steps that halve, within the ranges. */
-double psdmp_climb(int n, const psdmp_range *range, double (*f)(void *user, const double *q), void *user, double *q);
+double psdmp_analyze_climb(int n, const psdmp_analyze_range *range, double (*f)(void *user, const double *q), void *user, double *q);
 
 #endif

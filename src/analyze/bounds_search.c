@@ -11,12 +11,12 @@ enum { MOST_BYTES = 48 << 20 };
 
 typedef struct box {
   double bound;
-  double lower[PSDMP_SEARCH_JOINTS], upper[PSDMP_SEARCH_JOINTS];
+  double lower[PSDMP_ANALYZE_SEARCH_JOINTS], upper[PSDMP_ANALYZE_SEARCH_JOINTS];
   double *values; /* (corners x width); bit j of a corner's number: at joint j's upper end */
 } box;
 
 typedef struct heap {
-  psdmp_box_search *s;
+  psdmp_analyze_box_search *s;
   int corners;
   long room, count;    /* boxes; those in use */
   box *box;
@@ -52,7 +52,7 @@ static long pop(heap *h) {
 }
 
 /* one position; the best is kept */
-static void visit(psdmp_box_search *s, double *values) {
+static void visit(psdmp_analyze_box_search *s, double *values) {
   s->at(s->user, s->q, values);
   s->used++;
   double f = s->bound(s->user, 1, values, 0);
@@ -61,22 +61,22 @@ static void visit(psdmp_box_search *s, double *values) {
   memcpy(s->best_q, s->q, sizeof *s->q * (size_t)s->n);
 }
 
-static void go_to(psdmp_box_search *s, const box *b, int corner) {
+static void go_to(psdmp_analyze_box_search *s, const box *b, int corner) {
   for (int j = 0; j < s->d; j++) s->q[s->joint[j]] = corner >> j & 1 ? b->upper[j] : b->lower[j];
 }
 
-static double error_of(const psdmp_box_search *s, const box *b) {
+static double error_of(const psdmp_analyze_box_search *s, const box *b) {
   double error = s->slack;
   for (int j = 0; j < s->d; j++) error += (b->upper[j] - b->lower[j]) * (b->upper[j] - b->lower[j]) * s->bend[j] / 8;
   return error;
 }
 
-static double threshold(const psdmp_box_search *s) { return s->best + s->tolerance * fabs(s->best); }
+static double threshold(const psdmp_analyze_box_search *s) { return s->best + s->tolerance * fabs(s->best); }
 
 /* a box is opened later, or closed for good */
 static void weigh(heap *h, long at) {
   box *b = &h->box[h->order[at]];
-  psdmp_box_search *s = h->s;
+  psdmp_analyze_box_search *s = h->s;
   b->bound = fmin(b->bound, s->bound(s->user, h->corners, b->values, error_of(s, b)));
   if (b->bound > threshold(s)) {
     swap(h, at, h->count);
@@ -85,7 +85,7 @@ static void weigh(heap *h, long at) {
     h->discarded = fmax(h->discarded, b->bound);
 }
 
-static int longest(const psdmp_box_search *s, const box *b) {
+static int longest(const psdmp_analyze_box_search *s, const box *b) {
   int best = 0;
   double most = -1;
   for (int j = 0; j < s->d; j++) {
@@ -99,7 +99,7 @@ static int longest(const psdmp_box_search *s, const box *b) {
 static int with_bit(int c, int j) { return (c >> j) << (j + 1) | (c & ((1 << j) - 1)); }
 
 static void split(heap *h, long parent) {
-  psdmp_box_search *s = h->s;
+  psdmp_analyze_box_search *s = h->s;
   box *a = &h->box[parent], *b = &h->box[h->order[h->count + 1]];
   int j = longest(s, a), half = h->corners / 2;
   size_t width = (size_t)s->width;
@@ -125,16 +125,16 @@ static void split(heap *h, long parent) {
   weigh(h, second);
 }
 
-static bool make_heap(heap *h, psdmp_arena *arena) {
-  psdmp_box_search *s = h->s;
+static bool make_heap(heap *h, psdmp_base_arena *arena) {
+  psdmp_analyze_box_search *s = h->s;
   size_t numbers = (size_t)h->corners * (size_t)s->width, bytes = sizeof(box) + sizeof(long) + sizeof(double) * numbers;
   long most = (long)(MOST_BYTES / bytes), wanted = s->points / (h->corners > 1 ? h->corners / 2 : 1) + 4;
   h->room = wanted < most ? wanted : most;
   if (h->room < 4) h->room = 4;
-  h->box = psdmp_arena_alloc_raw(arena, sizeof *h->box * (size_t)h->room);
-  h->order = psdmp_arena_alloc_raw(arena, sizeof *h->order * (size_t)h->room);
-  h->middle = psdmp_arena_alloc(arena, sizeof(double) * numbers);
-  double *values = psdmp_arena_alloc_raw(arena, sizeof *values * numbers * (size_t)h->room);
+  h->box = psdmp_base_arena_alloc_raw(arena, sizeof *h->box * (size_t)h->room);
+  h->order = psdmp_base_arena_alloc_raw(arena, sizeof *h->order * (size_t)h->room);
+  h->middle = psdmp_base_arena_alloc(arena, sizeof(double) * numbers);
+  double *values = psdmp_base_arena_alloc_raw(arena, sizeof *values * numbers * (size_t)h->room);
   if (!h->box || !h->order || !h->middle || !values) return false;
   for (long k = 0; k < h->room; k++) {
     h->order[k] = k;
@@ -143,14 +143,14 @@ static bool make_heap(heap *h, psdmp_arena *arena) {
   return true;
 }
 
-bool psdmp_box_search_run(psdmp_box_search *s, const psdm_allocator *allocator) {
-  psdmp_arena arena = {.allocator = allocator};
+bool psdmp_analyze_box_search_run(psdmp_analyze_box_search *s, const psdm_allocator *allocator) {
+  psdmp_base_arena arena = {.allocator = allocator};
   heap h = {.s = s, .corners = 1 << s->d, .discarded = -INFINITY};
   s->best = -INFINITY;
   s->top = INFINITY;
   s->used = 0;
   if (!make_heap(&h, &arena)) {
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
     return false;
   }
   box *first = &h.box[0];
@@ -173,13 +173,13 @@ bool psdmp_box_search_run(psdmp_box_search *s, const psdm_allocator *allocator) 
     split(&h, pop(&h));
   }
   s->top = fmax(h.discarded, h.count ? h.box[h.order[0]].bound : -INFINITY);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return true;
 }
 
 /* ---- uphill ---- */
 
-double psdmp_climb(int n, const psdmp_range *range, double (*f)(void *user, const double *q), void *user, double *q) {
+double psdmp_analyze_climb(int n, const psdmp_analyze_range *range, double (*f)(void *user, const double *q), void *user, double *q) {
   double best = f(user, q);
   for (double step = 0.25; step > 1e-7;) {
     bool better = false;

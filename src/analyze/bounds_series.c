@@ -44,11 +44,11 @@ static void multiply(expansion *x, bool sine) {
 }
 
 /* radix <= 64: at most 32 factors, 33 waves */
-static bool make_table(psdmp_arena *arena, series *s) {
-  s->table = psdmp_arena_alloc(arena, sizeof *s->table * (size_t)s->n);
+static bool make_table(psdmp_base_arena *arena, series *s) {
+  s->table = psdmp_base_arena_alloc(arena, sizeof *s->table * (size_t)s->n);
   for (int j = 0; j < s->n && s->table; j++) {
     int radix = s->model->radix[j];
-    s->table[j] = psdmp_arena_alloc(arena, sizeof **s->table * (size_t)radix);
+    s->table[j] = psdmp_base_arena_alloc(arena, sizeof **s->table * (size_t)radix);
     if (!s->table[j]) return false;
     for (int digit = 0; digit < radix; digit++) {
       expansion *x = &s->table[j][digit];
@@ -63,16 +63,16 @@ static bool make_table(psdmp_arena *arena, series *s) {
 }
 
 /* classes of the model that a part is made of */
-static void classes_of(const psdm_model *m, psdmp_series_part part, int *first, int *end) {
-  *first = part == PSDMP_GRAVITY ? 0 : part == PSDMP_MASS ? 1 : 1 + m->n;
-  *end = part == PSDMP_GRAVITY ? 1 : part == PSDMP_MASS ? 1 + m->n : m->classes;
+static void classes_of(const psdm_model *m, psdmp_analyze_series_part part, int *first, int *end) {
+  *first = part == PSDMP_ANALYZE_GRAVITY ? 0 : part == PSDMP_ANALYZE_MASS ? 1 : 1 + m->n;
+  *end = part == PSDMP_ANALYZE_GRAVITY ? 1 : part == PSDMP_ANALYZE_MASS ? 1 + m->n : m->classes;
 }
 
-static psdm_status lay_out(psdmp_arena *arena, series *s, int first, int end) {
+static psdm_status lay_out(psdmp_base_arena *arena, series *s, int first, int end) {
   const psdm_model *model = s->model;
   int n = s->n;
-  s->K = psdmp_arena_alloc(arena, sizeof *s->K * (size_t)n);
-  s->weight = psdmp_arena_alloc(arena, sizeof *s->weight * (size_t)n);
+  s->K = psdmp_base_arena_alloc(arena, sizeof *s->K * (size_t)n);
+  s->weight = psdmp_base_arena_alloc(arena, sizeof *s->weight * (size_t)n);
   if (!s->K || !s->weight || !make_table(arena, s)) return PSDM_E_MEMORY;
   for (long f = model->class_start[first]; f < model->class_start[end]; f++)
     for (int j = 0; j < n; j++) {
@@ -86,7 +86,7 @@ static psdm_status lay_out(psdmp_arena *arena, series *s, int first, int end) {
     s->codes *= (size_t)((model->prismatic[j] ? 1 : 2) * s->K[j] + 1);
     if (s->codes > MOST_CODES) return PSDM_E_LIMIT;
   }
-  s->value = psdmp_arena_alloc(arena, sizeof *s->value * s->codes);
+  s->value = psdmp_base_arena_alloc(arena, sizeof *s->value * s->codes);
   return s->value ? PSDM_OK : PSDM_E_MEMORY;
 }
 
@@ -127,13 +127,13 @@ static double power(double x, int e) {
   return product;
 }
 
-static double largest(const psdmp_range *r) { return fmax(fabs(r->lower), fabs(r->upper)); }
+static double largest(const psdmp_analyze_range *r) { return fmax(fabs(r->lower), fabs(r->upper)); }
 
 /* what is summed, one number each: all, bends (n), swings (n), degree one (n) and two (n x n) in unlimited joints */
 static int quantities(int n) { return 1 + 3 * n + n * n; }
 
 /* a wave's height with the powers of sliding joints but one; those of unlimited joints count apart */
-static double height_of(const series *s, size_t code, const psdmp_range *range, int but) {
+static double height_of(const series *s, size_t code, const psdmp_analyze_range *range, int but) {
   double size = cabs(s->value[code]);
   for (int j = 0; j < s->n && size > 0; j++)
     if (s->model->prismatic[j] && !range[j].unlimited && j != but) size *= power(largest(&range[j]), digit(s, code, j));
@@ -141,7 +141,7 @@ static double height_of(const series *s, size_t code, const psdmp_range *range, 
 }
 
 /* its degree in unlimited joints, and which they are (one twice for a square) */
-static int degree_of(const series *s, size_t code, const psdmp_range *range, int which[2]) {
+static int degree_of(const series *s, size_t code, const psdmp_analyze_range *range, int which[2]) {
   int degree = 0;
   for (int j = 0; j < s->n; j++)
     for (int e = 0; range[j].unlimited && e < digit(s, code, j); e++, degree++)
@@ -149,7 +149,7 @@ static int degree_of(const series *s, size_t code, const psdmp_range *range, int
   return degree;
 }
 
-static void add_wave(const series *s, size_t code, const psdmp_range *range, double *sum) {
+static void add_wave(const series *s, size_t code, const psdmp_analyze_range *range, double *sum) {
   int n = s->n, which[2], degree = degree_of(s, code, range, which);
   double size = height_of(s, code, range, -1), *bend = sum + 1, *swing = bend + n, *one = swing + n, *two = one + n;
   if (degree == 1) one[which[0]] += size;
@@ -166,7 +166,7 @@ static void add_wave(const series *s, size_t code, const psdmp_range *range, dou
   }
 }
 
-static void sum_entry(const series *s, const psdmp_range *range, double *sum) {
+static void sum_entry(const series *s, const psdmp_analyze_range *range, double *sum) {
   memset(sum, 0, sizeof *sum * (size_t)quantities(s->n));
   for (size_t code = 0; code < s->codes; code++)
     if (s->value[code] != 0) add_wave(s, code, range, sum);
@@ -175,22 +175,22 @@ static void sum_entry(const series *s, const psdmp_range *range, double *sum) {
 /* ---- norms of what bounds the entries: ||F|| <= ||B|| where |F_ij| <= B_ij ---- */
 
 /* bound: (n x n x n) of quantity q; entry (i, j, k) of M has k = 0, of g j = k = 0 */
-static double norm_of(psdmp_norms *norms, psdmp_series_part part, const double *bound, int count, int q) {
-  int n = norms->n, rest = part == PSDMP_CORIOLIS ? n : 1;
+static double norm_of(psdmp_analyze_norms *norms, psdmp_analyze_series_part part, const double *bound, int count, int q) {
+  int n = norms->n, rest = part == PSDMP_ANALYZE_CORIOLIS ? n : 1;
   double square = 0;
-  /* joints whose velocities the net searches, and the others, as psdmp_norms_coriolis_bound has them */
-  for (int others = 0; others < (part == PSDMP_CORIOLIS ? 2 : 1); others++) {
+  /* joints whose velocities the net searches, and the others, as psdmp_analyze_norms_coriolis_bound has them */
+  for (int others = 0; others < (part == PSDMP_ANALYZE_CORIOLIS ? 2 : 1); others++) {
     memset(norms->copy, 0, sizeof *norms->copy * (size_t)n * (size_t)n);
     for (int k = 0; k < rest; k++) {
       bool chosen = false;
       for (int c = 0; c < norms->choices; c++) chosen = chosen || norms->chosen[c] == k;
-      if (part == PSDMP_CORIOLIS && chosen == (others == 1)) continue;
+      if (part == PSDMP_ANALYZE_CORIOLIS && chosen == (others == 1)) continue;
       for (int i = 0; i < n; i++)
         for (int a = 0; a < n; a++)
           for (int b = 0; b < n; b++)
             norms->copy[a * n + b] += bound[((size_t)(i * n + a) * (size_t)n + (size_t)k) * (size_t)count + (size_t)q] * bound[((size_t)(i * n + b) * (size_t)n + (size_t)k) * (size_t)count + (size_t)q];
     }
-    square += fmax(psdmp_norms_eigen(norms, norms->copy)[n - 1], 0);
+    square += fmax(psdmp_analyze_norms_eigen(norms, norms->copy)[n - 1], 0);
   }
   return sqrt(square) * (1 + 1e-12);
 }
@@ -201,12 +201,12 @@ static void put(double *bound, int n, int count, int i, int j, int k, const doub
 }
 
 /* one entry of the model at its places in F */
-static void place(double *bound, const psdm_model *model, psdmp_series_part part, int class, int row, const double *scale, double gravity, const double *sum) {
+static void place(double *bound, const psdm_model *model, psdmp_analyze_series_part part, int class, int row, const double *scale, double gravity, const double *sum) {
   int n = model->n, count = quantities(n), a, b;
   psdm_model_class_rates(model, class, &a, &b);
-  if (part == PSDMP_GRAVITY) put(bound, n, count, row, 0, 0, sum, gravity);
-  if (part == PSDMP_MASS) put(bound, n, count, row, a, 0, sum, scale ? 1 / (scale[row] * scale[a]) : 1);
-  if (part == PSDMP_CORIOLIS) {
+  if (part == PSDMP_ANALYZE_GRAVITY) put(bound, n, count, row, 0, 0, sum, gravity);
+  if (part == PSDMP_ANALYZE_MASS) put(bound, n, count, row, a, 0, sum, scale ? 1 / (scale[row] * scale[a]) : 1);
+  if (part == PSDMP_ANALYZE_CORIOLIS) {
     /* qd_a qd_b has c_iab + c_iba */
     put(bound, n, count, row, a, b, sum, a == b ? 1 : 0.5);
     put(bound, n, count, row, b, a, sum, a == b ? 1 : 0.5);
@@ -214,7 +214,7 @@ static void place(double *bound, const psdm_model *model, psdmp_series_part part
 }
 
 /* |sum q_a F_a| <= |q| sqrt(sum |F_a|^2), and so for products: Cauchy and Schwarz */
-static void collect(psdmp_norms *norms, psdmp_series_part part, const double *bound, psdmp_heights *out) {
+static void collect(psdmp_analyze_norms *norms, psdmp_analyze_series_part part, const double *bound, psdmp_analyze_heights *out) {
   int n = norms->n, count = quantities(n);
   out->all = norm_of(norms, part, bound, count, 0);
   for (int j = 0; j < n; j++) {
@@ -227,16 +227,16 @@ static void collect(psdmp_norms *norms, psdmp_series_part part, const double *bo
   }
 }
 
-psdm_status psdmp_heights_make(psdmp_arena *arena, const psdm_model *model, const double *theta, double gravity, const psdmp_range *range, psdmp_series_part part,
-                              const double *scale, psdmp_norms *norms, psdmp_heights *out) {
-  psdmp_arena own = {.allocator = arena->allocator};
+psdm_status psdmp_analyze_heights_make(psdmp_base_arena *arena, const psdm_model *model, const double *theta, double gravity, const psdmp_analyze_range *range, psdmp_analyze_series_part part,
+                              const double *scale, psdmp_analyze_norms *norms, psdmp_analyze_heights *out) {
+  psdmp_base_arena own = {.allocator = arena->allocator};
   series s = {.model = model, .n = model->n};
   size_t n = (size_t)model->n, count = (size_t)quantities(model->n);
   int first, end;
   classes_of(model, part, &first, &end);
-  *out = (psdmp_heights){.bend = psdmp_arena_alloc(arena, sizeof(double) * n), .swing = psdmp_arena_alloc(arena, sizeof(double) * n)};
+  *out = (psdmp_analyze_heights){.bend = psdmp_base_arena_alloc(arena, sizeof(double) * n), .swing = psdmp_base_arena_alloc(arena, sizeof(double) * n)};
   psdm_status status = lay_out(&own, &s, first, end);
-  double *bound = status ? NULL : psdmp_arena_alloc(&own, sizeof *bound * n * n * n * count), *sum = psdmp_arena_alloc(&own, sizeof *sum * count);
+  double *bound = status ? NULL : psdmp_base_arena_alloc(&own, sizeof *bound * n * n * n * count), *sum = psdmp_base_arena_alloc(&own, sizeof *sum * count);
   if (!status && (!bound || !sum || !out->bend || !out->swing)) status = PSDM_E_MEMORY;
   for (int class = first; class < end && !status; class++)
     for (int row = 0; row < model->n; row++) {
@@ -245,15 +245,15 @@ psdm_status psdmp_heights_make(psdmp_arena *arena, const psdm_model *model, cons
       place(bound, model, part, class, row, scale, gravity, sum);
     }
   if (!status) collect(norms, part, bound, out);
-  psdmp_arena_free(&own);
+  psdmp_base_arena_free(&own);
   return status;
 }
 
-psdm_status psdmp_heights_diagonal(const psdm_allocator *allocator, const psdm_model *model, const double *theta, const psdmp_range *range, int i, double *least) {
-  psdmp_arena own = {.allocator = allocator};
+psdm_status psdmp_analyze_heights_diagonal(const psdm_allocator *allocator, const psdm_model *model, const double *theta, const psdmp_analyze_range *range, int i, double *least) {
+  psdmp_base_arena own = {.allocator = allocator};
   series s = {.model = model, .n = model->n};
   psdm_status status = lay_out(&own, &s, 1, 1 + model->n);
-  double *sum = psdmp_arena_alloc(&own, sizeof *sum * (size_t)quantities(model->n));
+  double *sum = psdmp_base_arena_alloc(&own, sizeof *sum * (size_t)quantities(model->n));
   if (!status && !sum) status = PSDM_E_MEMORY;
   *least = 0;
   if (!status) {
@@ -264,6 +264,6 @@ psdm_status psdmp_heights_diagonal(const psdm_allocator *allocator, const psdm_m
     /* the mean, which is positive, less the waves */
     if (!grows) *least = fmax(2 * cabs(s.value[s.middle]) - sum[0], 0);
   }
-  psdmp_arena_free(&own);
+  psdmp_base_arena_free(&own);
   return status;
 }

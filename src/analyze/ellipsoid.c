@@ -67,7 +67,7 @@ static void solve_rows(int n, const double *L, bool whole, double *A) {
   for (int r = 0; r < 3; r++) {
     double *x = A + (long)r * n;
     if (whole) {
-      psdmp_cholesky_solve(n, L, x);
+      psdmp_linalg_cholesky_solve(n, L, x);
       continue;
     }
     for (int i = 0; i < n; i++) x[i] = (x[i] - dot(i, L + (long)i * n, x)) / L[(long)i * n + i];
@@ -93,7 +93,7 @@ psdm_status psdm_ellipsoids_at(const psdm_robot *robot, psdm_work *work, const d
   if (!acceleration && !inertia) return PSDM_OK;
   status = psdm_mass(robot, work, q, M);
   if (status) return status;
-  if (!psdmp_cholesky(n, M)) return PSDM_E_SINGULAR;
+  if (!psdmp_linalg_cholesky(n, M)) return PSDM_E_SINGULAR;
   if (acceleration) {
     memcpy(A, J, rows);
     solve_rows(n, M, true, A);

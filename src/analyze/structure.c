@@ -7,18 +7,18 @@
 #include <math.h>
 #include <string.h>
 
-const double psdmp_structure_zero = 1e-12;
+const double psdmp_analyze_structure_zero = 1e-12;
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 void psdm_structure_free(psdm_structure *s) {
   if (!s) return;
   const psdm_allocator *allocator = s->arena.allocator;
-  psdmp_arena_free(&s->arena);
-  psdmp_free(allocator, s);
+  psdmp_base_arena_free(&s->arena);
+  psdmp_base_free(allocator, s);
 }
 
-void psdmp_form_exponents(const psdm_structure *s, const psdmp_linear_form *form, unsigned char *exponents) { psdm_model_exponents(s->model, form->function, exponents); }
+void psdmp_analyze_form_exponents(const psdm_structure *s, const psdmp_analyze_linear_form *form, unsigned char *exponents) { psdm_model_exponents(s->model, form->function, exponents); }
 
 /* ---- coefficients ---- */
 
@@ -27,16 +27,16 @@ static bool collect_forms(psdm_structure *s) {
   long entries = psdm_model_entries(s->model);
   int *parameter = NEW(&s->arena, entries, int);
   double *share = NEW(&s->arena, entries, double);
-  s->form = NEW(&s->arena, entries, psdmp_linear_form);
+  s->form = NEW(&s->arena, entries, psdmp_analyze_linear_form);
   if (!parameter || !share || !s->form) return false;
   for (long e = 0; e < entries; e++) {
     long function;
     int row;
     psdm_model_entry(s->model, e, &function, &row, &parameter[e], &share[e]);
-    psdmp_linear_form *last = s->forms ? &s->form[s->forms - 1] : NULL;
+    psdmp_analyze_linear_form *last = s->forms ? &s->form[s->forms - 1] : NULL;
     if (!last || last->function != function || last->row != row) {
       last = &s->form[s->forms++];
-      *last = (psdmp_linear_form){.function = function, .row = row, .parameter = &parameter[e], .share = &share[e]};
+      *last = (psdmp_analyze_linear_form){.function = function, .row = row, .parameter = &parameter[e], .share = &share[e]};
     }
     last->count++;
   }
@@ -69,7 +69,7 @@ static bool take_numbers(psdm_structure *s) {
   return true;
 }
 
-static double cancelled(const psdm_structure *s, const psdmp_linear_form *f) {
+static double cancelled(const psdm_structure *s, const psdmp_analyze_linear_form *f) {
   double sum = 0;
   for (int k = 0; k < f->count; k++) sum += fabs(f->share[k]) * s->size[f->parameter[k]];
   return f->first < 0 ? s->gravity * sum : sum;
@@ -77,7 +77,7 @@ static double cancelled(const psdm_structure *s, const psdmp_linear_form *f) {
 
 static void evaluate_forms(psdm_structure *s) {
   for (long f = 0; f < s->forms; f++) {
-    psdmp_linear_form *form = &s->form[f];
+    psdmp_analyze_linear_form *form = &s->form[f];
     form->value = 0;
     for (int k = 0; k < form->count; k++) form->value += form->share[k] * s->theta[form->parameter[k]];
     if (form->first < 0) form->value *= s->gravity;
@@ -85,7 +85,7 @@ static void evaluate_forms(psdm_structure *s) {
 }
 
 /* |M_ij| <= sqrt(M_ii M_jj): what entries are small against; terms of velocities are derivatives of such entries */
-static double scale_of(const psdm_structure *s, const psdmp_linear_form *f, double gravity) {
+static double scale_of(const psdm_structure *s, const psdmp_analyze_linear_form *f, double gravity) {
   if (f->first < 0) return gravity;
   double a = s->reach[f->row], b = s->reach[f->first];
   if (f->second < 0) return a * b;
@@ -98,13 +98,13 @@ static bool find_zeros(psdm_structure *s) {
   s->reach = NEW(&s->arena, s->n, double);
   if (!s->reach) return false;
   for (long f = 0; f < s->forms; f++) {
-    const psdmp_linear_form *form = &s->form[f];
+    const psdmp_analyze_linear_form *form = &s->form[f];
     if (form->first < 0) gravity = fmax(gravity, fabs(form->value));
     if (form->first == form->row && form->second < 0) s->reach[form->row] = fmax(s->reach[form->row], sqrt(fabs(form->value)));
   }
   for (long f = 0; f < s->forms; f++) {
-    psdmp_linear_form *form = &s->form[f];
-    form->zero = fabs(form->value) <= psdmp_structure_zero * fmax(cancelled(s, form), scale_of(s, form, gravity));
+    psdmp_analyze_linear_form *form = &s->form[f];
+    form->zero = fabs(form->value) <= psdmp_analyze_structure_zero * fmax(cancelled(s, form), scale_of(s, form, gravity));
   }
   return true;
 }
@@ -128,11 +128,11 @@ static bool mark_entries(psdm_structure *s) {
     s->class_of[first * n + second] = s->class_of[second * n + first] = c;
   }
   for (long f = 0; f < s->forms; f++) {
-    const psdmp_linear_form *form = &s->form[f];
+    const psdmp_analyze_linear_form *form = &s->form[f];
     if (form->zero || (form->first < 0 && s->gravity == 0)) continue;
     long entry = (long)class_of(s, form->first, form->second) * n + form->row;
     s->present[entry] = 1;
-    psdmp_form_exponents(s, form, exponents);
+    psdmp_analyze_form_exponents(s, form, exponents);
     for (int j = 0; j < n; j++)
       if (exponents[j] || exponents[n + j] || exponents[2 * n + j]) s->depends[entry * n + j] = 1;
   }
@@ -145,8 +145,8 @@ psdm_status psdm_structure_new(const psdm_robot *robot, const psdm_model *model,
   psdm_status status = psdm_model_match(model, robot, error);
   if (!status && numeric) status = psdm_robot_ready(robot, error);
   if (status) return status;
-  psdm_structure *s = psdmp_alloc(allocator, sizeof *s);
-  if (!s) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_structure *s = psdmp_base_alloc(allocator, sizeof *s);
+  if (!s) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   const double *g = psdm_robot_gravity(robot);
   *s = (psdm_structure){.arena = {.allocator = allocator}, .robot = robot, .model = model, .n = psdm_model_n(model), .l = psdm_model_l(model), .numeric = numeric};
   s->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
@@ -157,10 +157,10 @@ psdm_status psdm_structure_new(const psdm_robot *robot, const psdm_model *model,
     if (done) evaluate_forms(s);
     done = done && find_zeros(s);
   }
-  done = done && mark_entries(s) && psdmp_structure_conditions(s) && psdmp_structure_springs(s);
+  done = done && mark_entries(s) && psdmp_analyze_structure_conditions(s) && psdmp_analyze_structure_springs(s);
   if (!done) {
     psdm_structure_free(s);
-    return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   }
   *structure = s;
   return PSDM_OK;

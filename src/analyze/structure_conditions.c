@@ -7,10 +7,10 @@
 
 /* ---- sentences ---- */
 
-void psdmp_sentence_add(psdmp_sentence *t, const char *format, ...) {
+void psdmp_analyze_sentence_add(psdmp_analyze_sentence *t, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  int length = psdmp_vprint(t->text + t->used, sizeof t->text - t->used, format, arguments);
+  int length = psdmp_base_vprint(t->text + t->used, sizeof t->text - t->used, format, arguments);
   va_end(arguments);
   t->used += length > 0 ? (size_t)length : 0;
   if (t->used < sizeof t->text) return;
@@ -18,23 +18,23 @@ void psdmp_sentence_add(psdmp_sentence *t, const char *format, ...) {
   memcpy(t->text + t->used - 3, "...", 3);
 }
 
-void psdmp_sentence_number(psdmp_sentence *t, double x, int digits) {
+void psdmp_analyze_sentence_number(psdmp_analyze_sentence *t, double x, int digits) {
   char text[32];
   double scale = x != 0 && isfinite(x) ? pow(10, digits - 1 - floor(log10(fabs(x)))) : 1;
-  psdmp_format_short(isfinite(scale) && scale > 0 ? round(x * scale) / scale : x, text);
-  psdmp_sentence_add(t, "%s", text);
+  psdmp_base_format_short(isfinite(scale) && scale > 0 ? round(x * scale) / scale : x, text);
+  psdmp_analyze_sentence_add(t, "%s", text);
 }
 
-bool psdmp_sentence_keep(psdm_structure *s, psdmp_sentences *list, const psdmp_sentence *sentence) {
+bool psdmp_analyze_sentence_keep(psdm_structure *s, psdmp_analyze_sentences *list, const psdmp_analyze_sentence *sentence) {
   if (list->count + 1 >= list->room) {
     int room = list->room ? 2 * list->room : 16;
-    const char **longer = psdmp_arena_alloc(&s->arena, sizeof *longer * (size_t)room);
+    const char **longer = psdmp_base_arena_alloc(&s->arena, sizeof *longer * (size_t)room);
     if (!longer) return false;
     if (list->count) memcpy(longer, list->list, sizeof *longer * (size_t)list->count);
     list->list = longer;
     list->room = room;
   }
-  const char *copy = psdmp_arena_text(&s->arena, sentence->text, sentence->used);
+  const char *copy = psdmp_base_arena_text(&s->arena, sentence->text, sentence->used);
   if (!copy) return false;
   list->list[list->count++] = copy;
   list->list[list->count] = NULL;
@@ -50,17 +50,17 @@ static bool positive_by_nature(const char *name) {
   return false;
 }
 
-static void say_term(const psdm_structure *s, psdmp_sentence *t, double x, int parameter, bool first) {
+static void say_term(const psdm_structure *s, psdmp_analyze_sentence *t, double x, int parameter, bool first) {
   char name[32];
-  psdmp_sentence_add(t, "%s", x < 0 ? (first ? "-" : " - ") : first ? "" : " + ");
+  psdmp_analyze_sentence_add(t, "%s", x < 0 ? (first ? "-" : " - ") : first ? "" : " + ");
   if (fabs(fabs(x) - 1) > 1e-11) {
-    psdmp_sentence_number(t, fabs(x), 12);
-    psdmp_sentence_add(t, " ");
+    psdmp_analyze_sentence_number(t, fabs(x), 12);
+    psdmp_analyze_sentence_add(t, " ");
   }
-  psdmp_sentence_add(t, "%s", psdm_model_standard_name(s->model, parameter, name, sizeof name));
+  psdmp_analyze_sentence_add(t, "%s", psdm_model_standard_name(s->model, parameter, name, sizeof name));
 }
 
-bool psdmp_sentence_form(const psdm_structure *s, psdmp_sentence *t, const double *form, double *pi) {
+bool psdmp_analyze_sentence_form(const psdm_structure *s, psdmp_analyze_sentence *t, const double *form, double *pi) {
   char name[32];
   double largest = 0;
   bool first = true, positive = true;
@@ -83,7 +83,7 @@ bool psdmp_sentence_form(const psdm_structure *s, psdmp_sentence *t, const doubl
       pi[k] = 0;
       first = false;
     }
-  if (first) psdmp_sentence_add(t, "0");
+  if (first) psdmp_analyze_sentence_add(t, "0");
   return positive && !first;
 }
 
@@ -131,46 +131,46 @@ static void span(rows *r, double *form) {
 
 /* ---- what must vanish ---- */
 
-static bool constant(const psdm_structure *s, const psdmp_linear_form *f, unsigned char *exponents) {
-  psdmp_form_exponents(s, f, exponents);
+static bool constant(const psdm_structure *s, const psdmp_analyze_linear_form *f, unsigned char *exponents) {
+  psdmp_analyze_form_exponents(s, f, exponents);
   for (int j = 0; j < 3 * s->n; j++)
     if (exponents[j]) return false;
   return true;
 }
 
-static bool concerns(const psdm_structure *s, psdm_wish wish, const psdmp_linear_form *f, unsigned char *exponents) {
+static bool concerns(const psdm_structure *s, psdm_wish wish, const psdmp_analyze_linear_form *f, unsigned char *exponents) {
   if (wish == PSDM_WISH_NO_GRAVITY) return f->first < 0 && s->gravity > 0;
   if (f->first < 0 || f->second >= 0 || f->row > f->first) return false; /* M's upper triangle says it all */
   return wish == PSDM_WISH_DIAGONAL_MASS ? f->row != f->first : !constant(s, f, exponents);
 }
 
-static void spread(const psdm_structure *s, const psdmp_linear_form *f, double *form) {
+static void spread(const psdm_structure *s, const psdmp_analyze_linear_form *f, double *form) {
   memset(form, 0, sizeof *form * (size_t)s->l);
   for (int k = 0; k < f->count; k++) form[f->parameter[k]] = f->share[k];
 }
 
-static double share_of(const psdmp_linear_form *f, int parameter) {
+static double share_of(const psdmp_analyze_linear_form *f, int parameter) {
   for (int k = 0; k < f->count; k++)
     if (f->parameter[k] == parameter) return f->share[k];
   return 0;
 }
 
 /* "m12, m13" or "g2": the entries that need row k, those with a form that has a share of its pivot */
-static void say_entries(const psdm_structure *s, psdm_wish wish, int pivot, unsigned char *scratch, psdmp_sentence *t) {
+static void say_entries(const psdm_structure *s, psdm_wish wish, int pivot, unsigned char *scratch, psdmp_analyze_sentence *t) {
   const char *comma = "";
   unsigned char *exponents = scratch, *needs = scratch + 5 * s->n; /* (n x n) */
   memset(needs, 0, (size_t)s->n * (size_t)s->n);
   for (long f = 0; f < s->forms; f++) {
-    const psdmp_linear_form *form = &s->form[f];
+    const psdmp_analyze_linear_form *form = &s->form[f];
     if (concerns(s, wish, form, exponents) && share_of(form, pivot) != 0) needs[form->row * s->n + (form->first < 0 ? 0 : form->first)] = 1;
   }
   for (int i = 0; i < s->n; i++)
     for (int j = 0; j < s->n; j++) {
       if (!needs[i * s->n + j]) continue;
       if (wish == PSDM_WISH_NO_GRAVITY)
-        psdmp_sentence_add(t, "%sg%d", comma, i + 1);
+        psdmp_analyze_sentence_add(t, "%sg%d", comma, i + 1);
       else
-        psdmp_sentence_add(t, s->n > 9 ? "%sm%d,%d" : "%sm%d%d", comma, i + 1, j + 1);
+        psdmp_analyze_sentence_add(t, s->n > 9 ? "%sm%d,%d" : "%sm%d%d", comma, i + 1, j + 1);
       comma = ", ";
     }
 }
@@ -183,7 +183,7 @@ static bool still_there(const psdm_structure *s, const double *row, double *valu
     *value += row[j] * s->theta[j];
     scale += fabs(row[j]) * s->size[j];
   }
-  return fabs(*value) > psdmp_structure_zero * scale;
+  return fabs(*value) > psdmp_analyze_structure_zero * scale;
 }
 
 /* scratch memory of one wish */
@@ -191,24 +191,24 @@ typedef struct desk {
   rows r;
   double *form, *pi;
   unsigned char *marks;
-  psdmp_sentence *sentence;
+  psdmp_analyze_sentence *sentence;
 } desk;
 
-static bool write_row(psdm_structure *s, psdm_wish wish, desk *d, int k, psdmp_sentences *list) {
+static bool write_row(psdm_structure *s, psdm_wish wish, desk *d, int k, psdmp_analyze_sentences *list) {
   const double *row = &d->r.row[k * s->l];
   double value = 0;
   if (s->numeric && !still_there(s, row, &value)) return true;
-  psdmp_sentence *t = d->sentence;
+  psdmp_analyze_sentence *t = d->sentence;
   t->used = 0;
-  bool positive = psdmp_sentence_form(s, t, row, d->pi);
-  psdmp_sentence_add(t, " = 0 (");
+  bool positive = psdmp_analyze_sentence_form(s, t, row, d->pi);
+  psdmp_analyze_sentence_add(t, " = 0 (");
   say_entries(s, wish, d->r.pivot[k], d->marks, t);
   if (s->numeric) {
-    psdmp_sentence_add(t, "; now ");
-    psdmp_sentence_number(t, value, 6);
+    psdmp_analyze_sentence_add(t, "; now ");
+    psdmp_analyze_sentence_number(t, value, 6);
   }
-  psdmp_sentence_add(t, positive ? "; cannot be: all of it is positive)" : ")");
-  return psdmp_sentence_keep(s, list, t);
+  psdmp_analyze_sentence_add(t, positive ? "; cannot be: all of it is positive)" : ")");
+  return psdmp_analyze_sentence_keep(s, list, t);
 }
 
 /* rows in the order of their pivots */
@@ -220,7 +220,7 @@ static int next_row(const rows *r, int after) {
 }
 
 static bool write_wish(psdm_structure *s, psdm_wish wish, desk *d) {
-  psdmp_sentences list = {0};
+  psdmp_analyze_sentences list = {0};
   d->r.count = 0;
   for (long f = 0; f < s->forms; f++) {
     if (!concerns(s, wish, &s->form[f], d->marks)) continue;
@@ -233,18 +233,18 @@ static bool write_wish(psdm_structure *s, psdm_wish wish, desk *d) {
   return true;
 }
 
-bool psdmp_structure_conditions(psdm_structure *s) {
+bool psdmp_analyze_structure_conditions(psdm_structure *s) {
   size_t l = (size_t)s->l + 1, n = (size_t)s->n;
   desk d = {.r.l = s->l};
-  psdmp_arena scratch = {.allocator = s->arena.allocator};
-  d.r.row = psdmp_arena_alloc(&scratch, sizeof(double) * l * l);
-  d.r.pivot = psdmp_arena_alloc(&scratch, sizeof(int) * l);
-  d.form = psdmp_arena_alloc(&scratch, sizeof(double) * l);
-  d.pi = psdmp_arena_alloc(&scratch, sizeof(double) * ((size_t)psdm_model_standard_count(s->model) + 1));
-  d.marks = psdmp_arena_alloc(&scratch, 5 * n + n * n);
-  d.sentence = psdmp_arena_alloc(&scratch, sizeof *d.sentence);
+  psdmp_base_arena scratch = {.allocator = s->arena.allocator};
+  d.r.row = psdmp_base_arena_alloc(&scratch, sizeof(double) * l * l);
+  d.r.pivot = psdmp_base_arena_alloc(&scratch, sizeof(int) * l);
+  d.form = psdmp_base_arena_alloc(&scratch, sizeof(double) * l);
+  d.pi = psdmp_base_arena_alloc(&scratch, sizeof(double) * ((size_t)psdm_model_standard_count(s->model) + 1));
+  d.marks = psdmp_base_arena_alloc(&scratch, 5 * n + n * n);
+  d.sentence = psdmp_base_arena_alloc(&scratch, sizeof *d.sentence);
   bool done = d.r.row && d.r.pivot && d.form && d.pi && d.marks && d.sentence;
   for (int wish = 0; wish < PSDM_WISH_SPRINGS && done; wish++) done = write_wish(s, (psdm_wish)wish, &d);
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   return done;
 }

@@ -1,12 +1,12 @@
 /* structure_priv.h: what the files behind psdm_structure share. Private to the library. */
-#ifndef PSDMP_STRUCTURE_H
-#define PSDMP_STRUCTURE_H
+#ifndef PSDMP_ANALYZE_STRUCTURE_H
+#define PSDMP_ANALYZE_STRUCTURE_H
 
 #include "base/base.h"
 #include "psdm/analyze.h"
 
 /* The coefficient of one function in one joint's torque: a linear form of the base parameters. */
-typedef struct psdmp_linear_form {
+typedef struct psdmp_analyze_linear_form {
   long function;
   int row;              /* joint whose torque it is part of */
   int first, second;    /* the function's rates, as psdm_model_class_rates has them */
@@ -15,10 +15,10 @@ typedef struct psdmp_linear_form {
   const double *share;  /* (count) */
   double value;         /* with the robot's numbers; of gravity with its size */
   bool zero;            /* with the robot's numbers; never for any numbers */
-} psdmp_linear_form;
+} psdmp_analyze_linear_form;
 
 struct psdm_structure {
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const psdm_robot *robot;
   const psdm_model *model;
   int n, l;
@@ -26,7 +26,7 @@ struct psdm_structure {
   double gravity;         /* its size */
   double *theta, *size;   /* (l) values, and the sum of what they are made of without its signs */
   long forms;
-  psdmp_linear_form *form;
+  psdmp_analyze_linear_form *form;
   double *reach;          /* (n) square root of the largest coefficient of M_ii */
   unsigned char *present; /* (classes x n) the entry is not zero */
   unsigned char *depends; /* (classes x n x n) */
@@ -34,34 +34,34 @@ struct psdm_structure {
   const char **sentence[PSDM_WISHES]; /* NULL behind the last */
 };
 
-extern const double psdmp_structure_zero; /* a coefficient below this share of its scale counts as zero */
+extern const double psdmp_analyze_structure_zero; /* a coefficient below this share of its scale counts as zero */
 
 /* A sentence in the making; what does not fit is cut. */
-enum { PSDMP_SENTENCE = 8192 };
-typedef struct psdmp_sentence {
+enum { PSDMP_ANALYZE_SENTENCE = 8192 };
+typedef struct psdmp_analyze_sentence {
   size_t used;
-  char text[PSDMP_SENTENCE];
-} psdmp_sentence;
+  char text[PSDMP_ANALYZE_SENTENCE];
+} psdmp_analyze_sentence;
 
-void psdmp_sentence_add(psdmp_sentence *sentence, const char *format, ...) PSDM_PRINTF(2, 3);
-void psdmp_sentence_number(psdmp_sentence *sentence, double x, int digits);
+void psdmp_analyze_sentence_add(psdmp_analyze_sentence *sentence, const char *format, ...) PSDM_PRINTF(2, 3);
+void psdmp_analyze_sentence_number(psdmp_analyze_sentence *sentence, double x, int digits);
 
 /* "mx2 + 0.4 m3": a linear form of all base parameters (l) in standard parameters; "0" when there is none. Returns whether all of it is positive by nature.
  * scratch: (standard parameters). */
-bool psdmp_sentence_form(const psdm_structure *structure, psdmp_sentence *sentence, const double *form, double *scratch);
+bool psdmp_analyze_sentence_form(const psdm_structure *structure, psdmp_analyze_sentence *sentence, const double *form, double *scratch);
 
 /* Copies of sentences in the structure's arena. False: out of memory. */
-typedef struct psdmp_sentences {
+typedef struct psdmp_analyze_sentences {
   int count, room;
   const char **list;
-} psdmp_sentences;
-bool psdmp_sentence_keep(psdm_structure *structure, psdmp_sentences *list, const psdmp_sentence *sentence);
+} psdmp_analyze_sentences;
+bool psdmp_analyze_sentence_keep(psdm_structure *structure, psdmp_analyze_sentences *list, const psdmp_analyze_sentence *sentence);
 
 /* Exponents (5n) of a form's function. */
-void psdmp_form_exponents(const psdm_structure *structure, const psdmp_linear_form *form, unsigned char *exponents);
+void psdmp_analyze_form_exponents(const psdm_structure *structure, const psdmp_analyze_linear_form *form, unsigned char *exponents);
 
 /* Fill structure->sentence. False: out of memory. */
-bool psdmp_structure_conditions(psdm_structure *structure);
-bool psdmp_structure_springs(psdm_structure *structure);
+bool psdmp_analyze_structure_conditions(psdm_structure *structure);
+bool psdmp_analyze_structure_springs(psdm_structure *structure);
 
 #endif

@@ -26,14 +26,14 @@ typedef struct waves {
 
 typedef struct springs {
   psdm_structure *s;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   bool memory;
   waves *joint;         /* (n) */
   signed char *k;       /* (n) */
   unsigned char *left;  /* (5n) exponents not yet expanded */
   double *pi;
-  psdmp_sentence *sentence;
-  psdmp_sentences list;
+  psdmp_analyze_sentence *sentence;
+  psdmp_analyze_sentences list;
 } springs;
 
 /* ---- into waves ---- */
@@ -47,10 +47,10 @@ static wave *find_wave(springs *p, waves *w) {
     return NULL;
   }
   wave *x = &w->wave[w->count];
-  x->k = psdmp_arena_alloc(&p->arena, n);
-  x->power = psdmp_arena_alloc(&p->arena, n);
-  x->re = psdmp_arena_alloc(&p->arena, sizeof(double) * l);
-  x->im = psdmp_arena_alloc(&p->arena, sizeof(double) * l);
+  x->k = psdmp_base_arena_alloc(&p->arena, n);
+  x->power = psdmp_base_arena_alloc(&p->arena, n);
+  x->re = psdmp_base_arena_alloc(&p->arena, sizeof(double) * l);
+  x->im = psdmp_base_arena_alloc(&p->arena, sizeof(double) * l);
   p->memory = p->memory && x->k && x->power && x->re && x->im;
   if (!p->memory) return NULL;
   memcpy(x->k, p->k, n);
@@ -66,7 +66,7 @@ static int sign_of(int n, const signed char *k) {
 }
 
 /* z exp(i k q) and its conjugate together are 2 Re z cos(k q) - 2 Im z sin(k q) */
-static void add_wave(springs *p, const psdmp_linear_form *form, double complex z) {
+static void add_wave(springs *p, const psdmp_analyze_linear_form *form, double complex z) {
   int sign = sign_of(p->s->n, p->k);
   if (sign < 0) return;
   wave *w = find_wave(p, &p->joint[form->row]);
@@ -79,7 +79,7 @@ static void add_wave(springs *p, const psdmp_linear_form *form, double complex z
 }
 
 /* each s is (e^iq - e^-iq)/2i, each c is (e^iq + e^-iq)/2 */
-static void expand(springs *p, const psdmp_linear_form *form, int j, double complex z) {
+static void expand(springs *p, const psdmp_analyze_linear_form *form, int j, double complex z) {
   int n = p->s->n;
   while (j < n && !p->left[n + j] && !p->left[2 * n + j]) j++;
   if (j == n || !p->memory || p->joint[form->row].many) {
@@ -112,7 +112,7 @@ static void drop_zeros(springs *p) {
   for (int i = 0; i < p->s->n; i++)
     for (int k = 0; k < p->joint[i].count; k++) largest = fmax(largest, height(p->s, &p->joint[i].wave[k]));
   for (int i = 0; i < p->s->n; i++)
-    for (int k = 0; k < p->joint[i].count; k++) p->joint[i].wave[k].gone = height(p->s, &p->joint[i].wave[k]) <= psdmp_structure_zero * largest;
+    for (int k = 0; k < p->joint[i].count; k++) p->joint[i].wave[k].gone = height(p->s, &p->joint[i].wave[k]) <= psdmp_analyze_structure_zero * largest;
 }
 
 /* ---- into words ---- */
@@ -138,13 +138,13 @@ static void say_angle(springs *p, const wave *w) {
   for (int j = 0; j < p->s->n; j++) {
     int k = w->k[j];
     if (!k) continue;
-    psdmp_sentence_add(p->sentence, "%s", k < 0 ? (first ? "-" : " - ") : first ? "" : " + ");
-    if (k > 1 || k < -1) psdmp_sentence_add(p->sentence, "%d ", k < 0 ? -k : k);
-    psdmp_sentence_add(p->sentence, "q%d", j + 1);
+    psdmp_analyze_sentence_add(p->sentence, "%s", k < 0 ? (first ? "-" : " - ") : first ? "" : " + ");
+    if (k > 1 || k < -1) psdmp_analyze_sentence_add(p->sentence, "%d ", k < 0 ? -k : k);
+    psdmp_analyze_sentence_add(p->sentence, "q%d", j + 1);
     first = false;
   }
   for (int j = 0; j < p->s->n; j++)
-    for (int e = 0; e < p->s->n && e < w->power[j]; e++) psdmp_sentence_add(p->sentence, " (times q%d)", j + 1);
+    for (int e = 0; e < p->s->n && e < w->power[j]; e++) psdmp_analyze_sentence_add(p->sentence, " (times q%d)", j + 1);
 }
 
 /* a form divided by gravity's size; its sign does not matter, so that it begins without one */
@@ -154,7 +154,7 @@ static void say_part(springs *p, const double *form) {
     if (sign == 0 && form[j] != 0) sign = form[j] > 0 ? 1 : -1;
     scaled[j] = sign * form[j] / p->s->gravity;
   }
-  psdmp_sentence_form(p->s, p->sentence, scaled, p->pi);
+  psdmp_analyze_sentence_form(p->s, p->sentence, scaled, p->pi);
 }
 
 static bool nothing(const springs *p, const double *form, double against) {
@@ -166,19 +166,19 @@ static bool nothing(const springs *p, const double *form, double against) {
 /* "12.5" or "9.81 |mx2 + 0.4 m3|" */
 static void say_height(springs *p, const wave *w, int k) {
   if (p->s->numeric) {
-    psdmp_sentence_number(p->sentence, height(p->s, w) / k, 6);
+    psdmp_analyze_sentence_number(p->sentence, height(p->s, w) / k, 6);
     return;
   }
   double against = height(p->s, w);
   bool re = !nothing(p, w->re, against), im = !nothing(p, w->im, against);
-  psdmp_sentence_number(p->sentence, p->s->gravity / k, 12);
-  psdmp_sentence_add(p->sentence, re && im ? " sqrt((" : " |");
+  psdmp_analyze_sentence_number(p->sentence, p->s->gravity / k, 12);
+  psdmp_analyze_sentence_add(p->sentence, re && im ? " sqrt((" : " |");
   say_part(p, re ? w->re : w->im);
   if (re && im) {
-    psdmp_sentence_add(p->sentence, ")^2 + (");
+    psdmp_analyze_sentence_add(p->sentence, ")^2 + (");
     say_part(p, w->im);
   }
-  psdmp_sentence_add(p->sentence, re && im ? ")^2)" : "|");
+  psdmp_analyze_sentence_add(p->sentence, re && im ? ")^2)" : "|");
 }
 
 /* the angle at which the potential energy is largest: g_i = re cos + im sin is its slope */
@@ -192,7 +192,7 @@ static double upright(const springs *p, const wave *w, int k) {
 }
 
 static bool keep(springs *p) {
-  bool kept = psdmp_sentence_keep(p->s, &p->list, p->sentence);
+  bool kept = psdmp_analyze_sentence_keep(p->s, &p->list, p->sentence);
   p->sentence->used = 0;
   return kept;
 }
@@ -201,31 +201,31 @@ static bool keep(springs *p) {
 static bool spring(springs *p, int joint, wave *w) {
   int n = p->s->n, k = w->k[joint], more = 0;
   wave mine = *w;
-  psdmp_sentence_add(p->sentence, "a spring of zero free length across the angle ");
+  psdmp_analyze_sentence_add(p->sentence, "a spring of zero free length across the angle ");
   say_angle(p, &mine);
-  psdmp_sentence_add(p->sentence, " with k a b = ");
+  psdmp_analyze_sentence_add(p->sentence, " with k a b = ");
   say_height(p, &mine, k < 0 ? -k : k);
-  psdmp_sentence_add(p->sentence, " Nm balances g%d", joint + 1);
+  psdmp_analyze_sentence_add(p->sentence, " Nm balances g%d", joint + 1);
   for (int i = 0; i < n; i++) {
     for (int x = 0; x < p->joint[i].count; x++) {
       if (!same(&p->joint[i].wave[x], &mine, n) || p->joint[i].wave[x].gone) continue;
       p->joint[i].wave[x].gone = true;
-      if (i != joint) psdmp_sentence_add(p->sentence, "%sg%d", more++ ? ", " : " and its part of ", i + 1);
+      if (i != joint) psdmp_analyze_sentence_add(p->sentence, "%sg%d", more++ ? ", " : " and its part of ", i + 1);
     }
   }
   if (p->s->numeric) {
-    psdmp_sentence_add(p->sentence, "; the mass is on top at ");
+    psdmp_analyze_sentence_add(p->sentence, "; the mass is on top at ");
     say_angle(p, &mine);
-    psdmp_sentence_add(p->sentence, " = ");
-    psdmp_sentence_number(p->sentence, upright(p, &mine, k), 4);
+    psdmp_analyze_sentence_add(p->sentence, " = ");
+    psdmp_analyze_sentence_number(p->sentence, upright(p, &mine, k), 4);
   }
   return keep(p);
 }
 
 static bool counterweight(springs *p, int joint, wave *w) {
-  psdmp_sentence_add(p->sentence, "a constant force of ");
+  psdmp_analyze_sentence_add(p->sentence, "a constant force of ");
   say_height(p, w, 1);
-  psdmp_sentence_add(p->sentence, " N, by a counterweight, balances g%d", joint + 1);
+  psdmp_analyze_sentence_add(p->sentence, " N, by a counterweight, balances g%d", joint + 1);
   w->gone = true;
   return keep(p);
 }
@@ -252,16 +252,16 @@ static bool say_rest(springs *p) {
     const waves *w = &p->joint[i];
     int last = 0, count = standing(w, &last), shown = 0;
     if (!count) continue;
-    psdmp_sentence_add(p->sentence, "g%d keeps %s%d part%s (", i + 1, w->many ? "more than " : "", count, count > 1 ? "s" : "");
+    psdmp_analyze_sentence_add(p->sentence, "g%d keeps %s%d part%s (", i + 1, w->many ? "more than " : "", count, count > 1 ? "s" : "");
     for (int k = 0; k < w->count && shown < 4; k++) {
       if (w->wave[k].gone) continue;
-      if (shown++) psdmp_sentence_add(p->sentence, ", ");
+      if (shown++) psdmp_analyze_sentence_add(p->sentence, ", ");
       if (sign_of(p->s->n, w->wave[k].k) || slides(&w->wave[k], p->s->n))
         say_angle(p, &w->wave[k]);
       else
-        psdmp_sentence_add(p->sentence, "constant");
+        psdmp_analyze_sentence_add(p->sentence, "constant");
     }
-    psdmp_sentence_add(p->sentence, "%s), which no single spring balances: its masses must", count > 4 ? ", ..." : "");
+    psdmp_analyze_sentence_add(p->sentence, "%s), which no single spring balances: its masses must", count > 4 ? ", ..." : "");
     if (!keep(p)) return false;
   }
   return true;
@@ -270,27 +270,27 @@ static bool say_rest(springs *p) {
 static bool collect(springs *p) {
   psdm_structure *s = p->s;
   for (long f = 0; f < s->forms && p->memory; f++) {
-    const psdmp_linear_form *form = &s->form[f];
+    const psdmp_analyze_linear_form *form = &s->form[f];
     if (form->first >= 0) break; /* gravity's come first */
-    psdmp_form_exponents(s, form, p->left);
+    psdmp_analyze_form_exponents(s, form, p->left);
     memset(p->k, 0, (size_t)s->n);
     expand(p, form, 0, 1);
   }
   return p->memory;
 }
 
-bool psdmp_structure_springs(psdm_structure *s) {
+bool psdmp_analyze_structure_springs(psdm_structure *s) {
   size_t n = (size_t)s->n;
   if (!(s->gravity > 0)) return true;
   springs p = {.s = s, .arena = {.allocator = s->arena.allocator}, .memory = true};
-  p.joint = psdmp_arena_alloc(&p.arena, sizeof *p.joint * n);
-  p.k = psdmp_arena_alloc(&p.arena, n);
-  p.left = psdmp_arena_alloc(&p.arena, 5 * n);
-  p.pi = psdmp_arena_alloc(&p.arena, sizeof *p.pi * ((size_t)psdm_model_standard_count(s->model) + (size_t)s->l + 1));
-  p.sentence = psdmp_arena_alloc(&p.arena, sizeof *p.sentence);
+  p.joint = psdmp_base_arena_alloc(&p.arena, sizeof *p.joint * n);
+  p.k = psdmp_base_arena_alloc(&p.arena, n);
+  p.left = psdmp_base_arena_alloc(&p.arena, 5 * n);
+  p.pi = psdmp_base_arena_alloc(&p.arena, sizeof *p.pi * ((size_t)psdm_model_standard_count(s->model) + (size_t)s->l + 1));
+  p.sentence = psdmp_base_arena_alloc(&p.arena, sizeof *p.sentence);
   bool done = p.joint && p.k && p.left && p.pi && p.sentence;
   for (int i = 0; i < s->n && done; i++) {
-    p.joint[i].wave = psdmp_arena_alloc(&p.arena, sizeof *p.joint[i].wave * MOST_WAVES);
+    p.joint[i].wave = psdmp_base_arena_alloc(&p.arena, sizeof *p.joint[i].wave * MOST_WAVES);
     done = p.joint[i].wave != NULL;
   }
   done = done && collect(&p);
@@ -299,6 +299,6 @@ bool psdmp_structure_springs(psdm_structure *s) {
     done = place_springs(&p) && say_rest(&p);
   }
   s->sentence[PSDM_WISH_SPRINGS] = p.list.list;
-  psdmp_arena_free(&p.arena);
+  psdmp_base_arena_free(&p.arena);
   return done;
 }

@@ -10,24 +10,24 @@
 #include <omp.h>
 #endif
 
-enum { UNIT = 4 * PSDMP_SURVEY_GROUP, SURVEY = 0 }; /* samples of a unit of work; what other ranks are asked for */
+enum { UNIT = 4 * PSDMP_ANALYZE_SURVEY_GROUP, SURVEY = 0 }; /* samples of a unit of work; what other ranks are asked for */
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 /* ---- drawing ---- */
 
 /* streams 0 to 2 of a seed are reduce's */
-uint64_t psdmp_survey_state(uint64_t seed) {
+uint64_t psdmp_analyze_survey_state(uint64_t seed) {
   uint64_t state = seed * 4 + 3;
-  return psdmp_random_bits(&state);
+  return psdmp_base_random_bits(&state);
 }
 
 /* a point of the unit disc (Marsaglia 1972): its direction is uniform */
 static double on_disc(uint64_t *state, double *u, double *v) {
   double square;
   do {
-    *u = psdmp_random(state, -1, 1);
-    *v = psdmp_random(state, -1, 1);
+    *u = psdmp_base_random(state, -1, 1);
+    *v = psdmp_base_random(state, -1, 1);
     square = *u * *u + *v * *v;
   } while (!(square < 1) || square == 0);
   return square;
@@ -40,7 +40,7 @@ static void on_sphere(uint64_t *state, int n, double *x) {
   int pairs = (n + 1) / 2;
   cut[0] = 0;
   for (int k = 1; k < pairs; k++) {
-    cut[k] = psdmp_random(state, 0, 1);
+    cut[k] = psdmp_base_random(state, 0, 1);
     for (int m = k; m > 1; m--) {
       double low = fmin(cut[m - 1], cut[m]), high = fmax(cut[m - 1], cut[m]);
       cut[m - 1] = low, cut[m] = high;
@@ -57,82 +57,82 @@ static void on_sphere(uint64_t *state, int n, double *x) {
   for (int j = 0; j < n; j++) x[j] = sum > 0 ? x[j] / size : j == 0;
 }
 
-void psdmp_survey_draw(uint64_t state, int n, const psdmp_range *range, long number, double *q, double *qd) {
+void psdmp_analyze_survey_draw(uint64_t state, int n, const psdmp_analyze_range *range, long number, double *q, double *qd) {
   uint64_t own = state + (uint64_t)number;
-  own = psdmp_random_bits(&own);
-  for (int j = 0; j < n; j++) q[j] = psdmp_random(&own, range[j].lower, range[j].upper);
+  own = psdmp_base_random_bits(&own);
+  for (int j = 0; j < n; j++) q[j] = psdmp_base_random(&own, range[j].lower, range[j].upper);
   on_sphere(&own, n, qd);
 }
 
-void psdmp_survey_look(psdmp_norms *norms, const double *q, const double *qd, double x[PSDMP_QUANTITIES]) {
+void psdmp_analyze_survey_look(psdmp_analyze_norms *norms, const double *q, const double *qd, double x[PSDMP_ANALYZE_QUANTITIES]) {
   int n = norms->n;
-  psdmp_norms_mass(norms, q);
-  const double *eigen = psdmp_norms_eigen(norms, norms->M);
-  x[PSDMP_OF_LEAST] = eigen[0];
-  x[PSDMP_OF_MASS] = fmax(eigen[n - 1], -eigen[0]);
-  x[PSDMP_OF_CORIOLIS] = psdmp_norms_coriolis_at(norms, q, qd);
-  x[PSDMP_OF_GRAVITY] = psdmp_norms_gravity(norms, q);
+  psdmp_analyze_norms_mass(norms, q);
+  const double *eigen = psdmp_analyze_norms_eigen(norms, norms->M);
+  x[PSDMP_ANALYZE_OF_LEAST] = eigen[0];
+  x[PSDMP_ANALYZE_OF_MASS] = fmax(eigen[n - 1], -eigen[0]);
+  x[PSDMP_ANALYZE_OF_CORIOLIS] = psdmp_analyze_norms_coriolis_at(norms, q, qd);
+  x[PSDMP_ANALYZE_OF_GRAVITY] = psdmp_analyze_norms_gravity(norms, q);
 }
 
 /* ---- what is counted ---- */
 
-psdmp_survey *psdmp_survey_new(const psdm_allocator *allocator) {
-  psdmp_survey *s = psdmp_alloc(allocator, sizeof *s);
+psdmp_analyze_survey *psdmp_analyze_survey_new(const psdm_allocator *allocator) {
+  psdmp_analyze_survey *s = psdmp_base_alloc(allocator, sizeof *s);
   if (!s) return NULL;
-  s->count = psdmp_alloc(allocator, sizeof *s->count * PSDMP_SURVEY_ROWS * PSDMP_BINS);
+  s->count = psdmp_base_alloc(allocator, sizeof *s->count * PSDMP_ANALYZE_SURVEY_ROWS * PSDMP_REDUCE_BINS);
   if (s->count) return s;
-  psdmp_free(allocator, s);
+  psdmp_base_free(allocator, s);
   return NULL;
 }
 
-void psdmp_survey_free(psdmp_survey *s, const psdm_allocator *allocator) {
+void psdmp_analyze_survey_free(psdmp_analyze_survey *s, const psdm_allocator *allocator) {
   if (!s) return;
-  psdmp_free(allocator, s->count);
-  psdmp_free(allocator, s);
+  psdmp_base_free(allocator, s->count);
+  psdmp_base_free(allocator, s);
 }
 
-static bool better(int end, const psdmp_extreme *a, const psdmp_extreme *b) {
+static bool better(int end, const psdmp_analyze_extreme *a, const psdmp_analyze_extreme *b) {
   if (a->value == b->value) return a->number < b->number;
   return end ? a->value > b->value : a->value < b->value;
 }
 
 /* into the list of the best; `kept` of them are there */
-static void insert(int end, psdmp_extreme *list, int kept, psdmp_extreme x) {
+static void insert(int end, psdmp_analyze_extreme *list, int kept, psdmp_analyze_extreme x) {
   for (int k = 0; k < kept; k++)
     if (better(end, &x, &list[k])) {
-      psdmp_extreme other = list[k];
+      psdmp_analyze_extreme other = list[k];
       list[k] = x;
       x = other;
     }
-  if (kept < PSDMP_SURVEY_KEPT) list[kept] = x;
+  if (kept < PSDMP_ANALYZE_SURVEY_KEPT) list[kept] = x;
 }
 
-void psdmp_survey_keep(psdmp_survey *s, psdmp_quantity quantity, int end, psdmp_extreme x) { insert(end, s->end[quantity][end], s->kept, x); }
+void psdmp_analyze_survey_keep(psdmp_analyze_survey *s, psdmp_analyze_quantity quantity, int end, psdmp_analyze_extreme x) { insert(end, s->end[quantity][end], s->kept, x); }
 
-static void count(psdmp_survey *s, const psdmp_survey_aim *aim, const double *x) {
-  for (int k = 0; k < PSDMP_QUANTITIES; k++) {
-    int row = k == PSDMP_OF_LEAST && x[k] < 0 ? PSDMP_QUANTITIES : k;
-    s->count[(size_t)row * PSDMP_BINS + psdmp_bin(fabs(x[k]) / PSDMP_SURVEY_UNIT, PSDMP_BIN_BITS)]++;
+static void count(psdmp_analyze_survey *s, const psdmp_analyze_survey_aim *aim, const double *x) {
+  for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) {
+    int row = k == PSDMP_ANALYZE_OF_LEAST && x[k] < 0 ? PSDMP_ANALYZE_QUANTITIES : k;
+    s->count[(size_t)row * PSDMP_REDUCE_BINS + psdmp_reduce_bin(fabs(x[k]) / PSDMP_ANALYZE_SURVEY_UNIT, PSDMP_REDUCE_BIN_BITS)]++;
     s->beyond[k][0] += x[k] < aim->limit[k][0];
     s->beyond[k][1] += x[k] > aim->limit[k][1];
   }
 }
 
-static void merge(psdmp_survey *a, const psdmp_survey *b) {
-  for (size_t k = 0; k < (size_t)PSDMP_SURVEY_ROWS * PSDMP_BINS; k++) a->count[k] += b->count[k];
+static void merge(psdmp_analyze_survey *a, const psdmp_analyze_survey *b) {
+  for (size_t k = 0; k < (size_t)PSDMP_ANALYZE_SURVEY_ROWS * PSDMP_REDUCE_BINS; k++) a->count[k] += b->count[k];
   a->samples += b->samples;
-  for (int k = 0; k < PSDMP_QUANTITIES; k++)
+  for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++)
     for (int end = 0; end < 2; end++) {
       a->beyond[k][end] += b->beyond[k][end];
-      for (int m = 0; m < b->kept; m++) insert(end, a->end[k][end], a->kept + m < PSDMP_SURVEY_KEPT ? a->kept + m : PSDMP_SURVEY_KEPT, b->end[k][end][m]);
+      for (int m = 0; m < b->kept; m++) insert(end, a->end[k][end], a->kept + m < PSDMP_ANALYZE_SURVEY_KEPT ? a->kept + m : PSDMP_ANALYZE_SURVEY_KEPT, b->end[k][end][m]);
     }
-  a->kept = a->kept + b->kept < PSDMP_SURVEY_KEPT ? a->kept + b->kept : PSDMP_SURVEY_KEPT;
+  a->kept = a->kept + b->kept < PSDMP_ANALYZE_SURVEY_KEPT ? a->kept + b->kept : PSDMP_ANALYZE_SURVEY_KEPT;
 }
 
 /* ---- units ---- */
 
 typedef struct survey_run {
-  const psdmp_survey_aim *aim;
+  const psdmp_analyze_survey_aim *aim;
   uint64_t state;
   long units, own; /* of all ranks, of this one */
   atomic_long done;
@@ -141,48 +141,48 @@ typedef struct survey_run {
 
 typedef struct space {
   survey_run *run;
-  psdmp_arena arena;
-  psdmp_norms norms;
+  psdmp_base_arena arena;
+  psdmp_analyze_norms norms;
   double *q, *qd; /* (n) */
 } space;
 
 static void space_free(void *user, void *memory) {
   space *x = memory;
-  psdmp_arena_free(&x->arena);
-  psdmp_free(((survey_run *)user)->aim->allocator, x);
+  psdmp_base_arena_free(&x->arena);
+  psdmp_base_free(((survey_run *)user)->aim->allocator, x);
 }
 
 static void *space_new(void *user) {
   survey_run *run = user;
-  space *x = psdmp_alloc(run->aim->allocator, sizeof *x);
+  space *x = psdmp_base_alloc(run->aim->allocator, sizeof *x);
   if (!x) return NULL;
   size_t row = sizeof(double) * (size_t)psdm_robot_n(run->aim->robot);
   x->run = run;
   x->arena.allocator = run->aim->allocator;
-  x->q = psdmp_arena_alloc(&x->arena, row), x->qd = psdmp_arena_alloc(&x->arena, row);
-  if (x->q && x->qd && psdmp_norms_make(&x->arena, run->aim->robot, &x->norms)) return x;
+  x->q = psdmp_base_arena_alloc(&x->arena, row), x->qd = psdmp_base_arena_alloc(&x->arena, row);
+  if (x->q && x->qd && psdmp_analyze_norms_make(&x->arena, run->aim->robot, &x->norms)) return x;
   space_free(user, x);
   return NULL;
 }
 
-static void add_group(space *x, long first, long last, psdmp_survey *to) {
-  const psdmp_survey_aim *aim = x->run->aim;
-  psdmp_extreme end[PSDMP_QUANTITIES][2];
-  double value[PSDMP_QUANTITIES];
+static void add_group(space *x, long first, long last, psdmp_analyze_survey *to) {
+  const psdmp_analyze_survey_aim *aim = x->run->aim;
+  psdmp_analyze_extreme end[PSDMP_ANALYZE_QUANTITIES][2];
+  double value[PSDMP_ANALYZE_QUANTITIES];
   for (long number = first; number < last; number++) {
-    psdmp_survey_draw(x->run->state, x->norms.n, aim->range, number, x->q, x->qd);
-    psdmp_survey_look(&x->norms, x->q, x->qd, value);
+    psdmp_analyze_survey_draw(x->run->state, x->norms.n, aim->range, number, x->q, x->qd);
+    psdmp_analyze_survey_look(&x->norms, x->q, x->qd, value);
     count(to, aim, value);
-    for (int k = 0; k < PSDMP_QUANTITIES; k++)
+    for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++)
       for (int e = 0; e < 2; e++) {
-        const psdmp_extreme here = {value[k], number};
+        const psdmp_analyze_extreme here = {value[k], number};
         if (number == first || better(e, &here, &end[k][e])) end[k][e] = here;
       }
   }
-  for (int k = 0; k < PSDMP_QUANTITIES; k++)
-    for (int e = 0; e < 2; e++) psdmp_survey_keep(to, (psdmp_quantity)k, e, end[k][e]);
+  for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++)
+    for (int e = 0; e < 2; e++) psdmp_analyze_survey_keep(to, (psdmp_analyze_quantity)k, e, end[k][e]);
   to->samples += last - first;
-  to->kept += to->kept < PSDMP_SURVEY_KEPT;
+  to->kept += to->kept < PSDMP_ANALYZE_SURVEY_KEPT;
 }
 
 /* only the thread that called asks whether to go on */
@@ -199,100 +199,100 @@ static bool goes_on(survey_run *run) {
 
 static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *error) {
   space *x = memory;
-  const psdmp_survey_aim *aim = x->run->aim;
+  const psdmp_analyze_survey_aim *aim = x->run->aim;
   long end = (unit + 1) * UNIT < aim->samples ? (unit + 1) * UNIT : aim->samples;
   if (!goes_on(x->run)) return PSDM_OK; /* what is there by then is the survey */
-  psdmp_survey *to = psdmp_survey_new(aim->allocator);
+  psdmp_analyze_survey *to = psdmp_analyze_survey_new(aim->allocator);
   if (!to) return no_memory(error);
-  for (long first = unit * UNIT; first < end; first += PSDMP_SURVEY_GROUP) add_group(x, first, first + PSDMP_SURVEY_GROUP < end ? first + PSDMP_SURVEY_GROUP : end, to);
+  for (long first = unit * UNIT; first < end; first += PSDMP_ANALYZE_SURVEY_GROUP) add_group(x, first, first + PSDMP_ANALYZE_SURVEY_GROUP < end ? first + PSDMP_ANALYZE_SURVEY_GROUP : end, to);
   *part = to;
   if (!x->norms.status) return PSDM_OK;
-  psdmp_survey_free(to, aim->allocator);
+  psdmp_analyze_survey_free(to, aim->allocator);
   *part = NULL;
-  return psdmp_fail(error, x->norms.status, "", 0, 0, "%s", psdm_status_text(x->norms.status));
+  return psdmp_base_fail(error, x->norms.status, "", 0, 0, "%s", psdm_status_text(x->norms.status));
 }
 
 static psdm_status merge_parts(void *user, void *left, void *right) {
   merge(left, right);
-  psdmp_survey_free(right, ((survey_run *)user)->aim->allocator);
+  psdmp_analyze_survey_free(right, ((survey_run *)user)->aim->allocator);
   return PSDM_OK;
 }
 
-static void part_free(void *user, void *part) { psdmp_survey_free(part, ((survey_run *)user)->aim->allocator); }
+static void part_free(void *user, void *part) { psdmp_analyze_survey_free(part, ((survey_run *)user)->aim->allocator); }
 
-static void put(void *user, const void *part, psdmp_bytes *to) {
-  const psdmp_survey *s = part;
+static void put(void *user, const void *part, psdmp_parallel_bytes *to) {
+  const psdmp_analyze_survey *s = part;
   (void)user;
-  PSDMP_PUT(to, s->samples);
-  PSDMP_PUT(to, s->beyond);
-  PSDMP_PUT(to, s->kept);
-  PSDMP_PUT(to, s->end);
-  psdmp_bytes_put(to, s->count, sizeof *s->count * PSDMP_SURVEY_ROWS * PSDMP_BINS);
+  PSDMP_PARALLEL_PUT(to, s->samples);
+  PSDMP_PARALLEL_PUT(to, s->beyond);
+  PSDMP_PARALLEL_PUT(to, s->kept);
+  PSDMP_PARALLEL_PUT(to, s->end);
+  psdmp_parallel_bytes_put(to, s->count, sizeof *s->count * PSDMP_ANALYZE_SURVEY_ROWS * PSDMP_REDUCE_BINS);
 }
 
-static void *get(void *user, psdmp_bytes *from) {
+static void *get(void *user, psdmp_parallel_bytes *from) {
   const psdm_allocator *allocator = ((survey_run *)user)->aim->allocator;
-  psdmp_survey *s = psdmp_survey_new(allocator);
+  psdmp_analyze_survey *s = psdmp_analyze_survey_new(allocator);
   if (!s) return NULL;
-  PSDMP_GET(from, s->samples);
-  PSDMP_GET(from, s->beyond);
-  PSDMP_GET(from, s->kept);
-  PSDMP_GET(from, s->end);
-  psdmp_bytes_get(from, s->count, sizeof *s->count * PSDMP_SURVEY_ROWS * PSDMP_BINS);
-  if (!from->failed && s->kept >= 0 && s->kept <= PSDMP_SURVEY_KEPT) return s;
-  psdmp_survey_free(s, allocator);
+  PSDMP_PARALLEL_GET(from, s->samples);
+  PSDMP_PARALLEL_GET(from, s->beyond);
+  PSDMP_PARALLEL_GET(from, s->kept);
+  PSDMP_PARALLEL_GET(from, s->end);
+  psdmp_parallel_bytes_get(from, s->count, sizeof *s->count * PSDMP_ANALYZE_SURVEY_ROWS * PSDMP_REDUCE_BINS);
+  if (!from->failed && s->kept >= 0 && s->kept <= PSDMP_ANALYZE_SURVEY_KEPT) return s;
+  psdmp_analyze_survey_free(s, allocator);
   return NULL;
 }
 
 /* ---- all of them ---- */
 
-static psdmp_spread spread_of(survey_run *run) {
-  const psdmp_survey_aim *aim = run->aim;
-  run->state = psdmp_survey_state(aim->seed);
+static psdmp_parallel_spread spread_of(survey_run *run) {
+  const psdmp_analyze_survey_aim *aim = run->aim;
+  run->state = psdmp_analyze_survey_state(aim->seed);
   long first, last;
   run->units = (aim->samples + UNIT - 1) / UNIT;
-  psdmp_team_share(aim->ranks, run->units, &first, &last);
+  psdmp_parallel_team_share(aim->ranks, run->units, &first, &last);
   run->own = last - first;
   atomic_init(&run->done, 0);
   atomic_init(&run->stopped, false);
-  return (psdmp_spread){.ranks = aim->ranks, .threads = aim->threads, .allocator = aim->allocator, .units = run->units, .user = run, .space_new = space_new, .space_free = space_free,
+  return (psdmp_parallel_spread){.ranks = aim->ranks, .threads = aim->threads, .allocator = aim->allocator, .units = run->units, .user = run, .space_new = space_new, .space_free = space_free,
                         .make = make_unit, .merge = merge_parts, .part_free = part_free, .put = put, .get = get};
 }
 
-psdm_status psdmp_survey_run(const psdmp_survey_aim *aim, psdmp_survey **survey, psdm_error *error) {
+psdm_status psdmp_analyze_survey_run(const psdmp_analyze_survey_aim *aim, psdmp_analyze_survey **survey, psdm_error *error) {
   survey_run run = {.aim = aim};
-  psdmp_spread spread = spread_of(&run);
-  psdmp_bytes request = {.allocator = aim->allocator};
+  psdmp_parallel_spread spread = spread_of(&run);
+  psdmp_parallel_bytes request = {.allocator = aim->allocator};
   void *part = NULL;
-  PSDMP_PUT(&request, aim->seed);
-  PSDMP_PUT(&request, aim->samples);
-  PSDMP_PUT(&request, aim->limit);
-  psdmp_blas_alone();
-  psdm_status status = psdmp_spread_all(&spread, SURVEY, &request, &part, error);
-  psdmp_blas_back();
-  psdmp_bytes_free(&request);
+  PSDMP_PARALLEL_PUT(&request, aim->seed);
+  PSDMP_PARALLEL_PUT(&request, aim->samples);
+  PSDMP_PARALLEL_PUT(&request, aim->limit);
+  psdmp_linalg_blas_alone();
+  psdm_status status = psdmp_parallel_spread_all(&spread, SURVEY, &request, &part, error);
+  psdmp_linalg_blas_back();
+  psdmp_parallel_bytes_free(&request);
   *survey = part;
-  if (!status && !part && !(*survey = psdmp_survey_new(aim->allocator))) status = no_memory(error);
+  if (!status && !part && !(*survey = psdmp_analyze_survey_new(aim->allocator))) status = no_memory(error);
   return status;
 }
 
-static psdm_status help(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
-  psdmp_survey_aim aim = *(const psdmp_survey_aim *)user;
+static psdm_status help(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+  psdmp_analyze_survey_aim aim = *(const psdmp_analyze_survey_aim *)user;
   survey_run run = {.aim = &aim};
-  PSDMP_GET(request, aim.seed);
-  PSDMP_GET(request, aim.samples);
-  PSDMP_GET(request, aim.limit);
+  PSDMP_PARALLEL_GET(request, aim.seed);
+  PSDMP_PARALLEL_GET(request, aim.samples);
+  PSDMP_PARALLEL_GET(request, aim.limit);
   aim.going_on = NULL;
-  if (work != SURVEY || request->failed) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 asks rank %d for something else than samples", aim.ranks->rank);
-  psdmp_spread spread = spread_of(&run);
-  return psdmp_spread_serve(&spread, answer, error);
+  if (work != SURVEY || request->failed) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 asks rank %d for something else than samples", aim.ranks->rank);
+  psdmp_parallel_spread spread = spread_of(&run);
+  return psdmp_parallel_spread_serve(&spread, answer, error);
 }
 
-psdm_status psdmp_survey_help(const psdmp_survey_aim *aim, psdm_error *error) {
-  psdmp_survey_aim own = *aim;
-  psdmp_blas_alone();
-  psdm_status status = psdmp_team_serve(aim->ranks, help, &own, aim->allocator, error);
-  psdmp_blas_back();
+psdm_status psdmp_analyze_survey_help(const psdmp_analyze_survey_aim *aim, psdm_error *error) {
+  psdmp_analyze_survey_aim own = *aim;
+  psdmp_linalg_blas_alone();
+  psdm_status status = psdmp_parallel_team_serve(aim->ranks, help, &own, aim->allocator, error);
+  psdmp_linalg_blas_back();
   return status;
 }
 
@@ -300,18 +300,18 @@ psdm_status psdmp_survey_help(const psdmp_survey_aim *aim, psdm_error *error) {
 
 /* upper end of a bin; the lowest one has all that is next to nothing */
 static double edge(uint32_t bin, bool negative) {
-  double upper = psdmp_bin_edge(bin, PSDMP_BIN_BITS) * PSDMP_SURVEY_UNIT, lower = bin ? psdmp_bin_edge(bin - 1, PSDMP_BIN_BITS) * PSDMP_SURVEY_UNIT : 0;
+  double upper = psdmp_reduce_bin_edge(bin, PSDMP_REDUCE_BIN_BITS) * PSDMP_ANALYZE_SURVEY_UNIT, lower = bin ? psdmp_reduce_bin_edge(bin - 1, PSDMP_REDUCE_BIN_BITS) * PSDMP_ANALYZE_SURVEY_UNIT : 0;
   return negative ? -lower : upper;
 }
 
-double psdmp_survey_quantile(const psdmp_survey *s, psdmp_quantity quantity, double share) {
+double psdmp_analyze_survey_quantile(const psdmp_analyze_survey *s, psdmp_analyze_quantity quantity, double share) {
   uint64_t wanted = (uint64_t)ceil(share * (double)s->samples), seen = 0;
-  const uint32_t *below = s->count + (size_t)PSDMP_QUANTITIES * PSDMP_BINS, *above = s->count + (size_t)quantity * PSDMP_BINS;
+  const uint32_t *below = s->count + (size_t)PSDMP_ANALYZE_QUANTITIES * PSDMP_REDUCE_BINS, *above = s->count + (size_t)quantity * PSDMP_REDUCE_BINS;
   double least = s->end[quantity][0][0].value, largest = s->end[quantity][1][0].value;
   if (wanted < 1) wanted = 1;
-  for (uint32_t bin = PSDMP_BINS; bin-- > 0 && quantity == PSDMP_OF_LEAST;)
+  for (uint32_t bin = PSDMP_REDUCE_BINS; bin-- > 0 && quantity == PSDMP_ANALYZE_OF_LEAST;)
     if ((seen += below[bin]) >= wanted) return fmin(fmax(edge(bin, true), least), largest);
-  for (uint32_t bin = 0; bin < PSDMP_BINS; bin++)
+  for (uint32_t bin = 0; bin < PSDMP_REDUCE_BINS; bin++)
     if ((seen += above[bin]) >= wanted) return fmin(fmax(edge(bin, false), least), largest);
   return largest;
 }

@@ -3,7 +3,7 @@
 #include "reduce/reduce.h"
 #include "analyze/survey_priv.h"
 
-enum { ENDS = 2 * PSDMP_QUANTITIES, GROUPS = PSDMP_MONTE_CHUNK / PSDMP_SURVEY_GROUP };
+enum { ENDS = 2 * PSDMP_ANALYZE_QUANTITIES, GROUPS = PSDMP_REDUCE_MONTE_CHUNK / PSDMP_ANALYZE_SURVEY_GROUP };
 
 /* What the object is handed, and what it fills. The text has the same structures. */
 typedef struct tables {
@@ -42,7 +42,7 @@ static const char head[] =
     "#define ROLL\n"
     "#endif\n\n";
 
-/* as psdmp_survey_draw */
+/* as psdmp_analyze_survey_draw */
 static const char drawing[] =
     "/* pieces of a stick, and directions in the plane: uniform on the sphere */\n"
     "FN void on_sphere(unsigned long long at, double *x) {\n"
@@ -133,7 +133,7 @@ static const char eigenvalues[] =
     "  UNROLL for (int i = 1; i < N; i++) *least = fmin(*least, A[at(i, i)]), *largest = fmax(*largest, A[at(i, i)]);\n"
     "}\n\n";
 
-/* as psdmp_survey_look */
+/* as psdmp_analyze_survey_look */
 static const char looking[] =
     "FN double gravity_norm(const double *q) {\n"
     "  double g[N], sum = 0;\n"
@@ -260,11 +260,11 @@ static const char on_processor[] =
     "}\n"
     "#endif\n";
 
-static void emit(psdmp_writer *e, const void *user) {
+static void emit(psdmp_emit_writer *e, const void *user) {
   (void)user;
-  psdm_output_print(e->out, "enum { QUANTITIES = %d, ENDS = 2*QUANTITIES, LEAST = %d, ROWS = %d, GROUP = %d, GROUPS = %d, THREADS = 128 };\n", PSDMP_QUANTITIES, PSDMP_OF_LEAST, PSDMP_SURVEY_ROWS,
-                    PSDMP_SURVEY_GROUP, GROUPS);
-  psdm_output_print(e->out, "static const double UNIT = %a;\n\n", PSDMP_SURVEY_UNIT);
+  psdm_output_print(e->out, "enum { QUANTITIES = %d, ENDS = 2*QUANTITIES, LEAST = %d, ROWS = %d, GROUP = %d, GROUPS = %d, THREADS = 128 };\n", PSDMP_ANALYZE_QUANTITIES, PSDMP_ANALYZE_OF_LEAST, PSDMP_ANALYZE_SURVEY_ROWS,
+                    PSDMP_ANALYZE_SURVEY_GROUP, GROUPS);
+  psdm_output_print(e->out, "static const double UNIT = %a;\n\n", PSDMP_ANALYZE_SURVEY_UNIT);
   psdm_output_text(e->out, head);
   psdm_output_text(e->out, drawing);
   psdm_output_text(e->out, eigenvalues);
@@ -275,61 +275,61 @@ static void emit(psdmp_writer *e, const void *user) {
 
 /* ---- running it ---- */
 
-static bool make_answers(psdmp_arena *arena, const psdmp_survey *survey, answers *to) {
+static bool make_answers(psdmp_base_arena *arena, const psdmp_analyze_survey *survey, answers *to) {
   size_t ends = (size_t)GROUPS * ENDS;
-  *to = (answers){.count = survey->count, .beyond = psdmp_arena_alloc(arena, sizeof *to->beyond * ENDS), .value = psdmp_arena_alloc_raw(arena, sizeof *to->value * ends),
-                  .at = psdmp_arena_alloc_raw(arena, sizeof *to->at * ends)};
+  *to = (answers){.count = survey->count, .beyond = psdmp_base_arena_alloc(arena, sizeof *to->beyond * ENDS), .value = psdmp_base_arena_alloc_raw(arena, sizeof *to->value * ends),
+                  .at = psdmp_base_arena_alloc_raw(arena, sizeof *to->at * ends)};
   return to->beyond && to->value && to->at;
 }
 
-static void keep_groups(psdmp_survey *s, const answers *a, long first, long some) {
-  for (long group = 0; group * PSDMP_SURVEY_GROUP < some; group++) {
+static void keep_groups(psdmp_analyze_survey *s, const answers *a, long first, long some) {
+  for (long group = 0; group * PSDMP_ANALYZE_SURVEY_GROUP < some; group++) {
     for (int e = 0; e < ENDS; e++)
-      psdmp_survey_keep(s, (psdmp_quantity)(e / 2), e % 2, (psdmp_extreme){a->value[group * ENDS + e], first + group * PSDMP_SURVEY_GROUP + (long)a->at[group * ENDS + e]});
-    s->kept += s->kept < PSDMP_SURVEY_KEPT;
+      psdmp_analyze_survey_keep(s, (psdmp_analyze_quantity)(e / 2), e % 2, (psdmp_analyze_extreme){a->value[group * ENDS + e], first + group * PSDMP_ANALYZE_SURVEY_GROUP + (long)a->at[group * ENDS + e]});
+    s->kept += s->kept < PSDMP_ANALYZE_SURVEY_KEPT;
   }
   for (int e = 0; e < ENDS; e++) s->beyond[e / 2][e % 2] = (long)a->beyond[e];
   s->samples += some;
 }
 
-static bool make_tables(const psdmp_survey_aim *aim, psdmp_arena *arena, tables *t) {
+static bool make_tables(const psdmp_analyze_survey_aim *aim, psdmp_base_arena *arena, tables *t) {
   size_t n = (size_t)psdm_robot_n(aim->robot);
-  double *low = psdmp_arena_alloc(arena, sizeof *low * n), *high = psdmp_arena_alloc(arena, sizeof *high * n);
+  double *low = psdmp_base_arena_alloc(arena, sizeof *low * n), *high = psdmp_base_arena_alloc(arena, sizeof *high * n);
   if (!low || !high) return false;
   for (size_t j = 0; j < n; j++) low[j] = aim->range[j].lower, high[j] = aim->range[j].upper;
-  *t = (tables){.state = psdmp_survey_state(aim->seed), .low = low, .high = high};
+  *t = (tables){.state = psdmp_analyze_survey_state(aim->seed), .low = low, .high = high};
   for (int e = 0; e < ENDS; e++) t->limit[e] = aim->limit[e / 2][e % 2];
   return true;
 }
 
-static psdm_status run_chunks(const psdmp_survey_aim *aim, psdmp_monte *monte, psdmp_arena *arena, psdmp_survey *s, psdm_error *error) {
+static psdm_status run_chunks(const psdmp_analyze_survey_aim *aim, psdmp_reduce_monte *monte, psdmp_base_arena *arena, psdmp_analyze_survey *s, psdm_error *error) {
   tables t;
   answers a;
-  if (!make_tables(aim, arena, &t) || !make_answers(arena, s, &a)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  psdm_status status = psdmp_monte_load(monte, &t, error);
-  for (long at = 0; at < aim->samples && !status; at += PSDMP_MONTE_CHUNK) {
-    long some = aim->samples - at < PSDMP_MONTE_CHUNK ? aim->samples - at : PSDMP_MONTE_CHUNK;
+  if (!make_tables(aim, arena, &t) || !make_answers(arena, s, &a)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_status status = psdmp_reduce_monte_load(monte, &t, error);
+  for (long at = 0; at < aim->samples && !status; at += PSDMP_REDUCE_MONTE_CHUNK) {
+    long some = aim->samples - at < PSDMP_REDUCE_MONTE_CHUNK ? aim->samples - at : PSDMP_REDUCE_MONTE_CHUNK;
     if (aim->going_on && !aim->going_on(aim->going_on_user, (double)at / (double)aim->samples)) break;
-    status = psdmp_monte_run(monte, at, some, error);
-    if (!status) status = psdmp_monte_take(monte, &a, error);
+    status = psdmp_reduce_monte_run(monte, at, some, error);
+    if (!status) status = psdmp_reduce_monte_take(monte, &a, error);
     if (!status) keep_groups(s, &a, at, some);
   }
   return status;
 }
 
-psdm_status psdmp_survey_program(const psdm_robot *robot, const char *nvcc, const psdm_allocator *allocator, psdmp_monte **program, psdm_error *error) {
-  static const psdmp_monte_text text = {.functions = 1u << PSDM_CODE_GRAVITY | 1u << PSDM_CODE_MASS | 1u << PSDM_CODE_LINEARIZE_INVERSE, .emit = emit};
-  return psdmp_monte_new(robot, &text, nvcc, allocator, program, error);
+psdm_status psdmp_analyze_survey_program(const psdm_robot *robot, const char *nvcc, const psdm_allocator *allocator, psdmp_reduce_monte **program, psdm_error *error) {
+  static const psdmp_reduce_monte_text text = {.functions = 1u << PSDM_CODE_GRAVITY | 1u << PSDM_CODE_MASS | 1u << PSDM_CODE_LINEARIZE_INVERSE, .emit = emit};
+  return psdmp_reduce_monte_new(robot, &text, nvcc, allocator, program, error);
 }
 
-psdm_status psdmp_survey_cuda(const psdmp_survey_aim *aim, psdmp_monte *program, psdmp_survey **survey, psdm_error *error) {
-  psdmp_arena arena = {.allocator = aim->allocator};
-  *survey = psdmp_survey_new(aim->allocator);
-  psdm_status status = *survey ? run_chunks(aim, program, &arena, *survey, error) : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+psdm_status psdmp_analyze_survey_cuda(const psdmp_analyze_survey_aim *aim, psdmp_reduce_monte *program, psdmp_analyze_survey **survey, psdm_error *error) {
+  psdmp_base_arena arena = {.allocator = aim->allocator};
+  *survey = psdmp_analyze_survey_new(aim->allocator);
+  psdm_status status = *survey ? run_chunks(aim, program, &arena, *survey, error) : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (status) {
-    psdmp_survey_free(*survey, aim->allocator);
+    psdmp_analyze_survey_free(*survey, aim->allocator);
     *survey = NULL;
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }

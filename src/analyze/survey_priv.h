@@ -3,74 +3,74 @@
  * A sample is drawn from its number alone, with operations that every machine rounds alike, so that a GPU has the same ones as the processor. Values are counted in
  * bins by integers. Samples are taken in groups of consecutive numbers; each group names its least and largest, and the best of those are kept. So nothing depends on
  * threads, ranks or the device, but for the last bits that its functions round. */
-#ifndef PSDMP_SURVEY_H
-#define PSDMP_SURVEY_H
+#ifndef PSDMP_ANALYZE_SURVEY_H
+#define PSDMP_ANALYZE_SURVEY_H
 
 #include "reduce/reduce.h"
 #include "analyze/bounds_priv.h"
 
-typedef enum psdmp_quantity { PSDMP_OF_MASS, PSDMP_OF_LEAST, PSDMP_OF_CORIOLIS, PSDMP_OF_GRAVITY, PSDMP_QUANTITIES } psdmp_quantity; /* ||M||, its least eigenvalue, ||S||, |g| */
+typedef enum psdmp_analyze_quantity { PSDMP_ANALYZE_OF_MASS, PSDMP_ANALYZE_OF_LEAST, PSDMP_ANALYZE_OF_CORIOLIS, PSDMP_ANALYZE_OF_GRAVITY, PSDMP_ANALYZE_QUANTITIES } psdmp_analyze_quantity; /* ||M||, its least eigenvalue, ||S||, |g| */
 
 enum {
-  PSDMP_SURVEY_GROUP = 1024,                 /* samples that name one least and one largest of each quantity */
-  PSDMP_SURVEY_KEPT = 4,                     /* of all groups, the best */
-  PSDMP_SURVEY_ROWS = PSDMP_QUANTITIES + 1   /* of bins; the last one is for least eigenvalues below 0 */
+  PSDMP_ANALYZE_SURVEY_GROUP = 1024,                 /* samples that name one least and one largest of each quantity */
+  PSDMP_ANALYZE_SURVEY_KEPT = 4,                     /* of all groups, the best */
+  PSDMP_ANALYZE_SURVEY_ROWS = PSDMP_ANALYZE_QUANTITIES + 1   /* of bins; the last one is for least eigenvalues below 0 */
 };
 
-/* bins reach from 2^-48 to 2^48: those of psdmp_bin, 2^32 times as far up */
-#define PSDMP_SURVEY_UNIT 0x1p32
+/* bins reach from 2^-48 to 2^48: those of psdmp_reduce_bin, 2^32 times as far up */
+#define PSDMP_ANALYZE_SURVEY_UNIT 0x1p32
 
 /* What is asked for. */
-typedef struct psdmp_survey_aim {
+typedef struct psdmp_analyze_survey_aim {
   const psdm_robot *robot;
-  const psdmp_range *range;              /* (n); unlimited joints stay at 0 */
+  const psdmp_analyze_range *range;              /* (n); unlimited joints stay at 0 */
   uint64_t seed;
   long samples;                          /* fewer than 2^32 */
-  double limit[PSDMP_QUANTITIES][2];     /* no value is below, above */
+  double limit[PSDMP_ANALYZE_QUANTITIES][2];     /* no value is below, above */
   int threads;
   psdm_ranks *ranks;
   const psdm_allocator *allocator;
   bool (*going_on)(void *user, double share);
   void *going_on_user;
-} psdmp_survey_aim;
+} psdmp_analyze_survey_aim;
 
-typedef struct psdmp_extreme {
+typedef struct psdmp_analyze_extreme {
   double value;
   long number; /* of the sample; the smallest where values are the same */
-} psdmp_extreme;
+} psdmp_analyze_extreme;
 
-typedef struct psdmp_survey {
+typedef struct psdmp_analyze_survey {
   long samples;                          /* fewer than asked for where going_on said so */
   uint32_t *count;                       /* (SURVEY_ROWS x BINS) */
-  long beyond[PSDMP_QUANTITIES][2];      /* samples outside of the limits */
+  long beyond[PSDMP_ANALYZE_QUANTITIES][2];      /* samples outside of the limits */
   int kept;
-  psdmp_extreme end[PSDMP_QUANTITIES][2][PSDMP_SURVEY_KEPT]; /* the least, the largest; the best one first */
-} psdmp_survey;
+  psdmp_analyze_extreme end[PSDMP_ANALYZE_QUANTITIES][2][PSDMP_ANALYZE_SURVEY_KEPT]; /* the least, the largest; the best one first */
+} psdmp_analyze_survey;
 
 /* ---- one sample ---- */
 
 /* q uniform in its ranges, qd uniform on the unit sphere. (n) each */
-uint64_t psdmp_survey_state(uint64_t seed);
-void psdmp_survey_draw(uint64_t state, int n, const psdmp_range *range, long number, double *q, double *qd);
-void psdmp_survey_look(psdmp_norms *norms, const double *q, const double *qd, double x[PSDMP_QUANTITIES]);
+uint64_t psdmp_analyze_survey_state(uint64_t seed);
+void psdmp_analyze_survey_draw(uint64_t state, int n, const psdmp_analyze_range *range, long number, double *q, double *qd);
+void psdmp_analyze_survey_look(psdmp_analyze_norms *norms, const double *q, const double *qd, double x[PSDMP_ANALYZE_QUANTITIES]);
 
 /* ---- all of them ---- */
 
-psdmp_survey *psdmp_survey_new(const psdm_allocator *allocator); /* NULL: out of memory */
-void psdmp_survey_free(psdmp_survey *survey, const psdm_allocator *allocator); /* accepts NULL */
-void psdmp_survey_keep(psdmp_survey *survey, psdmp_quantity quantity, int end, psdmp_extreme x);
+psdmp_analyze_survey *psdmp_analyze_survey_new(const psdm_allocator *allocator); /* NULL: out of memory */
+void psdmp_analyze_survey_free(psdmp_analyze_survey *survey, const psdm_allocator *allocator); /* accepts NULL */
+void psdmp_analyze_survey_keep(psdmp_analyze_survey *survey, psdmp_analyze_quantity quantity, int end, psdmp_analyze_extreme x);
 
-psdm_status psdmp_survey_run(const psdmp_survey_aim *aim, psdmp_survey **survey, psdm_error *error); /* on threads and ranks */
+psdm_status psdmp_analyze_survey_run(const psdmp_analyze_survey_aim *aim, psdmp_analyze_survey **survey, psdm_error *error); /* on threads and ranks */
 
 /* On a GPU, by a program that is made for the robot first: PSDM_E_COMPILER where that cannot be. */
-struct psdmp_monte;
-psdm_status psdmp_survey_program(const psdm_robot *robot, const char *nvcc, const psdm_allocator *allocator, struct psdmp_monte **program, psdm_error *error);
-psdm_status psdmp_survey_cuda(const psdmp_survey_aim *aim, struct psdmp_monte *program, psdmp_survey **survey, psdm_error *error);
+struct psdmp_reduce_monte;
+psdm_status psdmp_analyze_survey_program(const psdm_robot *robot, const char *nvcc, const psdm_allocator *allocator, struct psdmp_reduce_monte **program, psdm_error *error);
+psdm_status psdmp_analyze_survey_cuda(const psdmp_analyze_survey_aim *aim, struct psdmp_reduce_monte *program, psdmp_analyze_survey **survey, psdm_error *error);
 
 /* Ranks other than 0: takes part until it is dismissed. Of the aim robot, ranges, ranks, threads and allocator are used. */
-psdm_status psdmp_survey_help(const psdmp_survey_aim *aim, psdm_error *error);
+psdm_status psdmp_analyze_survey_help(const psdmp_analyze_survey_aim *aim, psdm_error *error);
 
 /* At most a thousandth above the value that so large a share of the samples reach at most. */
-double psdmp_survey_quantile(const psdmp_survey *survey, psdmp_quantity quantity, double share);
+double psdmp_analyze_survey_quantile(const psdmp_analyze_survey *survey, psdmp_analyze_quantity quantity, double share);
 
 #endif

@@ -13,76 +13,76 @@
 /* ---- errors ---- */
 
 /* Fills *error (nullable) and returns status, so that a failure is one statement. */
-psdm_status psdmp_fail(psdm_error *error, psdm_status status, const char *file, int line, int column,
+psdm_status psdmp_base_fail(psdm_error *error, psdm_status status, const char *file, int line, int column,
                        const char *format, ...) PSDM_PRINTF(6, 7);
 
 /* The same with the status' own words and no place. */
-psdm_status psdmp_fail_status(psdm_error *error, psdm_status status);
+psdm_status psdmp_base_fail_status(psdm_error *error, psdm_status status);
 
 /* Copies text for a human: control and non-UTF-8 bytes become \xNN, long text is cut with "...". Returns out. */
-char *psdmp_quote(const char *text, size_t length, char *out, size_t size);
+char *psdmp_base_quote(const char *text, size_t length, char *out, size_t size);
 
 /* Length of the valid UTF-8 sequence at text[0..left), or 0. */
-size_t psdmp_utf8_length(const char *text, size_t left);
+size_t psdmp_base_utf8_length(const char *text, size_t left);
 
 /* The word of words[0..count) nearest to text by edit distance, or NULL when none is near. */
-const char *psdmp_nearest(const char *text, const char *const *words, size_t count);
+const char *psdmp_base_nearest(const char *text, const char *const *words, size_t count);
 
 /* ---- text that is only fingerprinted: an output that keeps the 64-bit FNV-1a of what is written to it ---- */
 
 struct psdm_output;
-psdm_status psdmp_digest_open(const psdm_allocator *allocator, struct psdm_output **output);
-uint64_t psdmp_digest_close(struct psdm_output **output);
+psdm_status psdmp_base_digest_open(const psdm_allocator *allocator, struct psdm_output **output);
+uint64_t psdmp_base_digest_close(struct psdm_output **output);
 
 /* ---- files: more of psdm/output.h ---- */
 
-void psdmp_output_bytes(struct psdm_output *output, const void *bytes, size_t length);
-void psdmp_output_fail(struct psdm_output *output, int failure); /* what follows cannot be whole, for this errno: commit refuses */
+void psdmp_base_output_bytes(struct psdm_output *output, const void *bytes, size_t length);
+void psdmp_base_output_fail(struct psdm_output *output, int failure); /* what follows cannot be whole, for this errno: commit refuses */
 
 /* A file, or a folder of such files, that psdm_output_discard removes; folder: a directory's handle, or AT_FDCWD. The name stays the caller's and must
- * last until it is removed again. -1 when there is no room, which psdmp_pending_remove takes. Threads may do this at once. */
-int psdmp_pending_add(int folder, const char *name);
-void psdmp_pending_remove(int slot);
+ * last until it is removed again. -1 when there is no room, which psdmp_base_pending_remove takes. Threads may do this at once. */
+int psdmp_base_pending_add(int folder, const char *name);
+void psdmp_base_pending_remove(int slot);
 
 /* ---- memory ---- */
 
-void *psdmp_alloc(const psdm_allocator *allocator, size_t bytes); /* zeroed; NULL on failure or bytes == 0 */
-void *psdmp_alloc_raw(const psdm_allocator *allocator, size_t bytes); /* the same, not zeroed */
-void psdmp_free(const psdm_allocator *allocator, void *memory);
+void *psdmp_base_alloc(const psdm_allocator *allocator, size_t bytes); /* zeroed; NULL on failure or bytes == 0 */
+void *psdmp_base_alloc_raw(const psdm_allocator *allocator, size_t bytes); /* the same, not zeroed */
+void psdmp_base_free(const psdm_allocator *allocator, void *memory);
 
 /* Memory that is released all at once. Zero-initialise with the allocator set. */
-typedef struct psdmp_arena {
+typedef struct psdmp_base_arena {
   const psdm_allocator *allocator;
-  struct psdmp_arena_chunk *chunks;
+  struct psdmp_base_arena_chunk *chunks;
   bool failed; /* some request was not met: tells memory from other failures */
-} psdmp_arena;
+} psdmp_base_arena;
 
-void *psdmp_arena_alloc(psdmp_arena *arena, size_t bytes); /* zeroed, max_align_t aligned; NULL on failure */
-void *psdmp_arena_alloc_raw(psdmp_arena *arena, size_t bytes); /* the same, not zeroed when it is large */
-void *psdmp_arena_array(psdmp_arena *arena, ptrdiff_t count, size_t bytes); /* count elements of so many bytes each, one at least; zeroed; NULL on failure */
-void *psdmp_arena_array_raw(psdmp_arena *arena, ptrdiff_t count, size_t bytes); /* the same, not zeroed when it is large */
-char *psdmp_arena_text(psdmp_arena *arena, const char *text, size_t length); /* terminated copy */
-void psdmp_arena_free(psdmp_arena *arena);
+void *psdmp_base_arena_alloc(psdmp_base_arena *arena, size_t bytes); /* zeroed, max_align_t aligned; NULL on failure */
+void *psdmp_base_arena_alloc_raw(psdmp_base_arena *arena, size_t bytes); /* the same, not zeroed when it is large */
+void *psdmp_base_arena_array(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes); /* count elements of so many bytes each, one at least; zeroed; NULL on failure */
+void *psdmp_base_arena_array_raw(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes); /* the same, not zeroed when it is large */
+char *psdmp_base_arena_text(psdmp_base_arena *arena, const char *text, size_t length); /* terminated copy */
+void psdmp_base_arena_free(psdmp_base_arena *arena);
 
 /* Bytes of the machine, or of the address space that this process may have; SIZE_MAX when unknown. */
-size_t psdmp_machine_memory(void);
+size_t psdmp_base_machine_memory(void);
 
 /* What a job may take: what the caller gave, or half of the machine's where that is 0. */
-size_t psdmp_memory_limit(size_t given);
+size_t psdmp_base_memory_limit(size_t given);
 
 /* "350 MB", "2.3 GB". Returns out. */
-char *psdmp_bytes_text(double bytes, char out[32]);
+char *psdmp_base_bytes_text(double bytes, char out[32]);
 
-/* PSDM_OK where need bytes are not more than psdmp_memory_limit(given), else PSDM_E_LIMIT: "WHAT needs about 40 GB, more than the 2 GB that it may take (--memory)HINT".
+/* PSDM_OK where need bytes are not more than psdmp_base_memory_limit(given), else PSDM_E_LIMIT: "WHAT needs about 40 GB, more than the 2 GB that it may take (--memory)HINT".
  * Asked before the memory is taken. */
-psdm_status psdmp_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint, psdm_error *error);
+psdm_status psdmp_base_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint, psdm_error *error);
 
 /* ---- time and chance ---- */
 
-double psdmp_clock(void); /* s, of a clock that never goes back */
+double psdmp_base_clock(void); /* s, of a clock that never goes back */
 
 /* splitmix64 (Steele, Lea, Flood 2014): the same numbers on every machine. */
-static inline uint64_t psdmp_random_bits(uint64_t *state) {
+static inline uint64_t psdmp_base_random_bits(uint64_t *state) {
   uint64_t z = (*state += 0x9E3779B97F4A7C15u);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
@@ -90,27 +90,27 @@ static inline uint64_t psdmp_random_bits(uint64_t *state) {
 }
 
 /* Evenly in [low, high). */
-static inline double psdmp_random(uint64_t *state, double low, double high) {
-  return low + (high - low) * ((double)(psdmp_random_bits(state) >> 11) * 0x1p-53);
+static inline double psdmp_base_random(uint64_t *state, double low, double high) {
+  return low + (high - low) * ((double)(psdmp_base_random_bits(state) >> 11) * 0x1p-53);
 }
 
 /* ---- numbers: C-locale decimal text, whatever the process locale is ---- */
 
 /* Strict finite decimal over the whole of text[0..length). False when it is anything else (also nan, inf, hex, overflow). */
-bool psdmp_parse_number(const char *text, size_t length, double *value);
+bool psdmp_base_parse_number(const char *text, size_t length, double *value);
 
 /* A number, or an angle in radians written with pi or a unit: -pi/2, 3*pi/4, 0.5 pi, 90 deg, 1.2 rad. */
-bool psdmp_parse_angle(const char *text, size_t length, double *value);
+bool psdmp_base_parse_angle(const char *text, size_t length, double *value);
 
 /* printf into out in the C locale: 1.5 is "1.5" whatever the host has set. Returns what snprintf does. */
-int psdmp_print(char *out, size_t size, const char *format, ...) PSDM_PRINTF(3, 4);
-int psdmp_vprint(char *out, size_t size, const char *format, va_list args) PSDM_PRINTF(3, 0);
+int psdmp_base_print(char *out, size_t size, const char *format, ...) PSDM_PRINTF(3, 4);
+int psdmp_base_vprint(char *out, size_t size, const char *format, va_list args) PSDM_PRINTF(3, 0);
 
 /* The fewest of 6, 9, 12, 15 or 17 digits that read back as x. Returns the length. */
-int psdmp_format_short(double x, char out[32]);
+int psdmp_base_format_short(double x, char out[32]);
 
 /* 17 significant digits, as "%.17g" in the C locale. Returns the length. */
-int psdmp_format_exact(double x, char out[32]);
+int psdmp_base_format_exact(double x, char out[32]);
 
 #include "base/sha256.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-double psdmp_clock(void) {
+double psdmp_base_clock(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;

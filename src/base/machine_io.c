@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-size_t psdmp_machine_memory(void) {
+size_t psdmp_base_machine_memory(void) {
   long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   size_t bytes = pages > 0 && size > 0 ? (size_t)pages * (size_t)size : SIZE_MAX;
   struct rlimit limit; /* an address space that is smaller than the machine */
@@ -14,21 +14,21 @@ size_t psdmp_machine_memory(void) {
   return bytes;
 }
 
-size_t psdmp_memory_limit(size_t given) { return given ? given : psdmp_machine_memory() / 2; }
+size_t psdmp_base_memory_limit(size_t given) { return given ? given : psdmp_base_machine_memory() / 2; }
 
-char *psdmp_bytes_text(double bytes, char out[32]) {
+char *psdmp_base_bytes_text(double bytes, char out[32]) {
   static const char *const unit[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
   size_t k = 0;
   bytes *= 1e-3;
   while (bytes >= 999.5 && k + 1 < sizeof unit / sizeof *unit) bytes *= 1e-3, k++;
-  psdmp_print(out, 32, bytes < 99.5 ? "%.2g %s" : "%.3g %s", bytes, unit[k]);
+  psdmp_base_print(out, 32, bytes < 99.5 ? "%.2g %s" : "%.3g %s", bytes, unit[k]);
   return out;
 }
 
-psdm_status psdmp_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint, psdm_error *error) {
+psdm_status psdmp_base_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint, psdm_error *error) {
   char needed[32], allowed[32];
-  size_t limit = psdmp_memory_limit(given);
+  size_t limit = psdmp_base_memory_limit(given);
   if (need <= (double)limit) return PSDM_OK;
-  return psdmp_fail(error, PSDM_E_LIMIT, file, 0, 0, "%s needs about %s, more than the %s that it may take (--memory)%s", what, psdmp_bytes_text(need, needed),
-                    psdmp_bytes_text((double)limit, allowed), hint);
+  return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%s needs about %s, more than the %s that it may take (--memory)%s", what, psdmp_base_bytes_text(need, needed),
+                    psdmp_base_bytes_text((double)limit, allowed), hint);
 }

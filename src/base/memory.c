@@ -4,30 +4,30 @@
 
 #include "base/base.h"
 
-typedef struct psdmp_arena_chunk {
-  struct psdmp_arena_chunk *next;
+typedef struct psdmp_base_arena_chunk {
+  struct psdmp_base_arena_chunk *next;
   size_t used, size; /* bytes behind the header */
-} psdmp_arena_chunk;
+} psdmp_base_arena_chunk;
 
 #define ALIGN _Alignof(max_align_t)
 #define ROUND_UP(x) (((x) + (ALIGN - 1)) / ALIGN * ALIGN)
 
-#ifndef PSDMP_CHUNK_BYTES
-#define PSDMP_CHUNK_BYTES (16 * 1024) /* a six-joint robot file fits in one or two; 1: each piece is a chunk of its own, so that tests let every one of them fail */
+#ifndef PSDMP_BASE_CHUNK_BYTES
+#define PSDMP_BASE_CHUNK_BYTES (16 * 1024) /* a six-joint robot file fits in one or two; 1: each piece is a chunk of its own, so that tests let every one of them fail */
 #endif
-enum { CHUNK_BYTES = PSDMP_CHUNK_BYTES };
+enum { CHUNK_BYTES = PSDMP_BASE_CHUNK_BYTES };
 
-void *psdmp_alloc_raw(const psdm_allocator *allocator, size_t bytes) {
+void *psdmp_base_alloc_raw(const psdm_allocator *allocator, size_t bytes) {
   if (!bytes) return NULL;
   return allocator ? allocator->allocate(allocator->user, bytes) : malloc(bytes);
 }
 
-void *psdmp_alloc(const psdm_allocator *allocator, size_t bytes) {
-  void *memory = psdmp_alloc_raw(allocator, bytes);
+void *psdmp_base_alloc(const psdm_allocator *allocator, size_t bytes) {
+  void *memory = psdmp_base_alloc_raw(allocator, bytes);
   return memory ? memset(memory, 0, bytes) : NULL;
 }
 
-void psdmp_free(const psdm_allocator *allocator, void *memory) {
+void psdmp_base_free(const psdm_allocator *allocator, void *memory) {
   if (!memory) return;
   if (allocator)
     allocator->release(allocator->user, memory);
@@ -35,21 +35,21 @@ void psdmp_free(const psdm_allocator *allocator, void *memory) {
     free(memory);
 }
 
-static void *out_of_memory(psdmp_arena *arena) {
+static void *out_of_memory(psdmp_base_arena *arena) {
   arena->failed = true;
   return NULL;
 }
 
-static void *arena_take(psdmp_arena *arena, size_t bytes, bool zeroed) {
-  size_t head = ROUND_UP(sizeof(psdmp_arena_chunk));
+static void *arena_take(psdmp_base_arena *arena, size_t bytes, bool zeroed) {
+  size_t head = ROUND_UP(sizeof(psdmp_base_arena_chunk));
   if (bytes > SIZE_MAX / 2) return out_of_memory(arena);
   bytes = ROUND_UP(bytes ? bytes : 1);
-  psdmp_arena_chunk *chunk = arena->chunks;
+  psdmp_base_arena_chunk *chunk = arena->chunks;
   if (!chunk || chunk->size - chunk->used < bytes) {
     size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-    chunk = zeroed || size == CHUNK_BYTES ? psdmp_alloc(arena->allocator, head + size) : psdmp_alloc_raw(arena->allocator, head + size);
+    chunk = zeroed || size == CHUNK_BYTES ? psdmp_base_alloc(arena->allocator, head + size) : psdmp_base_alloc_raw(arena->allocator, head + size);
     if (!chunk) return out_of_memory(arena);
-    *chunk = (psdmp_arena_chunk){.next = arena->chunks, .size = size};
+    *chunk = (psdmp_base_arena_chunk){.next = arena->chunks, .size = size};
     arena->chunks = chunk;
   }
   void *memory = (char *)chunk + head + chunk->used;
@@ -57,8 +57,8 @@ static void *arena_take(psdmp_arena *arena, size_t bytes, bool zeroed) {
   return memory;
 }
 
-void *psdmp_arena_alloc(psdmp_arena *arena, size_t bytes) { return arena_take(arena, bytes, true); }
-void *psdmp_arena_alloc_raw(psdmp_arena *arena, size_t bytes) { return arena_take(arena, bytes, false); }
+void *psdmp_base_arena_alloc(psdmp_base_arena *arena, size_t bytes) { return arena_take(arena, bytes, true); }
+void *psdmp_base_arena_alloc_raw(psdmp_base_arena *arena, size_t bytes) { return arena_take(arena, bytes, false); }
 
 /* bytes of an array with one element at least; too many for a size_t are too many for any arena */
 static size_t array_bytes(ptrdiff_t count, size_t bytes) {
@@ -66,19 +66,19 @@ static size_t array_bytes(ptrdiff_t count, size_t bytes) {
   return most > SIZE_MAX / bytes ? SIZE_MAX : most * bytes;
 }
 
-void *psdmp_arena_array(psdmp_arena *arena, ptrdiff_t count, size_t bytes) { return psdmp_arena_alloc(arena, array_bytes(count, bytes)); }
-void *psdmp_arena_array_raw(psdmp_arena *arena, ptrdiff_t count, size_t bytes) { return psdmp_arena_alloc_raw(arena, array_bytes(count, bytes)); }
+void *psdmp_base_arena_array(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes) { return psdmp_base_arena_alloc(arena, array_bytes(count, bytes)); }
+void *psdmp_base_arena_array_raw(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes) { return psdmp_base_arena_alloc_raw(arena, array_bytes(count, bytes)); }
 
-char *psdmp_arena_text(psdmp_arena *arena, const char *text, size_t length) {
-  char *copy = psdmp_arena_alloc(arena, length + 1);
+char *psdmp_base_arena_text(psdmp_base_arena *arena, const char *text, size_t length) {
+  char *copy = psdmp_base_arena_alloc(arena, length + 1);
   if (copy && length) memcpy(copy, text, length);
   return copy;
 }
 
-void psdmp_arena_free(psdmp_arena *arena) {
+void psdmp_base_arena_free(psdmp_base_arena *arena) {
   while (arena->chunks) {
-    psdmp_arena_chunk *next = arena->chunks->next;
-    psdmp_free(arena->allocator, arena->chunks);
+    psdmp_base_arena_chunk *next = arena->chunks->next;
+    psdmp_base_free(arena->allocator, arena->chunks);
     arena->chunks = next;
   }
 }

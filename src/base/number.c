@@ -68,7 +68,7 @@ enum { MOST_FIVES = -1 };
 static double wide_number(uint64_t mantissa, int ten) { return (void)mantissa, (void)ten, 0; }
 #endif
 
-bool psdmp_parse_number(const char *text, size_t length, double *value) {
+bool psdmp_base_parse_number(const char *text, size_t length, double *value) {
   const char *at = text, *end = text + length;
   if (!length || length > LONGEST_NUMBER) return false;
   bool negative = *at == '-';
@@ -147,13 +147,13 @@ static bool take_number(cursor *c, double *value) {
       at = e;
     }
   }
-  if (!psdmp_parse_number(c->at, (size_t)(at - c->at), value)) return false;
+  if (!psdmp_base_parse_number(c->at, (size_t)(at - c->at), value)) return false;
   c->at = at;
   return true;
 }
 
 /* angle = [+|-] ( number [[*] pi] | pi ) [/ number] [deg | rad] */
-bool psdmp_parse_angle(const char *text, size_t length, double *value) {
+bool psdmp_base_parse_angle(const char *text, size_t length, double *value) {
   cursor c = {text, text + length};
   skip_blanks(&c);
   double sign = take_word(&c, "-") ? -1 : (take_word(&c, "+"), 1), x = 1, divisor;
@@ -187,7 +187,7 @@ bool psdmp_parse_angle(const char *text, size_t length, double *value) {
 
 /* ---- out ---- */
 
-int psdmp_vprint(char *out, size_t size, const char *format, va_list args) {
+int psdmp_base_vprint(char *out, size_t size, const char *format, va_list args) {
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   locale_t before = c ? uselocale(c) : (locale_t)0;
   int length = vsnprintf(out, size, format, args);
@@ -198,23 +198,23 @@ int psdmp_vprint(char *out, size_t size, const char *format, va_list args) {
   return length;
 }
 
-int psdmp_print(char *out, size_t size, const char *format, ...) {
+int psdmp_base_print(char *out, size_t size, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  int length = psdmp_vprint(out, size, format, args);
+  int length = psdmp_base_vprint(out, size, format, args);
   va_end(args);
   return length;
 }
 
-static int format(double x, int digits, char out[32]) { return psdmp_print(out, 32, "%.*g", digits, x); }
+static int format(double x, int digits, char out[32]) { return psdmp_base_print(out, 32, "%.*g", digits, x); }
 
-int psdmp_format_exact(double x, char out[32]) { return format(x, 17, out); }
+int psdmp_base_format_exact(double x, char out[32]) { return format(x, 17, out); }
 
-int psdmp_format_short(double x, char out[32]) {
+int psdmp_base_format_short(double x, char out[32]) {
   for (int digits = 6; digits < 17; digits += 3) {
     double back;
     int length = format(x, digits, out);
-    if (psdmp_parse_number(out, (size_t)length, &back) && back == x) return length;
+    if (psdmp_base_parse_number(out, (size_t)length, &back) && back == x) return length;
   }
   return format(x, 17, out);
 }

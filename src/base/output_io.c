@@ -15,7 +15,7 @@
 enum { BUFFER = 64 * 1024, DEPTH = 32 };
 
 struct psdm_output {
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   int fd;
   int failure;            /* errno of the first failed write, else 0 */
   const char *name;       /* for messages */
@@ -24,7 +24,7 @@ struct psdm_output {
   int depth;              /* open JSON objects and arrays */
   char closer[DEPTH];     /* '}' or ']' of each */
   bool filled[DEPTH + 1]; /* whether a value stands before at that level */
-  int pending;            /* of psdmp_pending_add, -1 */
+  int pending;            /* of psdmp_base_pending_add, -1 */
   bool passing;           /* nobody needs the file after this run */
   bool digesting;         /* text goes nowhere but into the digest */
   uint64_t digest;
@@ -68,7 +68,7 @@ static void put(psdm_output *o, const char *text, size_t length) {
 static bool resolve(psdm_output *o, const char *path) {
   char *real = realpath(path, NULL);
   const char *from = real ? real : path;
-  o->target = psdmp_arena_text(&o->arena, from, strlen(from));
+  o->target = psdmp_base_arena_text(&o->arena, from, strlen(from));
   free(real);
   return o->target != NULL;
 }
@@ -76,24 +76,24 @@ static bool resolve(psdm_output *o, const char *path) {
 /* a new file beside the target, with the rights that the target has or that the user's mask gives a new one */
 static psdm_status open_temporary(psdm_output *o, const char *path, psdm_error *error) {
   enum { SUFFIX = 40, TRIES = 100 };
-  if (!resolve(o, path)) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  if (!resolve(o, path)) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
   size_t size = strlen(o->target) + SUFFIX;
-  char *temporary = psdmp_arena_alloc(&o->arena, size);
-  if (!temporary) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  char *temporary = psdmp_base_arena_alloc(&o->arena, size);
+  if (!temporary) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
   for (int i = 0; i < TRIES; i++) {
     snprintf(temporary, size, "%s.part-%ld-%d", o->target, (long)getpid(), i);
-    int slot = psdmp_pending_add(AT_FDCWD, temporary); /* before it is there: a signal may come in between */
+    int slot = psdmp_base_pending_add(AT_FDCWD, temporary); /* before it is there: a signal may come in between */
     o->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (o->fd >= 0) {
       o->pending = slot;
       break;
     }
     int failure = errno;
-    psdmp_pending_remove(slot);
+    psdmp_base_pending_remove(slot);
     errno = failure;
     if (failure != EEXIST) break;
   }
-  if (o->fd < 0) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+  if (o->fd < 0) return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
   o->temporary = temporary;
   struct stat info;
   if (stat(o->target, &info) == 0 && fchmod(o->fd, info.st_mode & 07777)) o->failure = errno;
@@ -102,31 +102,31 @@ static psdm_status open_temporary(psdm_output *o, const char *path, psdm_error *
 
 psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, psdm_output **output, psdm_error *error) {
   *output = NULL;
-  psdm_output *o = psdmp_alloc(allocator, sizeof *o);
-  if (!o) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  psdm_output *o = psdmp_base_alloc(allocator, sizeof *o);
+  if (!o) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
   bool standard = strcmp(path, "-") == 0;
   o->arena.allocator = allocator;
   o->fd = o->pending = -1;
-  o->name = psdmp_arena_text(&o->arena, standard ? "<stdout>" : path, strlen(standard ? "<stdout>" : path));
+  o->name = psdmp_base_arena_text(&o->arena, standard ? "<stdout>" : path, strlen(standard ? "<stdout>" : path));
   struct stat info;
   psdm_status status = PSDM_OK;
   if (!o->name)
-    status = psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+    status = psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
   else if (standard)
     o->fd = STDOUT_FILENO;
   else if (!path[0])
-    status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "an empty file name cannot be written");
+    status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "an empty file name cannot be written");
   else if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-    status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "is a directory; a file name was expected");
+    status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "is a directory; a file name was expected");
   else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) { /* a device or pipe cannot be renamed onto */
     o->fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (o->fd < 0) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+    if (o->fd < 0) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
   } else
     status = open_temporary(o, path, error);
   /* a process that was started without standard streams must not take our file for one of them */
   if (!status && !standard && o->fd <= STDERR_FILENO) {
     int higher = fcntl(o->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (higher < 0) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+    if (higher < 0) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
     close(o->fd);
     o->fd = higher;
   }
@@ -135,8 +135,8 @@ psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, 
   return status;
 }
 
-psdm_status psdmp_digest_open(const psdm_allocator *allocator, psdm_output **output) {
-  psdm_output *o = *output = psdmp_alloc(allocator, sizeof *o);
+psdm_status psdmp_base_digest_open(const psdm_allocator *allocator, psdm_output **output) {
+  psdm_output *o = *output = psdmp_base_alloc(allocator, sizeof *o);
   if (!o) return PSDM_E_MEMORY;
   o->arena.allocator = allocator;
   o->fd = o->pending = -1;
@@ -146,7 +146,7 @@ psdm_status psdmp_digest_open(const psdm_allocator *allocator, psdm_output **out
   return PSDM_OK;
 }
 
-uint64_t psdmp_digest_close(psdm_output **output) {
+uint64_t psdmp_base_digest_close(psdm_output **output) {
   flush(*output);
   uint64_t value = (*output)->digest;
   psdm_output_abort(output);
@@ -155,25 +155,25 @@ uint64_t psdmp_digest_close(psdm_output **output) {
 
 void psdm_output_text(psdm_output *o, const char *text) { put(o, text, strlen(text)); }
 
-void psdmp_output_bytes(psdm_output *o, const void *bytes, size_t length) { put(o, bytes, length); }
+void psdmp_base_output_bytes(psdm_output *o, const void *bytes, size_t length) { put(o, bytes, length); }
 
-void psdmp_output_fail(psdm_output *o, int failure) { o->failure = o->failure ? o->failure : failure; }
+void psdmp_base_output_fail(psdm_output *o, int failure) { o->failure = o->failure ? o->failure : failure; }
 
 void psdm_output_passing(psdm_output *o) { o->passing = true; }
 
 void psdm_output_number(psdm_output *o, double value) {
   char text[32];
-  put(o, text, (size_t)psdmp_format_exact(value, text));
+  put(o, text, (size_t)psdmp_base_format_exact(value, text));
 }
 
 void psdm_output_print(psdm_output *o, const char *format, ...) {
   char text[1024];
   va_list args;
   va_start(args, format);
-  int length = psdmp_vprint(text, sizeof text, format, args);
+  int length = psdmp_base_vprint(text, sizeof text, format, args);
   va_end(args);
   if (length < 0 || (size_t)length >= sizeof text)
-    psdmp_output_fail(o, EOVERFLOW); /* cut text must not pass for whole */
+    psdmp_base_output_fail(o, EOVERFLOW); /* cut text must not pass for whole */
   else
     put(o, text, (size_t)length);
 }
@@ -188,10 +188,10 @@ void psdm_output_abort(psdm_output **output) {
   if (!o) return;
   if (o->fd >= 0 && o->fd != STDOUT_FILENO) close(o->fd);
   if (o->temporary) unlink(o->temporary);
-  psdmp_pending_remove(o->pending);
+  psdmp_base_pending_remove(o->pending);
   const psdm_allocator *allocator = o->arena.allocator;
-  psdmp_arena_free(&o->arena);
-  psdmp_free(allocator, o);
+  psdmp_base_arena_free(&o->arena);
+  psdmp_base_free(allocator, o);
 }
 
 /* the name is on the disk, too; a system that cannot say so for folders is trusted */
@@ -227,7 +227,7 @@ psdm_status psdm_output_commit(psdm_output **output, psdm_error *error) {
   if (!o->failure && o->temporary) note_failure(o, rename(o->temporary, o->target));
   psdm_status status = PSDM_OK;
   if (o->failure)
-    status = psdmp_fail(error, o->failure == ENOMEM ? PSDM_E_MEMORY : PSDM_E_IO, o->name, 0, 0, "cannot be written: %s", strerror(o->failure));
+    status = psdmp_base_fail(error, o->failure == ENOMEM ? PSDM_E_MEMORY : PSDM_E_IO, o->name, 0, 0, "cannot be written: %s", strerror(o->failure));
   else
     o->temporary = NULL;
   if (!status && lasting) sync_folder(o->target);
@@ -241,7 +241,7 @@ static void put_string(psdm_output *o, const char *text) {
   put(o, "\"", 1);
   for (size_t length = strlen(text), step; length; text += step, length -= step) {
     char escape[8];
-    size_t valid = psdmp_utf8_length(text, length);
+    size_t valid = psdmp_base_utf8_length(text, length);
     step = valid ? valid : 1;
     if (*text == '"' || *text == '\\') {
       snprintf(escape, sizeof escape, "\\%c", *text);
@@ -280,7 +280,7 @@ static void open_level(psdm_output *o, const char *key, char opener, char closer
     o->closer[o->depth++] = closer;
     o->filled[o->depth] = false;
   } else {
-    psdmp_output_fail(o, EOVERFLOW); /* nothing would close it */
+    psdmp_base_output_fail(o, EOVERFLOW); /* nothing would close it */
   }
 }
 

@@ -16,7 +16,7 @@ static struct slot {
   _Atomic(const char *) name;
 } slots[SLOTS];
 
-int psdmp_pending_add(int folder, const char *name) {
+int psdmp_base_pending_add(int folder, const char *name) {
   for (int i = 0; i < SLOTS; i++) {
     if (atomic_exchange(&slots[i].taken, true)) continue;
     atomic_store(&slots[i].folder, folder);
@@ -26,7 +26,7 @@ int psdmp_pending_add(int folder, const char *name) {
   return -1;
 }
 
-void psdmp_pending_remove(int slot) {
+void psdmp_base_pending_remove(int slot) {
   if (slot < 0) return;
   atomic_store(&slots[slot].name, NULL);
   atomic_store(&slots[slot].taken, false);

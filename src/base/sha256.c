@@ -40,11 +40,11 @@ static void compress(uint32_t state[8], const unsigned char block[64]) {
   for (int i = 0; i < 8; i++) state[i] += v[i];
 }
 
-void psdmp_sha256_start(psdmp_sha256 *s) {
-  *s = (psdmp_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+void psdmp_base_sha256_start(psdmp_base_sha256 *s) {
+  *s = (psdmp_base_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
-void psdmp_sha256_add(psdmp_sha256 *s, const void *data, size_t length) {
+void psdmp_base_sha256_add(psdmp_base_sha256 *s, const void *data, size_t length) {
   const unsigned char *from = data;
   while (length) {
     size_t used = s->length % 64, piece = 64 - used < length ? 64 - used : length;
@@ -56,19 +56,19 @@ void psdmp_sha256_add(psdmp_sha256 *s, const void *data, size_t length) {
   }
 }
 
-void psdmp_sha256_end(psdmp_sha256 *s, unsigned char digest[PSDMP_SHA256_BYTES]) {
+void psdmp_base_sha256_end(psdmp_base_sha256 *s, unsigned char digest[PSDMP_BASE_SHA256_BYTES]) {
   static const unsigned char padding[64] = {0x80};
   unsigned char bits[8];
   for (int i = 0; i < 8; i++) bits[i] = (unsigned char)(s->length * 8 >> (56 - 8 * i));
   size_t used = s->length % 64;
-  psdmp_sha256_add(s, padding, used < 56 ? 56 - used : 120 - used);
-  psdmp_sha256_add(s, bits, 8);
-  for (int i = 0; i < PSDMP_SHA256_BYTES; i++) digest[i] = (unsigned char)(s->state[i / 4] >> (24 - 8 * (i % 4)));
+  psdmp_base_sha256_add(s, padding, used < 56 ? 56 - used : 120 - used);
+  psdmp_base_sha256_add(s, bits, 8);
+  for (int i = 0; i < PSDMP_BASE_SHA256_BYTES; i++) digest[i] = (unsigned char)(s->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-void psdmp_sha256_part(psdmp_sha256 *s, const void *data, size_t length) {
+void psdmp_base_sha256_part(psdmp_base_sha256 *s, const void *data, size_t length) {
   unsigned char size[8];
   for (int i = 0; i < 8; i++) size[i] = (unsigned char)((uint64_t)length >> (8 * i));
-  psdmp_sha256_add(s, size, 8);
-  psdmp_sha256_add(s, data, length);
+  psdmp_base_sha256_add(s, size, 8);
+  psdmp_base_sha256_add(s, data, length);
 }

@@ -19,7 +19,7 @@ static void copy_file(char *out, size_t size, const char *file) {
   snprintf(out, size, "%s", from);
 }
 
-psdm_status psdmp_fail(psdm_error *error, psdm_status status, const char *file, int line, int column,
+psdm_status psdmp_base_fail(psdm_error *error, psdm_status status, const char *file, int line, int column,
                        const char *format, ...) {
   if (!error) return status;
   error->status = status;
@@ -28,15 +28,15 @@ psdm_status psdmp_fail(psdm_error *error, psdm_status status, const char *file, 
   copy_file(error->file, sizeof error->file, file ? file : "");
   va_list args;
   va_start(args, format);
-  psdmp_vprint(error->text, sizeof error->text, format, args);
+  psdmp_base_vprint(error->text, sizeof error->text, format, args);
   va_end(args);
   return status;
 }
 
-psdm_status psdmp_fail_status(psdm_error *error, psdm_status status) { return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)); }
+psdm_status psdmp_base_fail_status(psdm_error *error, psdm_status status) { return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)); }
 
 /* RFC 3629: neither overlong forms, nor surrogates, nor anything above U+10FFFF */
-size_t psdmp_utf8_length(const char *text, size_t left) {
+size_t psdmp_base_utf8_length(const char *text, size_t left) {
   const unsigned char *c = (const unsigned char *)text;
   size_t want = !left ? 0 : c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
   if (want > left) return 0;
@@ -49,13 +49,13 @@ size_t psdmp_utf8_length(const char *text, size_t left) {
 
 /* length of the character at text that a terminal may be shown, or 0 */
 static size_t printable_length(const char *text, size_t left) {
-  size_t length = psdmp_utf8_length(text, left);
+  size_t length = psdmp_base_utf8_length(text, left);
   unsigned char first = (unsigned char)text[0], second = length > 1 ? (unsigned char)text[1] : 0;
   bool control = first < 0x20 || first == 0x7F || (first == 0xC2 && second < 0xA0); /* U+0080..U+009F are control characters too */
   return control ? 0 : length;
 }
 
-char *psdmp_quote(const char *text, size_t length, char *out, size_t size) {
+char *psdmp_base_quote(const char *text, size_t length, char *out, size_t size) {
   size_t used = 0;
   for (size_t i = 0; i < length;) {
     const char *at = text + i;
@@ -98,7 +98,7 @@ static size_t distance(const char *a, const char *b) {
   return row[n];
 }
 
-const char *psdmp_nearest(const char *text, const char *const *words, size_t count) {
+const char *psdmp_base_nearest(const char *text, const char *const *words, size_t count) {
   const char *best = NULL;
   size_t least = strlen(text) / 2 + 1; /* half of the letters wrong is no longer a slip of the pen */
   for (size_t i = 0; i < count; i++) {

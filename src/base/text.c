@@ -5,13 +5,13 @@
 
 #include "base/base.h"
 
-bool psdm_parse_number(const char *text, double *value) { return psdmp_parse_number(text, strlen(text), value); }
+bool psdm_parse_number(const char *text, double *value) { return psdmp_base_parse_number(text, strlen(text), value); }
 
-const char *psdm_nearest_word(const char *text, const char *const *words, size_t count) { return psdmp_nearest(text, words, count); }
+const char *psdm_nearest_word(const char *text, const char *const *words, size_t count) { return psdmp_base_nearest(text, words, count); }
 
-char *psdm_escape(const char *text, char *out, size_t size) { return psdmp_quote(text, strlen(text), out, size); }
+char *psdm_escape(const char *text, char *out, size_t size) { return psdmp_base_quote(text, strlen(text), out, size); }
 
 char *psdm_number_text(double value, char out[32]) {
-  psdmp_format_short(value, out);
+  psdmp_base_format_short(value, out);
   return out;
 }

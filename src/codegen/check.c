@@ -9,11 +9,11 @@
 #include "codegen/trial.h"
 #include "psdm/rigid.h"
 
-enum { STATES = PSDMP_STATES, MOST_PARTS = 4 };
+enum { STATES = PSDMP_CODEGEN_STATES, MOST_PARTS = 4 };
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
-double psdmp_tolerance(const psdm_code *code) { return code->options.real_float ? 1e-3 : 1e-9; }
+double psdmp_codegen_tolerance(const psdm_code *code) { return code->options.real_float ? 1e-3 : 1e-9; }
 
 /* the larger one; no number is larger than all */
 static double worse(double a, double b) { return isfinite(b) ? fmax(a, b) : INFINITY; }
@@ -29,8 +29,8 @@ typedef struct part {
 
 /* what is known of a program's states before its outputs are compared */
 typedef struct measure {
-  psdmp_trial *t;
-  const psdmp_program *p;
+  psdmp_codegen_trial *t;
+  const psdmp_codegen_program *p;
   double *want;      /* (STATES x outputs) */
   double *tau, *M;   /* (STATES x n), (STATES x n n) */
   double condition;  /* of M, functions that invert it */
@@ -81,7 +81,7 @@ static int part_of(const measure *m, int i) {
 /* Columns of base parameters may all but vanish: beside the largest of the standard parameters of their kind, and what moments at the robot's reach
  * amount to. */
 static void set_least_columns(const measure *m, part *k) {
-  psdmp_trial *t = m->t;
+  psdmp_codegen_trial *t = m->t;
   const psdm_robot *r = t->code->robot;
   int n = r->n, S = psdm_robot_parameter_count(r);
   for (int s = 0; s < STATES; s++) {
@@ -153,23 +153,23 @@ static void compare_inverse(measure *m, int s, const double *got, part *k) {
 
 /* ---- what goes in ---- */
 
-static void put(double *input, psdmp_block block, const double *x, int count) { memcpy(input + (size_t)block * PSDMP_BLOCK, x, (size_t)count * sizeof *x); }
+static void put(double *input, psdmp_codegen_block block, const double *x, int count) { memcpy(input + (size_t)block * PSDMP_CODEGEN_BLOCK, x, (size_t)count * sizeof *x); }
 
 static void set_inputs(const measure *m, int s, double *input) {
-  const psdmp_trial *t = m->t;
+  const psdmp_codegen_trial *t = m->t;
   int n = t->code->robot->n;
   const double *q = t->q + s * n;
-  put(input, PSDMP_IN_THETA, t->theta, psdm_model_l(t->code->model));
-  put(input, PSDMP_IN_GRAVITY, t->gravity, 3);
-  put(input, PSDMP_IN_PAYLOAD, t->payload, 10);
-  put(input, PSDMP_IN_WRENCH, t->wrench, 6);
-  put(input, PSDMP_IN_Q, q, n);
-  put(input, PSDMP_IN_QD, t->qd + s * n, n);
-  put(input, PSDMP_IN_QDD, t->qdd + s * n, n);
-  put(input, PSDMP_IN_TAU, m->tau + s * n, n);
+  put(input, PSDMP_CODEGEN_IN_THETA, t->theta, psdm_model_l(t->code->model));
+  put(input, PSDMP_CODEGEN_IN_GRAVITY, t->gravity, 3);
+  put(input, PSDMP_CODEGEN_IN_PAYLOAD, t->payload, 10);
+  put(input, PSDMP_CODEGEN_IN_WRENCH, t->wrench, 6);
+  put(input, PSDMP_CODEGEN_IN_Q, q, n);
+  put(input, PSDMP_CODEGEN_IN_QD, t->qd + s * n, n);
+  put(input, PSDMP_CODEGEN_IN_QDD, t->qdd + s * n, n);
+  put(input, PSDMP_CODEGEN_IN_TAU, m->tau + s * n, n);
   for (int i = 0; i < n; i++) {
-    input[PSDMP_IN_SINE * PSDMP_BLOCK + i] = sin(q[i]);
-    input[PSDMP_IN_COSINE * PSDMP_BLOCK + i] = cos(q[i]);
+    input[PSDMP_CODEGEN_IN_SINE * PSDMP_CODEGEN_BLOCK + i] = sin(q[i]);
+    input[PSDMP_CODEGEN_IN_COSINE * PSDMP_CODEGEN_BLOCK + i] = cos(q[i]);
   }
 }
 
@@ -187,7 +187,7 @@ static double condition(const measure *m, const double *M, const double *Minv) {
 
 /* torques and mass matrices of all states */
 static psdm_status set_measure(measure *m) {
-  psdmp_trial *t = m->t;
+  psdmp_codegen_trial *t = m->t;
   int n = t->code->robot->n;
   double *Minv = NEW(t->arena, n * n, double);
   m->want = NEW(t->arena, STATES * (int)m->p->outputs, double);
@@ -196,30 +196,30 @@ static psdm_status set_measure(measure *m) {
   m->unit = NEW(t->arena, n, double);
   m->Y = NEW(t->arena, m->p->function == PSDM_CODE_REGRESSOR ? n * psdm_robot_parameter_count(t->code->robot) : 0, double);
   if (!m->want || !m->tau || !m->M || !Minv || !m->unit || !m->Y) return PSDM_E_MEMORY;
-  for (int i = 0; i < n; i++) m->unit[i] = psdmp_joint_unit(t->code->robot, i);
-  psdm_status status = psdmp_trial_expect(t, m->p, m->want);
+  for (int i = 0; i < n; i++) m->unit[i] = psdmp_codegen_joint_unit(t->code->robot, i);
+  psdm_status status = psdmp_codegen_trial_expect(t, m->p, m->want);
   m->condition = 1;
   for (int s = 0; s < STATES && !status; s++) {
     double *M = m->M + (size_t)s * (size_t)(n * n);
-    status = psdmp_trial_evaluate(t, m->p, PSDM_F_INVERSE, s, m->tau + s * n);
+    status = psdmp_codegen_trial_evaluate(t, m->p, PSDM_F_INVERSE, s, m->tau + s * n);
     for (int i = 0; i < n; i++) m->torque = fmax(m->torque, m->unit[i] * fabs(m->tau[s * n + i]));
-    if (!psdmp_inverts(m->p->function)) continue;
-    if (!status) status = psdmp_trial_evaluate(t, m->p, PSDM_F_MASS, s, M);
+    if (!psdmp_codegen_inverts(m->p->function)) continue;
+    if (!status) status = psdmp_codegen_trial_evaluate(t, m->p, PSDM_F_MASS, s, M);
     if (m->p->function == PSDM_CODE_FORWARD) continue; /* judged by its torques */
-    if (!status) status = psdmp_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
+    if (!status) status = psdmp_codegen_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
     m->condition = fmax(m->condition, condition(m, M, Minv));
   }
   return status;
 }
 
-psdm_status psdmp_trial_error(psdmp_trial *t, const psdmp_program *p, psdmp_runner run, void *user, double *error) {
+psdm_status psdmp_codegen_trial_error(psdmp_codegen_trial *t, const psdmp_codegen_program *p, psdmp_codegen_runner run, void *user, double *error) {
   measure m = {.t = t, .p = p};
   part k[MOST_PARTS] = {{0}};
   psdm_status status = set_measure(&m);
   double *got = NEW(t->arena, (int)p->outputs, double);
   if (status) return status;
   if (!got) return PSDM_E_MEMORY;
-  bool inverts = psdmp_inverts(p->function);
+  bool inverts = psdmp_codegen_inverts(p->function);
   for (int s = 0; s < STATES; s++) {
     set_inputs(&m, s, t->input);
     run(user, p, t->input, got);
@@ -272,11 +272,11 @@ static void evaluate(const graph_run *g, const psdm_graph *graph, const double *
   for (size_t i = 0; i < count; i++) out[i] = at(g, outputs[i]);
 }
 
-static void run_outputs(void *user, const psdmp_program *p, const double *input, double *out) { evaluate(user, p->graph, input, p->output, p->outputs, out); }
+static void run_outputs(void *user, const psdmp_codegen_program *p, const double *input, double *out) { evaluate(user, p->graph, input, p->output, p->outputs, out); }
 
 /* M^-1 and rows of dtau/dq and dtau/dqd side by side, from which a loop makes the results */
-static void run_inner(void *user, const psdmp_program *p, const double *input, double *out) {
-  int n = p->length[PSDMP_IN_Q], nn = n * n;
+static void run_inner(void *user, const psdmp_codegen_program *p, const double *input, double *out) {
+  int n = p->length[PSDMP_CODEGEN_IN_Q], nn = n * n;
   double *inner = ((graph_run *)user)->late;
   evaluate(user, p->graph, input, p->inner, p->outputs, inner);
   memcpy(out + 2 * nn, inner, (size_t)nn * sizeof *out);
@@ -288,13 +288,13 @@ static void run_inner(void *user, const psdmp_program *p, const double *input, d
 }
 
 /* in two stages, as a GPU has it */
-static void run_stages(void *user, const psdmp_program *p, const double *input, double *out) {
+static void run_stages(void *user, const psdmp_codegen_program *p, const double *input, double *out) {
   graph_run *g = user;
-  int n = p->length[PSDMP_IN_Q], nn = n * n, handed = psdmp_stage_values(n);
-  memcpy(g->late, input, (size_t)PSDMP_IN_COUNT * PSDMP_BLOCK * sizeof *input);
-  double *stage = g->late + PSDMP_IN_COUNT * PSDMP_BLOCK;
+  int n = p->length[PSDMP_CODEGEN_IN_Q], nn = n * n, handed = psdmp_codegen_stage_values(n);
+  memcpy(g->late, input, (size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK * sizeof *input);
+  double *stage = g->late + PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK;
   evaluate(g, p->graph, input, p->early, (size_t)handed, stage);
-  put(g->late, PSDMP_IN_QDD, stage, handed);
+  put(g->late, PSDMP_CODEGEN_IN_QDD, stage, handed);
   evaluate(g, p->graph, g->late, p->late, (size_t)(2 * nn), out);
   for (int i = 0, k = n; i < n; i++)
     for (int j = i; j < n; j++, k++) out[2 * nn + i * n + j] = out[2 * nn + j * n + i] = stage[k];
@@ -303,9 +303,9 @@ static void run_stages(void *user, const psdmp_program *p, const double *input, 
 /* ---- constants ---- */
 
 /* whether the constants behind some outputs can be written */
-static bool are_finite(const psdmp_trial *t, const psdmp_program *p, const psdm_ref *outputs, size_t count, bool *live) {
+static bool are_finite(const psdmp_codegen_trial *t, const psdmp_codegen_program *p, const psdm_ref *outputs, size_t count, bool *live) {
   bool single = t->code->options.real_float;
-  psdmp_graph_mark(p->graph, outputs, count, live);
+  psdmp_expr_graph_mark(p->graph, outputs, count, live);
   for (uint32_t k = 0, nodes = psdm_graph_size(p->graph); k < nodes; k++) {
     psdm_node n = psdm_graph_node(p->graph, k);
     if (live[k] && n.op == PSDM_OP_CONST && !(fabs(n.value) <= (single ? (double)FLT_MAX : DBL_MAX))) return false;
@@ -313,28 +313,28 @@ static bool are_finite(const psdmp_trial *t, const psdmp_program *p, const psdm_
   return true;
 }
 
-static bool constants_finite(const psdmp_trial *t, const psdmp_program *p, bool *live) {
-  int n = p->length[PSDMP_IN_Q];
+static bool constants_finite(const psdmp_codegen_trial *t, const psdmp_codegen_program *p, bool *live) {
+  int n = p->length[PSDMP_CODEGEN_IN_Q];
   return are_finite(t, p, p->output, p->outputs, live) && (!p->inner || are_finite(t, p, p->inner, p->outputs, live)) &&
-         (!p->early || (are_finite(t, p, p->early, (size_t)psdmp_stage_values(n), live) && are_finite(t, p, p->late, (size_t)(2 * n * n), live)));
+         (!p->early || (are_finite(t, p, p->early, (size_t)psdmp_codegen_stage_values(n), live) && are_finite(t, p, p->late, (size_t)(2 * n * n), live)));
 }
 
-psdm_status psdmp_program_check(psdmp_trial *t, psdmp_program *p) {
-  static const psdmp_runner runners[] = {run_outputs, run_inner, run_stages};
+psdm_status psdmp_codegen_program_check(psdmp_codegen_trial *t, psdmp_codegen_program *p) {
+  static const psdmp_codegen_runner runners[] = {run_outputs, run_inner, run_stages};
   const bool there[] = {true, p->inner != NULL, p->early != NULL};
   int forms = t->code->options.real_float ? 2 : 1;
-  int room = (int)p->outputs + (p->early ? PSDMP_IN_COUNT * PSDMP_BLOCK + psdmp_stage_values(p->length[PSDMP_IN_Q]) : 0);
-  graph_run g = {.value = psdmp_arena_alloc(t->arena, ((size_t)psdm_graph_size(p->graph) + 1) * sizeof *g.value), .late = NEW(t->arena, room, double)};
-  bool *live = psdmp_arena_alloc(t->arena, (size_t)psdm_graph_size(p->graph) + 1);
+  int room = (int)p->outputs + (p->early ? PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK + psdmp_codegen_stage_values(p->length[PSDMP_CODEGEN_IN_Q]) : 0);
+  graph_run g = {.value = psdmp_base_arena_alloc(t->arena, ((size_t)psdm_graph_size(p->graph) + 1) * sizeof *g.value), .late = NEW(t->arena, room, double)};
+  bool *live = psdmp_base_arena_alloc(t->arena, (size_t)psdm_graph_size(p->graph) + 1);
   psdm_status status = g.value && g.late && live ? PSDM_OK : PSDM_E_MEMORY;
   p->error = 0;
   for (int f = 0; f < forms; f++)
     for (int k = 0; k < 3 && !status; k++) {
       double error = 0;
       g.single = f > 0;
-      if (there[k]) status = psdmp_trial_error(t, p, runners[k], &g, &error);
+      if (there[k]) status = psdmp_codegen_trial_error(t, p, runners[k], &g, &error);
       /* float has its own tolerance: what is kept is double's error unless float's is beyond that */
-      if (f == 0 || error > psdmp_tolerance(t->code)) p->error = worse(p->error, error);
+      if (f == 0 || error > psdmp_codegen_tolerance(t->code)) p->error = worse(p->error, error);
     }
   if (!status && !constants_finite(t, p, live)) p->error = INFINITY;
   return status;

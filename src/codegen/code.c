@@ -20,7 +20,7 @@ enum { EXPANDED_BODIES = 8 };
 enum { LOOP_JOINTS = 6 };
 
 /* of M with ones on its diagonal: accelerations have four right digits or fewer */
-#define PSDMP_ILL_CONDITIONED 1e12
+#define PSDMP_CODEGEN_ILL_CONDITIONED 1e12
 
 /* what each function takes beside q, and gives */
 static const struct shape {
@@ -63,7 +63,7 @@ bool psdm_code_function_find(const char *name, psdm_code_function *function) {
 }
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
 }
 
 /* ---- the shape of one function ---- */
@@ -83,27 +83,27 @@ static size_t output_count(const psdm_robot *r, int l, const psdm_code_options *
   }
 }
 
-psdm_status psdmp_program_shape(const psdm_robot *r, int l, const psdm_code_options *o, psdm_code_function f, psdmp_arena *arena,
-                                psdmp_program *program, psdm_error *error) {
+psdm_status psdmp_codegen_program_shape(const psdm_robot *r, int l, const psdm_code_options *o, psdm_code_function f, psdmp_base_arena *arena,
+                                psdmp_codegen_program *program, psdm_error *error) {
   const struct shape *s = &shapes[f];
   int n = r->n;
   bool caller = o->sincos == PSDM_SINCOS_CALLER;
-  *program = (psdmp_program){.function = f, .name = s->name, .outputs = output_count(r, l, o, f)};
-  program->length[PSDMP_IN_THETA] = o->theta_argument && s->theta ? l : 0;
-  program->length[PSDMP_IN_GRAVITY] = o->gravity_argument && s->gravity ? 3 : 0;
-  program->length[PSDMP_IN_PAYLOAD] = o->payload_argument && s->payload ? 10 : 0;
-  program->length[PSDMP_IN_WRENCH] = o->wrench_argument && s->wrench ? 6 : 0;
-  program->length[PSDMP_IN_SINE] = program->length[PSDMP_IN_COSINE] = caller ? n : 0;
-  program->length[PSDMP_IN_Q] = n;
-  program->length[PSDMP_IN_QD] = s->qd ? n : 0;
-  program->length[PSDMP_IN_QDD] = s->qdd ? n : 0;
-  program->length[PSDMP_IN_TAU] = s->tau ? n : 0;
+  *program = (psdmp_codegen_program){.function = f, .name = s->name, .outputs = output_count(r, l, o, f)};
+  program->length[PSDMP_CODEGEN_IN_THETA] = o->theta_argument && s->theta ? l : 0;
+  program->length[PSDMP_CODEGEN_IN_GRAVITY] = o->gravity_argument && s->gravity ? 3 : 0;
+  program->length[PSDMP_CODEGEN_IN_PAYLOAD] = o->payload_argument && s->payload ? 10 : 0;
+  program->length[PSDMP_CODEGEN_IN_WRENCH] = o->wrench_argument && s->wrench ? 6 : 0;
+  program->length[PSDMP_CODEGEN_IN_SINE] = program->length[PSDMP_CODEGEN_IN_COSINE] = caller ? n : 0;
+  program->length[PSDMP_CODEGEN_IN_Q] = n;
+  program->length[PSDMP_CODEGEN_IN_QD] = s->qd ? n : 0;
+  program->length[PSDMP_CODEGEN_IN_QDD] = s->qdd ? n : 0;
+  program->length[PSDMP_CODEGEN_IN_TAU] = s->tau ? n : 0;
   while (program->results < 3 && s->result[program->results]) program->results++;
   for (int k = 0, each = (int)program->outputs / program->results; k < program->results; k++)
-    program->result[k] = (psdmp_result){s->result[k], k * each, each};
-  program->output = psdmp_arena_alloc(arena, program->outputs * sizeof *program->output);
+    program->result[k] = (psdmp_codegen_result){s->result[k], k * each, each};
+  program->output = psdmp_base_arena_alloc(arena, program->outputs * sizeof *program->output);
   if (f == PSDM_CODE_LINEARIZE_FORWARD && n >= LOOP_JOINTS) {
-    program->inner = psdmp_arena_alloc(arena, program->outputs * sizeof *program->inner);
+    program->inner = psdmp_base_arena_alloc(arena, program->outputs * sizeof *program->inner);
     if (!program->inner) return no_memory(r, error);
   }
   if (!program->output || psdm_graph_new(arena->allocator, &program->graph)) return no_memory(r, error);
@@ -115,26 +115,26 @@ psdm_status psdmp_program_shape(const psdm_robot *r, int l, const psdm_code_opti
 static long operations(const psdm_cost *c) { return c->mult + c->add + c->div + c->sqrt; }
 
 /* fewer operations, then, for latency, less depth */
-static psdm_status finish(const psdm_robot *r, const psdm_code_options *o, psdmp_program *p, psdm_error *error) {
+static psdm_status finish(const psdm_robot *r, const psdm_code_options *o, psdmp_codegen_program *p, psdm_error *error) {
   if (!p->graph) return PSDM_OK;
   psdm_status status = psdm_graph_status(p->graph);
   if (!status) status = psdm_graph_factor(p->graph, p->output, p->outputs);
   if (!status && !o->throughput) status = psdm_graph_balance(p->graph, p->output, p->outputs);
   if (!status && p->inner) status = psdm_graph_factor(p->graph, p->inner, p->outputs);
   if (!status && p->inner && !o->throughput) status = psdm_graph_balance(p->graph, p->inner, p->outputs);
-  if (!status && p->early) status = psdm_graph_factor(p->graph, p->early, (size_t)psdmp_stage_values(r->n));
+  if (!status && p->early) status = psdm_graph_factor(p->graph, p->early, (size_t)psdmp_codegen_stage_values(r->n));
   if (!status && p->early) status = psdm_graph_factor(p->graph, p->late, (size_t)(2 * r->n * r->n));
   if (!status) status = psdm_graph_cost(p->graph, p->output, p->outputs, &p->cost);
-  return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while simplifying '%s'", psdm_status_text(status), p->name) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, r->file, 0, 0, "%s while simplifying '%s'", psdm_status_text(status), p->name) : PSDM_OK;
 }
 
 static bool has_expanded(psdm_code_function f) { return f < PSDM_CODE_JACOBIAN; }
 
 static bool outside_model(const psdm_code_options *o) { return o->gravity_argument || o->payload_argument || o->wrench_argument; }
 
-static void drop(psdmp_program *p) {
+static void drop(psdmp_codegen_program *p) {
   psdm_graph_free(p->graph);
-  *p = (psdmp_program){0};
+  *p = (psdmp_codegen_program){0};
 }
 
 /* a sentence for psdm_code_note */
@@ -142,10 +142,10 @@ static psdm_status add_note(psdm_code *code, const char *format, ...) {
   char text[800];
   va_list arguments;
   va_start(arguments, format);
-  psdmp_vprint(text, sizeof text, format, arguments);
+  psdmp_base_vprint(text, sizeof text, format, arguments);
   va_end(arguments);
-  const char **all = psdmp_arena_alloc(&code->arena, (size_t)(code->notes + 1) * sizeof *all);
-  char *copy = psdmp_arena_text(&code->arena, text, strlen(text));
+  const char **all = psdmp_base_arena_alloc(&code->arena, (size_t)(code->notes + 1) * sizeof *all);
+  char *copy = psdmp_base_arena_text(&code->arena, text, strlen(text));
   if (!all || !copy) return PSDM_E_MEMORY;
   if (code->notes) memcpy(all, code->note, (size_t)code->notes * sizeof *all);
   all[code->notes++] = copy;
@@ -156,41 +156,41 @@ static psdm_status add_note(psdm_code *code, const char *format, ...) {
 /* a program is within this of the recursions, or another method is taken, or a note says so */
 static const double GOOD = 1e-12;
 
-static psdm_status check(psdm_code *code, psdmp_trial *t, psdmp_program *p, psdm_error *error) {
+static psdm_status check(psdm_code *code, psdmp_codegen_trial *t, psdmp_codegen_program *p, psdm_error *error) {
   if (!p->graph) return PSDM_OK;
-  psdm_status status = psdmp_program_check(t, p);
+  psdm_status status = psdmp_codegen_program_check(t, p);
   const char *file = code->robot->file;
-  if (status == PSDM_E_SINGULAR) return psdmp_fail(error, status, file, 0, 0, "'%s' does not exist: the mass matrix is singular", p->name);
-  return status ? psdmp_fail(error, status, file, 0, 0, "%s while checking '%s'", psdm_status_text(status), p->name) : PSDM_OK;
+  if (status == PSDM_E_SINGULAR) return psdmp_base_fail(error, status, file, 0, 0, "'%s' does not exist: the mass matrix is singular", p->name);
+  return status ? psdmp_base_fail(error, status, file, 0, 0, "%s while checking '%s'", psdm_status_text(status), p->name) : PSDM_OK;
 }
 
 /* beyond the tolerance there is no code */
-static psdm_status refuse(const psdm_code *code, const psdmp_program *p, psdm_error *error) {
+static psdm_status refuse(const psdm_code *code, const psdmp_codegen_program *p, psdm_error *error) {
   const char *file = code->robot->file, *way = "";
   if (!isfinite(p->error))
-    return psdmp_fail(error, PSDM_E_ROBOT, file, 0, 0, "'%s' by the %s method gives no finite numbers; it is not generated", p->name, p->method);
+    return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0, "'%s' by the %s method gives no finite numbers; it is not generated", p->name, p->method);
   if (strcmp(p->method, "expanded") == 0) way = "; --method recursive does without base parameters";
-  if (p->length[PSDMP_IN_THETA]) way = "; base parameters of this robot are ill-conditioned, baked parameters do without them";
-  return psdmp_fail(error, PSDM_E_ROBOT, file, 0, 0, "'%s' by the %s method differs from the recursion by %.2g of the largest number; it is not generated%s", p->name, p->method,
+  if (p->length[PSDMP_CODEGEN_IN_THETA]) way = "; base parameters of this robot are ill-conditioned, baked parameters do without them";
+  return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0, "'%s' by the %s method differs from the recursion by %.2g of the largest number; it is not generated%s", p->name, p->method,
                     p->error, way);
 }
 
 /* beyond this, moving inertias by the base parameters' formulas, or the closed form, has cost digits that need not be lost */
 static const double PRECISE = 1e-13;
 
-static void swap(psdmp_program *a, psdmp_program *b) {
-  psdmp_program keep = *a;
+static void swap(psdmp_codegen_program *a, psdmp_codegen_program *b) {
+  psdmp_codegen_program keep = *a;
   *a = *b;
   *b = keep;
 }
 
 /* traced, not yet factored; twice where the first is not precise, and the better one stays */
-psdm_status psdmp_build_precise(psdm_code *code, psdm_code_function f, psdmp_trial *t, psdmp_arena *arena, psdmp_program *best, psdm_error *error) {
-  psdmp_program other = {0};
-  psdm_status status = psdmp_build_recursive(code->robot, code->model, code->theta, &code->options, f, false, arena, best, error);
+psdm_status psdmp_codegen_build_precise(psdm_code *code, psdm_code_function f, psdmp_codegen_trial *t, psdmp_base_arena *arena, psdmp_codegen_program *best, psdm_error *error) {
+  psdmp_codegen_program other = {0};
+  psdm_status status = psdmp_codegen_build_recursive(code->robot, code->model, code->theta, &code->options, f, false, arena, best, error);
   if (!status) status = check(code, t, best, error);
   if (status || !best->graph || best->error <= PRECISE) return status;
-  status = psdmp_build_recursive(code->robot, code->model, code->theta, &code->options, f, true, arena, &other, error);
+  status = psdmp_codegen_build_recursive(code->robot, code->model, code->theta, &code->options, f, true, arena, &other, error);
   if (!status) status = check(code, t, &other, error);
   if (!status && other.graph && !(other.error >= best->error / 4)) swap(&other, best);
   drop(&other);
@@ -198,25 +198,25 @@ psdm_status psdmp_build_precise(psdm_code *code, psdm_code_function f, psdmp_tri
 }
 
 /* which of two programs: fewer operations, unless that costs digits */
-static bool is_better(const psdmp_program *other, const psdmp_program *best) {
+static bool is_better(const psdmp_codegen_program *other, const psdmp_codegen_program *best) {
   if (!best->graph) return true;
   return operations(&other->cost) < operations(&best->cost) && other->error <= fmax(PRECISE, best->error);
 }
 
 /* one function by each method that is asked for; the one with fewer operations stays */
-static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_trial *t, psdmp_program *best, psdm_error *error) {
+static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_codegen_trial *t, psdmp_codegen_program *best, psdm_error *error) {
   const psdm_code_options *o = &code->options;
-  psdmp_program other = {0};
+  psdmp_codegen_program other = {0};
   bool expanded = has_expanded(f) && o->method != PSDM_CODE_RECURSIVE && psdm_model_p(code->model) > 0;
   bool recursive = o->method != PSDM_CODE_EXPANDED || !has_expanded(f);
   if (expanded && o->method == PSDM_CODE_AUTO && code->model->combined && (o->theta_argument || f == PSDM_CODE_REGRESSOR))
     recursive = false; /* columns that are no standard parameters' */
   psdm_status status = PSDM_OK;
-  if (recursive) status = psdmp_build_precise(code, f, t, &code->arena, best, error);
+  if (recursive) status = psdmp_codegen_build_precise(code, f, t, &code->arena, best, error);
   if (!status) status = finish(code->robot, o, best, error);
   if (!status) status = check(code, t, best, error);
   if (!status && expanded) {
-    status = psdmp_build_expanded(code->robot, code->model, code->theta, o, f, best->graph ? operations(&best->cost) : 0, &code->arena, &other, error);
+    status = psdmp_codegen_build_expanded(code->robot, code->model, code->theta, o, f, best->graph ? operations(&best->cost) : 0, &code->arena, &other, error);
     if (!status) status = finish(code->robot, o, &other, error);
     if (!status) status = check(code, t, &other, error);
   }
@@ -225,7 +225,7 @@ static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_trial *t, 
   } else if (!status && other.graph && operations(&other.cost) < operations(&best->cost)) {
     if (add_note(code, "'%s': the closed form of this robot is off by %.2g of the largest number; the recursive method is used", best->name, other.error)) status = no_memory(code->robot, error);
   }
-  if (!status && !(best->error <= psdmp_tolerance(code))) status = refuse(code, best, error);
+  if (!status && !(best->error <= psdmp_codegen_tolerance(code))) status = refuse(code, best, error);
   if (!status && best->error > GOOD && add_note(code, "'%s' differs from the recursion by up to %.2g of the largest number", best->name, best->error)) status = no_memory(code->robot, error);
   drop(&other);
   if (status) drop(best);
@@ -243,12 +243,12 @@ static bool is_identifier(const char *text) {
 }
 
 /* the robot's name with everything else turned into _ */
-static const char *identifier(psdmp_arena *arena, const char *name) {
+static const char *identifier(psdmp_base_arena *arena, const char *name) {
   char text[56] = "";
   size_t at = 0;
   if (!isalpha((unsigned char)*name)) at = (size_t)snprintf(text, sizeof text, "robot_");
   for (; *name && at + 1 < sizeof text; name++) text[at++] = isalnum((unsigned char)*name) && (unsigned char)*name < 128 ? *name : '_';
-  return psdmp_arena_text(arena, text, at);
+  return psdmp_base_arena_text(arena, text, at);
 }
 
 static psdm_status set_options(psdm_code *code, const psdm_code_options *options, psdm_error *error) {
@@ -257,25 +257,25 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   if (options) *o = *options;
   if (!o->functions) o->functions = o->optional = (2u << PSDM_CODE_POSE) - 1;
   if (o->target == PSDM_CODE_CUDA) o->throughput = true; /* other states hide a GPU's latency, and registers are what it runs out of */
-  if (o->functions >> PSDM_CODE_FUNCTIONS) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a function that there is not");
+  if (o->functions >> PSDM_CODE_FUNCTIONS) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a function that there is not");
   unsigned asked = o->functions;
-  if (psdmp_wrap_options(o, error)) return PSDM_E_ARGUMENT;
+  if (psdmp_codegen_wrap_options(o, error)) return PSDM_E_ARGUMENT;
   /* what wrappers add follows from what is there; an FMU is nothing without accelerations */
   if (o->optional >> PSDM_CODE_FORWARD & 1) o->optional |= o->functions & ~asked;
   if (o->wraps >> PSDM_CODE_WRAP_FMU & 1) o->optional &= ~(1u << PSDM_CODE_FORWARD);
   if (o->prefix && !is_identifier(o->prefix))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prefix must be a C identifier of at most 60 letters, digits and _");
-  o->prefix = o->prefix ? psdmp_arena_text(&code->arena, o->prefix, strlen(o->prefix)) : identifier(&code->arena, r->name);
-  if (o->command) o->command = psdmp_arena_text(&code->arena, o->command, strlen(o->command));
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prefix must be a C identifier of at most 60 letters, digits and _");
+  o->prefix = o->prefix ? psdmp_base_arena_text(&code->arena, o->prefix, strlen(o->prefix)) : identifier(&code->arena, r->name);
+  if (o->command) o->command = psdmp_base_arena_text(&code->arena, o->command, strlen(o->command));
   if (code->arena.failed) return no_memory(r, error);
-  if (o->link < 0 || o->link > r->joints) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link %d of %d", o->link, r->joints);
+  if (o->link < 0 || o->link > r->joints) return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link %d of %d", o->link, r->joints);
   if (o->link && o->functions >> PSDM_CODE_JACOBIAN & 1 && !psdm_robot_moves(r, o->link - 1)) {
     char name[80];
-    psdmp_quote(r->link[o->link - 1].name, strlen(r->link[o->link - 1].name), name, sizeof name);
-    return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link '%s' is fixed to the base: it has a pose but no Jacobian", name);
+    psdmp_base_quote(r->link[o->link - 1].name, strlen(r->link[o->link - 1].name), name, sizeof name);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link '%s' is fixed to the base: it has a pose but no Jacobian", name);
   }
   if (outside_model(o) && o->method == PSDM_CODE_EXPANDED)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "gravity, payload and wrench as arguments need the recursive method");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "gravity, payload and wrench as arguments need the recursive method");
   return PSDM_OK;
 }
 
@@ -298,7 +298,7 @@ static bool needs_inertia(unsigned functions) {
   return (functions & ~without) != 0;
 }
 
-psdm_robot psdmp_any_gravity(const psdm_robot *r) {
+psdm_robot psdmp_codegen_any_gravity(const psdm_robot *r) {
   static const double askew[3] = {3.1, 4.2, 8.3};
   psdm_robot any = *r;
   memcpy(any.gravity, askew, sizeof askew);
@@ -312,7 +312,7 @@ static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, p
   bool functions = o->method == PSDM_CODE_EXPANDED ||
                    (o->method == PSDM_CODE_AUTO && r->bodies <= EXPANDED_BODIES && !outside_model(o));
   psdm_status status = PSDM_E_ARGUMENT;
-  psdm_robot any = psdmp_any_gravity(r); /* whose base parameters serve every direction of gravity */
+  psdm_robot any = psdmp_codegen_any_gravity(r); /* whose base parameters serve every direction of gravity */
   if (o->gravity_argument) r = &any;
   if (functions) status = psdm_model_derive(r, NULL, allocator, &code->model, NULL, error);
   if (status && status != PSDM_E_MEMORY && o->method != PSDM_CODE_EXPANDED) status = psdm_params_derive(r, NULL, allocator, &code->model, NULL, error);
@@ -324,9 +324,9 @@ static psdm_status set_theta(psdm_code *code, psdm_error *error) {
   const psdm_robot *r = code->robot;
   const psdm_code_options *o = &code->options;
   if (o->gravity_argument && r->coupled && (o->theta_argument || o->functions >> PSDM_CODE_REGRESSOR & 1))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "coupled joints have other base parameters for other gravity: with gravity as an argument neither theta as an argument nor a regressor");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "coupled joints have other base parameters for other gravity: with gravity as an argument neither theta as an argument nor a regressor");
   size_t standard = (size_t)psdm_model_standard_count(code->model), l = (size_t)psdm_model_l(code->model);
-  double *theta = psdmp_arena_alloc(&code->arena, (l + standard + 1) * sizeof *theta), *pi = theta + l;
+  double *theta = psdmp_base_arena_alloc(&code->arena, (l + standard + 1) * sizeof *theta), *pi = theta + l;
   if (!theta) return no_memory(r, error);
   psdm_robot_parameters(r, pi);
   if (psdm_robot_ready(r, NULL) == PSDM_OK) {
@@ -362,8 +362,8 @@ static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, 
     for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
       if (wanted >> f & 1) snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[10] ? ", " : "", shapes[f].name);
     snprintf(text + strlen(text), sizeof text - strlen(text), "; %s", why.text);
-  } else if (condition > PSDMP_ILL_CONDITIONED) {
-    psdmp_print(text, sizeof text, "the mass matrix is nearly singular (condition %.1e): accelerations have few right digits", condition);
+  } else if (condition > PSDMP_CODEGEN_ILL_CONDITIONED) {
+    psdmp_base_print(text, sizeof text, "the mass matrix is nearly singular (condition %.1e): accelerations have few right digits", condition);
   }
   return text[0] && add_note(code, "%s", text) ? no_memory(code->robot, error) : PSDM_OK;
 }
@@ -391,8 +391,8 @@ static psdm_status ask_memory(const psdm_code *code, psdm_error *error) {
   char what[64];
   for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
     if (code->options.functions >> f & 1) need += table[f].bytes * pow(r->bodies, table[f].power);
-  psdmp_print(what, sizeof what, "code for these %d joints", r->bodies);
-  return psdmp_memory_ask(r->file, what, need, r->memory, "; fewer --functions need less", error);
+  psdmp_base_print(what, sizeof what, "code for these %d joints", r->bodies);
+  return psdmp_base_memory_ask(r->file, what, need, r->memory, "; fewer --functions need less", error);
 }
 
 /* given: a model to take as it is; NULL: the robot's own */
@@ -400,9 +400,9 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
                                 psdm_code **out, psdm_error *error) {
   *out = NULL;
   if (r->closure)
-    return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a robot with closed loops has no straight-line code; cut its loops or couple their joints");
-  if (!r->n) return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "no joint moves: there are no dynamics to generate");
-  psdm_code *code = psdmp_alloc(allocator, sizeof *code);
+    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a robot with closed loops has no straight-line code; cut its loops or couple their joints");
+  if (!r->n) return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "no joint moves: there are no dynamics to generate");
+  psdm_code *code = psdmp_base_alloc(allocator, sizeof *code);
   if (!code) return no_memory(r, error);
   code->arena.allocator = allocator;
   code->robot = r;
@@ -415,13 +415,13 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
     status = set_model(code, allocator, error);
   if (!status) status = set_theta(code, error);
   if (!status) status = check_mass(code, allocator, error);
-  psdmp_arena scratch = {.allocator = allocator};
-  psdmp_trial t = {.arena = &scratch};
-  if (!status) status = psdmp_trial_new(code, &scratch, &t, error);
+  psdmp_base_arena scratch = {.allocator = allocator};
+  psdmp_codegen_trial t = {.arena = &scratch};
+  if (!status) status = psdmp_codegen_trial_new(code, &scratch, &t, error);
   for (int f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
     if (!(code->options.functions >> f & 1)) continue;
     if (!going_on(&code->options, f)) {
-      status = psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
+      status = psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
       break;
     }
     psdm_error why = {0};
@@ -433,8 +433,8 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
     }
     if (status && error) *error = why;
   }
-  psdmp_trial_free(&t);
-  psdmp_arena_free(&scratch);
+  psdmp_codegen_trial_free(&t);
+  psdmp_base_arena_free(&scratch);
   if (status) {
     psdm_code_free(code);
     return status;
@@ -452,7 +452,7 @@ psdm_status psdm_code_build_model(const psdm_robot *r, const psdm_model *model, 
                                   psdm_code **out, psdm_error *error) {
   psdm_code_options expanded = options ? *options : (psdm_code_options){0};
   *out = NULL;
-  if (!model->p) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "the model has no functions");
+  if (!model->p) return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "the model has no functions");
   psdm_status status = psdm_model_match(model, r, error);
   if (status) return status;
   expanded.method = PSDM_CODE_EXPANDED;
@@ -465,14 +465,14 @@ void psdm_code_free(psdm_code *code) {
   const psdm_allocator *allocator = code->arena.allocator;
   for (int k = 0; k < code->programs; k++) psdm_graph_free(code->program[k].graph);
   psdm_model_free(code->model);
-  psdmp_arena_free(&code->arena);
-  psdmp_free(allocator, code);
+  psdmp_base_arena_free(&code->arena);
+  psdmp_base_free(allocator, code);
 }
 
 int psdm_code_count(const psdm_code *code) { return code->programs; }
 
 psdm_code_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cost, const char **method) {
-  const psdmp_program *p = &code->program[index];
+  const psdmp_codegen_program *p = &code->program[index];
   if (cost) *cost = p->cost;
   if (method) *method = p->method;
   return p->function;

@@ -7,11 +7,11 @@
 #include "expr/expr.h"
 #include "robot/robot.h"
 
-/* Inputs are numbered in blocks: input = block * PSDMP_BLOCK + index. */
-enum { PSDMP_BLOCK = 1 << 12 };
+/* Inputs are numbered in blocks: input = block * PSDMP_CODEGEN_BLOCK + index. */
+enum { PSDMP_CODEGEN_BLOCK = 1 << 12 };
 
 /* id, name in C, length (expression in n, l) */
-#define PSDMP_INPUT_LIST(X)                                            \
+#define PSDMP_CODEGEN_INPUT_LIST(X)                                            \
   X(THETA, "theta")     /* (l) base parameters */                      \
   X(GRAVITY, "gravity") /* (3) in the base frame */                    \
   X(PAYLOAD, "payload") /* (10) standard parameters about the default link's frame */ \
@@ -23,85 +23,85 @@ enum { PSDMP_BLOCK = 1 << 12 };
   X(QDD, "qdd")                                                        \
   X(TAU, "tau")
 
-typedef enum psdmp_block {
-#define PSDMP_INPUT_ENUM(id, name) PSDMP_IN_##id,
-  PSDMP_INPUT_LIST(PSDMP_INPUT_ENUM)
-#undef PSDMP_INPUT_ENUM
-  PSDMP_IN_COUNT
-} psdmp_block;
+typedef enum psdmp_codegen_block {
+#define PSDMP_CODEGEN_INPUT_ENUM(id, name) PSDMP_CODEGEN_IN_##id,
+  PSDMP_CODEGEN_INPUT_LIST(PSDMP_CODEGEN_INPUT_ENUM)
+#undef PSDMP_CODEGEN_INPUT_ENUM
+  PSDMP_CODEGEN_IN_COUNT
+} psdmp_codegen_block;
 
 /* A named array of outputs, in the order of the C arguments. */
-typedef struct psdmp_result {
+typedef struct psdmp_codegen_result {
   const char *name; /* "tau" */
   int first, count; /* into output */
-} psdmp_result;
+} psdmp_codegen_result;
 
-/* One function: arguments in the order of psdmp_block (those with length > 0), then results. */
-typedef struct psdmp_program {
+/* One function: arguments in the order of psdmp_codegen_block (those with length > 0), then results. */
+typedef struct psdmp_codegen_program {
   psdm_code_function function;
   const char *name;             /* "inverse" */
   const char *method;           /* "recursive" or "expanded" */
   psdm_graph *graph;            /* owned */
-  int length[PSDMP_IN_COUNT];   /* 0: not an argument */
-  psdmp_result result[3];
+  int length[PSDMP_CODEGEN_IN_COUNT];   /* 0: not an argument */
+  psdmp_codegen_result result[3];
   int results;
   psdm_ref *output;             /* owned by the arena of the bundle */
   size_t outputs;
   psdm_ref *inner;              /* linearize_forward, many joints: M^-1, then rows of dtau/dq and dtau/dqd side by side, from which scalar code makes the results by a loop;
                                  * NULL: straight-line. As many as outputs. */
-  psdm_ref *early, *late;       /* linearize_forward for GPUs, in two stages: what psdmp_linearize_stages makes, psdmp_stage_values and 2 n n; NULL: in one */
+  psdm_ref *early, *late;       /* linearize_forward for GPUs, in two stages: what psdmp_codegen_linearize_stages makes, psdmp_codegen_stage_values and 2 n n; NULL: in one */
   psdm_cost cost;                  /* of the outputs */
   double error;                    /* largest difference from the recursions when it was made (check.c), relative */
-} psdmp_program;
+} psdmp_codegen_program;
 
 /* ---- the two ways to build a function's graph: both fill every field of program but cost, from a clean program ---- */
 
 /* base: the base parameters (psdm_params_derive is enough); its theta is what theta means as an argument. theta (l): values to bake, may be
  * NULL when they are an argument or the function has none. plain: inertias move only along what each joint alone leaves free, which is exact, and not by
  * the base parameters' formulas, which may have lost digits. */
-psdm_status psdmp_build_recursive(const psdm_robot *robot, const psdm_model *base, const double *theta, const psdm_code_options *options,
-                                  psdm_code_function function, bool plain, psdmp_arena *arena, psdmp_program *program, psdm_error *error);
+psdm_status psdmp_codegen_build_recursive(const psdm_robot *robot, const psdm_model *base, const double *theta, const psdm_code_options *options,
+                                  psdm_code_function function, bool plain, psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error);
 
 /* model: the derived functions. limit (operations, 0: none): gives up with program->graph NULL once it is exceeded. */
-psdm_status psdmp_build_expanded(const psdm_robot *robot, const psdm_model *model, const double *theta,
-                                 const psdm_code_options *options, psdm_code_function function, long limit, psdmp_arena *arena, psdmp_program *program, psdm_error *error);
+psdm_status psdmp_codegen_build_expanded(const psdm_robot *robot, const psdm_model *model, const double *theta,
+                                 const psdm_code_options *options, psdm_code_function function, long limit, psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error);
 
 /* Arguments and results of a function, its outputs array and an empty graph allocated; shared by the two. l: base parameters. */
-psdm_status psdmp_program_shape(const psdm_robot *robot, int l, const psdm_code_options *options, psdm_code_function function,
-                                psdmp_arena *arena, psdmp_program *program, psdm_error *error);
+psdm_status psdmp_codegen_program_shape(const psdm_robot *robot, int l, const psdm_code_options *options, psdm_code_function function,
+                                psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error);
 
 /* What the first stage of linearize_forward hands to the second: qdd and one triangle of M^-1. */
-int psdmp_stage_values(int n);
+int psdmp_codegen_stage_values(int n);
 
 /* The robot under a gravity that no joint is aligned with; shares all else. */
-psdm_robot psdmp_any_gravity(const psdm_robot *robot);
+psdm_robot psdmp_codegen_any_gravity(const psdm_robot *robot);
 
 /* Refuses what no wrapper can pass on, and adds the functions that the wrappers of options->wraps need. */
-psdm_status psdmp_wrap_options(psdm_code_options *options, psdm_error *error);
+psdm_status psdmp_codegen_wrap_options(psdm_code_options *options, psdm_error *error);
 
 /* ---- check.c: nothing is handed over unchecked ---- */
 
-struct psdmp_trial;
+struct psdmp_codegen_trial;
 
-/* Computes a program's outputs in its own way. input: psdmp_block by psdmp_block. */
-typedef void (*psdmp_runner)(void *user, const psdmp_program *p, const double *input, double *out);
+/* Computes a program's outputs in its own way. input: psdmp_codegen_block by psdmp_codegen_block. */
+typedef void (*psdmp_codegen_runner)(void *user, const psdmp_codegen_program *p, const double *input, double *out);
 
 /* Largest difference from the recursions over the states of a trial, relative to the largest number of its kind and, where M is inverted, to what M's
  * condition takes; INFINITY where something is no number. */
-psdm_status psdmp_trial_error(struct psdmp_trial *t, const psdmp_program *p, psdmp_runner run, void *user, double *error);
+psdm_status psdmp_codegen_trial_error(struct psdmp_codegen_trial *t, const psdmp_codegen_program *p, psdmp_codegen_runner run, void *user, double *error);
 
 /* The same for a program's graph, in every form that is written of it, into p->error; PSDM_E_SINGULAR where the function does not exist. */
-psdm_status psdmp_program_check(struct psdmp_trial *t, psdmp_program *p);
+psdm_status psdmp_codegen_program_check(struct psdmp_codegen_trial *t, psdmp_codegen_program *p);
 
-/* psdmp_build_recursive and its check; plainly, too, where that is more exact. */
-psdm_status psdmp_build_precise(psdm_code *code, psdm_code_function function, struct psdmp_trial *t, psdmp_arena *arena, psdmp_program *best, psdm_error *error);
+/* psdmp_codegen_build_recursive and its check; plainly, too, where that is more exact. */
+psdm_status psdmp_codegen_build_precise(psdm_code *code, psdm_code_function function, struct psdmp_codegen_trial *t, psdmp_base_arena *arena, psdmp_codegen_program *best, psdm_error *error);
 
 /* Beyond it a program is refused: of double, of float. */
-double psdmp_tolerance(const psdm_code *code);
+double psdmp_codegen_tolerance(const psdm_code *code);
 
 /* A bundle of functions, ready to be written. */
 struct psdm_code {
-  psdmp_arena arena;                               /* owns everything below but graphs and model */
+  psdmp_base_arena arena;                               /* owns everything below but graphs and model */
   psdm_code_options options;                       /* functions filled in; prefix checked, a C identifier */
   const psdm_robot *robot;                         /* the caller's; must outlive the code */
   psdm_model *model;                               /* owned: base parameters, functions too when they were derived */
@@ -111,7 +111,7 @@ struct psdm_code {
   int notes;
   unsigned omitted;                                /* optional functions that do not exist for this robot */
   int programs;
-  psdmp_program program[PSDM_CODE_FUNCTIONS];      /* those asked for, in the order of the enum */
+  psdmp_codegen_program program[PSDM_CODE_FUNCTIONS];      /* those asked for, in the order of the enum */
 };
 
 #include "codegen/trial.h"

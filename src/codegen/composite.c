@@ -4,86 +4,86 @@
 #include "codegen/trace_priv.h"
 
 /* S += p h^T + h p^T + m p p^T, h += m p: the origin moves by -p */
-void psdmp_shift_inertia(psdmp_trace *t, psdmp_sym p, psdm_ref s[10]) {
-  psdm_ref m = s[PSDMP_M], hx = s[PSDMP_HX], hy = s[PSDMP_HY], hz = s[PSDMP_HZ];
-  psdmp_sym h = {ADD(hx, MUL(m, p.x)), ADD(hy, MUL(m, p.y)), ADD(hz, MUL(m, p.z))}; /* the new first moment */
-  s[PSDMP_SXX] = ADD(s[PSDMP_SXX], MUL(p.x, ADD(hx, h.x)));
-  s[PSDMP_SYY] = ADD(s[PSDMP_SYY], MUL(p.y, ADD(hy, h.y)));
-  s[PSDMP_SZZ] = ADD(s[PSDMP_SZZ], MUL(p.z, ADD(hz, h.z)));
-  s[PSDMP_SXY] = ADD(s[PSDMP_SXY], ADD(MUL(p.x, hy), MUL(p.y, h.x)));
-  s[PSDMP_SXZ] = ADD(s[PSDMP_SXZ], ADD(MUL(p.x, hz), MUL(p.z, h.x)));
-  s[PSDMP_SYZ] = ADD(s[PSDMP_SYZ], ADD(MUL(p.y, hz), MUL(p.z, h.y)));
-  s[PSDMP_HX] = h.x;
-  s[PSDMP_HY] = h.y;
-  s[PSDMP_HZ] = h.z;
+void psdmp_codegen_shift_inertia(psdmp_codegen_trace *t, psdmp_codegen_sym p, psdm_ref s[10]) {
+  psdm_ref m = s[PSDMP_CODEGEN_M], hx = s[PSDMP_CODEGEN_HX], hy = s[PSDMP_CODEGEN_HY], hz = s[PSDMP_CODEGEN_HZ];
+  psdmp_codegen_sym h = {ADD(hx, MUL(m, p.x)), ADD(hy, MUL(m, p.y)), ADD(hz, MUL(m, p.z))}; /* the new first moment */
+  s[PSDMP_CODEGEN_SXX] = ADD(s[PSDMP_CODEGEN_SXX], MUL(p.x, ADD(hx, h.x)));
+  s[PSDMP_CODEGEN_SYY] = ADD(s[PSDMP_CODEGEN_SYY], MUL(p.y, ADD(hy, h.y)));
+  s[PSDMP_CODEGEN_SZZ] = ADD(s[PSDMP_CODEGEN_SZZ], MUL(p.z, ADD(hz, h.z)));
+  s[PSDMP_CODEGEN_SXY] = ADD(s[PSDMP_CODEGEN_SXY], ADD(MUL(p.x, hy), MUL(p.y, h.x)));
+  s[PSDMP_CODEGEN_SXZ] = ADD(s[PSDMP_CODEGEN_SXZ], ADD(MUL(p.x, hz), MUL(p.z, h.x)));
+  s[PSDMP_CODEGEN_SYZ] = ADD(s[PSDMP_CODEGEN_SYZ], ADD(MUL(p.y, hz), MUL(p.z, h.y)));
+  s[PSDMP_CODEGEN_HX] = h.x;
+  s[PSDMP_CODEGEN_HY] = h.y;
+  s[PSDMP_CODEGEN_HZ] = h.z;
 }
 
 /* P -> Rx(alpha) P Rx(alpha)^T */
-void psdmp_untilt_inertia(psdmp_trace *t, const psdmp_chain_body *body, psdm_ref s[10]) {
-  psdm_ref sine = NUM(body->sa), cosine = NUM(body->ca), yy = s[PSDMP_SYY], zz = s[PSDMP_SZZ], yz = s[PSDMP_SYZ];
-  psdmp_sym h = {t->zero, s[PSDMP_HY], s[PSDMP_HZ]}, x = {t->zero, s[PSDMP_SXY], s[PSDMP_SXZ]};
+void psdmp_codegen_untilt_inertia(psdmp_codegen_trace *t, const psdmp_codegen_chain_body *body, psdm_ref s[10]) {
+  psdm_ref sine = NUM(body->sa), cosine = NUM(body->ca), yy = s[PSDMP_CODEGEN_SYY], zz = s[PSDMP_CODEGEN_SZZ], yz = s[PSDMP_CODEGEN_SYZ];
+  psdmp_codegen_sym h = {t->zero, s[PSDMP_CODEGEN_HY], s[PSDMP_CODEGEN_HZ]}, x = {t->zero, s[PSDMP_CODEGEN_SXY], s[PSDMP_CODEGEN_SXZ]};
   if (body->ca == 0) { /* a quarter turn: nothing but signs */
-    s[PSDMP_SYY] = zz;
-    s[PSDMP_SZZ] = yy;
-    s[PSDMP_SYZ] = NEG(yz);
+    s[PSDMP_CODEGEN_SYY] = zz;
+    s[PSDMP_CODEGEN_SZZ] = yy;
+    s[PSDMP_CODEGEN_SYZ] = NEG(yz);
   } else {
     psdm_ref k = ADD(MUL(SUB(yy, zz), sine), MUL(ADD(yz, yz), cosine)), ks = MUL(k, sine);
-    s[PSDMP_SYY] = SUB(yy, ks);
-    s[PSDMP_SZZ] = ADD(zz, ks);
-    s[PSDMP_SYZ] = SUB(MUL(k, cosine), yz);
+    s[PSDMP_CODEGEN_SYY] = SUB(yy, ks);
+    s[PSDMP_CODEGEN_SZZ] = ADD(zz, ks);
+    s[PSDMP_CODEGEN_SYZ] = SUB(MUL(k, cosine), yz);
   }
-  psdmp_untilt(t, body, &h);
-  psdmp_untilt(t, body, &x);
-  s[PSDMP_HY] = h.y;
-  s[PSDMP_HZ] = h.z;
-  s[PSDMP_SXY] = x.y;
-  s[PSDMP_SXZ] = x.z;
+  psdmp_codegen_untilt(t, body, &h);
+  psdmp_codegen_untilt(t, body, &x);
+  s[PSDMP_CODEGEN_HY] = h.y;
+  s[PSDMP_CODEGEN_HZ] = h.z;
+  s[PSDMP_CODEGEN_SXY] = x.y;
+  s[PSDMP_CODEGEN_SXZ] = x.z;
 }
 
-static void turn_between(psdmp_trace *t, const double *from, const double *to, psdm_ref s[10]) {
-  double form[PSDMP_CODE_JOINTS + 1];
+static void turn_between(psdmp_codegen_trace *t, const double *from, const double *to, psdm_ref s[10]) {
+  double form[PSDMP_CODEGEN_CODE_JOINTS + 1];
   bool same = true;
-  psdmp_form_between(t, to, from, form);
+  psdmp_codegen_form_between(t, to, from, form);
   for (int i = 0; i <= t->chain->n; i++) same &= form[i] == 0;
-  if (!same) psdmp_turn_inertia(t, form, s);
+  if (!same) psdmp_codegen_turn_inertia(t, form, s);
 }
 
 /* a composite inertia in a body's `at` frame as one in its parent's */
-static void carry_inertia(psdmp_trace *t, int b, psdm_ref s[10]) {
-  const psdmp_chain_body *body = &t->chain->body[b];
-  const psdmp_trace_body *k = &t->body[b], *parent = &t->body[body->parent];
-  psdm_ref along = ADD(NUM(body->parallel ? 0 : body->d), body->prismatic ? psdmp_form_of(t, PSDMP_IN_Q, body->slide, true) : t->zero);
-  psdmp_sym up = {t->zero, t->zero, along};
+static void carry_inertia(psdmp_codegen_trace *t, int b, psdm_ref s[10]) {
+  const psdmp_codegen_chain_body *body = &t->chain->body[b];
+  const psdmp_codegen_trace_body *k = &t->body[b], *parent = &t->body[body->parent];
+  psdm_ref along = ADD(NUM(body->parallel ? 0 : body->d), body->prismatic ? psdmp_codegen_form_of(t, PSDMP_CODEGEN_IN_Q, body->slide, true) : t->zero);
+  psdmp_codegen_sym up = {t->zero, t->zero, along};
   if (body->parallel) {
     turn_between(t, k->at, parent->via, s);
-    psdmp_shift_inertia(t, up, s);
+    psdmp_codegen_shift_inertia(t, up, s);
   } else {
-    double form[PSDMP_CODE_JOINTS + 1];
-    psdmp_normal_frame(t, b, form);
+    double form[PSDMP_CODEGEN_CODE_JOINTS + 1];
+    psdmp_codegen_normal_frame(t, b, form);
     turn_between(t, k->at, t->still, s);
-    psdmp_shift_inertia(t, up, s);
-    psdmp_untilt_inertia(t, body, s);
+    psdmp_codegen_shift_inertia(t, up, s);
+    psdmp_codegen_untilt_inertia(t, body, s);
     turn_between(t, form, parent->via, s);
   }
-  psdmp_shift_inertia(t, psdmp_way(t, b), s);
+  psdmp_codegen_shift_inertia(t, psdmp_codegen_way(t, b), s);
   turn_between(t, parent->via, parent->at, s);
 }
 
 /* what a unit acceleration of the joint asks for: f = z x h, n = S-terms; or f = m z, n = h x z */
-static void unit_wrench(psdmp_trace *t, int b, const psdm_ref s[10], psdmp_sym *f, psdmp_sym *n) {
+static void unit_wrench(psdmp_codegen_trace *t, int b, const psdm_ref s[10], psdmp_codegen_sym *f, psdmp_codegen_sym *n) {
   if (t->chain->body[b].prismatic) {
-    *f = (psdmp_sym){t->zero, t->zero, s[PSDMP_M]};
-    *n = (psdmp_sym){s[PSDMP_HY], NEG(s[PSDMP_HX]), t->zero};
+    *f = (psdmp_codegen_sym){t->zero, t->zero, s[PSDMP_CODEGEN_M]};
+    *n = (psdmp_codegen_sym){s[PSDMP_CODEGEN_HY], NEG(s[PSDMP_CODEGEN_HX]), t->zero};
   } else {
-    *f = (psdmp_sym){NEG(s[PSDMP_HY]), s[PSDMP_HX], t->zero};
-    *n = (psdmp_sym){NEG(s[PSDMP_SXZ]), NEG(s[PSDMP_SYZ]), ADD(s[PSDMP_SXX], s[PSDMP_SYY])};
+    *f = (psdmp_codegen_sym){NEG(s[PSDMP_CODEGEN_HY]), s[PSDMP_CODEGEN_HX], t->zero};
+    *n = (psdmp_codegen_sym){NEG(s[PSDMP_CODEGEN_SXZ]), NEG(s[PSDMP_CODEGEN_SYZ]), ADD(s[PSDMP_CODEGEN_SXX], s[PSDMP_CODEGEN_SYY])};
   }
 }
 
 /* entry (i, j) of the tree's mass matrix to the independent joints: G^T M G, upper triangle of tree entries, both of the result */
-static void spread(psdmp_trace *t, int i, int j, psdm_ref value, psdm_ref *M) {
+static void spread(psdmp_codegen_trace *t, int i, int j, psdm_ref value, psdm_ref *M) {
   const psdm_robot *r = t->chain->robot;
-  const psdmp_chain_body *bi = &t->chain->body[i], *bj = &t->chain->body[j];
+  const psdmp_codegen_chain_body *bi = &t->chain->body[i], *bj = &t->chain->body[j];
   double scale = bi->sign * bj->sign / (bi->prismatic ? t->chain->unit : 1) / (bj->prismatic ? t->chain->unit : 1);
   for (int e = r->g_row[i]; e < r->g_row[i + 1]; e++)
     for (int c = r->g_row[j]; c < r->g_row[j + 1]; c++) {
@@ -96,29 +96,29 @@ static void spread(psdmp_trace *t, int i, int j, psdm_ref value, psdm_ref *M) {
     }
 }
 
-void psdmp_add_drives(psdmp_trace *t, psdm_ref *M) {
+void psdmp_codegen_add_drives(psdmp_codegen_trace *t, psdm_ref *M) {
   const psdm_robot *r = t->chain->robot;
   for (int d = 0; d < r->drives; d++) {
-    psdm_ref Ia = psdmp_inertia_entry(t, 10 * t->chain->bodies + d);
+    psdm_ref Ia = psdmp_codegen_inertia_entry(t, 10 * t->chain->bodies + d);
     for (int i = 0; i < r->n; i++)
       for (int j = 0; j < r->n; j++) M[i * r->n + j] = ADD(M[i * r->n + j], MUL(NUM(r->drive[d].a[i] * r->drive[d].a[j]), Ia));
   }
 }
 
-void psdmp_mass_matrix(psdmp_trace *t, psdm_ref *M) {
-  const psdmp_chain *chain = t->chain;
+void psdmp_codegen_mass_matrix(psdmp_codegen_trace *t, psdm_ref *M) {
+  const psdmp_codegen_chain *chain = t->chain;
   int n = chain->n;
-  psdm_ref composite[PSDMP_CODE_JOINTS][10];
+  psdm_ref composite[PSDMP_CODEGEN_CODE_JOINTS][10];
   for (int i = 0; i < n * n; i++) M[i] = t->zero;
-  for (int b = 0; b < chain->bodies; b++) psdmp_inertia_in(t, b, t->body[b].at, composite[b]);
+  for (int b = 0; b < chain->bodies; b++) psdmp_codegen_inertia_in(t, b, t->body[b].at, composite[b]);
   for (int b = chain->bodies - 1; b >= 0; b--) {
     psdm_ref s[10];
     int parent = chain->body[b].parent;
-    psdmp_sym f, n3;
+    psdmp_codegen_sym f, n3;
     unit_wrench(t, b, composite[b], &f, &n3);
     spread(t, b, b, chain->body[b].prismatic ? f.z : n3.z, M);
     for (int i = b, up = parent; up >= 0; i = up, up = chain->body[up].parent) {
-      psdmp_carry_wrench(t, i, NULL, NULL, &f, &n3);
+      psdmp_codegen_carry_wrench(t, i, NULL, NULL, &f, &n3);
       spread(t, up, b, chain->body[up].prismatic ? f.z : n3.z, M);
     }
     if (parent < 0) continue;
@@ -126,11 +126,11 @@ void psdmp_mass_matrix(psdmp_trace *t, psdm_ref *M) {
     carry_inertia(t, b, s);
     for (int i = 0; i < 10; i++) composite[parent][i] = ADD(composite[parent][i], s[i]);
   }
-  psdmp_add_drives(t, M);
+  psdmp_codegen_add_drives(t, M);
 }
 
 /* M = L^T D L from the tips: branches keep their zeros (Featherstone 2005). L_ki goes into the upper triangle, 1 / D_k into inverse. */
-static void factorise(psdmp_trace *t, psdm_ref *M, psdm_ref *inverse) {
+static void factorise(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *inverse) {
   int n = t->chain->n;
   for (int k = n - 1; k >= 0; k--) {
     inverse[k] = psdm_recip(t->g, M[k * n + k]);
@@ -143,9 +143,9 @@ static void factorise(psdmp_trace *t, psdm_ref *M, psdm_ref *inverse) {
 }
 
 /* x = M^-1 x. M is overwritten. */
-void psdmp_solve_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *x) {
+void psdmp_codegen_solve_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *x) {
   int n = t->chain->n;
-  psdm_ref inverse[PSDMP_CODE_JOINTS];
+  psdm_ref inverse[PSDMP_CODEGEN_CODE_JOINTS];
   factorise(t, M, inverse);
   for (int k = n - 1; k >= 0; k--)
     for (int i = k - 1; i >= 0; i--) x[i] = SUB(x[i], MUL(M[i * n + k], x[k]));
@@ -156,9 +156,9 @@ void psdmp_solve_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *x) {
 }
 
 /* M^-1 = L^-1 D^-1 L^-T, row by row from the base: row k below the diagonal is minus L's row times what is there already */
-void psdmp_inverse_mass(psdmp_trace *t, psdm_ref *M, psdm_ref *Minv) {
+void psdmp_codegen_inverse_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *Minv) {
   int n = t->chain->n;
-  psdm_ref inverse[PSDMP_CODE_JOINTS];
+  psdm_ref inverse[PSDMP_CODEGEN_CODE_JOINTS];
   factorise(t, M, inverse);
   for (int k = 0; k < n; k++) {
     for (int j = 0; j < k; j++) {

@@ -28,7 +28,7 @@ static void solve(psdm_graph *g, int n, psdm_ref *M, psdm_ref *b) {
 }
 
 static void finish_forward(psdm_graph *g, int n, psdm_ref *value, psdm_ref *qdd) {
-  for (int i = 0; i < n; i++) qdd[i] = psdm_sub(g, psdm_input(g, PSDMP_IN_TAU * PSDMP_BLOCK + i), value[i]);
+  for (int i = 0; i < n; i++) qdd[i] = psdm_sub(g, psdm_input(g, PSDMP_CODEGEN_IN_TAU * PSDMP_CODEGEN_BLOCK + i), value[i]);
   solve(g, n, value + n, qdd);
 }
 
@@ -43,7 +43,7 @@ static void finish_regressor(psdm_graph *g, const psdm_model *m, const psdm_code
   psdm_ref zero = psdm_const(g, 0);
   for (int i = 0; i < n; i++) {
     psdm_ref *row = Y + i * columns, *extra = row + l;
-    psdm_ref qd = psdm_input(g, PSDMP_IN_QD * PSDMP_BLOCK + i);
+    psdm_ref qd = psdm_input(g, PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK + i);
     memcpy(row, value + i * l, (size_t)l * sizeof *row);
     for (int j = l; j < columns; j++) row[j] = zero;
     if (o->friction_columns) {
@@ -51,7 +51,7 @@ static void finish_regressor(psdm_graph *g, const psdm_model *m, const psdm_code
       extra[n + i] = qd;
       extra += 2 * n;
     }
-    if (o->drive_columns) extra[i] = psdm_input(g, PSDMP_IN_QDD * PSDMP_BLOCK + i);
+    if (o->drive_columns) extra[i] = psdm_input(g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i);
   }
 }
 
@@ -68,7 +68,7 @@ static psdm_status finish_energy(const psdm_robot *robot, const psdm_model *m, c
   }
   energy[0] = value[0];
   energy[1] = psdm_add(g, psdm_const(g, potential), value[1]);
-  return status ? psdmp_fail(error, status, NULL, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, NULL, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
 /* ---- the program ---- */
@@ -82,11 +82,11 @@ static psdm_status refuse(const psdm_code_options *o, const psdm_model *m, psdm_
   if (o->gravity_argument) why = "the closed form has gravity's direction inside; gravity as an argument needs the recursive method";
   if (o->payload_argument || o->wrench_argument) why = "the closed form knows no payload or wrench beside the robot; use the recursive method";
   if (!m->p || m->n > MOST_JOINTS) why = "the model has no functions; derive it with psdm_model_derive";
-  return why ? psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%s", why) : PSDM_OK;
+  return why ? psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%s", why) : PSDM_OK;
 }
 
 static psdm_status finish(const psdm_robot *robot, const psdm_model *m, const psdm_code_options *o, const double *theta, psdm_ref *value,
-                          psdmp_arena *arena, psdmp_program *p, psdm_error *error) {
+                          psdmp_base_arena *arena, psdmp_codegen_program *p, psdm_error *error) {
   psdm_graph *g = p->graph;
   switch (p->function) {
     case PSDM_CODE_FORWARD: finish_forward(g, m->n, value, p->output); break;
@@ -98,9 +98,9 @@ static psdm_status finish(const psdm_robot *robot, const psdm_model *m, const ps
   return PSDM_OK;
 }
 
-static bool rounds_well(const psdmp_found *f) { return f->rounding <= PSDMP_ROUNDING_MOST; }
+static bool rounds_well(const psdmp_codegen_found *f) { return f->rounding <= PSDMP_CODEGEN_ROUNDING_MOST; }
 
-static bool is_better(const psdmp_found *f, const psdmp_found *than) {
+static bool is_better(const psdmp_codegen_found *f, const psdmp_codegen_found *than) {
   if (rounds_well(f) != rounds_well(than)) return rounds_well(f);
   return rounds_well(f) ? f->operations < than->operations : f->rounding < than->rounding;
 }
@@ -108,49 +108,49 @@ static bool is_better(const psdmp_found *f, const psdmp_found *than) {
 /* One or two ways to write the same polynomials: base parameters multiplied into the coefficients, or, so that the simple numbers of P
  * stay simple, as a mode of their own whose values are numbers. *value: the better's; NULL when none is within the limit, or where there is one, meaning
  * that there is another method, when none rounds well. */
-static psdm_status nest(const psdmp_variables *v, const double *theta, psdm_code_function function, long limit, psdmp_arena *scratch,
+static psdm_status nest(const psdmp_codegen_variables *v, const double *theta, psdm_code_function function, long limit, psdmp_base_arena *scratch,
                         psdm_graph *g, psdm_ref **value) {
   const double *coefficients[] = {NULL, theta};
-  psdmp_sums sums[2];
-  psdmp_found found[2];
+  psdmp_codegen_sums sums[2];
+  psdmp_codegen_found found[2];
   int best = -1;
   *value = NULL;
   for (int k = 0; k < (theta ? 2 : 1); k++) {
     bool hopeless;
-    if (!psdmp_polynomials(v->model, function, coefficients[k], scratch, &sums[k])) return PSDM_E_MEMORY;
-    psdm_status status = psdmp_nest_search(&sums[k], v, limit, scratch->allocator, &found[k], &hopeless);
+    if (!psdmp_codegen_polynomials(v->model, function, coefficients[k], scratch, &sums[k])) return PSDM_E_MEMORY;
+    psdm_status status = psdmp_codegen_nest_search(&sums[k], v, limit, scratch->allocator, &found[k], &hopeless);
     if (status) return status;
     if (limit && !rounds_well(&found[k])) continue;
     if (!hopeless && (best < 0 || is_better(&found[k], &found[best]))) best = k;
   }
   if (best < 0) return PSDM_OK;
-  *value = psdmp_arena_alloc(scratch, (sums[best].outputs + 1) * sizeof **value);
-  return *value && psdmp_nest(&sums[best], v, &found[best].nesting, scratch->allocator, g, *value) ? PSDM_OK : PSDM_E_MEMORY;
+  *value = psdmp_base_arena_alloc(scratch, (sums[best].outputs + 1) * sizeof **value);
+  return *value && psdmp_codegen_nest(&sums[best], v, &found[best].nesting, scratch->allocator, g, *value) ? PSDM_OK : PSDM_E_MEMORY;
 }
 
-psdm_status psdmp_build_expanded(const psdm_robot *robot, const psdm_model *m, const double *theta, const psdm_code_options *o,
-                                 psdm_code_function function, long limit, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
-  *program = (psdmp_program){0};
+psdm_status psdmp_codegen_build_expanded(const psdm_robot *robot, const psdm_model *m, const double *theta, const psdm_code_options *o,
+                                 psdm_code_function function, long limit, psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
+  *program = (psdmp_codegen_program){0};
   psdm_status status = refuse(o, m, function, error);
   if (status) return status;
   if (keeps_theta(o, function)) theta = NULL;
-  if (!theta && !keeps_theta(o, function)) return psdmp_fail(error, PSDM_E_MISSING, NULL, 0, 0, "base parameters without values cannot be built in");
+  if (!theta && !keeps_theta(o, function)) return psdmp_base_fail(error, PSDM_E_MISSING, NULL, 0, 0, "base parameters without values cannot be built in");
   /* about a dozen functions go into one operation at best */
   if (limit && m->p > 12 * limit) return PSDM_OK;
-  status = psdmp_program_shape(robot, m->l, o, function, arena, program, error);
+  status = psdmp_codegen_program_shape(robot, m->l, o, function, arena, program, error);
   if (status) return status;
   program->method = "expanded";
-  psdmp_arena scratch = {.allocator = arena->allocator};
-  psdmp_variables v = {m, o->sincos == PSDM_SINCOS_CALLER, theta};
+  psdmp_base_arena scratch = {.allocator = arena->allocator};
+  psdmp_codegen_variables v = {m, o->sincos == PSDM_SINCOS_CALLER, theta};
   psdm_ref *value;
   status = nest(&v, theta, function, limit, &scratch, program->graph, &value);
   if (!status && value) status = finish(robot, m, o, theta, value, arena, program, error);
   if (!status) status = psdm_graph_status(program->graph);
-  if (status == PSDM_E_MEMORY) psdmp_fail(error, status, NULL, 0, 0, "out of memory while generating code");
+  if (status == PSDM_E_MEMORY) psdmp_base_fail(error, status, NULL, 0, 0, "out of memory while generating code");
   if (status || !value) {
     psdm_graph_free(program->graph);
     program->graph = NULL;
   }
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   return status;
 }

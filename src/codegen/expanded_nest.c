@@ -11,7 +11,7 @@
 
 #include "codegen/expanded_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array_raw(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array_raw(arena, count, sizeof(type)))
 
 /* a sparse polynomial over the monomials that are left at a level */
 typedef struct row {
@@ -52,9 +52,9 @@ typedef struct level {
 } level;
 
 typedef struct nest {
-  const psdmp_sums *sums;
-  const psdmp_nesting *how;
-  psdmp_arena *arena;
+  const psdmp_codegen_sums *sums;
+  const psdmp_codegen_nesting *how;
+  psdmp_base_arena *arena;
   monomials *at;       /* (length + 1) */
   level *levels;       /* (length) */
   uint32_t *first;     /* (monomials) number at the outermost level */
@@ -64,12 +64,12 @@ typedef struct nest {
 
 /* numbers for the pairs (option, rest) in ascending order, found by marking a table */
 static bool number_level(nest *n, int k, uint32_t *id) {
-  const psdmp_sums *s = n->sums;
+  const psdmp_codegen_sums *s = n->sums;
   int mode = n->how->order[k];
   uint32_t rest = n->at[k + 1].count;
   size_t places = (size_t)s->options[mode] * rest;
-  psdmp_arena scratch = {.allocator = n->arena->allocator};
-  uint32_t *table = psdmp_arena_alloc(&scratch, places * sizeof *table), count = 0;
+  psdmp_base_arena scratch = {.allocator = n->arena->allocator};
+  uint32_t *table = psdmp_base_arena_alloc(&scratch, places * sizeof *table), count = 0;
   if (!table) return false;
   for (uint32_t f = 0; f < s->monomials; f++) {
     id[f] += s->option[(size_t)f * (size_t)s->modes + (size_t)mode] * rest;
@@ -83,14 +83,14 @@ static bool number_level(nest *n, int k, uint32_t *id) {
   for (size_t p = 0; ok && p < places; p++)
     if (table[p]) m->option[table[p] - 1] = (unsigned short)(p / rest), m->next[table[p] - 1] = (uint32_t)(p % rest);
   for (uint32_t f = 0; f < s->monomials; f++) id[f] = table[id[f]] - 1;
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   return ok;
 }
 
 static bool number_monomials(nest *n) {
   int length = n->how->length;
   n->at = NEW(n->arena, length + 1, monomials);
-  n->first = psdmp_arena_alloc(n->arena, (n->sums->monomials + 1) * sizeof *n->first);
+  n->first = psdmp_base_arena_alloc(n->arena, (n->sums->monomials + 1) * sizeof *n->first);
   if (!n->at || !n->first) return false;
   n->at[length] = (monomials){.count = 1};
   for (int k = length - 1; k >= 0; k--)
@@ -100,7 +100,7 @@ static bool number_monomials(nest *n) {
 
 /* ---- rows ---- */
 
-static bool row_new(psdmp_arena *arena, uint32_t count, row *r) {
+static bool row_new(psdmp_base_arena *arena, uint32_t count, row *r) {
   *r = (row){.count = count, .room = count, .id = NEW(arena, count, uint32_t), .v = NEW(arena, count, double), .active = true};
   return r->id && r->v;
 }
@@ -117,8 +117,8 @@ static int by_id(const void *a, const void *b) {
 
 /* the outputs themselves, as rows of the outermost level */
 static row *output_rows(nest *n) {
-  const psdmp_sums *s = n->sums;
-  row *rows = psdmp_arena_alloc(n->arena, (s->outputs + 1) * sizeof *rows);
+  const psdmp_codegen_sums *s = n->sums;
+  row *rows = psdmp_base_arena_alloc(n->arena, (s->outputs + 1) * sizeof *rows);
   entry *sorted = NEW(n->arena, s->terms, entry);
   if (!rows || !sorted) return NULL;
   for (size_t t = 0; t < s->terms;) {
@@ -184,7 +184,7 @@ static bool split_rows(nest *n, const monomials *m, const row *parents, level *l
   *k = (kids){.slots = 16};
   while (k->slots < 2 * splits + 2) k->slots *= 2;
   k->rows = NEW(n->arena, splits, row);
-  k->slot = psdmp_arena_alloc(n->arena, k->slots * sizeof *k->slot);
+  k->slot = psdmp_base_arena_alloc(n->arena, k->slots * sizeof *k->slot);
   uint32_t *id = NEW(n->arena, m->count, uint32_t);
   l->split = NEW(n->arena, splits, split);
   l->split_start = NEW(n->arena, l->parents + 1, uint32_t);
@@ -221,7 +221,7 @@ typedef struct elimination {
     double factor;
   } *found;              /* entries of L, as they are found */
   size_t founds, found_room;
-  psdmp_arena *arena;
+  psdmp_base_arena *arena;
 } elimination;
 
 static bool find_factor(elimination *e, uint32_t kid, double factor) {
@@ -254,7 +254,7 @@ static int shortest_rows(const elimination *e, uint32_t *candidate) {
 }
 
 /* the pivot with the least fill, (row - 1)(column - 1), among the candidates' larger coefficients */
-static bool choose_pivot(const elimination *e, const psdmp_nesting *how, uint32_t *pivot_row, uint32_t *place) {
+static bool choose_pivot(const elimination *e, const psdmp_codegen_nesting *how, uint32_t *pivot_row, uint32_t *place) {
   uint32_t candidate[CANDIDATES];
   int count = shortest_rows(e, candidate);
   uint64_t best = UINT64_MAX;
@@ -338,7 +338,7 @@ static bool eliminate(elimination *e, uint32_t pivot_row, uint32_t place) {
 
 /* the entries of L by kid: found ones are by base already */
 static bool collect_mixes(nest *n, const elimination *e, level *l) {
-  l->mix_start = psdmp_arena_alloc(n->arena, (l->kids + 2) * sizeof *l->mix_start);
+  l->mix_start = psdmp_base_arena_alloc(n->arena, (l->kids + 2) * sizeof *l->mix_start);
   l->mix = NEW(n->arena, e->founds, mix);
   if (!l->mix_start || !l->mix) return false;
   for (size_t f = 0; f < e->founds; f++) l->mix_start[e->found[f].kid + 2]++;
@@ -349,7 +349,7 @@ static bool collect_mixes(nest *n, const elimination *e, level *l) {
 
 static bool eliminate_rows(nest *n, const kids *k, uint32_t columns, level *l, row **bases) {
   elimination e = {.rows = k->rows, .count = k->count, .columns = columns, .arena = n->arena};
-  e.column_count = psdmp_arena_alloc(n->arena, (columns + 1) * sizeof *e.column_count);
+  e.column_count = psdmp_base_arena_alloc(n->arena, (columns + 1) * sizeof *e.column_count);
   e.bases = NEW(n->arena, k->count, row);
   e.id = NEW(n->arena, columns, uint32_t);
   e.v = NEW(n->arena, columns, double);
@@ -399,7 +399,7 @@ typedef struct emitter {
   bool gauge;
   constants known;
   scaled *term; /* scratch: the longest sum */
-  psdmp_arena *arena;
+  psdmp_base_arena *arena;
 } emitter;
 
 static uint64_t cell_of(double x) {
@@ -414,7 +414,7 @@ static bool grow_constants(emitter *e) {
   constants *k = &e->known;
   uint32_t room = k->room ? 2 * k->room : 256;
   double *value = NEW(e->arena, room, double);
-  uint32_t *slot = psdmp_arena_alloc(e->arena, 4 * (size_t)room * sizeof *slot);
+  uint32_t *slot = psdmp_base_arena_alloc(e->arena, 4 * (size_t)room * sizeof *slot);
   if (!value || !slot) return false;
   if (k->count) memcpy(value, k->value, k->count * sizeof *value);
   *k = (constants){value, k->count, room, slot, 4 * room};
@@ -517,13 +517,13 @@ static void emit_level(emitter *e, const level *l, const psdm_ref *option, const
 }
 
 /* values of the options that occur in a mode */
-static psdm_ref *option_values(const nest *n, const psdmp_variables *v, psdm_graph *g, int mode) {
-  const psdmp_sums *s = n->sums;
-  psdm_ref *value = psdmp_arena_alloc(n->arena, (size_t)s->options[mode] * sizeof *value);
-  bool *occurs = psdmp_arena_alloc(n->arena, (size_t)s->options[mode] * sizeof *occurs);
+static psdm_ref *option_values(const nest *n, const psdmp_codegen_variables *v, psdm_graph *g, int mode) {
+  const psdmp_codegen_sums *s = n->sums;
+  psdm_ref *value = psdmp_base_arena_alloc(n->arena, (size_t)s->options[mode] * sizeof *value);
+  bool *occurs = psdmp_base_arena_alloc(n->arena, (size_t)s->options[mode] * sizeof *occurs);
   if (!value || !occurs) return NULL;
   for (uint32_t f = 0; f < s->monomials; f++) occurs[s->option[(size_t)f * (size_t)s->modes + (size_t)mode]] = true;
-  for (int o = 0; o < s->options[mode]; o++) value[o] = occurs[o] ? psdmp_mode_value(v, g, mode, o) : PSDM_REF_NONE;
+  for (int o = 0; o < s->options[mode]; o++) value[o] = occurs[o] ? psdmp_codegen_mode_value(v, g, mode, o) : PSDM_REF_NONE;
   return value;
 }
 
@@ -539,7 +539,7 @@ static uint32_t longest_sum(const nest *n) {
   return longest;
 }
 
-static bool emit(nest *n, const psdmp_variables *v, psdm_graph *g, psdm_ref *out) {
+static bool emit(nest *n, const psdmp_codegen_variables *v, psdm_graph *g, psdm_ref *out) {
   emitter e = {.graph = g, .gauge = n->how->gauge, .arena = n->arena};
   int length = n->how->length;
   scaled constant = {psdm_const(g, 1), 1}, *value = &constant;
@@ -558,17 +558,17 @@ static bool emit(nest *n, const psdmp_variables *v, psdm_graph *g, psdm_ref *out
 }
 
 /* polynomials without any variable are numbers */
-static bool emit_numbers(const psdmp_sums *s, psdm_graph *g, psdm_ref *out) {
+static bool emit_numbers(const psdmp_codegen_sums *s, psdm_graph *g, psdm_ref *out) {
   for (uint32_t i = 0; i < s->outputs; i++) out[i] = psdm_const(g, 0);
   for (size_t t = 0; t < s->terms; t++) out[s->term[t].output] = psdm_const(g, s->term[t].value);
   return psdm_graph_status(g) == PSDM_OK;
 }
 
-bool psdmp_nest(const psdmp_sums *sums, const psdmp_variables *v, const psdmp_nesting *how, const psdm_allocator *allocator, psdm_graph *graph,
+bool psdmp_codegen_nest(const psdmp_codegen_sums *sums, const psdmp_codegen_variables *v, const psdmp_codegen_nesting *how, const psdm_allocator *allocator, psdm_graph *graph,
                 psdm_ref *out) {
-  psdmp_arena arena = {.allocator = allocator};
+  psdmp_base_arena arena = {.allocator = allocator};
   nest n = {.sums = sums, .how = how, .arena = &arena};
   bool ok = how->length ? number_monomials(&n) && make_levels(&n) && emit(&n, v, graph, out) : emit_numbers(sums, graph, out);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return ok;
 }

@@ -3,8 +3,8 @@
  * A polynomial here is a sum of coefficient * product over modes of one option each. A mode is a group of variables that is
  * taken out at once: the sine and cosine of one joint (options 1 s c sc cc ...), the rates of one joint (1 qd qd^2 qdd), or all
  * rates (one option for every class), or the base parameters (one option for each). */
-#ifndef PSDMP_EXPANDED_H
-#define PSDMP_EXPANDED_H
+#ifndef PSDMP_CODEGEN_EXPANDED_H
+#define PSDMP_CODEGEN_EXPANDED_H
 
 #include "base/base.h"
 #include "codegen/codegen.h"
@@ -12,13 +12,13 @@
 
 /* ---- polynomials ---- */
 
-typedef struct psdmp_sum_term {
+typedef struct psdmp_codegen_sum_term {
   uint32_t output, monomial;
   double value;
-} psdmp_sum_term;
+} psdmp_codegen_sum_term;
 
-typedef struct psdmp_sums {
-  psdmp_arena *arena;
+typedef struct psdmp_codegen_sums {
+  psdmp_base_arena *arena;
   int modes;
   int *options;            /* (modes) values that a mode can take */
   bool *used;              /* (modes) some monomial has an option other than the first */
@@ -27,59 +27,59 @@ typedef struct psdmp_sums {
   unsigned short *option;  /* (monomials x modes) */
   uint32_t *slot, slots;   /* hash of the monomials: number + 1, 0: free */
   size_t terms, term_room;
-  psdmp_sum_term *term;    /* once finished: by output and monomial, each at most once, none zero */
+  psdmp_codegen_sum_term *term;    /* once finished: by output and monomial, each at most once, none zero */
   bool failed;             /* memory ended */
-} psdmp_sums;
+} psdmp_codegen_sums;
 
-bool psdmp_sums_start(psdmp_sums *sums, psdmp_arena *arena, int modes, const int *options, uint32_t outputs);
-void psdmp_sums_add(psdmp_sums *sums, uint32_t output, const unsigned short *option, double value);
-bool psdmp_sums_finish(psdmp_sums *sums); /* sorts, adds up, forgets zeros; false when memory has ended */
+bool psdmp_codegen_sums_start(psdmp_codegen_sums *sums, psdmp_base_arena *arena, int modes, const int *options, uint32_t outputs);
+void psdmp_codegen_sums_add(psdmp_codegen_sums *sums, uint32_t output, const unsigned short *option, double value);
+bool psdmp_codegen_sums_finish(psdmp_codegen_sums *sums); /* sorts, adds up, forgets zeros; false when memory has ended */
 
 /* ---- what the variables are ---- */
 
 /* The modes of a model's polynomials: joint j is mode j, its rates mode n + j, all rates mode 2n, base parameters mode 2n + 1. */
-typedef struct psdmp_variables {
+typedef struct psdmp_codegen_variables {
   const psdm_model *model;
   bool caller;         /* sines and cosines are inputs */
   const double *theta; /* base parameters that are numbers; NULL: inputs */
-} psdmp_variables;
+} psdmp_codegen_variables;
 
-enum { PSDMP_RATE_NONE, PSDMP_RATE_QD, PSDMP_RATE_QD2, PSDMP_RATE_QDD, PSDMP_RATES };
+enum { PSDMP_CODEGEN_RATE_NONE, PSDMP_CODEGEN_RATE_QD, PSDMP_CODEGEN_RATE_QD2, PSDMP_CODEGEN_RATE_QDD, PSDMP_CODEGEN_RATES };
 
-psdm_ref psdmp_mode_value(const psdmp_variables *v, psdm_graph *graph, int mode, int option);
+psdm_ref psdmp_codegen_mode_value(const psdmp_codegen_variables *v, psdm_graph *graph, int mode, int option);
 
 /* The polynomials of a function: the torques; forward: bias, then the mass matrix's upper triangle; energy: kinetic, potential from q = 0.
  * theta: multiplied into the coefficients; NULL: base parameters are a mode. */
-bool psdmp_polynomials(const psdm_model *model, psdm_code_function function, const double *theta, psdmp_arena *arena, psdmp_sums *sums);
+bool psdmp_codegen_polynomials(const psdm_model *model, psdm_code_function function, const double *theta, psdmp_base_arena *arena, psdmp_codegen_sums *sums);
 
 /* ---- nesting ---- */
 
 /* What may be tried. order: modes from the outermost to the innermost; either the single rates or all of them at once. */
-typedef struct psdmp_nesting {
+typedef struct psdmp_codegen_nesting {
   int length;
   int order[2 * 64 + 2];
   double threshold; /* least pivot, relative to its row */
   bool gauge;       /* scale intermediate sums so that most of their coefficients are one */
   bool late;        /* of equally good pivots, the last */
-} psdmp_nesting;
+} psdmp_codegen_nesting;
 
 /* Polynomials into the graph; out (outputs). False when memory has ended. */
-bool psdmp_nest(const psdmp_sums *sums, const psdmp_variables *v, const psdmp_nesting *nesting, const psdm_allocator *allocator,
+bool psdmp_codegen_nest(const psdmp_codegen_sums *sums, const psdmp_codegen_variables *v, const psdmp_codegen_nesting *nesting, const psdm_allocator *allocator,
                 psdm_graph *graph, psdm_ref *out);
 
 /* Tries orders, counts, keeps the cheapest of those that round well, or else the one that rounds best. Zero-initialise. */
-typedef struct psdmp_found {
-  psdmp_nesting nesting;
+typedef struct psdmp_codegen_found {
+  psdmp_codegen_nesting nesting;
   long operations;
-  double rounding; /* psdmp_rounding's bound */
-} psdmp_found;
+  double rounding; /* psdmp_codegen_rounding's bound */
+} psdmp_codegen_found;
 
 /* What rounding may take, in units of the roundoff and of each output's largest value: 1.5e-5 in float, 3e-14 in double. That is a bound; errors are a
  * tenth of it. The recursion has 10 to 100, the closed form of the shipped robots up to 150. */
-#define PSDMP_ROUNDING_MOST 256.0
+#define PSDMP_CODEGEN_ROUNDING_MOST 256.0
 
 /* limit (0: none): *hopeless, and the search ends, once it is clear that more operations are needed. */
-psdm_status psdmp_nest_search(const psdmp_sums *sums, const psdmp_variables *v, long limit, const psdm_allocator *allocator,
-                              psdmp_found *found, bool *hopeless);
+psdm_status psdmp_codegen_nest_search(const psdmp_codegen_sums *sums, const psdmp_codegen_variables *v, long limit, const psdm_allocator *allocator,
+                              psdmp_codegen_found *found, bool *hopeless);
 
 #endif

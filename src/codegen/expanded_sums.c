@@ -13,18 +13,18 @@ static uint32_t hash_of(const unsigned short *option, int modes) {
   return (uint32_t)(h ^ h >> 32);
 }
 
-static void place(psdmp_sums *s, uint32_t monomial) {
+static void place(psdmp_codegen_sums *s, uint32_t monomial) {
   uint32_t at = hash_of(&s->option[(size_t)monomial * (size_t)s->modes], s->modes) & (s->slots - 1);
   while (s->slot[at]) at = (at + 1) & (s->slots - 1);
   s->slot[at] = monomial + 1;
 }
 
 /* twice the room; the arena keeps what was there before, less than as much again */
-static bool grow_monomials(psdmp_sums *s) {
+static bool grow_monomials(psdmp_codegen_sums *s) {
   uint32_t room = s->monomial_room ? 2 * s->monomial_room : 256;
   size_t row = (size_t)s->modes * sizeof *s->option;
-  unsigned short *option = psdmp_arena_alloc_raw(s->arena, room * row);
-  uint32_t *slot = psdmp_arena_alloc(s->arena, 2 * (size_t)room * sizeof *slot);
+  unsigned short *option = psdmp_base_arena_alloc_raw(s->arena, room * row);
+  uint32_t *slot = psdmp_base_arena_alloc(s->arena, 2 * (size_t)room * sizeof *slot);
   if (!option || !slot) return false;
   if (s->monomials) memcpy(option, s->option, s->monomials * row);
   s->option = option;
@@ -35,7 +35,7 @@ static bool grow_monomials(psdmp_sums *s) {
   return true;
 }
 
-static uint32_t find_monomial(psdmp_sums *s, const unsigned short *option) {
+static uint32_t find_monomial(psdmp_codegen_sums *s, const unsigned short *option) {
   size_t row = (size_t)s->modes;
   if (s->monomials == s->monomial_room && !grow_monomials(s)) {
     s->failed = true;
@@ -50,20 +50,20 @@ static uint32_t find_monomial(psdmp_sums *s, const unsigned short *option) {
   return s->monomials - 1;
 }
 
-bool psdmp_sums_start(psdmp_sums *s, psdmp_arena *arena, int modes, const int *options, uint32_t outputs) {
-  *s = (psdmp_sums){.arena = arena, .modes = modes, .outputs = outputs};
-  s->options = psdmp_arena_alloc(arena, (size_t)modes * sizeof *s->options);
-  s->used = psdmp_arena_alloc(arena, (size_t)modes * sizeof *s->used);
+bool psdmp_codegen_sums_start(psdmp_codegen_sums *s, psdmp_base_arena *arena, int modes, const int *options, uint32_t outputs) {
+  *s = (psdmp_codegen_sums){.arena = arena, .modes = modes, .outputs = outputs};
+  s->options = psdmp_base_arena_alloc(arena, (size_t)modes * sizeof *s->options);
+  s->used = psdmp_base_arena_alloc(arena, (size_t)modes * sizeof *s->used);
   s->failed = !s->options || !s->used;
   if (!s->failed) memcpy(s->options, options, (size_t)modes * sizeof *options);
   return !s->failed;
 }
 
-void psdmp_sums_add(psdmp_sums *s, uint32_t output, const unsigned short *option, double value) {
+void psdmp_codegen_sums_add(psdmp_codegen_sums *s, uint32_t output, const unsigned short *option, double value) {
   if (s->failed || value == 0) return;
   if (s->terms == s->term_room) {
     size_t room = s->term_room ? 2 * s->term_room : 256;
-    psdmp_sum_term *term = psdmp_arena_alloc_raw(s->arena, room * sizeof *term);
+    psdmp_codegen_sum_term *term = psdmp_base_arena_alloc_raw(s->arena, room * sizeof *term);
     if (!term) {
       s->failed = true;
       return;
@@ -72,23 +72,23 @@ void psdmp_sums_add(psdmp_sums *s, uint32_t output, const unsigned short *option
     s->term = term;
     s->term_room = room;
   }
-  s->term[s->terms++] = (psdmp_sum_term){output, find_monomial(s, option), value};
+  s->term[s->terms++] = (psdmp_codegen_sum_term){output, find_monomial(s, option), value};
 }
 
 static int by_place(const void *a, const void *b) {
-  const psdmp_sum_term *x = a, *y = b;
+  const psdmp_codegen_sum_term *x = a, *y = b;
   if (x->output != y->output) return x->output < y->output ? -1 : 1;
   if (x->monomial != y->monomial) return x->monomial < y->monomial ? -1 : 1;
   return (x->value > y->value) - (x->value < y->value); /* equal places add up in the same order everywhere */
 }
 
-bool psdmp_sums_finish(psdmp_sums *s) {
+bool psdmp_codegen_sums_finish(psdmp_codegen_sums *s) {
   if (s->failed) return false;
   if (!s->terms) return true;
   qsort(s->term, s->terms, sizeof *s->term, by_place);
   size_t kept = 0;
   for (size_t at = 0, end; at < s->terms; at = end) {
-    psdmp_sum_term sum = s->term[at];
+    psdmp_codegen_sum_term sum = s->term[at];
     double size = fabs(sum.value);
     for (end = at + 1; end < s->terms && s->term[end].output == sum.output && s->term[end].monomial == sum.monomial; end++) {
       sum.value += s->term[end].value;
@@ -107,7 +107,7 @@ typedef struct collector {
   const psdm_model *m;
   const double *theta;
   psdm_code_function function;
-  psdmp_sums *sums;
+  psdmp_codegen_sums *sums;
   int first, second;           /* rates of the class at hand */
   unsigned short option[2 * 64 + 2];
 } collector;
@@ -123,15 +123,15 @@ static void set_rates(collector *c, int first, int second) {
   int n = c->m->n;
   unsigned short *rate = c->option + n;
   memset(rate, 0, (size_t)n * sizeof *rate);
-  if (first >= 0) rate[first] = second < 0 ? PSDMP_RATE_QDD : first == second ? PSDMP_RATE_QD2 : PSDMP_RATE_QD;
-  if (second >= 0 && second != first) rate[second] = PSDMP_RATE_QD;
-  c->option[2 * n] = (unsigned short)psdmp_class_of(n, first, second);
+  if (first >= 0) rate[first] = second < 0 ? PSDMP_CODEGEN_RATE_QDD : first == second ? PSDMP_CODEGEN_RATE_QD2 : PSDMP_CODEGEN_RATE_QD;
+  if (second >= 0 && second != first) rate[second] = PSDMP_CODEGEN_RATE_QD;
+  c->option[2 * n] = (unsigned short)psdmp_model_class_of(n, first, second);
 }
 
 /* upper triangle of M, row by row: entry (i, a) with i <= a */
 static uint32_t triangle(int n, int i, int a) { return (uint32_t)(i * n - i * (i - 1) / 2 + a - i); }
 
-static void add(collector *c, uint32_t output, double value) { psdmp_sums_add(c->sums, output, c->option, value); }
+static void add(collector *c, uint32_t output, double value) { psdmp_codegen_sums_add(c->sums, output, c->option, value); }
 
 /* U - U(0) is the integral of the gravity torques joint by joint, the later ones still at zero. Of cos^b sin^a in q the integral is, from
  * the recursion cos^(b-1) sin / b + (b - 1)/b (that of cos^(b-2)); what grows with q itself cancels, as potentials are periodic. */
@@ -226,12 +226,12 @@ static uint32_t output_count(const psdm_model *m, psdm_code_function function) {
   }
 }
 
-bool psdmp_polynomials(const psdm_model *m, psdm_code_function function, const double *theta, psdmp_arena *arena, psdmp_sums *sums) {
+bool psdmp_codegen_polynomials(const psdm_model *m, psdm_code_function function, const double *theta, psdmp_base_arena *arena, psdmp_codegen_sums *sums) {
   int n = m->n, options[2 * 64 + 2];
-  for (int j = 0; j < n; j++) options[j] = m->radix[j] + 2, options[n + j] = PSDMP_RATES; /* potentials are a power higher */
+  for (int j = 0; j < n; j++) options[j] = m->radix[j] + 2, options[n + j] = PSDMP_CODEGEN_RATES; /* potentials are a power higher */
   options[2 * n] = m->classes;
   options[2 * n + 1] = m->l > 0 ? m->l : 1;
-  if (!psdmp_sums_start(sums, arena, 2 * n + 2, options, output_count(m, function))) return false;
+  if (!psdmp_codegen_sums_start(sums, arena, 2 * n + 2, options, output_count(m, function))) return false;
   collector c = {.m = m, .theta = theta, .function = function, .sums = sums};
   for (int k = 0; k < m->classes; k++) {
     psdm_model_class_rates(m, k, &c.first, &c.second);
@@ -242,28 +242,28 @@ bool psdmp_polynomials(const psdm_model *m, psdm_code_function function, const d
     }
   }
   sums->used[2 * n + 1] = !theta && function != PSDM_CODE_REGRESSOR; /* also where there is but one */
-  return psdmp_sums_finish(sums);
+  return psdmp_codegen_sums_finish(sums);
 }
 
 /* ---- variables ---- */
 
-static psdm_ref joint_value(const psdmp_variables *v, psdm_graph *g, int j, int digit) {
-  psdm_ref q = psdm_input(g, PSDMP_IN_Q * PSDMP_BLOCK + j);
+static psdm_ref joint_value(const psdmp_codegen_variables *v, psdm_graph *g, int j, int digit) {
+  psdm_ref q = psdm_input(g, PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + j);
   if (v->model->prismatic[j]) return psdm_power(g, q, digit);
-  psdm_ref sine = v->caller ? psdm_input(g, PSDMP_IN_SINE * PSDMP_BLOCK + j) : psdm_sin(g, q);
-  psdm_ref cosine = v->caller ? psdm_input(g, PSDMP_IN_COSINE * PSDMP_BLOCK + j) : psdm_cos(g, q);
+  psdm_ref sine = v->caller ? psdm_input(g, PSDMP_CODEGEN_IN_SINE * PSDMP_CODEGEN_BLOCK + j) : psdm_sin(g, q);
+  psdm_ref cosine = v->caller ? psdm_input(g, PSDMP_CODEGEN_IN_COSINE * PSDMP_CODEGEN_BLOCK + j) : psdm_cos(g, q);
   psdm_ref value = digit % 2 ? sine : psdm_const(g, 1);
   for (int k = 0; k < digit / 2; k++) value = psdm_mul(g, value, cosine);
   return value;
 }
 
 static psdm_ref rate_value(psdm_graph *g, int j, int option) {
-  psdm_ref qd = psdm_input(g, PSDMP_IN_QD * PSDMP_BLOCK + j);
+  psdm_ref qd = psdm_input(g, PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK + j);
   switch (option) {
-    case PSDMP_RATE_NONE: return psdm_const(g, 1);
-    case PSDMP_RATE_QD: return qd;
-    case PSDMP_RATE_QD2: return psdm_mul(g, qd, qd);
-    default: return psdm_input(g, PSDMP_IN_QDD * PSDMP_BLOCK + j);
+    case PSDMP_CODEGEN_RATE_NONE: return psdm_const(g, 1);
+    case PSDMP_CODEGEN_RATE_QD: return qd;
+    case PSDMP_CODEGEN_RATE_QD2: return psdm_mul(g, qd, qd);
+    default: return psdm_input(g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + j);
   }
 }
 
@@ -271,14 +271,14 @@ static psdm_ref class_value(const psdm_model *m, psdm_graph *g, int option) {
   int first, second;
   psdm_model_class_rates(m, option, &first, &second);
   if (first < 0) return psdm_const(g, 1);
-  if (second < 0) return rate_value(g, first, PSDMP_RATE_QDD);
-  return psdm_mul(g, rate_value(g, first, PSDMP_RATE_QD), rate_value(g, second, PSDMP_RATE_QD));
+  if (second < 0) return rate_value(g, first, PSDMP_CODEGEN_RATE_QDD);
+  return psdm_mul(g, rate_value(g, first, PSDMP_CODEGEN_RATE_QD), rate_value(g, second, PSDMP_CODEGEN_RATE_QD));
 }
 
-psdm_ref psdmp_mode_value(const psdmp_variables *v, psdm_graph *g, int mode, int option) {
+psdm_ref psdmp_codegen_mode_value(const psdmp_codegen_variables *v, psdm_graph *g, int mode, int option) {
   int n = v->model->n;
   if (mode < n) return joint_value(v, g, mode, option);
   if (mode < 2 * n) return rate_value(g, mode - n, option);
   if (mode == 2 * n) return class_value(v->model, g, option);
-  return v->theta ? psdm_const(g, v->theta[option]) : psdm_input(g, PSDMP_IN_THETA * PSDMP_BLOCK + option);
+  return v->theta ? psdm_const(g, v->theta[option]) : psdm_input(g, PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + option);
 }

@@ -4,10 +4,10 @@
 
 #include "codegen/chain_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* axes closer than this are parallel, cosines closer to 0 and 1 are these */
-static const double NEAR = PSDMP_PARALLEL;
+static const double NEAR = PSDMP_CODEGEN_PARALLEL;
 
 static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
@@ -38,7 +38,7 @@ static void turn_back(const double *R, const double *v, double *out) {
 static double angle_about(const double *z, const double *x, const double *y) {
   double c[3];
   cross(x, y, c);
-  double angle = atan2(dot(c, z), dot(x, y)), near = psdmp_nearest_15(angle);
+  double angle = atan2(dot(c, z), dot(x, y)), near = psdmp_robot_nearest_15(angle);
   return fabs(angle - near) < NEAR ? near : angle;
 }
 
@@ -53,7 +53,7 @@ typedef struct normal {
 } normal;
 
 /* reach: what lengths are compared with */
-static void find_normal(const double z[3], const double c0[3], const psdmp_pose *child, bool slides, double reach, normal *k) {
+static void find_normal(const double z[3], const double c0[3], const psdmp_robot_pose *child, bool slides, double reach, normal *k) {
   double u[3] = {child->R[2], child->R[5], child->R[8]}, D[3], s[3], across[3];
   clean_vector(u);
   *k = (normal){.sign = 1};
@@ -101,8 +101,8 @@ static int first_child(const psdm_robot *r, int b) {
 }
 
 /* a body on the base: its minus frame has x along what gravity shows of itself */
-static void enter_from_base(const psdm_robot *r, int b, bool gravity_argument, psdmp_chain_body *body, entry *in) {
-  const psdmp_pose *joint = &r->body[b].joint;
+static void enter_from_base(const psdm_robot *r, int b, bool gravity_argument, psdmp_codegen_chain_body *body, entry *in) {
+  const psdmp_robot_pose *joint = &r->body[b].joint;
   double g[3], size;
   turn_back(joint->R, r->gravity, g);
   g[2] = 0;
@@ -118,7 +118,7 @@ static void enter_from_base(const psdm_robot *r, int b, bool gravity_argument, p
   body->ca = 1;
 }
 
-static void set_frame(psdmp_chain_body *body, const double z[3], const double x[3], const double origin[3]) {
+static void set_frame(psdmp_codegen_chain_body *body, const double z[3], const double x[3], const double origin[3]) {
   double y[3];
   cross(z, x, y);
   for (int i = 0; i < 3; i++) {
@@ -130,8 +130,8 @@ static void set_frame(psdmp_chain_body *body, const double z[3], const double x[
 }
 
 /* the minus frame of a body on the base, in the base frame */
-static void set_minus(const psdm_robot *r, int b, psdmp_chain_body *body, const entry *in) {
-  const psdmp_pose *joint = &r->body[b].joint;
+static void set_minus(const psdm_robot *r, int b, psdmp_codegen_chain_body *body, const entry *in) {
+  const psdmp_robot_pose *joint = &r->body[b].joint;
   double z[3] = {0, 0, 1}, y[3], columns[3][3], o[3];
   cross(z, in->x, y);
   turn(joint->R, in->x, columns[0]);
@@ -145,9 +145,9 @@ static void set_minus(const psdm_robot *r, int b, psdmp_chain_body *body, const 
 }
 
 /* own angle, counted in the group, and way along the axis */
-static void set_forms(psdmp_chain *chain, int b) {
+static void set_forms(psdmp_codegen_chain *chain, int b) {
   const psdm_robot *r = chain->robot;
-  psdmp_chain_body *body = &chain->body[b];
+  psdmp_codegen_chain_body *body = &chain->body[b];
   int n = chain->n;
   double *moves = body->prismatic ? body->slide : body->own;
   memset(body->own, 0, (size_t)(n + 1) * sizeof *body->own);
@@ -162,7 +162,7 @@ static void set_forms(psdmp_chain *chain, int b) {
 }
 
 /* as a unit only where the robot's other lengths are of its kind: what is misaligned by a micron makes none */
-static void note_length(psdmp_chain *chain, double length) {
+static void note_length(psdmp_codegen_chain *chain, double length) {
   if (fabs(length) < 1e-3 * chain->reach || length == 0) return;
   for (int k = 0; k < chain->lengths; k++)
     if (fabs(fabs(length) - chain->length[k]) < NEAR * chain->reach) return;
@@ -170,9 +170,9 @@ static void note_length(psdmp_chain *chain, double length) {
 }
 
 /* frame of body b, then what it tells its children */
-static void set_body(psdmp_chain *chain, int b, const psdmp_choice *choice, entry *in) {
+static void set_body(psdmp_codegen_chain *chain, int b, const psdmp_codegen_choice *choice, entry *in) {
   const psdm_robot *r = chain->robot;
-  psdmp_chain_body *body = &chain->body[b];
+  psdmp_codegen_chain_body *body = &chain->body[b];
   int child = first_child(r, b);
   double z[3] = {0, 0, body->sign}, x[3], origin[3];
   normal k = {.free = true};
@@ -181,7 +181,7 @@ static void set_body(psdmp_chain *chain, int b, const psdmp_choice *choice, entr
   body->leaf = child < 0;
   memcpy(x, k.free ? in[b].x : k.x, sizeof x);
   /* the origin on the axis: prismatic ones keep their parent's */
-  bool base = body->parent < 0, at_child = choice->gene[b][PSDMP_GENE_ORIGIN] == 0 || base;
+  bool base = body->parent < 0, at_child = choice->gene[b][PSDMP_CODEGEN_GENE_ORIGIN] == 0 || base;
   body->d = 0;
   if (child >= 0 && !body->prismatic && !k.parallel && at_child) {
     body->d = base ? 0 : k.e;
@@ -193,7 +193,7 @@ static void set_body(psdmp_chain *chain, int b, const psdmp_choice *choice, entr
   set_forms(chain, b);
   for (int c = b + 1; c < r->bodies; c++) {
     if (r->body[c].parent != b) continue;
-    psdmp_chain_body *next = &chain->body[c];
+    psdmp_codegen_chain_body *next = &chain->body[c];
     double away[3], xin[3];
     find_normal(z, origin, &r->body[c].joint, r->body[c].prismatic, chain->reach, &k);
     next->sign = k.sign;
@@ -217,17 +217,17 @@ static void set_body(psdmp_chain *chain, int b, const psdmp_choice *choice, entr
   note_length(chain, body->d);
 }
 
-psdm_status psdmp_chain_new(const psdm_robot *real, bool metres, psdmp_arena *arena, psdmp_chain *chain, psdm_error *error) {
+psdm_status psdmp_codegen_chain_new(const psdm_robot *real, bool metres, psdmp_base_arena *arena, psdmp_codegen_chain *chain, psdm_error *error) {
   const psdm_robot *r;
-  if (real->bodies > PSDMP_CODE_JOINTS)
-    return psdmp_fail(error, PSDM_E_LIMIT, real->file, 0, 0, "%d moving joints; code is generated for at most %d", real->bodies, PSDMP_CODE_JOINTS);
+  if (real->bodies > PSDMP_CODEGEN_CODE_JOINTS)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, real->file, 0, 0, "%d moving joints; code is generated for at most %d", real->bodies, PSDMP_CODEGEN_CODE_JOINTS);
   double reach = psdmp_robot_reach(real);
-  psdm_status status = psdmp_split(real, reach, arena, &r, error);
+  psdm_status status = psdmp_codegen_split(real, reach, arena, &r, error);
   if (status) return status;
-  *chain = (psdmp_chain){.robot = r, .moving = real->bodies, .bodies = r->bodies, .n = r->n, .reach = reach, .usual = metres ? 1 : psdmp_robot_unit(real), .unit = 1};
-  chain->body = NEW(arena, r->bodies, psdmp_chain_body);
+  *chain = (psdmp_codegen_chain){.robot = r, .moving = real->bodies, .bodies = r->bodies, .n = r->n, .reach = reach, .usual = metres ? 1 : psdmp_robot_unit(real), .unit = 1};
+  chain->body = NEW(arena, r->bodies, psdmp_codegen_chain_body);
   double *forms = NEW(arena, 2 * r->bodies * (r->n + 1), double);
-  if (!chain->body || !forms) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  if (!chain->body || !forms) return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   for (int b = 0; b < r->bodies; b++) {
     chain->body[b].own = forms + (size_t)(2 * b) * (size_t)(r->n + 1);
     chain->body[b].slide = chain->body[b].own + r->n + 1;
@@ -235,12 +235,12 @@ psdm_status psdmp_chain_new(const psdm_robot *real, bool metres, psdmp_arena *ar
   return PSDM_OK;
 }
 
-void psdmp_chain_set(psdmp_chain *chain, const psdmp_choice *choice, bool gravity_argument) {
+void psdmp_codegen_chain_set(psdmp_codegen_chain *chain, const psdmp_codegen_choice *choice, bool gravity_argument) {
   const psdm_robot *r = chain->robot;
-  entry in[PSDMP_CODE_JOINTS];
+  entry in[PSDMP_CODEGEN_CODE_JOINTS];
   chain->lengths = 0;
   for (int b = 0; b < r->bodies; b++) {
-    psdmp_chain_body *body = &chain->body[b];
+    psdmp_codegen_chain_body *body = &chain->body[b];
     body->parent = r->body[b].parent;
     body->prismatic = r->body[b].prismatic;
     body->held = r->body[b].number < 0;
@@ -252,7 +252,7 @@ void psdmp_chain_set(psdmp_chain *chain, const psdmp_choice *choice, bool gravit
   }
   chain->unit = choice->unit > 0 && choice->unit <= chain->lengths ? chain->length[choice->unit - 1] : chain->usual;
   for (int b = 0; b < r->bodies; b++) {
-    psdmp_chain_body *body = &chain->body[b];
+    psdmp_codegen_chain_body *body = &chain->body[b];
     body->a /= chain->unit;
     body->e /= chain->unit;
     body->d /= chain->unit;
@@ -260,15 +260,15 @@ void psdmp_chain_set(psdmp_chain *chain, const psdmp_choice *choice, bool gravit
   }
 }
 
-void psdmp_chain_turn(psdmp_chain *chain, int b, double angle) {
-  psdmp_chain_body *body = &chain->body[b];
-  psdmp_pose by = psdmp_pose_rotation(2, angle);
-  body->frame = psdmp_pose_product(&body->frame, &by);
+void psdmp_codegen_chain_turn(psdmp_codegen_chain *chain, int b, double angle) {
+  psdmp_codegen_chain_body *body = &chain->body[b];
+  psdmp_robot_pose by = psdmp_robot_pose_rotation(2, angle);
+  body->frame = psdmp_robot_pose_product(&body->frame, &by);
   body->offset += angle;
   body->own[chain->n] += angle;
 }
 
-int psdmp_only_child(const psdmp_chain *chain, int b) {
+int psdmp_codegen_only_child(const psdmp_codegen_chain *chain, int b) {
   int child = first_child(chain->robot, b);
   for (int k = child + 1; child >= 0 && k < chain->bodies; k++)
     if (chain->body[k].parent == b) return -1;

@@ -11,15 +11,15 @@
 #include "psdm/params.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* ---- what is the same for every choice ---- */
 
 /* e_d - sum of coefficients e_kept, one for every standard parameter that is not kept */
-static void set_nulls(const psdm_model *base, psdmp_freedom *f) {
+static void set_nulls(const psdm_model *base, psdmp_codegen_freedom *f) {
   int S = f->standard;
-  bool kept[11 * PSDMP_CODE_JOINTS + 1] = {false};
-  int row[11 * PSDMP_CODE_JOINTS + 1];
+  bool kept[11 * PSDMP_CODEGEN_CODE_JOINTS + 1] = {false};
+  int row[11 * PSDMP_CODEGEN_CODE_JOINTS + 1];
   for (int j = 0; j < base->l; j++) kept[base->base[j].parameter] = true;
   f->nulls = 0;
   for (int k = 0; k < S; k++) {
@@ -28,7 +28,7 @@ static void set_nulls(const psdm_model *base, psdmp_freedom *f) {
   }
   for (int j = 0; j < base->l; j++)
     for (int t = 0; t < base->base[j].terms; t++) {
-      const psdmp_base_term *term = &base->base[j].term[t];
+      const psdmp_model_base_term *term = &base->base[j].term[t];
       if (row[term->parameter] >= 0) f->null[(long)row[term->parameter] * S + base->base[j].parameter] = -term->coefficient;
     }
 }
@@ -61,14 +61,14 @@ static void add_line(double scale, const double p[3], const double z[3], int pow
 }
 
 /* where the joint's frame stands in the user's frame of the body, or of its parent */
-static psdmp_pose joint_in_link(const psdm_robot *r, int b, bool parent) {
+static psdmp_robot_pose joint_in_link(const psdm_robot *r, int b, bool parent) {
   int body = parent ? r->body[b].parent : b;
-  psdmp_pose back = psdmp_pose_inverse(&r->link[r->body[body].index].frame);
-  return parent ? psdmp_pose_product(&back, &r->body[b].joint) : back;
+  psdmp_robot_pose back = psdmp_robot_pose_inverse(&r->link[r->body[body].index].frame);
+  return parent ? psdmp_robot_pose_product(&back, &r->body[b].joint) : back;
 }
 
 /* masses on a revolute axis belong to both bodies; a sliding joint passes pure second moments on */
-static void build_nulls(const psdm_robot *r, psdmp_freedom *f) {
+static void build_nulls(const psdm_robot *r, psdmp_codegen_freedom *f) {
   static const int pair[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
   int S = f->standard;
   memset(f->null, 0, (size_t)S * (size_t)S * sizeof *f->null);
@@ -76,7 +76,7 @@ static void build_nulls(const psdm_robot *r, psdmp_freedom *f) {
   for (int b = 0; b < r->bodies; b++)
     for (int k = 0; k < (r->body[b].prismatic ? 6 : 3); k++, f->nulls++)
       for (int parent = 0; parent < (r->body[b].parent < 0 ? 1 : 2); parent++) {
-        psdmp_pose at = joint_in_link(r, b, parent);
+        psdmp_robot_pose at = joint_in_link(r, b, parent);
         int number = r->body[parent ? r->body[b].parent : b].number;
         double *pi = f->null + (long)f->nulls * S + 10L * number, axis[3][3];
         for (int i = 0; i < 9; i++) axis[i % 3][i / 3] = at.R[i];
@@ -93,7 +93,7 @@ static void build_nulls(const psdm_robot *r, psdmp_freedom *f) {
 enum { ASKED = 2 };
 
 /* what unit parameters ask of the joints at some states: Y is (ASKED n x standard) */
-static psdm_status standard_columns(const psdm_robot *r, psdmp_arena *arena, double *Y) {
+static psdm_status standard_columns(const psdm_robot *r, psdmp_base_arena *arena, double *Y) {
   int n = r->n, S = psdm_robot_parameter_count(r);
   double *q = NEW(arena, 3 * n, double), *qd = q + n, *qdd = qd + n, L = psdmp_robot_unit(r);
   psdm_work *work;
@@ -101,25 +101,25 @@ static psdm_status standard_columns(const psdm_robot *r, psdmp_arena *arena, dou
   if (status) return status;
   for (int s = 0; s < ASKED && !status; s++) {
     for (int i = 0; i < n; i++) {
-      double unit = psdmp_joint_unit(r, i); /* angles that nothing is aligned with; sliding joints move by as much as the robot is long */
+      double unit = psdmp_codegen_joint_unit(r, i); /* angles that nothing is aligned with; sliding joints move by as much as the robot is long */
       q[i] = unit * sin(1.3 + 2.1 * i + s);
       qd[i] = unit * sin(0.4 + 1.7 * i - s) / sqrt(L);
       qdd[i] = 2 * unit * sin(2.2 + 0.9 * i + 3 * s) / L;
     }
     double *rows = Y + (long)s * n * S;
     status = psdm_regressor_standard(r, work, q, qd, qdd, rows);
-    for (long k = 0; k < (long)n * S && !status; k++) rows[k] *= psdmp_joint_unit(r, (int)(k / S)); /* forces by their work */
+    for (long k = 0; k < (long)n * S && !status; k++) rows[k] *= psdmp_codegen_joint_unit(r, (int)(k / S)); /* forces by their work */
   }
   psdm_work_free(work, arena->allocator);
   return status;
 }
 
 /* mass, first and second moment, drive */
-static int kind_of_parameter(const psdmp_freedom *f, int k) { return k >= f->standard - f->drives ? 3 : k % 10 == 0 ? 0 : k % 10 < 4 ? 1 : 2; }
+static int kind_of_parameter(const psdmp_codegen_freedom *f, int k) { return k >= f->standard - f->drives ? 3 : k % 10 == 0 ? 0 : k % 10 < 4 ? 1 : 2; }
 
 /* Largest coefficient of a null vector, in units of the reach: more than a few come from a division by nearly nothing, and moving along such vectors costs
  * as many digits. */
-static bool is_plain(const psdmp_freedom *f, const double *null, double reach) {
+static bool is_plain(const psdmp_codegen_freedom *f, const double *null, double reach) {
   const double large = 8;
   int own = 0, bodies = f->standard - f->drives; /* drives come by gear ratios, which are what they are */
   while (own < bodies && null[own] != 1) own++;
@@ -129,7 +129,7 @@ static bool is_plain(const psdmp_freedom *f, const double *null, double reach) {
 }
 
 /* each beside the torque of its own parameter, the one with the coefficient 1, or the largest of its kind */
-static bool are_null(const psdmp_freedom *f, const double *Y, int rows, double reach) {
+static bool are_null(const psdmp_codegen_freedom *f, const double *Y, int rows, double reach) {
   const double rounding = 2e-14;
   int S = f->standard;
   double most[4] = {0};
@@ -149,7 +149,7 @@ static bool are_null(const psdmp_freedom *f, const double *Y, int rows, double r
   return true;
 }
 
-static psdm_status check_nulls(const psdm_robot *r, const psdmp_freedom *f, psdmp_arena *arena, bool *good) {
+static psdm_status check_nulls(const psdm_robot *r, const psdmp_codegen_freedom *f, psdmp_base_arena *arena, bool *good) {
   double *Y = NEW(arena, ASKED * r->n * f->standard, double);
   psdm_status status = Y ? standard_columns(r, arena, Y) : PSDM_E_MEMORY;
   double reach = psdmp_robot_reach(r);
@@ -158,10 +158,10 @@ static psdm_status check_nulls(const psdm_robot *r, const psdmp_freedom *f, psdm
 }
 
 /* what the base parameters' formulas leave free, where they are accurate enough, else what each joint alone does */
-static psdm_status find_nulls(const psdm_robot *r, bool any_gravity, psdmp_arena *arena, psdmp_freedom *f, psdm_error *error) {
-  psdm_robot free = any_gravity ? psdmp_any_gravity(r) : *r;
+static psdm_status find_nulls(const psdm_robot *r, bool any_gravity, psdmp_base_arena *arena, psdmp_codegen_freedom *f, psdm_error *error) {
+  psdm_robot free = any_gravity ? psdmp_codegen_any_gravity(r) : *r;
   psdm_model *all = NULL;
-  psdmp_arena scratch = {.allocator = arena->allocator};
+  psdmp_base_arena scratch = {.allocator = arena->allocator};
   free.assumptions = 0; /* its numbers need not hold them */
   psdm_status status = psdm_params_derive(&free, NULL, arena->allocator, &all, NULL, error);
   if (status && status != PSDM_E_ACCURACY) return status;
@@ -170,21 +170,21 @@ static psdm_status find_nulls(const psdm_robot *r, bool any_gravity, psdmp_arena
   if (good) set_nulls(all, f);
   psdm_model_free(all);
   status = good ? check_nulls(&free, f, &scratch, &good) : PSDM_OK;
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   if (!good) build_nulls(r, f);
-  return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while generating code", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, r->file, 0, 0, "%s while generating code", psdm_status_text(status)) : PSDM_OK;
 }
 
-psdm_status psdmp_freedom_set(const psdm_robot *r, const psdm_model *base, const double *theta, bool argument, bool any_gravity, bool plain, psdmp_arena *arena,
-                              psdmp_freedom *f, psdm_error *error) {
+psdm_status psdmp_codegen_freedom_set(const psdm_robot *r, const psdm_model *base, const double *theta, bool argument, bool any_gravity, bool plain, psdmp_base_arena *arena,
+                              psdmp_codegen_freedom *f, psdm_error *error) {
   int S = psdm_robot_parameter_count(r);
   psdm_status status = PSDM_OK;
-  *f = (psdmp_freedom){.argument = argument, .standard = S, .drives = r->drives, .columns = argument ? base->l : 1};
+  *f = (psdmp_codegen_freedom){.argument = argument, .standard = S, .drives = r->drives, .columns = argument ? base->l : 1};
   f->null = NEW(arena, S * S, double);
   f->value = NEW(arena, S * f->columns, double);
-  if (!f->null || !f->value) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  if (!f->null || !f->value) return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   if (argument && base->combined)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "under these assumptions base parameters are no standard ones: theta as an argument needs --method expanded");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "under these assumptions base parameters are no standard ones: theta as an argument needs --method expanded");
   if (plain)
     build_nulls(r, f);
   else
@@ -199,8 +199,8 @@ psdm_status psdmp_freedom_set(const psdm_robot *r, const psdm_model *base, const
   return PSDM_OK;
 }
 
-bool psdmp_inertia_new(const psdmp_chain *chain, const psdmp_freedom *f, psdmp_arena *arena, psdmp_inertia *in) {
-  *in = (psdmp_inertia){.argument = f->argument, .size = 10 * chain->bodies + f->drives, .columns = f->columns, .nulls = f->nulls};
+bool psdmp_codegen_inertia_new(const psdmp_codegen_chain *chain, const psdmp_codegen_freedom *f, psdmp_base_arena *arena, psdmp_codegen_inertia *in) {
+  *in = (psdmp_codegen_inertia){.argument = f->argument, .size = 10 * chain->bodies + f->drives, .columns = f->columns, .nulls = f->nulls};
   in->value = NEW(arena, in->size * in->columns, double);
   in->null = NEW(arena, in->nulls * in->size, double);
   in->zero = NEW(arena, in->nulls, int);
@@ -209,45 +209,45 @@ bool psdmp_inertia_new(const psdmp_chain *chain, const psdmp_freedom *f, psdmp_a
 
 /* ---- into the chain's frames and units ---- */
 
-void psdmp_to_pseudo(const psdmp_pose *frame, double unit, bool tensor, const double pi[10], double out[10]) {
+void psdmp_codegen_to_pseudo(const psdmp_robot_pose *frame, double unit, bool tensor, const double pi[10], double out[10]) {
   double s[10];
-  psdmp_standard_move(frame, pi, s);
-  out[PSDMP_M] = s[0] * unit * unit;
-  for (int i = 0; i < 3; i++) out[PSDMP_HX + i] = s[1 + i] * unit;
-  out[PSDMP_SXX] = 0.5 * (s[7] + s[9] - s[4]);
-  out[PSDMP_SYY] = 0.5 * (s[4] + s[9] - s[7]);
-  out[PSDMP_SZZ] = 0.5 * (s[4] + s[7] - s[9]);
-  if (tensor) out[PSDMP_SXX] = s[4], out[PSDMP_SYY] = s[7], out[PSDMP_SZZ] = s[9];
-  out[PSDMP_SXY] = -s[5];
-  out[PSDMP_SXZ] = -s[6];
-  out[PSDMP_SYZ] = -s[8];
+  psdmp_robot_standard_move(frame, pi, s);
+  out[PSDMP_CODEGEN_M] = s[0] * unit * unit;
+  for (int i = 0; i < 3; i++) out[PSDMP_CODEGEN_HX + i] = s[1 + i] * unit;
+  out[PSDMP_CODEGEN_SXX] = 0.5 * (s[7] + s[9] - s[4]);
+  out[PSDMP_CODEGEN_SYY] = 0.5 * (s[4] + s[9] - s[7]);
+  out[PSDMP_CODEGEN_SZZ] = 0.5 * (s[4] + s[7] - s[9]);
+  if (tensor) out[PSDMP_CODEGEN_SXX] = s[4], out[PSDMP_CODEGEN_SYY] = s[7], out[PSDMP_CODEGEN_SZZ] = s[9];
+  out[PSDMP_CODEGEN_SXY] = -s[5];
+  out[PSDMP_CODEGEN_SXZ] = -s[6];
+  out[PSDMP_CODEGEN_SYZ] = -s[8];
 }
 
 /* the own frame, moved to where the way to the only child ends */
-static psdmp_pose end_of_way(const psdmp_chain *chain, int b) {
-  const psdmp_chain_body *child = &chain->body[psdmp_only_child(chain, b)];
-  psdmp_pose turn = psdmp_pose_rotation(2, child->beta), back = psdmp_pose_rotation(2, -child->beta);
-  psdmp_pose way = psdmp_pose_translation(child->a * chain->unit, 0, (child->e + (child->parallel ? child->d : 0)) * chain->unit);
-  way = psdmp_pose_product(&way, &back);
-  way = psdmp_pose_product(&turn, &way);
-  return psdmp_pose_product(&chain->body[b].frame, &way);
+static psdmp_robot_pose end_of_way(const psdmp_codegen_chain *chain, int b) {
+  const psdmp_codegen_chain_body *child = &chain->body[psdmp_codegen_only_child(chain, b)];
+  psdmp_robot_pose turn = psdmp_robot_pose_rotation(2, child->beta), back = psdmp_robot_pose_rotation(2, -child->beta);
+  psdmp_robot_pose way = psdmp_robot_pose_translation(child->a * chain->unit, 0, (child->e + (child->parallel ? child->d : 0)) * chain->unit);
+  way = psdmp_robot_pose_product(&way, &back);
+  way = psdmp_robot_pose_product(&turn, &way);
+  return psdmp_robot_pose_product(&chain->body[b].frame, &way);
 }
 
 /* the ten columns of that map, for one body */
-static void body_map(const psdmp_chain *chain, int b, const unsigned char *gene, double map[10][10]) {
+static void body_map(const psdmp_codegen_chain *chain, int b, const unsigned char *gene, double map[10][10]) {
   const psdm_robot *r = chain->robot;
-  psdmp_pose here = gene[PSDMP_GENE_PLACE] ? end_of_way(chain, b) : chain->body[b].frame;
-  psdmp_pose back = psdmp_pose_inverse(&here), frame = psdmp_pose_product(&back, &r->link[r->body[b].index].frame);
+  psdmp_robot_pose here = gene[PSDMP_CODEGEN_GENE_PLACE] ? end_of_way(chain, b) : chain->body[b].frame;
+  psdmp_robot_pose back = psdmp_robot_pose_inverse(&here), frame = psdmp_robot_pose_product(&back, &r->link[r->body[b].index].frame);
   for (int k = 0; k < 10; k++) {
     double unit[10] = {0}, column[10];
     unit[k] = 1;
-    psdmp_to_pseudo(&frame, chain->unit, gene[PSDMP_GENE_TENSOR], unit, column);
+    psdmp_codegen_to_pseudo(&frame, chain->unit, gene[PSDMP_CODEGEN_GENE_TENSOR], unit, column);
     for (int i = 0; i < 10; i++) map[i][k] = column[i];
   }
 }
 
 /* null vectors of robots that are counted in their own unit: largest entry about 1, as it is with metres */
-static void scale_nulls(psdmp_inertia *in) {
+static void scale_nulls(psdmp_codegen_inertia *in) {
   for (int v = 0; v < in->nulls; v++) {
     double *row = in->null + (long)v * in->size, most = 0;
     int power;
@@ -257,7 +257,7 @@ static void scale_nulls(psdmp_inertia *in) {
   }
 }
 
-static void fill(const psdmp_chain *chain, const psdmp_freedom *f, const psdmp_choice *choice, psdmp_inertia *in) {
+static void fill(const psdmp_codegen_chain *chain, const psdmp_codegen_freedom *f, const psdmp_codegen_choice *choice, psdmp_codegen_inertia *in) {
   const psdm_robot *r = chain->robot;
   int S = f->standard, C = f->columns;
   memset(in->value, 0, (size_t)in->size * (size_t)C * sizeof *in->value);
@@ -289,13 +289,13 @@ static const double LEAST_PIVOT = 1e-3;
 
 /* entries in the order in which they are wanted zero: mass lines of revolute joints, S of sliding ones, drives, then the rest from the
  * base outward */
-static int wish(const psdmp_chain *chain, const psdmp_choice *choice, int size, int *order) {
-  static const int revolute[] = {PSDMP_M, PSDMP_HZ, PSDMP_SZZ}, tensor[] = {PSDMP_M, PSDMP_HZ, PSDMP_SYY}, prismatic[] = {PSDMP_SXX, PSDMP_SXY, PSDMP_SXZ, PSDMP_SYY, PSDMP_SYZ, PSDMP_SZZ};
-  static const int rest[] = {PSDMP_SYY, PSDMP_SXY, PSDMP_SXZ, PSDMP_SYZ, PSDMP_HX, PSDMP_HY, PSDMP_HZ, PSDMP_M, PSDMP_SZZ, PSDMP_SXX};
+static int wish(const psdmp_codegen_chain *chain, const psdmp_codegen_choice *choice, int size, int *order) {
+  static const int revolute[] = {PSDMP_CODEGEN_M, PSDMP_CODEGEN_HZ, PSDMP_CODEGEN_SZZ}, tensor[] = {PSDMP_CODEGEN_M, PSDMP_CODEGEN_HZ, PSDMP_CODEGEN_SYY}, prismatic[] = {PSDMP_CODEGEN_SXX, PSDMP_CODEGEN_SXY, PSDMP_CODEGEN_SXZ, PSDMP_CODEGEN_SYY, PSDMP_CODEGEN_SYZ, PSDMP_CODEGEN_SZZ};
+  static const int rest[] = {PSDMP_CODEGEN_SYY, PSDMP_CODEGEN_SXY, PSDMP_CODEGEN_SXZ, PSDMP_CODEGEN_SYZ, PSDMP_CODEGEN_HX, PSDMP_CODEGEN_HY, PSDMP_CODEGEN_HZ, PSDMP_CODEGEN_M, PSDMP_CODEGEN_SZZ, PSDMP_CODEGEN_SXX};
   int count = 0;
   for (int b = chain->bodies - 1; b >= 0; b--) {
     bool p = chain->body[b].prismatic;
-    for (int i = 0; i < (p ? 6 : 3); i++) order[count++] = 10 * b + (p ? prismatic[i] : choice->gene[b][PSDMP_GENE_TENSOR] ? tensor[i] : revolute[i]);
+    for (int i = 0; i < (p ? 6 : 3); i++) order[count++] = 10 * b + (p ? prismatic[i] : choice->gene[b][PSDMP_CODEGEN_GENE_TENSOR] ? tensor[i] : revolute[i]);
   }
   for (int d = 10 * chain->bodies; d < size; d++) order[count++] = d;
   for (int b = 0; b < chain->bodies; b++)
@@ -304,13 +304,13 @@ static int wish(const psdmp_chain *chain, const psdmp_choice *choice, int size, 
 }
 
 /* how large an entry of a null vector is beside the one that is 1, with lengths in units of the reach */
-static double size_beside(const psdmp_inertia *in, double x, int entry, int one) {
+static double size_beside(const psdmp_codegen_inertia *in, double x, int entry, int one) {
   static const int power[10] = {2, 1, 1, 1};
   return fabs(x) * pow(in->ratio, power[entry % 10] - power[one % 10]);
 }
 
 /* makes entry e zero with the null vector that sees it most, among those that have no task yet */
-static bool take(psdmp_inertia *in, int done, int e, double least) {
+static bool take(psdmp_codegen_inertia *in, int done, int e, double least) {
   int best = -1;
   for (int v = done; v < in->nulls; v++)
     if (best < 0 || fabs(in->null[(long)v * in->size + e]) > fabs(in->null[(long)best * in->size + e])) best = v;
@@ -339,7 +339,7 @@ static bool take(psdmp_inertia *in, int done, int e, double least) {
   return true;
 }
 
-static void subtract(psdmp_inertia *in) {
+static void subtract(psdmp_codegen_inertia *in) {
   int C = in->columns;
   for (int v = 0; v < in->nulls; v++)
     for (int c = 0; c < C; c++) {
@@ -356,18 +356,18 @@ static void subtract(psdmp_inertia *in) {
 }
 
 /* mass, first or second moment */
-static int kind_of(const psdmp_inertia *in, long k) {
+static int kind_of(const psdmp_codegen_inertia *in, long k) {
   long entry = k / in->columns % 10;
   return entry == 0 ? 0 : entry < 4 ? 1 : 2;
 }
 
-static void find_largest(const psdmp_inertia *in, double largest[3]) {
+static void find_largest(const psdmp_codegen_inertia *in, double largest[3]) {
   largest[0] = largest[1] = largest[2] = 0;
   for (long k = 0; k < (long)in->size * in->columns; k++) largest[kind_of(in, k)] = fmax(largest[kind_of(in, k)], fabs(in->value[k]));
 }
 
 /* largest entry of each kind of a body and of what hangs on it: children come after their parents */
-static void find_largest_on(const psdmp_chain *chain, const psdmp_inertia *in, double largest[][3]) {
+static void find_largest_on(const psdmp_codegen_chain *chain, const psdmp_codegen_inertia *in, double largest[][3]) {
   memset(largest, 0, sizeof *largest * (size_t)chain->bodies);
   for (int b = chain->bodies - 1; b >= 0; b--) {
     int parent = chain->body[b].parent;
@@ -377,15 +377,15 @@ static void find_largest_on(const psdmp_chain *chain, const psdmp_inertia *in, d
 }
 
 /* what is rounding beside the entries that parameters came from is zero: a light body keeps what it has beside a heavy one, and beside what was moved to it */
-static void clean(const psdmp_chain *chain, double largest[][3], psdmp_inertia *in) {
+static void clean(const psdmp_codegen_chain *chain, double largest[][3], psdmp_codegen_inertia *in) {
   for (int b = 0; b < chain->bodies; b++)
     for (long k = 10L * b * in->columns; k < 10L * (b + 1) * in->columns; k++)
       if (fabs(in->value[k]) < 1e-16 * largest[b][kind_of(in, k)]) in->value[k] = 0;
 }
 
-static void choose_zeros(const psdmp_chain *chain, const psdmp_choice *choice, psdmp_inertia *in) {
-  int order[14 * PSDMP_CODE_JOINTS + 11 * PSDMP_CODE_JOINTS], count = wish(chain, choice, in->size, order), done = 0;
-  bool taken[11 * PSDMP_CODE_JOINTS] = {false};
+static void choose_zeros(const psdmp_codegen_chain *chain, const psdmp_codegen_choice *choice, psdmp_codegen_inertia *in) {
+  int order[14 * PSDMP_CODEGEN_CODE_JOINTS + 11 * PSDMP_CODEGEN_CODE_JOINTS], count = wish(chain, choice, in->size, order), done = 0;
+  bool taken[11 * PSDMP_CODEGEN_CODE_JOINTS] = {false};
   for (int k = 0; k < choice->zeros && done < in->nulls; k++)
     if (choice->zero[k] < in->size && !taken[choice->zero[k]] && take(in, done, choice->zero[k], LEAST_PIVOT)) taken[choice->zero[k]] = true, done++;
   for (double least = 1e-3; done < in->nulls && least > 1e-12; least *= 1e-3)
@@ -397,10 +397,10 @@ static void choose_zeros(const psdmp_chain *chain, const psdmp_choice *choice, p
 /* angle of a leaf's own x axis that makes one of its entries zero */
 static double leaf_turn(const double *v, int wanted) {
   switch (wanted) {
-    case 1: return atan2(v[PSDMP_HY], v[PSDMP_HX]);
-    case 2: return 0.5 * atan2(2 * v[PSDMP_SXY], v[PSDMP_SXX] - v[PSDMP_SYY]);
-    case 3: return atan2(v[PSDMP_SYZ], v[PSDMP_SXZ]);
-    case 4: return atan2(-v[PSDMP_HX], v[PSDMP_HY]);
+    case 1: return atan2(v[PSDMP_CODEGEN_HY], v[PSDMP_CODEGEN_HX]);
+    case 2: return 0.5 * atan2(2 * v[PSDMP_CODEGEN_SXY], v[PSDMP_CODEGEN_SXX] - v[PSDMP_CODEGEN_SYY]);
+    case 3: return atan2(v[PSDMP_CODEGEN_SYZ], v[PSDMP_CODEGEN_SXZ]);
+    case 4: return atan2(-v[PSDMP_CODEGEN_HX], v[PSDMP_CODEGEN_HY]);
     default: return 0;
   }
 }
@@ -408,24 +408,24 @@ static double leaf_turn(const double *v, int wanted) {
 /* the entries of S and h after the frame has turned about z */
 static void turn_entries(double *v, double angle, int wanted) {
   double c = cos(angle), s = sin(angle);
-  double hx = v[PSDMP_HX], hy = v[PSDMP_HY], xz = v[PSDMP_SXZ], yz = v[PSDMP_SYZ], xx = v[PSDMP_SXX], yy = v[PSDMP_SYY], xy = v[PSDMP_SXY];
-  v[PSDMP_HX] = c * hx + s * hy;
-  v[PSDMP_HY] = c * hy - s * hx;
-  v[PSDMP_SXZ] = c * xz + s * yz;
-  v[PSDMP_SYZ] = c * yz - s * xz;
-  v[PSDMP_SXX] = c * c * xx + 2 * c * s * xy + s * s * yy;
-  v[PSDMP_SYY] = s * s * xx - 2 * c * s * xy + c * c * yy;
-  v[PSDMP_SXY] = c * s * (yy - xx) + (c * c - s * s) * xy;
-  static const int zero[5] = {-1, PSDMP_HY, PSDMP_SXY, PSDMP_SYZ, PSDMP_HX};
+  double hx = v[PSDMP_CODEGEN_HX], hy = v[PSDMP_CODEGEN_HY], xz = v[PSDMP_CODEGEN_SXZ], yz = v[PSDMP_CODEGEN_SYZ], xx = v[PSDMP_CODEGEN_SXX], yy = v[PSDMP_CODEGEN_SYY], xy = v[PSDMP_CODEGEN_SXY];
+  v[PSDMP_CODEGEN_HX] = c * hx + s * hy;
+  v[PSDMP_CODEGEN_HY] = c * hy - s * hx;
+  v[PSDMP_CODEGEN_SXZ] = c * xz + s * yz;
+  v[PSDMP_CODEGEN_SYZ] = c * yz - s * xz;
+  v[PSDMP_CODEGEN_SXX] = c * c * xx + 2 * c * s * xy + s * s * yy;
+  v[PSDMP_CODEGEN_SYY] = s * s * xx - 2 * c * s * xy + c * c * yy;
+  v[PSDMP_CODEGEN_SXY] = c * s * (yy - xx) + (c * c - s * s) * xy;
+  static const int zero[5] = {-1, PSDMP_CODEGEN_HY, PSDMP_CODEGEN_SXY, PSDMP_CODEGEN_SYZ, PSDMP_CODEGEN_HX};
   if (wanted) v[zero[wanted]] = 0;
 }
 
-void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *f, const psdmp_choice *choice, psdmp_inertia *in) {
+void psdmp_codegen_inertia_set(psdmp_codegen_chain *chain, const psdmp_codegen_freedom *f, const psdmp_codegen_choice *choice, psdmp_codegen_inertia *in) {
   in->nulls = f->nulls;
   in->pivoted = 1;
   in->ratio = chain->reach > 0 ? chain->reach / chain->unit : 1;
   fill(chain, f, choice, in);
-  double before[3], after[3], largest[2 * PSDMP_CODE_JOINTS][3];
+  double before[3], after[3], largest[2 * PSDMP_CODEGEN_CODE_JOINTS][3];
   find_largest(in, before);
   find_largest_on(chain, in, largest);
   choose_zeros(chain, choice, in);
@@ -436,10 +436,10 @@ void psdmp_inertia_set(psdmp_chain *chain, const psdmp_freedom *f, const psdmp_c
   for (int k = 0; k < 3; k++)
     if (before[k] > 0) in->growth = fmax(in->growth, after[k] / before[k]);
   for (int b = 0; b < chain->bodies && !in->argument; b++) {
-    int wanted = choice->gene[b][PSDMP_GENE_TURN];
+    int wanted = choice->gene[b][PSDMP_CODEGEN_GENE_TURN];
     if (!chain->body[b].leaf || wanted == 0) continue;
     double *v = in->value + 10L * b, angle = leaf_turn(v, wanted);
     turn_entries(v, angle, wanted);
-    psdmp_chain_turn(chain, b, angle);
+    psdmp_codegen_chain_turn(chain, b, angle);
   }
 }

@@ -6,7 +6,7 @@
 
 #include "codegen/trace_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* shaken descents, how many may go by without a better result, and nodes that all may build: a second of search at most */
 enum { ROUNDS = 3, PATIENCE = 50, BUDGET = 30000000 }; /* rounds: times the patience */
@@ -32,16 +32,16 @@ typedef struct search {
   const psdm_model *base;
   const psdm_code_options *options;
   psdm_code_function function;
-  psdmp_program *program;
-  psdmp_chain chain;
-  psdmp_freedom freedom;
-  psdmp_inertia inertia;
-  psdmp_trace trace;
+  psdmp_codegen_program *program;
+  psdmp_codegen_chain chain;
+  psdmp_codegen_freedom freedom;
+  psdmp_codegen_inertia inertia;
+  psdmp_codegen_trace trace;
   psdm_ref *tree, *more;  /* (bodies), (n x n + n) */
   bool composite;         /* linearizations by composite bodies: revolute joints, bodies without mass; else by differentiating */
-  psdm_ref *room;         /* linearizations: psdmp_linear_room */
+  psdm_ref *room;         /* linearizations: psdmp_codegen_linear_room */
   int *other;             /* (entries) */
-  psdmp_choice best, frames; /* frames: what chain and inertia are set to, once they are */
+  psdmp_codegen_choice best, frames; /* frames: what chain and inertia are set to, once they are */
   bool set;
   double growth, pivoted; /* of the plain choice's inertias */
   long cost;
@@ -52,68 +52,68 @@ typedef struct search {
 /* ---- one function for one choice ---- */
 
 /* torques of accelerations and rates on the independent joints */
-static void torques(search *s, psdmp_block rate, psdmp_block acc, bool gravity, psdm_ref *tau) {
-  psdmp_trace *t = &s->trace;
-  psdmp_trace_start(t, rate, acc);
-  psdmp_move_out(t, gravity);
-  psdmp_torques(t, gravity, s->tree);
-  psdmp_gather(t, s->tree, acc, tau);
+static void torques(search *s, psdmp_codegen_block rate, psdmp_codegen_block acc, bool gravity, psdm_ref *tau) {
+  psdmp_codegen_trace *t = &s->trace;
+  psdmp_codegen_trace_start(t, rate, acc);
+  psdmp_codegen_move_out(t, gravity);
+  psdmp_codegen_torques(t, gravity, s->tree);
+  psdmp_codegen_gather(t, s->tree, acc, tau);
 }
 
 /* tau - bias */
 static void drive(search *s, psdm_ref *out) {
-  torques(s, PSDMP_IN_QD, PSDMP_IN_COUNT, true, out);
-  for (int i = 0; i < s->robot->n; i++) out[i] = psdm_sub(s->trace.g, psdmp_argument(&s->trace, PSDMP_IN_TAU, i), out[i]);
+  torques(s, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_COUNT, true, out);
+  for (int i = 0; i < s->robot->n; i++) out[i] = psdm_sub(s->trace.g, psdmp_codegen_argument(&s->trace, PSDMP_CODEGEN_IN_TAU, i), out[i]);
 }
 
 /* T = 1/2 qd . (M qd): momenta are the torques of accelerations qd without velocity or gravity */
 static void energies(search *s, psdm_ref *out) {
-  psdmp_trace *t = &s->trace;
-  torques(s, PSDMP_IN_COUNT, PSDMP_IN_QD, false, s->more);
+  psdmp_codegen_trace *t = &s->trace;
+  torques(s, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_QD, false, s->more);
   out[0] = t->zero;
-  for (int i = 0; i < s->robot->n; i++) out[0] = psdm_add(t->g, out[0], psdm_mul(t->g, psdmp_argument(t, PSDMP_IN_QD, i), s->more[i]));
+  for (int i = 0; i < s->robot->n; i++) out[0] = psdm_add(t->g, out[0], psdm_mul(t->g, psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QD, i), s->more[i]));
   out[0] = psdm_scale(t->g, 0.5, out[0]);
-  out[1] = psdmp_potential(t);
+  out[1] = psdmp_codegen_potential(t);
 }
 
 static void build_function(search *s) {
-  psdmp_trace *t = &s->trace;
+  psdmp_codegen_trace *t = &s->trace;
   psdm_ref *out = s->program->output;
   int joint = s->options->link ? s->options->link - 1 : s->robot->last;
   switch (s->function) {
-    case PSDM_CODE_INVERSE: torques(s, PSDMP_IN_QD, PSDMP_IN_QDD, true, out); break;
-    case PSDM_CODE_GRAVITY: torques(s, PSDMP_IN_COUNT, PSDMP_IN_COUNT, true, out); break;
-    case PSDM_CODE_BIAS: torques(s, PSDMP_IN_QD, PSDMP_IN_COUNT, true, out); break;
+    case PSDM_CODE_INVERSE: torques(s, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_QDD, true, out); break;
+    case PSDM_CODE_GRAVITY: torques(s, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT, true, out); break;
+    case PSDM_CODE_BIAS: torques(s, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_COUNT, true, out); break;
     case PSDM_CODE_ENERGY: energies(s, out); break;
     case PSDM_CODE_MASS:
-      psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
-      psdmp_mass_matrix(t, out);
+      psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
+      psdmp_codegen_mass_matrix(t, out);
       break;
     case PSDM_CODE_INVERSE_MASS:
-      psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
-      psdmp_mass_matrix(t, s->more);
-      psdmp_inverse_mass(t, s->more, out);
+      psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
+      psdmp_codegen_mass_matrix(t, s->more);
+      psdmp_codegen_inverse_mass(t, s->more, out);
       break;
     case PSDM_CODE_FORWARD:
       drive(s, out);
-      psdmp_mass_matrix(t, s->more);
-      psdmp_solve_mass(t, s->more, out);
+      psdmp_codegen_mass_matrix(t, s->more);
+      psdmp_codegen_solve_mass(t, s->more, out);
       break;
     case PSDM_CODE_REGRESSOR:
-      psdmp_trace_start(t, PSDMP_IN_QD, PSDMP_IN_QDD);
-      psdmp_move_out(t, true);
-      psdmp_regressor(t, s->base, out);
+      psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_QDD);
+      psdmp_codegen_move_out(t, true);
+      psdmp_codegen_regressor(t, s->base, out);
       break;
     case PSDM_CODE_JACOBIAN:
-      psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
-      psdmp_jacobian_symbols(t, joint, out);
+      psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
+      psdmp_codegen_jacobian_symbols(t, joint, out);
       break;
     case PSDM_CODE_POSE:
-      psdmp_trace_start(t, PSDMP_IN_COUNT, PSDMP_IN_COUNT);
-      psdmp_pose_symbols(t, joint, out);
+      psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
+      psdmp_codegen_pose_symbols(t, joint, out);
       break;
-    case PSDM_CODE_LINEARIZE_INVERSE: psdmp_linearize_inverse(t, s->composite, s->room, out); break;
-    case PSDM_CODE_LINEARIZE_FORWARD: psdmp_linearize_forward(t, s->composite, s->room, out, s->program->inner); break;
+    case PSDM_CODE_LINEARIZE_INVERSE: psdmp_codegen_linearize_inverse(t, s->composite, s->room, out); break;
+    case PSDM_CODE_LINEARIZE_FORWARD: psdmp_codegen_linearize_forward(t, s->composite, s->room, out, s->program->inner); break;
     default: break;
   }
 }
@@ -127,19 +127,19 @@ static psdm_status price(search *s, long *cost) {
 }
 
 /* whether frames and inertias are those of the last choice: most genes do not move them */
-static bool same_frames(const search *s, const psdmp_choice *choice) {
-  const psdmp_choice *old = &s->frames;
+static bool same_frames(const search *s, const psdmp_codegen_choice *choice) {
+  const psdmp_codegen_choice *old = &s->frames;
   if (old->unit != choice->unit || old->zeros != choice->zeros) return false;
   for (int b = 0; b < s->chain.bodies; b++)
-    if (old->gene[b][PSDMP_GENE_ORIGIN] != choice->gene[b][PSDMP_GENE_ORIGIN] || old->gene[b][PSDMP_GENE_TURN] != choice->gene[b][PSDMP_GENE_TURN] ||
-        old->gene[b][PSDMP_GENE_TENSOR] != choice->gene[b][PSDMP_GENE_TENSOR] || old->gene[b][PSDMP_GENE_PLACE] != choice->gene[b][PSDMP_GENE_PLACE])
+    if (old->gene[b][PSDMP_CODEGEN_GENE_ORIGIN] != choice->gene[b][PSDMP_CODEGEN_GENE_ORIGIN] || old->gene[b][PSDMP_CODEGEN_GENE_TURN] != choice->gene[b][PSDMP_CODEGEN_GENE_TURN] ||
+        old->gene[b][PSDMP_CODEGEN_GENE_TENSOR] != choice->gene[b][PSDMP_CODEGEN_GENE_TENSOR] || old->gene[b][PSDMP_CODEGEN_GENE_PLACE] != choice->gene[b][PSDMP_CODEGEN_GENE_PLACE])
       return false;
   return memcmp(old->zero, choice->zero, (size_t)choice->zeros * sizeof *choice->zero) == 0;
 }
 
 /* whether some body kept its mass */
 static bool has_mass(const search *s) {
-  const psdmp_inertia *in = &s->inertia;
+  const psdmp_codegen_inertia *in = &s->inertia;
   for (int b = 0; b < s->chain.bodies; b++)
     for (int c = 0; c < in->columns; c++)
       if (in->value[10L * b * in->columns + c] != 0) return true;
@@ -147,11 +147,11 @@ static bool has_mass(const search *s) {
 }
 
 /* builds a choice in the search's graph */
-static psdm_status try_choice(search *s, const psdmp_choice *choice, long *cost) {
+static psdm_status try_choice(search *s, const psdmp_codegen_choice *choice, long *cost) {
   psdm_graph_clear(s->program->graph);
   if (!s->set || !same_frames(s, choice)) {
-    psdmp_chain_set(&s->chain, choice, s->options->gravity_argument);
-    psdmp_inertia_set(&s->chain, &s->freedom, choice, &s->inertia);
+    psdmp_codegen_chain_set(&s->chain, choice, s->options->gravity_argument);
+    psdmp_codegen_inertia_set(&s->chain, &s->freedom, choice, &s->inertia);
     s->frames = *choice;
     s->set = true;
   }
@@ -176,30 +176,30 @@ static bool takes_place(const search *s, int b) {
   bool torques = s->function == PSDM_CODE_INVERSE || s->function == PSDM_CODE_BIAS || s->function == PSDM_CODE_GRAVITY;
   const psdm_robot *r = s->robot;
   bool carries = s->options->payload_argument || s->options->wrench_argument;
-  return torques && psdmp_only_child(&s->chain, b) >= 0 && !(carries && r->link[r->last].body == b);
+  return torques && psdmp_codegen_only_child(&s->chain, b) >= 0 && !(carries && r->link[r->last].body == b);
 }
 
-static int gene_values(const search *s, int b, psdmp_gene gene) {
-  const psdmp_chain_body *body = &s->chain.body[b];
-  if (body->held && gene != PSDMP_GENE_SPIN) return 1;
+static int gene_values(const search *s, int b, psdmp_codegen_gene gene) {
+  const psdmp_codegen_chain_body *body = &s->chain.body[b];
+  if (body->held && gene != PSDMP_CODEGEN_GENE_SPIN) return 1;
   switch (gene) {
-    case PSDMP_GENE_ORIGIN: return body->prismatic || body->leaf || body->parent < 0 ? 1 : 2;
-    case PSDMP_GENE_WRENCH:
-    case PSDMP_GENE_CARRY: return body->parallel ? 3 : 2;
-    case PSDMP_GENE_SPIN: return 8;
-    case PSDMP_GENE_CHAIN: return body->parallel ? 2 : 1;
-    case PSDMP_GENE_TRACE: return s->function != PSDM_CODE_REGRESSOR ? 2 : 1;
-    case PSDMP_GENE_PLACE: return takes_place(s, b) ? 2 : 1;
-    case PSDMP_GENE_TENSOR: return takes_tensor(s, b) ? 2 : 1;
-    case PSDMP_GENE_COLUMN:
-    case PSDMP_GENE_MOMENT: return s->function == PSDM_CODE_REGRESSOR ? 2 : 1;
-    case PSDMP_GENE_DIAGONAL: return s->function == PSDM_CODE_REGRESSOR ? 3 : 1;
-    case PSDMP_GENE_TURN: return body->leaf && !s->inertia.argument && s->function != PSDM_CODE_REGRESSOR ? 5 : 1;
+    case PSDMP_CODEGEN_GENE_ORIGIN: return body->prismatic || body->leaf || body->parent < 0 ? 1 : 2;
+    case PSDMP_CODEGEN_GENE_WRENCH:
+    case PSDMP_CODEGEN_GENE_CARRY: return body->parallel ? 3 : 2;
+    case PSDMP_CODEGEN_GENE_SPIN: return 8;
+    case PSDMP_CODEGEN_GENE_CHAIN: return body->parallel ? 2 : 1;
+    case PSDMP_CODEGEN_GENE_TRACE: return s->function != PSDM_CODE_REGRESSOR ? 2 : 1;
+    case PSDMP_CODEGEN_GENE_PLACE: return takes_place(s, b) ? 2 : 1;
+    case PSDMP_CODEGEN_GENE_TENSOR: return takes_tensor(s, b) ? 2 : 1;
+    case PSDMP_CODEGEN_GENE_COLUMN:
+    case PSDMP_CODEGEN_GENE_MOMENT: return s->function == PSDM_CODE_REGRESSOR ? 2 : 1;
+    case PSDMP_CODEGEN_GENE_DIAGONAL: return s->function == PSDM_CODE_REGRESSOR ? 3 : 1;
+    case PSDMP_CODEGEN_GENE_TURN: return body->leaf && !s->inertia.argument && s->function != PSDM_CODE_REGRESSOR ? 5 : 1;
     default: return 1;
   }
 }
 
-static psdm_status keep_if_less(search *s, const psdmp_choice *choice, bool *better) {
+static psdm_status keep_if_less(search *s, const psdmp_codegen_choice *choice, bool *better) {
   long cost;
   psdm_status status = try_choice(s, choice, &cost);
   *better = !status && cost < s->cost;
@@ -214,9 +214,9 @@ static psdm_status keep_if_less(search *s, const psdmp_choice *choice, bool *bet
 static psdm_status search_genes(search *s, bool *any) {
   psdm_status status = PSDM_OK;
   for (int b = 0; b < s->chain.bodies; b++)
-    for (int g = 0; g < PSDMP_GENES; g++)
-      for (int v = 0, count = gene_values(s, b, (psdmp_gene)g); v < count && !status; v++) {
-        psdmp_choice choice = s->best;
+    for (int g = 0; g < PSDMP_CODEGEN_GENES; g++)
+      for (int v = 0, count = gene_values(s, b, (psdmp_codegen_gene)g); v < count && !status; v++) {
+        psdmp_codegen_choice choice = s->best;
         bool better;
         if (v == choice.gene[b][g] || s->budget < 0) continue;
         choice.gene[b][g] = (unsigned char)v;
@@ -234,7 +234,7 @@ static psdm_status search_unit(search *s, bool *any) {
   bool better;
   if (!has_inertia(s->function)) return status;
   for (int unit = 0; unit <= s->chain.lengths && !status && s->budget >= 0; unit++) {
-    psdmp_choice choice = s->best;
+    psdmp_codegen_choice choice = s->best;
     choice.unit = unit;
     status = keep_if_less(s, &choice, &better);
     *any |= better;
@@ -244,11 +244,11 @@ static psdm_status search_unit(search *s, bool *any) {
 
 /* another entry zero in the place of one that is: where the null vector of that one sees it */
 static psdm_status search_zeros(search *s, bool *any) {
-  psdmp_choice choice = s->best;
+  psdmp_codegen_choice choice = s->best;
   long cost;
   if (!has_inertia(s->function)) return PSDM_OK;
   psdm_status status = try_choice(s, &choice, &cost);
-  const psdmp_inertia *in = &s->inertia;
+  const psdmp_codegen_inertia *in = &s->inertia;
   choice.zeros = in->nulls;
   memcpy(choice.zero, in->zero, (size_t)in->nulls * sizeof *choice.zero);
   for (int v = 0; v < choice.zeros && !status; v++) {
@@ -256,7 +256,7 @@ static psdm_status search_zeros(search *s, bool *any) {
     for (int e = 0; e < in->size; e++)
       if (e != choice.zero[v] && fabs(in->null[(long)v * in->size + e]) > 1e-3) s->other[others++] = e;
     for (int k = 0; k < others && !status && s->budget > 0; k++) {
-      psdmp_choice swapped = choice;
+      psdmp_codegen_choice swapped = choice;
       bool better;
       swapped.zero[v] = s->other[k];
       status = keep_if_less(s, &swapped, &better);
@@ -283,8 +283,8 @@ static psdm_status descend(search *s) {
 }
 
 /* what is left of it after factoring, in the same units */
-static psdm_status factored(search *s, const psdmp_choice *choice, long *cost) {
-  psdmp_program *p = s->program;
+static psdm_status factored(search *s, const psdmp_codegen_choice *choice, long *cost) {
+  psdmp_codegen_program *p = s->program;
   psdm_status status = try_choice(s, choice, cost);
   if (*cost == REFUSED) return status;
   if (!status) status = psdm_graph_factor(p->graph, p->output, p->outputs);
@@ -293,25 +293,25 @@ static psdm_status factored(search *s, const psdmp_choice *choice, long *cost) {
 }
 
 /* what usually pays: constant inertias turned into the frame before the joint, at the second body and at the tips */
-static void usual(search *s, psdmp_choice *choice) {
+static void usual(search *s, psdmp_codegen_choice *choice) {
   for (int b = 0; b < s->chain.bodies; b++) {
-    const psdmp_chain_body *body = &s->chain.body[b];
+    const psdmp_codegen_chain_body *body = &s->chain.body[b];
     unsigned char *gene = choice->gene[b];
     bool second = body->parent >= 0 && s->chain.body[body->parent].parent < 0;
-    if (second || body->leaf) gene[PSDMP_GENE_WRENCH] = 1;
-    if (second) gene[PSDMP_GENE_CARRY] = gene[PSDMP_GENE_TRACE] = 1;
-    if (body->leaf) gene[PSDMP_GENE_SPIN] = 4;
-    for (int g = 0; g < PSDMP_GENES; g++)
-      if (gene[g] >= gene_values(s, b, (psdmp_gene)g)) gene[g] = 0;
+    if (second || body->leaf) gene[PSDMP_CODEGEN_GENE_WRENCH] = 1;
+    if (second) gene[PSDMP_CODEGEN_GENE_CARRY] = gene[PSDMP_CODEGEN_GENE_TRACE] = 1;
+    if (body->leaf) gene[PSDMP_CODEGEN_GENE_SPIN] = 4;
+    for (int g = 0; g < PSDMP_CODEGEN_GENES; g++)
+      if (gene[g] >= gene_values(s, b, (psdmp_codegen_gene)g)) gene[g] = 0;
   }
 }
 
 /* a few genes at random */
-static void shake(search *s, psdmp_choice *choice, uint64_t *seed) {
+static void shake(search *s, psdmp_codegen_choice *choice, uint64_t *seed) {
   int changes = 2 + (int)random_below(seed, 5);
   for (int k = 0; k < changes; k++) {
-    int b = (int)random_below(seed, (uint32_t)s->chain.bodies), g = (int)random_below(seed, PSDMP_GENES);
-    choice->gene[b][g] = (unsigned char)random_below(seed, (uint32_t)gene_values(s, b, (psdmp_gene)g));
+    int b = (int)random_below(seed, (uint32_t)s->chain.bodies), g = (int)random_below(seed, PSDMP_CODEGEN_GENES);
+    choice->gene[b][g] = (unsigned char)random_below(seed, (uint32_t)gene_values(s, b, (psdmp_codegen_gene)g));
   }
   uint32_t zeros = random_below(seed, 4);
   if (zeros == 0) choice->zeros = 0;
@@ -340,12 +340,12 @@ static bool going_on(const search *s) { return !s->options->going_on || s->optio
 /* descents from the plain choice, the usual one, and shaken copies of the best so far; the result after factoring decides */
 static psdm_status run_search(search *s, int patience) {
   int rounds = patience > 0 ? 2 + ROUNDS * patience : 2;
-  psdmp_choice top = s->best;
+  psdmp_codegen_choice top = s->best;
   long least = LONG_MAX, cost;
   uint64_t seed = 88172645463325252u;
   psdm_status status = start(s);
   for (int k = 0, since = 0; k < rounds && since <= patience + 1 && !status && (s->budget > 0 || k == 0); k++, since++) {
-    if (k == 0) s->best = (psdmp_choice){0};
+    if (k == 0) s->best = (psdmp_codegen_choice){0};
     if (k == 1) usual(s, &s->best);
     if (k > 1) {
       s->best = top;
@@ -378,32 +378,32 @@ static bool all_revolute(const psdm_robot *r) {
 
 /* everything that a choice needs to be tried */
 static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
-                           psdm_code_function function, bool plain, psdmp_arena *arena, psdmp_program *program, search **out, psdm_error *error) {
+                           psdm_code_function function, bool plain, psdmp_base_arena *arena, psdmp_codegen_program *program, search **out, psdm_error *error) {
   search *s = *out = NEW(arena, 1, search);
-  psdm_status status = psdmp_program_shape(r, psdm_model_l(base), options, function, arena, program, error);
+  psdm_status status = psdmp_codegen_program_shape(r, psdm_model_l(base), options, function, arena, program, error);
   if (status) return status;
   program->method = "recursive";
   if (function == PSDM_CODE_REGRESSOR && base->combined)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "under these assumptions base parameters are no standard ones: their regressor needs --method expanded");
-  if (!s) return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "under these assumptions base parameters are no standard ones: their regressor needs --method expanded");
+  if (!s) return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   s->base = base;
   s->options = options;
   s->function = function;
   s->program = program;
   s->budget = BUDGET;
   s->composite = is_linearization(function) && !options->payload_argument && all_revolute(r);
-  status = psdmp_chain_new(r, !has_inertia(function), arena, &s->chain, error);
+  status = psdmp_codegen_chain_new(r, !has_inertia(function), arena, &s->chain, error);
   s->robot = s->chain.robot;
-  if (!status) status = psdmp_freedom_set(r, base, theta, program->length[PSDMP_IN_THETA] > 0, options->gravity_argument, plain, arena, &s->freedom, error);
+  if (!status) status = psdmp_codegen_freedom_set(r, base, theta, program->length[PSDMP_CODEGEN_IN_THETA] > 0, options->gravity_argument, plain, arena, &s->freedom, error);
   if (status) return status;
   r = s->robot;
   s->tree = NEW(arena, r->bodies, psdm_ref);
   s->more = NEW(arena, r->n * r->n + r->n, psdm_ref);
-  s->room = is_linearization(function) ? NEW(arena, psdmp_linear_room(r), psdm_ref) : s->more;
+  s->room = is_linearization(function) ? NEW(arena, psdmp_codegen_linear_room(r), psdm_ref) : s->more;
   s->other = NEW(arena, 11 * r->bodies + r->drives, int);
   s->trace.still = NEW(arena, r->n + 1, double);
-  if (!s->tree || !s->more || !s->other || !s->room || !s->trace.still || !psdmp_inertia_new(&s->chain, &s->freedom, arena, &s->inertia))
-    return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  if (!s->tree || !s->more || !s->other || !s->room || !s->trace.still || !psdmp_codegen_inertia_new(&s->chain, &s->freedom, arena, &s->inertia))
+    return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   s->trace.g = program->graph;
   s->trace.chain = &s->chain;
   s->trace.inertia = &s->inertia;
@@ -413,26 +413,26 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
 }
 
 /* what a GPU runs in the place of the whole function */
-static psdm_status build_stages(search *s, psdmp_arena *arena) {
-  psdmp_program *p = s->program;
+static psdm_status build_stages(search *s, psdmp_base_arena *arena) {
+  psdmp_codegen_program *p = s->program;
   int n = s->robot->n;
-  if (s->function != PSDM_CODE_LINEARIZE_FORWARD || s->options->target != PSDM_CODE_CUDA || psdmp_stage_values(n) > PSDMP_BLOCK) return PSDM_OK;
-  p->early = NEW(arena, psdmp_stage_values(n), psdm_ref);
+  if (s->function != PSDM_CODE_LINEARIZE_FORWARD || s->options->target != PSDM_CODE_CUDA || psdmp_codegen_stage_values(n) > PSDMP_CODEGEN_BLOCK) return PSDM_OK;
+  p->early = NEW(arena, psdmp_codegen_stage_values(n), psdm_ref);
   p->late = NEW(arena, 2 * n * n, psdm_ref);
   if (!p->early || !p->late) return PSDM_E_MEMORY;
-  psdmp_linearize_stages(&s->trace, s->composite, s->room, p->early, p->late);
+  psdmp_codegen_linearize_stages(&s->trace, s->composite, s->room, p->early, p->late);
   return psdm_graph_status(p->graph);
 }
 
-psdm_status psdmp_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
-                                  psdm_code_function function, bool plain, psdmp_arena *arena, psdmp_program *program, psdm_error *error) {
+psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
+                                  psdm_code_function function, bool plain, psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
   search *s;
   psdm_status status = prepare(r, base, theta, options, function, plain, arena, program, &s, error);
   if (status) return status;
   bool short_search = function == PSDM_CODE_POSE || function == PSDM_CODE_JACOBIAN || options->effort < 0;
   status = run_search(s, short_search ? 0 : options->effort ? options->effort : PATIENCE);
-  if (s->stopped) return psdmp_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
+  if (s->stopped) return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
   if (!status) status = try_choice(s, &s->best, &s->cost);
   if (!status) status = build_stages(s, arena);
-  return status ? psdmp_fail(error, status, r->file, 0, 0, "%s while generating '%s'", psdm_status_text(status), program->name) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, r->file, 0, 0, "%s while generating '%s'", psdm_status_text(status), program->name) : PSDM_OK;
 }

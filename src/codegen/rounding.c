@@ -53,15 +53,15 @@ static double sum_up(sweep *s, psdm_ref output) {
   return sum;
 }
 
-bool psdmp_rounding_at(const psdm_graph *graph, const double *input, const psdm_ref *outputs, size_t count, const psdm_allocator *allocator,
+bool psdmp_codegen_rounding_at(const psdm_graph *graph, const double *input, const psdm_ref *outputs, size_t count, const psdm_allocator *allocator,
                        double *out, double *bound) {
   size_t nodes = (size_t)psdm_graph_size(graph) + 1;
-  double *memory = psdmp_alloc_raw(allocator, 2 * nodes * sizeof *memory);
+  double *memory = psdmp_base_alloc_raw(allocator, 2 * nodes * sizeof *memory);
   if (!memory) return false;
   sweep s = {graph, memory, memory + nodes};
   psdm_graph_evaluate(graph, input, outputs, count, s.value, out);
   for (size_t i = 0; i < count; i++) bound[i] = sum_up(&s, outputs[i]);
-  psdmp_free(allocator, memory);
+  psdmp_base_free(allocator, memory);
   return true;
 }
 
@@ -76,29 +76,29 @@ static double uniform(uint64_t *seed, double range) {
 }
 
 /* angles, speeds and accelerations that share out the torque; base parameters of any sign */
-void psdmp_rounding_state(int state, int n, int l, double *input) {
+void psdmp_codegen_rounding_state(int state, int n, int l, double *input) {
   uint64_t seed = (uint64_t)state * UINT64_C(0x9E3779B97F4A7C15) + 1;
   for (int i = 0; i < n; i++) {
     double q = uniform(&seed, 3);
-    input[PSDMP_IN_Q * PSDMP_BLOCK + i] = q;
-    input[PSDMP_IN_SINE * PSDMP_BLOCK + i] = sin(q);
-    input[PSDMP_IN_COSINE * PSDMP_BLOCK + i] = cos(q);
-    input[PSDMP_IN_QD * PSDMP_BLOCK + i] = uniform(&seed, 2);
-    input[PSDMP_IN_QDD * PSDMP_BLOCK + i] = uniform(&seed, 4);
+    input[PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + i] = q;
+    input[PSDMP_CODEGEN_IN_SINE * PSDMP_CODEGEN_BLOCK + i] = sin(q);
+    input[PSDMP_CODEGEN_IN_COSINE * PSDMP_CODEGEN_BLOCK + i] = cos(q);
+    input[PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK + i] = uniform(&seed, 2);
+    input[PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i] = uniform(&seed, 4);
   }
-  for (int i = 0; i < l; i++) input[PSDMP_IN_THETA * PSDMP_BLOCK + i] = uniform(&seed, 1);
+  for (int i = 0; i < l; i++) input[PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + i] = uniform(&seed, 1);
 }
 
-bool psdmp_rounding(const psdm_graph *graph, int n, int l, const psdm_ref *outputs, size_t count, const double *truth, const psdm_allocator *allocator,
+bool psdmp_codegen_rounding(const psdm_graph *graph, int n, int l, const psdm_ref *outputs, size_t count, const double *truth, const psdm_allocator *allocator,
                     double *most) {
-  size_t inputs = (size_t)PSDMP_IN_COUNT * PSDMP_BLOCK;
-  double *input = psdmp_alloc(allocator, (inputs + 4 * count) * sizeof *input);
+  size_t inputs = (size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK;
+  double *input = psdmp_base_alloc(allocator, (inputs + 4 * count) * sizeof *input);
   if (!input) return false;
   double *out = input + inputs, *bound = out + count, *largest = bound + count, *worst = largest + count, all = 0;
   bool ok = true;
-  for (int s = 0; s < PSDMP_ROUNDING_STATES && ok; s++) {
-    psdmp_rounding_state(s, n, l, input);
-    ok = psdmp_rounding_at(graph, input, outputs, count, allocator, out, bound);
+  for (int s = 0; s < PSDMP_CODEGEN_ROUNDING_STATES && ok; s++) {
+    psdmp_codegen_rounding_state(s, n, l, input);
+    ok = psdmp_codegen_rounding_at(graph, input, outputs, count, allocator, out, bound);
     for (size_t i = 0; i < count && ok; i++) {
       /* the constants are doubles that were computed: they have errors of their own */
       double amiss = fabs(out[i] - truth[(size_t)s * count + i]) * 0x1p53, off = bound[i] + amiss;
@@ -110,6 +110,6 @@ bool psdmp_rounding(const psdm_graph *graph, int n, int l, const psdm_ref *outpu
   *most = 0;
   for (size_t i = 0; i < count && ok; i++)
     if (worst[i] > 0) *most = fmax(*most, worst[i] / fmax(largest[i], NOTHING * all));
-  psdmp_free(allocator, input);
+  psdmp_base_free(allocator, input);
   return ok;
 }

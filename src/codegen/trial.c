@@ -10,11 +10,11 @@
 #include "model/model.h"
 #include "psdm/rigid.h"
 
-enum { STATES = PSDMP_STATES };
+enum { STATES = PSDMP_CODEGEN_STATES };
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
-typedef psdmp_trial trial;
+typedef psdmp_codegen_trial trial;
 
 /* ---- numbers ---- */
 
@@ -24,7 +24,7 @@ static double coarse(uint64_t *seed, double range) {
   return floor(64 * range * ((double)(*seed >> 11) * 0x1p-52 - 1)) / 64;
 }
 
-double psdmp_joint_unit(const psdm_robot *r, int i) {
+double psdmp_codegen_joint_unit(const psdm_robot *r, int i) {
   for (int b = 0; b < r->bodies; b++)
     for (int e = r->g_row[b]; e < r->g_row[b + 1] && r->body[b].prismatic; e++)
       if (r->g_col[e] == i) return psdmp_robot_unit(r);
@@ -37,9 +37,9 @@ static void set_states(trial *t) {
   uint64_t seed = 2021;
   int n = t->code->robot->n, count = STATES * n;
   double L = t->unit, second = sqrt(L);
-  for (int i = 0; i < count; i++) t->q[i] = coarse(&seed, 3) * psdmp_joint_unit(t->code->robot, i % n);
-  for (int i = 0; i < count; i++) t->qd[i] = coarse(&seed, 2) * psdmp_joint_unit(t->code->robot, i % n) / second;
-  for (int i = 0; i < count; i++) t->qdd[i] = coarse(&seed, 4) * psdmp_joint_unit(t->code->robot, i % n) / L;
+  for (int i = 0; i < count; i++) t->q[i] = coarse(&seed, 3) * psdmp_codegen_joint_unit(t->code->robot, i % n);
+  for (int i = 0; i < count; i++) t->qd[i] = coarse(&seed, 2) * psdmp_codegen_joint_unit(t->code->robot, i % n) / second;
+  for (int i = 0; i < count; i++) t->qdd[i] = coarse(&seed, 4) * psdmp_codegen_joint_unit(t->code->robot, i % n) / L;
   for (int i = 0; i < 3; i++) t->gravity[i] = coarse(&seed, 10);
   for (int i = 0; i < 6; i++) t->wrench[i] = coarse(&seed, 20) * (i < 3 ? 1 : L);
   /* a body of 2.5 kg */
@@ -51,12 +51,12 @@ static void set_states(trial *t) {
 static psdm_status random_parameters(trial *t, psdm_error *error) {
   const psdm_robot *r = t->code->robot;
   uint64_t seed = 7;
-  if (r->assumptions) return psdmp_sample_assumed(r, NULL, seed, t->arena, t->pi, error);
+  if (r->assumptions) return psdmp_derive_sample_assumed(r, NULL, seed, t->arena, t->pi, error);
   for (int k = 0; k < r->bodies; k++) {
     double com[3], inertia[6];
     for (int i = 0; i < 3; i++) com[i] = coarse(&seed, 0.2) * t->unit;
     for (int i = 0; i < 6; i++) inertia[i] = (i == 0 || i == 3 || i == 5 ? 0.5 + coarse(&seed, 0.2) : coarse(&seed, 0.1)) * t->unit * t->unit;
-    psdmp_standard_from_body(3 + coarse(&seed, 2), com, inertia, t->pi + 10 * k);
+    psdmp_robot_standard_from_body(3 + coarse(&seed, 2), com, inertia, t->pi + 10 * k);
   }
   for (int d = 0; d < r->drives; d++) t->pi[10 * r->bodies + d] = 0.5 + coarse(&seed, 0.25);
   return PSDM_OK;
@@ -66,7 +66,7 @@ static psdm_status random_parameters(trial *t, psdm_error *error) {
 static bool own_are_singular(const trial *t) {
   const psdm_code_options *o = &t->code->options;
   bool any = false;
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) any |= (o->functions >> f & 1) && psdmp_inverts((psdm_code_function)f);
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) any |= (o->functions >> f & 1) && psdmp_codegen_inverts((psdm_code_function)f);
   return any && o->theta_argument && psdm_mass_condition(t->code->robot, t->arena->allocator, NULL, NULL) == PSDM_E_SINGULAR;
 }
 
@@ -88,14 +88,14 @@ static psdm_status set_parameters(trial *t, psdm_error *error) {
 
 /* ---- the robot ---- */
 
-static void *duplicate(psdmp_arena *arena, const void *from, size_t bytes) {
-  void *copy = from ? psdmp_arena_alloc(arena, bytes + 1) : NULL;
+static void *duplicate(psdmp_base_arena *arena, const void *from, size_t bytes) {
+  void *copy = from ? psdmp_base_arena_alloc(arena, bytes + 1) : NULL;
   if (copy) memcpy(copy, from, bytes);
   return copy;
 }
 
 /* a copy that shares no number that gravity or inertias change */
-static bool copy_robot(const psdm_robot *r, psdmp_arena *arena, psdm_robot *c) {
+static bool copy_robot(const psdm_robot *r, psdmp_base_arena *arena, psdm_robot *c) {
   size_t n = (size_t)r->n, bodies = (size_t)r->bodies;
   if (!psdmp_robot_copy(r, arena, c)) return false;
   c->pi = duplicate(arena, r->pi, 10 * bodies * sizeof *r->pi);
@@ -106,24 +106,24 @@ static bool copy_robot(const psdm_robot *r, psdmp_arena *arena, psdm_robot *c) {
 }
 
 /* gravity and payload as one function has them */
-static void dress(trial *t, const psdmp_program *p) {
+static void dress(trial *t, const psdmp_codegen_program *p) {
   const psdm_robot *r = t->code->robot;
   int body = r->link[r->last].body;
   psdm_robot_set_parameters(&t->robot, t->pi);
-  memcpy(t->robot.gravity, p->length[PSDMP_IN_GRAVITY] ? t->gravity : r->gravity, sizeof t->robot.gravity);
-  if (!p->length[PSDMP_IN_PAYLOAD] || body < 0) return;
+  memcpy(t->robot.gravity, p->length[PSDMP_CODEGEN_IN_GRAVITY] ? t->gravity : r->gravity, sizeof t->robot.gravity);
+  if (!p->length[PSDMP_CODEGEN_IN_PAYLOAD] || body < 0) return;
   double moved[10];
-  psdmp_standard_move(&r->link[r->last].frame, t->payload, moved);
+  psdmp_robot_standard_move(&r->link[r->last].frame, t->payload, moved);
   for (int i = 0; i < 10; i++) t->robot.body[body].pi[i] += moved[i];
   psdmp_robot_reduce(&t->robot);
 }
 
-psdm_status psdmp_trial_evaluate(trial *t, const psdmp_program *p, psdm_function f, int s, double *out) {
+psdm_status psdmp_codegen_trial_evaluate(trial *t, const psdmp_codegen_program *p, psdm_function f, int s, double *out) {
   int n = t->code->robot->n;
   psdm_wrench wrench = {.joint = t->code->robot->last};
   memcpy(wrench.force, t->wrench, sizeof wrench.force);
   memcpy(wrench.moment, t->wrench + 3, sizeof wrench.moment);
-  psdm_eval_options options = {.link = t->code->options.link, .wrench_count = p->length[PSDMP_IN_WRENCH] > 0, .wrenches = &wrench, .model = t->code->model, .expanded = t->code->given, .theta = t->theta, .scratch = t->scratch};
+  psdm_eval_options options = {.link = t->code->options.link, .wrench_count = p->length[PSDMP_CODEGEN_IN_WRENCH] > 0, .wrenches = &wrench, .model = t->code->model, .expanded = t->code->given, .theta = t->theta, .scratch = t->scratch};
   memcpy(t->state, t->q + s * n, sizeof *t->q * (size_t)n);
   memcpy(t->state + n, t->qd + s * n, sizeof *t->q * (size_t)n);
   memcpy(t->state + 2 * n, t->qdd + s * n, sizeof *t->q * (size_t)n);
@@ -149,7 +149,7 @@ static void widen_regressor(const trial *t, int s, double *Y, int columns) {
   }
 }
 
-bool psdmp_inverts(psdm_code_function f) { return f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD || f == PSDM_CODE_INVERSE_MASS; }
+bool psdmp_codegen_inverts(psdm_code_function f) { return f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD || f == PSDM_CODE_INVERSE_MASS; }
 
 /* Minv = M^-1 with pivots: random parameters need not be those of bodies, nor M positive definite. Rows and columns are scaled first, as metres and
  * angles want it. False where M is singular. */
@@ -159,12 +159,12 @@ static bool invert(int n, double *M, double *Minv, double *scale) {
     scale[i] = 1 / sqrt(fabs(M[i * n + i]));
   }
   for (int i = 0; i < n * n; i++) M[i] *= scale[i / n] * scale[i % n];
-  if (!psdmp_invert(n, M, Minv, psdmp_rounding(n))) return false;
+  if (!psdmp_linalg_invert(n, M, Minv, psdmp_linalg_rounding(n))) return false;
   for (int i = 0; i < n * n; i++) Minv[i] *= scale[i / n] * scale[i % n];
   return true;
 }
 
-psdm_status psdmp_trial_linearized(trial *t, psdm_code_function f, int s, double *out) {
+psdm_status psdmp_codegen_trial_linearized(trial *t, psdm_code_function f, int s, double *out) {
   int n = t->code->robot->n;
   const double *q = t->q + s * n, *qd = t->qd + s * n, *qdd = t->qdd + s * n;
   if (f == PSDM_CODE_LINEARIZE_INVERSE) return psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, out, out + n * n, out + 2 * n * n);
@@ -181,7 +181,7 @@ psdm_status psdmp_trial_linearized(trial *t, psdm_code_function f, int s, double
   return status;
 }
 
-psdm_status psdmp_trial_expect(trial *t, const psdmp_program *p, double *out) {
+psdm_status psdmp_codegen_trial_expect(trial *t, const psdmp_codegen_program *p, double *out) {
   int n = t->code->robot->n, count = (int)p->outputs;
   psdm_function f;
   psdm_status status = PSDM_OK;
@@ -190,11 +190,11 @@ psdm_status psdmp_trial_expect(trial *t, const psdmp_program *p, double *out) {
     memcpy(out, t->qdd, sizeof *out * (size_t)(STATES * n));
     return PSDM_OK;
   }
-  for (int s = 0; s < STATES && !status && p->function > PSDM_CODE_POSE; s++) status = psdmp_trial_linearized(t, p->function, s, out + s * count);
+  for (int s = 0; s < STATES && !status && p->function > PSDM_CODE_POSE; s++) status = psdmp_codegen_trial_linearized(t, p->function, s, out + s * count);
   if (p->function > PSDM_CODE_POSE) return status;
   psdm_function_find(p->name, &f);
   for (int s = 0; s < STATES && !status; s++) {
-    status = psdmp_trial_evaluate(t, p, f, s, out + s * count);
+    status = psdmp_codegen_trial_evaluate(t, p, f, s, out + s * count);
     if (p->function == PSDM_CODE_REGRESSOR && n) widen_regressor(t, s, out + s * count, count / n);
   }
   return status;
@@ -209,24 +209,24 @@ static bool allocate(trial *t) {
   t->qd = NEW(t->arena, STATES * n, double);
   t->qdd = NEW(t->arena, STATES * n, double);
   t->state = NEW(t->arena, 3 * n + 3 * n * n, double);
-  t->scratch = psdmp_arena_alloc(t->arena, sizeof *t->scratch * (scratch + (size_t)(STATES * n) + 1));
-  t->input = NEW(t->arena, PSDMP_IN_COUNT * PSDMP_BLOCK, double);
+  t->scratch = psdmp_base_arena_alloc(t->arena, sizeof *t->scratch * (scratch + (size_t)(STATES * n) + 1));
+  t->input = NEW(t->arena, PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, double);
   return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch && copy_robot(t->code->robot, t->arena, &t->robot);
 }
 
-psdm_status psdmp_trial_new(const psdm_code *code, psdmp_arena *arena, psdmp_trial *t, psdm_error *error) {
+psdm_status psdmp_codegen_trial_new(const psdm_code *code, psdmp_base_arena *arena, psdmp_codegen_trial *t, psdm_error *error) {
   *t = (trial){.arena = arena, .code = code, .unit = psdmp_robot_unit(code->robot)};
   if (!allocate(t) || psdm_work_new(code->robot, arena->allocator, &t->work) || psdm_linear_new(code->robot, arena->allocator, &t->linear)) {
-    psdmp_trial_free(t);
-    return psdmp_fail(error, PSDM_E_MEMORY, code->robot->file, 0, 0, "out of memory while checking generated code");
+    psdmp_codegen_trial_free(t);
+    return psdmp_base_fail(error, PSDM_E_MEMORY, code->robot->file, 0, 0, "out of memory while checking generated code");
   }
   set_states(t);
   psdm_status status = set_parameters(t, error);
-  if (status) psdmp_trial_free(t);
+  if (status) psdmp_codegen_trial_free(t);
   return status;
 }
 
-void psdmp_trial_free(psdmp_trial *t) {
+void psdmp_codegen_trial_free(psdmp_codegen_trial *t) {
   psdm_linear_free(t->linear, t->arena->allocator);
   psdm_work_free(t->work, t->arena->allocator);
   t->linear = NULL;

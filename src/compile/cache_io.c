@@ -13,7 +13,7 @@
 
 #include "compile/compile.h"
 
-enum { MARK_BYTES = 8, TRAILER = MARK_BYTES + PSDMP_SHA256_BYTES, MOST = 1 << 28 };
+enum { MARK_BYTES = 8, TRAILER = MARK_BYTES + PSDMP_BASE_SHA256_BYTES, MOST = 1 << 28 };
 static const char mark[MARK_BYTES + 1] = "psdm-so1";
 
 /* ---- the folder ---- */
@@ -26,7 +26,7 @@ static bool choose(const char *option, char *path, size_t size) {
   if (option) return (size_t)snprintf(path, size, "%s", option) < size;
   path[0] = '\0';
   for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-    const char *text = psdmp_environment(places[k].variable);
+    const char *text = psdmp_compile_environment(places[k].variable);
     if (text && (k == 0 || text[0] == '/')) return (size_t)snprintf(path, size, "%s%s", text, places[k].behind) < size;
   }
   return true;
@@ -50,7 +50,7 @@ static const char *distrust(const struct stat *info) {
   return NULL;
 }
 
-int psdmp_cache_open(const char *option, char *reason, size_t size) {
+int psdmp_compile_cache_open(const char *option, char *reason, size_t size) {
   char path[PATH_MAX], shown[200];
   struct stat info;
   reason[0] = '\0';
@@ -62,23 +62,23 @@ int psdmp_cache_open(const char *option, char *reason, size_t size) {
   const char *why = folder < 0 ? (errno == ELOOP || errno == ENOTDIR ? "it is a link, or no folder" : strerror(errno)) : NULL;
   if (!why) why = fstat(folder, &info) ? strerror(errno) : distrust(&info);
   if (!why) return folder;
-  snprintf(reason, size, "the cache '%s' is not used: %s", psdmp_quote(path, length, shown, sizeof shown), why);
+  snprintf(reason, size, "the cache '%s' is not used: %s", psdmp_base_quote(path, length, shown, sizeof shown), why);
   if (folder >= 0) close(folder);
   return -1;
 }
 
 /* ---- its files ---- */
 
-static void seal(const char *key, const unsigned char *bytes, size_t length, unsigned char digest[PSDMP_SHA256_BYTES]) {
-  psdmp_sha256 hash;
-  psdmp_sha256_start(&hash);
-  psdmp_sha256_part(&hash, key, strlen(key));
-  psdmp_sha256_part(&hash, bytes, length);
-  psdmp_sha256_end(&hash, digest);
+static void seal(const char *key, const unsigned char *bytes, size_t length, unsigned char digest[PSDMP_BASE_SHA256_BYTES]) {
+  psdmp_base_sha256 hash;
+  psdmp_base_sha256_start(&hash);
+  psdmp_base_sha256_part(&hash, key, strlen(key));
+  psdmp_base_sha256_part(&hash, bytes, length);
+  psdmp_base_sha256_end(&hash, digest);
 }
 
-psdm_status psdmp_object_read(int fd, size_t length, psdmp_arena *arena, psdmp_object *object) {
-  object->bytes = psdmp_arena_alloc_raw(arena, length + 1);
+psdm_status psdmp_compile_object_read(int fd, size_t length, psdmp_base_arena *arena, psdmp_compile_object *object) {
+  object->bytes = psdmp_base_arena_alloc_raw(arena, length + 1);
   object->length = 0;
   if (!object->bytes) return PSDM_E_MEMORY;
   while (object->length < length) {
@@ -97,14 +97,14 @@ static const char *distrust_file(const struct stat *info) {
   return distrust(info);
 }
 
-static bool sealed(const char *key, const psdmp_object *object) {
-  unsigned char digest[PSDMP_SHA256_BYTES];
+static bool sealed(const char *key, const psdmp_compile_object *object) {
+  unsigned char digest[PSDMP_BASE_SHA256_BYTES];
   const unsigned char *trailer = object->bytes + object->length - TRAILER;
   seal(key, object->bytes, object->length - TRAILER, digest);
   return memcmp(trailer, mark, MARK_BYTES) == 0 && memcmp(trailer + MARK_BYTES, digest, sizeof digest) == 0;
 }
 
-psdm_status psdmp_cache_read(int folder, const char *key, psdmp_arena *arena, psdmp_object *object, char *reason, size_t size) {
+psdm_status psdmp_compile_cache_read(int folder, const char *key, psdmp_base_arena *arena, psdmp_compile_object *object, char *reason, size_t size) {
   char name[80];
   struct stat info;
   snprintf(name, sizeof name, "%s.so", key);
@@ -113,7 +113,7 @@ psdm_status psdmp_cache_read(int folder, const char *key, psdmp_arena *arena, ps
   if (object->fd < 0 && errno == ENOENT) return PSDM_OK;
   const char *why = object->fd < 0 ? "it is a link, or cannot be read" : fstat(object->fd, &info) ? strerror(errno) : distrust_file(&info);
   if (!why) {
-    psdm_status status = psdmp_object_read(object->fd, (size_t)info.st_size, arena, object);
+    psdm_status status = psdmp_compile_object_read(object->fd, (size_t)info.st_size, arena, object);
     if (!status && sealed(key, object)) return PSDM_OK;
     why = status ? psdm_status_text(status) : "its content is not what was stored";
     if (status == PSDM_E_MEMORY) reason = NULL;
@@ -136,19 +136,19 @@ static bool write_all(int fd, const void *data, size_t length) {
   return true;
 }
 
-bool psdmp_cache_store(int folder, const char *key, const psdmp_object *object, char *reason, size_t size) {
+bool psdmp_compile_cache_store(int folder, const char *key, const psdmp_compile_object *object, char *reason, size_t size) {
   enum { TRIES = 100 };
-  unsigned char digest[PSDMP_SHA256_BYTES];
+  unsigned char digest[PSDMP_BASE_SHA256_BYTES];
   char name[80], part[160];
   int fd = -1, slot = -1;
   snprintf(name, sizeof name, "%s.so", key);
   for (int i = 0; i < TRIES; i++) {
     snprintf(part, sizeof part, "%s.part-%ld-%d", name, (long)getpid(), i);
-    slot = psdmp_pending_add(folder, part);
+    slot = psdmp_base_pending_add(folder, part);
     fd = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd >= 0) break;
     int why = errno;
-    psdmp_pending_remove(slot);
+    psdmp_base_pending_remove(slot);
     slot = -1;
     errno = why;
     if (why != EEXIST) break;
@@ -160,7 +160,7 @@ bool psdmp_cache_store(int folder, const char *key, const psdmp_object *object, 
   if (fd >= 0 && close(fd) && !failure) failure = errno;
   if (!failure && renameat(folder, part, folder, name)) failure = errno;
   if (failure && fd >= 0) unlinkat(folder, part, 0);
-  psdmp_pending_remove(slot);
+  psdmp_base_pending_remove(slot);
   if (failure) snprintf(reason, size, "the cache cannot be written: %s", strerror(failure));
   return !failure;
 }

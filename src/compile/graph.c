@@ -7,17 +7,17 @@
 static psdm_ref renumber(const uint32_t *number, psdm_ref r) { return r == PSDM_REF_NONE ? r : 2 * number[psdm_ref_node(r)] + (r & 1u); }
 
 /* position of a block among the arguments that there are */
-static psdm_ref argument_of(const psdmp_program *p, int block) {
+static psdm_ref argument_of(const psdmp_codegen_program *p, int block) {
   psdm_ref at = 0;
   for (int b = 0; b < block; b++) at += p->length[b] > 0;
   return at;
 }
 
-static psdmp_step make_step(const psdmp_program *p, const psdm_node *n, const uint32_t *number) {
-  psdmp_step s = {.op = n->op, .value = n->value};
+static psdmp_compile_step make_step(const psdmp_codegen_program *p, const psdm_node *n, const uint32_t *number) {
+  psdmp_compile_step s = {.op = n->op, .value = n->value};
   if (n->op == PSDM_OP_INPUT) {
-    s.a = argument_of(p, n->input / PSDMP_BLOCK);
-    s.b = (psdm_ref)(n->input % PSDMP_BLOCK);
+    s.a = argument_of(p, n->input / PSDMP_CODEGEN_BLOCK);
+    s.b = (psdm_ref)(n->input % PSDMP_CODEGEN_BLOCK);
   } else if (n->op != PSDM_OP_CONST) {
     s.a = renumber(number, n->a);
     s.b = renumber(number, n->b);
@@ -25,15 +25,15 @@ static psdmp_step make_step(const psdmp_program *p, const psdm_node *n, const ui
   return s;
 }
 
-static psdm_status compact(const psdmp_program *p, psdmp_arena *arena, psdmp_arena *scratch, psdmp_unit *u) {
+static psdm_status compact(const psdmp_codegen_program *p, psdmp_base_arena *arena, psdmp_base_arena *scratch, psdmp_compile_unit *u) {
   uint32_t nodes = psdm_graph_size(p->graph);
-  bool *live = psdmp_arena_alloc(scratch, nodes + 1);
-  uint32_t *number = psdmp_arena_alloc(scratch, ((size_t)nodes + 1) * sizeof *number);
+  bool *live = psdmp_base_arena_alloc(scratch, nodes + 1);
+  uint32_t *number = psdmp_base_arena_alloc(scratch, ((size_t)nodes + 1) * sizeof *number);
   if (!live || !number) return PSDM_E_MEMORY;
-  psdmp_graph_mark(p->graph, p->output, p->outputs, live);
+  psdmp_expr_graph_mark(p->graph, p->output, p->outputs, live);
   for (uint32_t k = 0; k < nodes; k++) number[k] = u->steps, u->steps += live[k];
-  u->step = psdmp_arena_alloc(arena, ((size_t)u->steps + 1) * sizeof *u->step);
-  u->output = psdmp_arena_alloc(arena, (p->outputs + 1) * sizeof *u->output);
+  u->step = psdmp_base_arena_alloc(arena, ((size_t)u->steps + 1) * sizeof *u->step);
+  u->output = psdmp_base_arena_alloc(arena, (p->outputs + 1) * sizeof *u->output);
   if (!u->step || !u->output) return PSDM_E_MEMORY;
   for (uint32_t k = 0; k < nodes; k++) {
     psdm_node n = psdm_graph_node(p->graph, k);
@@ -43,14 +43,14 @@ static psdm_status compact(const psdmp_program *p, psdmp_arena *arena, psdmp_are
   return PSDM_OK;
 }
 
-psdm_status psdmp_graph_units(const psdm_code *code, psdm_compiled *c) {
+psdm_status psdmp_compile_graph_units(const psdm_code *code, psdm_compiled *c) {
   psdm_status status = PSDM_OK;
   for (int k = 0; k < code->programs && !status; k++) {
-    psdmp_arena scratch = {.allocator = c->arena.allocator};
-    psdmp_unit *u = &c->unit[code->program[k].function];
+    psdmp_base_arena scratch = {.allocator = c->arena.allocator};
+    psdmp_compile_unit *u = &c->unit[code->program[k].function];
     status = compact(&code->program[k], &c->arena, &scratch, u);
     if (u->steps > c->scratch) c->scratch = u->steps;
-    psdmp_arena_free(&scratch);
+    psdmp_base_arena_free(&scratch);
   }
   return status;
 }
@@ -66,7 +66,7 @@ static void store(void *array, bool single, size_t at, double x) {
 
 #define VALUE(r) ((r) & 1u ? -v[(r) >> 1] : v[(r) >> 1])
 
-static double compute(const psdmp_step *s, const double *v) {
+static double compute(const psdmp_compile_step *s, const double *v) {
   switch (s->op) {
     case PSDM_OP_CONST: return s->value;
     case PSDM_OP_ADD: return VALUE(s->a) + VALUE(s->b);
@@ -80,9 +80,9 @@ static double compute(const psdmp_step *s, const double *v) {
   }
 }
 
-void psdmp_graph_run(const psdmp_unit *u, bool single, size_t stride, size_t i, const void *const *arguments, void *const *results, double *v) {
+void psdmp_compile_graph_run(const psdmp_compile_unit *u, bool single, size_t stride, size_t i, const void *const *arguments, void *const *results, double *v) {
   for (uint32_t k = 0; k < u->steps; k++) {
-    const psdmp_step *s = &u->step[k];
+    const psdmp_compile_step *s = &u->step[k];
     if (s->op == PSDM_OP_INPUT)
       v[k] = read(arguments[s->a], single, u->argument[s->a].shared ? s->b : s->b * stride + i);
     else

@@ -16,27 +16,27 @@
 
 /* ---- sizes: the dynamic symbol table ---- */
 
-static bool inside(const psdmp_object *o, size_t offset, size_t length) { return offset <= o->length && length <= o->length - offset; }
+static bool inside(const psdmp_compile_object *o, size_t offset, size_t length) { return offset <= o->length && length <= o->length - offset; }
 
-static bool read_header(const psdmp_object *o, ElfW(Ehdr) * header) {
+static bool read_header(const psdmp_compile_object *o, ElfW(Ehdr) * header) {
   if (!inside(o, 0, sizeof *header)) return false;
   memcpy(header, o->bytes, sizeof *header);
   return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
          header->e_shentsize == sizeof(ElfW(Shdr));
 }
 
-static bool read_section(const psdmp_object *o, const ElfW(Ehdr) * header, size_t index, ElfW(Shdr) * section) {
+static bool read_section(const psdmp_compile_object *o, const ElfW(Ehdr) * header, size_t index, ElfW(Shdr) * section) {
   if (index >= header->e_shnum || !inside(o, header->e_shoff, (index + 1) * sizeof *section)) return false;
   memcpy(section, o->bytes + header->e_shoff + index * sizeof *section, sizeof *section);
   return section->sh_type == SHT_NOBITS || inside(o, section->sh_offset, section->sh_size);
 }
 
-static bool has_name(const psdmp_object *o, const ElfW(Shdr) * strings, size_t at, const char *name) {
+static bool has_name(const psdmp_compile_object *o, const ElfW(Shdr) * strings, size_t at, const char *name) {
   size_t length = strlen(name) + 1;
   return at <= strings->sh_size && length <= strings->sh_size - at && memcmp(o->bytes + strings->sh_offset + at, name, length) == 0;
 }
 
-size_t psdmp_symbol_bytes(const psdmp_object *o, const char *name) {
+size_t psdmp_compile_symbol_bytes(const psdmp_compile_object *o, const char *name) {
   ElfW(Ehdr) header;
   ElfW(Shdr) table, strings;
   ElfW(Sym) symbol;
@@ -54,7 +54,7 @@ size_t psdmp_symbol_bytes(const psdmp_object *o, const char *name) {
 /* ---- mapping ---- */
 
 /* a file without a name that nobody can change; -1 when the system has none */
-static int memory_file(const psdmp_object *o) {
+static int memory_file(const psdmp_compile_object *o) {
   int fd = memfd_create("psdm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   for (size_t at = 0; fd >= 0 && at < o->length;) {
     ssize_t put = write(fd, o->bytes + at, o->length - at);
@@ -82,23 +82,23 @@ static void *function(void *library, const char *prefix, const char *format, con
     memcpy(&(to), &found_, sizeof found_);         \
   } while (0)
 
-static bool find_unit(const psdmp_program *p, const char *prefix, const psdmp_object *o, psdm_compiled *c) {
-  psdmp_unit *u = &c->unit[p->function];
+static bool find_unit(const psdmp_codegen_program *p, const char *prefix, const psdmp_compile_object *o, psdm_compiled *c) {
+  psdmp_compile_unit *u = &c->unit[p->function];
   char name[128];
   FIND(u->call, c->library, prefix, "%s_unit_%s", p->name);
   FIND(u->symbol[0], c->library, prefix, "%s_%s", p->name);
   snprintf(name, sizeof name, "%s_%s", prefix, p->name);
-  u->bytes[0] = psdmp_symbol_bytes(o, name);
+  u->bytes[0] = psdmp_compile_symbol_bytes(o, name);
   if (!c->simd) return u->call && u->symbol[0];
   FIND(u->batch, c->library, prefix, "%s_unit_%s_batch", p->name);
   FIND(u->symbol[1], c->library, prefix, "%s_%s_batch", p->name);
   snprintf(name, sizeof name, "%s_%s_batch", prefix, p->name);
-  u->bytes[1] = psdmp_symbol_bytes(o, name);
+  u->bytes[1] = psdmp_compile_symbol_bytes(o, name);
   return u->call && u->symbol[0] && u->batch && u->symbol[1];
 }
 
 /* loaders know objects by name: one with our descriptor's name, left by others, would be taken for ours but for its key */
-static bool find_units(const psdm_code *code, const psdmp_object *o, psdm_compiled *c) {
+static bool find_units(const psdm_code *code, const psdmp_compile_object *o, psdm_compiled *c) {
   const char *prefix = code->options.prefix, *key = function(c->library, prefix, "%s_unit_%s", "key");
   if (!key || strcmp(key, c->info.key) != 0) return false;
   for (int k = 0; k < code->programs; k++)
@@ -112,12 +112,12 @@ static void *map(int fd, psdm_error *error) {
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const char *why = library ? NULL : dlerror();
-  if (!library) psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: %s", psdmp_quote(why ? why : "", why ? strlen(why) : 0, shown, sizeof shown));
+  if (!library) psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: %s", psdmp_base_quote(why ? why : "", why ? strlen(why) : 0, shown, sizeof shown));
   return library;
 }
 
-void *psdmp_object_open(const psdmp_object *object, int *fd, psdm_error *error) {
-  psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: no file in memory");
+void *psdmp_compile_object_open(const psdmp_compile_object *object, int *fd, psdm_error *error) {
+  psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: no file in memory");
   for (int k = 0; k < 2; k++) {
     *fd = k ? fcntl(object->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : memory_file(object);
     void *library = map(*fd, error);
@@ -128,18 +128,18 @@ void *psdmp_object_open(const psdmp_object *object, int *fd, psdm_error *error) 
   return NULL;
 }
 
-static bool try_load(const psdm_code *code, const psdmp_object *o, int fd, psdm_compiled *c, psdm_error *error) {
+static bool try_load(const psdm_code *code, const psdmp_compile_object *o, int fd, psdm_compiled *c, psdm_error *error) {
   c->library = map(fd, error);
   if (!c->library) return false;
   if (find_units(code, o, c)) return true;
-  psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object that was loaded is not the one that was compiled");
+  psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object that was loaded is not the one that was compiled");
   dlclose(c->library);
   c->library = NULL;
   return false;
 }
 
-psdm_status psdmp_load(const psdm_code *code, const psdmp_object *object, psdm_compiled *c, psdm_error *error) {
-  psdmp_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: no file in memory");
+psdm_status psdmp_compile_load(const psdm_code *code, const psdmp_compile_object *object, psdm_compiled *c, psdm_error *error) {
+  psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: no file in memory");
   c->fd = memory_file(object);
   if (try_load(code, object, c->fd, c, error)) return PSDM_OK;
   if (c->fd >= 0) close(c->fd);

@@ -2,26 +2,26 @@
 #include "compile/compile.h"
 
 enum {
-  SLOTS = PSDMP_IN_COUNT + 3, /* arguments and results of a function */
+  SLOTS = PSDMP_CODEGEN_IN_COUNT + 3, /* arguments and results of a function */
   BLOCK = 16                  /* states at a time: the longest vectors of floats, two of doubles. Longer blocks wait for memory, as nothing is computed while they are moved */
 };
 
 /* One call under way: arguments first, then results. */
 typedef struct table {
   const psdm_compiled *compiled;
-  const psdmp_unit *unit;
+  const psdmp_compile_unit *unit;
   int slots;
-  const psdmp_slot *slot[SLOTS];
+  const psdmp_compile_slot *slot[SLOTS];
   psdm_strided at[SLOTS];
   size_t bytes; /* of a number */
 } table;
 
-static const psdmp_unit *unit_of(const psdm_compiled *c, psdm_code_function f) {
+static const psdmp_compile_unit *unit_of(const psdm_compiled *c, psdm_code_function f) {
   return (unsigned)f < PSDM_CODE_FUNCTIONS && c->unit[f].there ? &c->unit[f] : NULL;
 }
 
 /* numbers of a state that are moved */
-static size_t width_of(const psdmp_unit *u) {
+static size_t width_of(const psdmp_compile_unit *u) {
   size_t width = 0;
   for (int k = 0; k < u->arguments; k++) width += u->argument[k].shared ? 0 : (size_t)u->argument[k].length;
   for (int k = 0; k < u->results; k++) width += (size_t)u->result[k].length;
@@ -31,14 +31,14 @@ static size_t width_of(const psdmp_unit *u) {
 static size_t block_of(const psdm_compiled *c) { return c->simd ? BLOCK : 1; }
 
 size_t psdm_compiled_rows_scratch(const psdm_compiled *c, psdm_code_function f) {
-  const psdmp_unit *u = unit_of(c, f);
+  const psdmp_compile_unit *u = unit_of(c, f);
   return u ? c->scratch + block_of(c) * width_of(u) : 0;
 }
 
 /* ---- moving: number k of state i between rows and a block with one line of `count` states per number ---- */
 
 /* any strides, and the plain twin of what follows */
-#define PSDMP_MOVERS(real)                                                                                                         \
+#define PSDMP_COMPILE_MOVERS(real)                                                                                                         \
   static void gather_##real(const psdm_strided *from, int first, int length, size_t begin, size_t end, size_t count, real *restrict to) { \
     const real *data = from->data;                                                                                                 \
     for (int k = first; k < length; k++)                                                                                           \
@@ -49,9 +49,9 @@ size_t psdm_compiled_rows_scratch(const psdm_compiled *c, psdm_code_function f) 
     for (int k = first; k < length; k++)                                                                                           \
       for (size_t i = begin; i < end; i++) data[(ptrdiff_t)i * to->state + k * to->number] = from[(size_t)k * count + i];        \
   }
-PSDMP_MOVERS(double)
-PSDMP_MOVERS(float)
-#undef PSDMP_MOVERS
+PSDMP_COMPILE_MOVERS(double)
+PSDMP_COMPILE_MOVERS(float)
+#undef PSDMP_COMPILE_MOVERS
 
 #if defined(__GNUC__)
 /* rows of doubles, four states and two numbers at a time: pairs that every 64-bit processor turns in its registers */
@@ -91,27 +91,27 @@ static inline __attribute__((always_inline)) void scatter_all(const double *rest
 }
 
 /* arms have so many joints */
-#define PSDMP_LENGTHS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
+#define PSDMP_COMPILE_LENGTHS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 
 static void gather_rows(const psdm_strided *from, int length, size_t count, double *restrict to) {
-#define PSDMP_GATHER(n) \
+#define PSDMP_COMPILE_GATHER(n) \
   if (length == n && count == BLOCK) { \
     gather_all(from->data, from->state, n, BLOCK, to); \
     return; \
   }
-  PSDMP_LENGTHS(PSDMP_GATHER)
-#undef PSDMP_GATHER
+  PSDMP_COMPILE_LENGTHS(PSDMP_COMPILE_GATHER)
+#undef PSDMP_COMPILE_GATHER
   gather_double(from, 0, length, 0, count, count, to);
 }
 
 static void scatter_rows(const double *restrict from, int length, size_t count, const psdm_strided *to) {
-#define PSDMP_SCATTER(n) \
+#define PSDMP_COMPILE_SCATTER(n) \
   if (length == n && count == BLOCK) { \
     scatter_all(from, to->state, n, BLOCK, to->data); \
     return; \
   }
-  PSDMP_LENGTHS(PSDMP_SCATTER)
-#undef PSDMP_SCATTER
+  PSDMP_COMPILE_LENGTHS(PSDMP_COMPILE_SCATTER)
+#undef PSDMP_COMPILE_SCATTER
   scatter_double(from, 0, length, 0, count, count, to);
 }
 #else
@@ -165,18 +165,18 @@ static void ask_for(const table *t, size_t first, size_t count) {
 /* ---- calling ---- */
 
 static void call(const table *t, size_t count, const void *const *arguments, void *const *results, double *scratch) {
-  const psdmp_unit *u = t->unit;
+  const psdmp_compile_unit *u = t->unit;
   if (t->compiled->simd && u->batch)
     u->batch(count, arguments, results);
   else if (u->call && count == 1)
     u->call(arguments, results);
   else
-    for (size_t i = 0; i < count; i++) psdmp_graph_run(u, t->compiled->single, count, i, arguments, results, scratch);
+    for (size_t i = 0; i < count; i++) psdmp_compile_graph_run(u, t->compiled->single, count, i, arguments, results, scratch);
 }
 
 /* next: states of the block behind this one */
 static void run_block(const table *t, size_t first, size_t count, size_t next, char *block, double *scratch) {
-  const void *arguments[PSDMP_IN_COUNT];
+  const void *arguments[PSDMP_CODEGEN_IN_COUNT];
   void *results[3];
   char *place[SLOTS];
   for (int k = 0; k < t->slots; k++) {
@@ -201,7 +201,7 @@ static bool lies_well(const table *t, size_t count) {
 }
 
 static void run_whole(const table *t, size_t count) {
-  const void *arguments[PSDMP_IN_COUNT];
+  const void *arguments[PSDMP_CODEGEN_IN_COUNT];
   void *results[3];
   for (int k = 0; k < t->unit->arguments; k++) arguments[k] = t->at[k].data;
   for (int k = 0; k < t->unit->results; k++) results[k] = t->at[t->unit->arguments + k].data;
@@ -210,7 +210,7 @@ static void run_whole(const table *t, size_t count) {
 
 psdm_status psdm_compiled_rows(const psdm_compiled *c, psdm_code_function f, size_t count, const psdm_strided *arguments, const psdm_strided *results,
                                double *scratch) {
-  const psdmp_unit *u = unit_of(c, f);
+  const psdmp_compile_unit *u = unit_of(c, f);
   if (!u || !scratch) return PSDM_E_ARGUMENT;
   table t = {.compiled = c, .unit = u, .bytes = c->single ? sizeof(float) : sizeof(double)};
   for (int k = 0; k < u->arguments; k++, t.slots++) t.slot[t.slots] = &u->argument[k], t.at[t.slots] = arguments[k];

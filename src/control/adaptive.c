@@ -18,7 +18,7 @@
 
 /* Y (n x l) of the base parameters at a motion */
 static psdm_status base_regressor(psdm_controller *c, const double *q, const double *qd, const double *qdd, double *Y) {
-  psdmp_adaptation *a = &c->adaptation;
+  psdmp_control_adaptation *a = &c->adaptation;
   if (a->model) {
     psdm_eval_options options = {.model = a->model, .scratch = a->scratch};
     size_t bytes = sizeof *q * (size_t)c->n;
@@ -34,7 +34,7 @@ static psdm_status base_regressor(psdm_controller *c, const double *q, const dou
 
 /* adds sign times the regressor at a motion to Y */
 static psdm_status add_regressor(psdm_controller *c, double sign, const double *q, const double *qd, const double *qdd) {
-  psdmp_adaptation *a = &c->adaptation;
+  psdmp_control_adaptation *a = &c->adaptation;
   psdm_status status = base_regressor(c, q, qd, qdd, a->part);
   for (long i = 0; i < (long)c->n * a->l && !status; i++) a->Y[i] += sign * a->part[i];
   return status;
@@ -43,7 +43,7 @@ static psdm_status add_regressor(psdm_controller *c, double sign, const double *
 /* Y(q, qd, qd_r, qdd_r) from three regressors; gravity is in each of them, and must be in the sum once */
 static psdm_status sliding_regressor(psdm_controller *c, const double *q, const double *qd) {
   static const double still[PSDM_MAX_JOINTS];
-  psdmp_adaptation *a = &c->adaptation;
+  psdmp_control_adaptation *a = &c->adaptation;
   double *half = c->part;
   memset(a->Y, 0, sizeof *a->Y * (size_t)c->n * (size_t)a->l);
   for (int i = 0; i < c->n; i++) half[i] = 0.5 * (qd[i] + a->qd_r[i]);
@@ -59,8 +59,8 @@ static psdm_status no_memory(const psdm_controller *c, psdm_error *error) { retu
 
 /* places for l parameters and a regressor's scratch */
 static bool place(psdm_controller *c, int l, size_t scratch) {
-  psdmp_adaptation *a = &c->adaptation;
-  psdmp_arena *arena = &c->arena;
+  psdmp_control_adaptation *a = &c->adaptation;
+  psdmp_base_arena *arena = &c->arena;
   size_t n = (size_t)c->n, entries = n * (size_t)l;
   a->column = NEW(arena, l, int), a->name = NEW(arena, l, const char *);
   a->start = NEW(arena, l, double), a->scale = NEW(arena, l, double), a->gain = NEW(arena, l, double);
@@ -73,11 +73,11 @@ static bool place(psdm_controller *c, int l, size_t scratch) {
 }
 
 static psdm_status set_names(psdm_controller *c, psdm_error *error) {
-  psdmp_adaptation *a = &c->adaptation;
+  psdmp_control_adaptation *a = &c->adaptation;
   char text[16];
   for (int j = 0; j < a->l; j++) {
     psdm_robot_parameter_name(c->model, a->column[j], text, sizeof text);
-    a->name[j] = psdmp_arena_text(&c->arena, text, strlen(text));
+    a->name[j] = psdmp_base_arena_text(&c->arena, text, strlen(text));
     if (!a->name[j]) return no_memory(c, error);
   }
   return PSDM_OK;
@@ -85,7 +85,7 @@ static psdm_status set_names(psdm_controller *c, psdm_error *error) {
 
 /* by structure: kept columns of the standard regressor are enough, unless assumptions combine them */
 static psdm_status open_chain(psdm_controller *c, const double *pi, psdm_error *error) {
-  psdmp_adaptation *a = &c->adaptation;
+  psdmp_control_adaptation *a = &c->adaptation;
   const psdm_allocator *allocator = c->arena.allocator;
   psdm_status status = psdm_robot_assumptions(c->model) ? psdm_model_derive(c->model, NULL, allocator, &a->model, NULL, error)
                                                         : psdm_params_derive(c->model, NULL, allocator, &a->model, NULL, error);
@@ -100,7 +100,7 @@ static psdm_status open_chain(psdm_controller *c, const double *pi, psdm_error *
 static psdm_status closed_loops(psdm_controller *c, const double *pi, psdm_error *error) {
   psdm_params *params;
   if (psdm_robot_assumptions(c->model))
-    return psdmp_fail(error, PSDM_E_ROBOT, NULL, 0, 0, "adaptive control of a robot with closed loops takes no assumptions");
+    return psdmp_base_fail(error, PSDM_E_ROBOT, NULL, 0, 0, "adaptive control of a robot with closed loops takes no assumptions");
   psdm_status status = psdm_params_solve(c->model, NULL, c->arena.allocator, &params, error);
   if (status) return status;
   bool placed = place(c, params->rank, (size_t)c->n * (size_t)params->standard);
@@ -116,7 +116,7 @@ static psdm_status closed_loops(psdm_controller *c, const double *pi, psdm_error
 static int unit_of(const char *name) { return name[0] != 'm' ? 2 : name[1] >= 'x' ? 1 : 0; }
 
 /* |theta|; what is small among its kind counts as a hundredth of the largest, for it may be small by cancellation */
-static void set_scales(psdmp_adaptation *a) {
+static void set_scales(psdmp_control_adaptation *a) {
   double largest[3] = {0};
   for (int j = 0; j < a->l; j++) {
     int unit = unit_of(a->name[j]);
@@ -130,7 +130,7 @@ static void set_scales(psdmp_adaptation *a) {
 
 /* sum over joints and parameters of (Y_ij scale_j)^2 / kd_i at a motion, in Nm rad/s: what errors of their own size would do */
 static psdm_status excitation(psdm_controller *c, const double *q, const double *qd, const double *qdd, double *sum) {
-  psdmp_adaptation *a = &c->adaptation;
+  psdmp_control_adaptation *a = &c->adaptation;
   psdm_status status = base_regressor(c, q, qd, qdd, a->part);
   *sum = 0;
   for (int i = 0; i < c->n && !status; i++)
@@ -146,7 +146,7 @@ static psdm_status excitation(psdm_controller *c, const double *q, const double 
  * nothing; unit accelerations where it begins are the least that counts. */
 static psdm_status set_rates(psdm_controller *c, double gamma, psdm_error *error) {
   enum { MOMENTS = 64 };
-  psdmp_adaptation *a = &c->adaptation;
+  psdmp_control_adaptation *a = &c->adaptation;
   double begin = psdmp_control_begin(c), duration = psdmp_control_duration(c), mean = 0, sum = 0;
   psdm_status status = PSDM_OK;
   for (int k = 0; k < MOMENTS && !status; k++) {
@@ -167,23 +167,23 @@ static psdm_status set_rates(psdm_controller *c, double gamma, psdm_error *error
 /* ---- the design ---- */
 
 static psdm_status find_parameters(psdm_controller *c, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = c->arena.allocator};
+  psdmp_base_arena scratch = {.allocator = c->arena.allocator};
   double *pi = NEW(&scratch, psdm_robot_parameter_count(c->model), double);
   if (!pi) return no_memory(c, error);
   psdm_robot_parameters(c->model, pi);
   psdm_status status = psdm_robot_loops(c->model) ? closed_loops(c, pi, error) : open_chain(c, pi, error);
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   return status;
 }
 
-psdm_status psdmp_adaptation_design(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
-  psdmp_adaptation *a = &c->adaptation;
+psdm_status psdmp_control_adaptation_design(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
+  psdmp_control_adaptation *a = &c->adaptation;
   psdm_status status = o->theta ? PSDM_OK : psdm_robot_ready(c->model, error);
   if (!status) status = find_parameters(c, error);
   if (status) return status;
   for (int j = 0; j < a->l && o->theta; j++) {
     a->start[j] = o->theta[j];
-    if (!isfinite(o->theta[j])) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the estimate of %s does not begin at a finite number", a->name[j]);
+    if (!isfinite(o->theta[j])) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the estimate of %s does not begin at a finite number", a->name[j]);
   }
   a->lambda = o->lambda > 0 ? o->lambda : 0.5 * c->bandwidth;
   a->bound = o->bound;
@@ -194,14 +194,14 @@ psdm_status psdmp_adaptation_design(psdm_controller *c, const psdm_control_optio
 /* ---- the law ---- */
 
 /* smooth projection (Pomet, Praly 1992) onto start +- bound scale: in the outer tenth, motion outwards fades to nothing */
-static double projected(const psdmp_adaptation *a, int j, double theta, double rate) {
+static double projected(const psdmp_control_adaptation *a, int j, double theta, double rate) {
   double out = theta - a->start[j], wide = a->bound * a->scale[j], inner = 0.9 * wide;
   if (!(wide > 0) || fabs(out) <= inner || out * rate <= 0) return rate;
   return rate * (1 - (out * out - inner * inner) / (wide * wide - inner * inner));
 }
 
-psdm_status psdmp_adaptation_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
-  psdmp_adaptation *a = &c->adaptation;
+psdm_status psdmp_control_adaptation_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
+  psdmp_control_adaptation *a = &c->adaptation;
   int n = c->n, l = a->l;
   for (int i = 0; i < n; i++) {
     double e = c->x[i] - in->q[i], de = c->x[n + i] - in->qd[i];

@@ -114,8 +114,8 @@ static const struct needs {
     [PSDM_CONTROL_PD_GRAVITY] = {servo_gravity, true, true, true, true},
     [PSDM_CONTROL_FEEDFORWARD] = {feedforward, true, true, true, true},
     [PSDM_CONTROL_COMPUTED] = {computed, true, true, true, true},
-    [PSDM_CONTROL_LQR] = {psdmp_regulator_torque, true, true, false, false},
-    [PSDM_CONTROL_ADAPTIVE] = {psdmp_adaptation_torque, false, true, false, true},
+    [PSDM_CONTROL_LQR] = {psdmp_control_regulator_torque, true, true, false, false},
+    [PSDM_CONTROL_ADAPTIVE] = {psdmp_control_adaptation_torque, false, true, false, true},
     [PSDM_CONTROL_ELASTIC] = {elastic, true, true, true, true},
 };
 
@@ -153,21 +153,21 @@ static bool above_zero(const double *x, int count) {
   return true;
 }
 
-static psdm_status refuse(psdm_error *error, const char *why) { return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%s", why); }
+static psdm_status refuse(psdm_error *error, const char *why) { return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%s", why); }
 
 /* what the options say, for those kinds that ask them; theta is checked where its length is known */
 static psdm_status check_options(psdm_control_kind kind, int n, const psdm_control_options *o, psdm_error *error) {
   const double *const single[] = {&o->bandwidth, &o->horizon_step, &o->lambda, &o->gamma, &o->bound};
   static const char *const name[] = {"bandwidth", "horizon step", "lambda", "gamma", "bound"};
   for (int k = 0; k < 5; k++)
-    if (!at_least_zero(single[k], 1)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the controller's %s is negative or not finite", name[k]);
+    if (!at_least_zero(single[k], 1)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the controller's %s is negative or not finite", name[k]);
   if (!at_least_zero(o->kp, n) || !at_least_zero(o->kd, n)) return refuse(error, "a gain is negative or not finite");
   if (!at_least_zero(o->Q, 2 * n)) return refuse(error, "a weight in Q is negative or not finite");
   if (!above_zero(o->R, n)) return refuse(error, "a weight in R is not positive and finite");
   if (kind == PSDM_CONTROL_ADAPTIVE && !above_zero(o->kd, n)) return refuse(error, "adaptive control needs a positive gain kd at every joint");
   if (kind == PSDM_CONTROL_TORQUE && !o->torque) return refuse(error, "torque control needs a table of torques");
   if (kind == PSDM_CONTROL_TORQUE && psdm_signal_columns(o->torque) != n)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the torques have %d columns, and the robot %d joints", psdm_signal_columns(o->torque), n);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the torques have %d columns, and the robot %d joints", psdm_signal_columns(o->torque), n);
   return PSDM_OK;
 }
 
@@ -176,7 +176,7 @@ static psdm_status check(psdm_control_kind kind, const psdm_robot *model, const 
   if (!model) return refuse(error, "a controller needs a model of the robot");
   int n = psdm_robot_n(model);
   if (reference && psdm_motion_n(reference) != n)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the reference moves %d joints, and the robot has %d", psdm_motion_n(reference), n);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the reference moves %d joints, and the robot has %d", psdm_motion_n(reference), n);
   if (reference && !isfinite(psdm_motion_end(reference) - psdm_motion_begin(reference))) return refuse(error, "the reference does not end");
   return check_options(kind, n, o, error);
 }
@@ -185,13 +185,13 @@ static psdm_status check(psdm_control_kind kind, const psdm_robot *model, const 
 
 psdm_status psdmp_control_fail(const psdm_controller *c, psdm_status status, psdm_error *error) {
   if (status == PSDM_E_MISSING) return psdm_robot_ready(c->model, error);
-  if (status == PSDM_E_MEMORY) return psdmp_fail(error, status, NULL, 0, 0, "out of memory for a controller");
-  return psdmp_fail(error, status, NULL, 0, 0, "%s control: %s", kinds[c->kind].name, psdm_status_text(status));
+  if (status == PSDM_E_MEMORY) return psdmp_base_fail(error, status, NULL, 0, 0, "out of memory for a controller");
+  return psdmp_base_fail(error, status, NULL, 0, 0, "%s control: %s", kinds[c->kind].name, psdm_status_text(status));
 }
 
 /* mass (n): the diagonal of M where the reference begins */
 static psdm_status masses(psdm_controller *c, double *mass, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = c->arena.allocator};
+  psdmp_base_arena scratch = {.allocator = c->arena.allocator};
   double *M = NEW(&scratch, (size_t)c->n * (size_t)c->n, double);
   psdm_control_reference(c, psdmp_control_begin(c), c->x);
   psdm_status status = M ? psdm_mass(c->model, c->work, c->x, M) : PSDM_E_MEMORY;
@@ -199,7 +199,7 @@ static psdm_status masses(psdm_controller *c, double *mass, psdm_error *error) {
     mass[i] = M[(long)i * c->n + i];
     if (!(mass[i] > 0)) status = PSDM_E_SINGULAR;
   }
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   return status ? psdmp_control_fail(c, status, error) : PSDM_OK;
 }
 
@@ -227,7 +227,7 @@ static void set_springs(psdm_controller *c) {
 
 static psdm_status place(psdm_controller *c, psdm_error *error) {
   size_t bytes = psdm_work_bytes(c->model);
-  void *memory = psdmp_arena_alloc(&c->arena, bytes);
+  void *memory = psdmp_base_arena_alloc(&c->arena, bytes);
   c->kp = NEW(&c->arena, c->n, double);
   c->kd = NEW(&c->arena, c->n, double);
   c->spring = NEW(&c->arena, c->n, double);
@@ -243,8 +243,8 @@ static psdm_status prepare(psdm_controller *c, const psdm_control_options *o, ps
   if (!status && needs[c->kind].inertia) status = psdm_robot_ready(c->model, error);
   if (!status) status = set_gains(c, o, error);
   if (!status) set_springs(c);
-  if (!status && c->kind == PSDM_CONTROL_LQR) status = psdmp_regulator_design(c, o, error);
-  if (!status && c->kind == PSDM_CONTROL_ADAPTIVE) status = psdmp_adaptation_design(c, o, error);
+  if (!status && c->kind == PSDM_CONTROL_LQR) status = psdmp_control_regulator_design(c, o, error);
+  if (!status && c->kind == PSDM_CONTROL_ADAPTIVE) status = psdmp_control_adaptation_design(c, o, error);
   return status;
 }
 
@@ -255,8 +255,8 @@ psdm_status psdm_control_new(psdm_control_kind kind, const psdm_robot *model, co
   *controller = NULL;
   psdm_status status = check(kind, model, reference, o, error);
   if (status) return status;
-  psdm_controller *c = psdmp_alloc(allocator, sizeof *c);
-  if (!c) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory for a controller");
+  psdm_controller *c = psdmp_base_alloc(allocator, sizeof *c);
+  if (!c) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory for a controller");
   c->arena.allocator = allocator;
   c->kind = kind;
   c->n = psdm_robot_n(model);
@@ -277,8 +277,8 @@ void psdm_control_free(psdm_controller *c) {
   if (!c) return;
   const psdm_allocator *allocator = c->arena.allocator;
   psdm_model_free(c->adaptation.model);
-  psdmp_arena_free(&c->arena);
-  psdmp_free(allocator, c);
+  psdmp_base_arena_free(&c->arena);
+  psdmp_base_free(allocator, c);
 }
 
 /* ---- facts and states ---- */

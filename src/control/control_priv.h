@@ -7,20 +7,20 @@
 #include "psdm/model.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* Gains of a regulator: one set where the reference stands, else one at the beginning of each step and one at the end. */
-typedef struct psdmp_regulator {
+typedef struct psdmp_control_regulator {
   int inputs;
   int *joint;         /* (inputs) joints that have motors */
   long count;
   double begin, step; /* s: set k belongs to begin + k step */
   double *K;          /* (count x inputs x 2n) */
   double *deviation;  /* (2n) x - x_d */
-} psdmp_regulator;
+} psdmp_control_regulator;
 
 /* Estimates of the base parameters, and how they move. */
-typedef struct psdmp_adaptation {
+typedef struct psdmp_control_adaptation {
   int l;
   psdm_model *model;    /* whose base parameters they are; NULL: closed loops, column says it */
   int *column;          /* (l) standard parameter that each keeps */
@@ -33,10 +33,10 @@ typedef struct psdmp_adaptation {
   double *in;           /* (3n) a state to evaluate the regressor at */
   double *scratch;      /* of the regressor */
   double *s, *qd_r, *qdd_r; /* (n) sliding variable, reference velocity and acceleration */
-} psdmp_adaptation;
+} psdmp_control_adaptation;
 
 struct psdm_controller {
-  psdmp_arena arena; /* owns everything but adaptation's model */
+  psdmp_base_arena arena; /* owns everything but adaptation's model */
   psdm_control_kind kind;
   int n;
   const psdm_robot *model;
@@ -49,8 +49,8 @@ struct psdm_controller {
   double *x;        /* (3 x n) the reference at the moment */
   double *part;     /* (n) scratch of the laws */
   psdm_work *work;
-  psdmp_regulator regulator;
-  psdmp_adaptation adaptation;
+  psdmp_control_regulator regulator;
+  psdmp_control_adaptation adaptation;
 };
 
 /* Where the reference begins, and how long it lasts; 0, 0 where there is none. */
@@ -61,11 +61,11 @@ double psdmp_control_duration(const psdm_controller *c);
 psdm_status psdmp_control_fail(const psdm_controller *c, psdm_status status, psdm_error *error);
 
 /* control_lqr.c */
-psdm_status psdmp_regulator_design(psdm_controller *c, const psdm_control_options *options, psdm_error *error);
-psdm_status psdmp_regulator_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates);
+psdm_status psdmp_control_regulator_design(psdm_controller *c, const psdm_control_options *options, psdm_error *error);
+psdm_status psdmp_control_regulator_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates);
 
 /* control_adaptive.c */
-psdm_status psdmp_adaptation_design(psdm_controller *c, const psdm_control_options *options, psdm_error *error);
-psdm_status psdmp_adaptation_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates);
+psdm_status psdmp_control_adaptation_design(psdm_controller *c, const psdm_control_options *options, psdm_error *error);
+psdm_status psdmp_control_adaptation_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates);
 
 #endif

@@ -19,7 +19,7 @@ enum { MOST_DEFAULT = 20000, MOST_GAINS = 200000 }; /* sets of gains: two minute
 /* What a design needs while it lasts. N = 2n states, m inputs. */
 typedef struct design {
   psdm_controller *c;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   psdm_linear *linear;
   int N, m;
   double *A, *all, *B;   /* (N x N), (N x n) with all joints' motors, (N x m) with those there are */
@@ -34,8 +34,8 @@ typedef struct design {
 static psdm_status design_start(design *d) {
   psdm_controller *c = d->c;
   size_t n = (size_t)c->n, N = (size_t)d->N, m = (size_t)d->m, bytes = psdm_linear_bytes(c->model);
-  psdmp_arena *arena = &d->arena;
-  void *memory = psdmp_arena_alloc(arena, bytes);
+  psdmp_base_arena *arena = &d->arena;
+  void *memory = psdmp_base_arena_alloc(arena, bytes);
   d->A = NEW(arena, N * N, double), d->all = NEW(arena, N * n, double), d->B = NEW(arena, N * m, double);
   d->Ad = NEW(arena, N * N, double), d->Bd = NEW(arena, N * m, double);
   d->Q = NEW(arena, N * N, double), d->R = NEW(arena, m * m, double), d->X = NEW(arena, N * N, double);
@@ -59,7 +59,7 @@ static void default_weights(const psdm_robot *r, double *R) {
 
 /* diagonals of Q and R, times the length of a step */
 static void set_weights(design *d, const psdm_control_options *o, double step) {
-  const psdmp_regulator *g = &d->c->regulator;
+  const psdmp_control_regulator *g = &d->c->regulator;
   double *R = d->c->part;
   default_weights(d->c->model, R);
   if (o->R) memcpy(R, o->R, sizeof *R * (size_t)d->c->n);
@@ -86,7 +86,7 @@ static psdm_status forever(design *d, const double *A, const double *B, double s
   psdm_status status = psdm_system_lqr(d->N, d->m, A, B, step, d->Q, d->R, d->scratch, K, d->X, NULL, &info);
   if (status) return psdmp_control_fail(d->c, status, error);
   if (info.outcome == PSDM_LQR_OK) return PSDM_OK;
-  return psdmp_fail(error, info.outcome == PSDM_LQR_FAILED ? PSDM_E_LIMIT : PSDM_E_ARGUMENT, NULL, 0, 0, "lqr: %s", psdm_lqr_text(info.outcome));
+  return psdmp_base_fail(error, info.outcome == PSDM_LQR_FAILED ? PSDM_E_LIMIT : PSDM_E_ARGUMENT, NULL, 0, 0, "lqr: %s", psdm_lqr_text(info.outcome));
 }
 
 /* ---- the recursion ---- */
@@ -114,10 +114,10 @@ static bool step_gains(design *d, double *K) {
   add_transposed(m, N, m, d->Bd, d->XB, d->S);
   memset(K, 0, sizeof *K * (size_t)m * (size_t)N);
   add_transposed(m, N, N, d->XB, d->Ad, K);
-  if (!psdmp_cholesky(m, d->S)) return false;
+  if (!psdmp_linalg_cholesky(m, d->S)) return false;
   for (int j = 0; j < N; j++) {
     for (int k = 0; k < m; k++) d->side[k] = K[(long)k * N + j];
-    psdmp_cholesky_solve(m, d->S, d->side);
+    psdmp_linalg_cholesky_solve(m, d->S, d->side);
     for (int k = 0; k < m; k++) K[(long)k * N + j] = d->side[k];
   }
   return true;
@@ -145,7 +145,7 @@ static bool step_cost(design *d, const double *K) {
 }
 
 static psdm_status backwards(design *d, psdm_error *error) {
-  psdmp_regulator *g = &d->c->regulator;
+  psdmp_control_regulator *g = &d->c->regulator;
   long size = (long)d->m * d->N;
   psdm_status status = model_at(d, g->begin + (double)(g->count - 1) * g->step);
   if (!status) status = psdm_system_discretise(d->N, d->m, d->A, d->B, g->step, d->scratch, d->Ad, d->Bd);
@@ -157,7 +157,7 @@ static psdm_status backwards(design *d, psdm_error *error) {
     if (!status) status = psdm_system_discretise(d->N, d->m, d->A, d->B, g->step, d->scratch, d->Ad, d->Bd);
     if (status) return psdmp_control_fail(d->c, status, error);
     if (!step_gains(d, g->K + k * size) || !step_cost(d, g->K + k * size))
-      return psdmp_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr along the reference: %s", psdm_lqr_text(PSDM_LQR_FAILED));
+      return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr along the reference: %s", psdm_lqr_text(PSDM_LQR_FAILED));
   }
   return PSDM_OK;
 }
@@ -179,14 +179,14 @@ static bool moves(psdm_controller *c, double begin, double step, long count) {
 
 /* how many sets of gains at which distance; one where the reference stands */
 static psdm_status set_grid(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
-  psdmp_regulator *g = &c->regulator;
+  psdmp_control_regulator *g = &c->regulator;
   double duration = psdmp_control_duration(c), step = o->horizon_step > 0 ? o->horizon_step : fmax(0.005, duration / (MOST_DEFAULT - 2));
   double steps = ceil(duration / step * (1 - 1e-12)); /* 2 s in steps of 0.1 s are 20, rounding or not */
   g->begin = psdmp_control_begin(c);
   g->count = 1;
   g->step = 1;
   if (!(duration > 0)) return PSDM_OK;
-  if (!(steps < MOST_GAINS)) return psdmp_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr: gains at %.0f moments; at most %d are accepted", steps + 1, MOST_GAINS);
+  if (!(steps < MOST_GAINS)) return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr: gains at %.0f moments; at most %d are accepted", steps + 1, MOST_GAINS);
   if (!moves(c, g->begin, duration / steps, (long)steps + 1)) return PSDM_OK;
   g->count = (long)steps + 1;
   g->step = duration / steps;
@@ -194,25 +194,25 @@ static psdm_status set_grid(psdm_controller *c, const psdm_control_options *o, p
 }
 
 static psdm_status place(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
-  psdmp_regulator *g = &c->regulator;
+  psdmp_control_regulator *g = &c->regulator;
   g->joint = NEW(&c->arena, c->n, int);
   g->deviation = NEW(&c->arena, 2 * c->n, double);
   if (!g->joint || !g->deviation) return psdmp_control_fail(c, PSDM_E_MEMORY, error);
   for (int i = 0; i < c->n; i++)
     if (!o->inputs || o->inputs[i]) g->joint[g->inputs++] = i;
-  if (!g->inputs) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "lqr: no joint has a motor");
+  if (!g->inputs) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "lqr: no joint has a motor");
   double bytes = 2.0 * sizeof *g->K * (double)g->count * g->inputs * c->n;
   char what[64];
-  psdmp_print(what, sizeof what, "lqr: keeping gains at %ld moments", g->count);
-  psdm_status status = psdmp_memory_ask("", what, bytes, psdm_robot_memory(c->model), "", error);
+  psdmp_base_print(what, sizeof what, "lqr: keeping gains at %ld moments", g->count);
+  psdm_status status = psdmp_base_memory_ask("", what, bytes, psdm_robot_memory(c->model), "", error);
   if (status) return status;
   g->K = NEW(&c->arena, (size_t)g->count * (size_t)g->inputs * 2 * (size_t)c->n, double);
   return g->K ? PSDM_OK : psdmp_control_fail(c, PSDM_E_MEMORY, error);
 }
 
-psdm_status psdmp_regulator_design(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
-  psdmp_regulator *g = &c->regulator;
-  if (psdm_robot_loops(c->model)) return psdmp_fail(error, PSDM_E_ROBOT, NULL, 0, 0, "lqr: robots with closed loops have no linear model here");
+psdm_status psdmp_control_regulator_design(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
+  psdmp_control_regulator *g = &c->regulator;
+  if (psdm_robot_loops(c->model)) return psdmp_base_fail(error, PSDM_E_ROBOT, NULL, 0, 0, "lqr: robots with closed loops have no linear model here");
   psdm_status status = set_grid(c, o, error);
   if (!status) status = place(c, o, error);
   if (status) return status;
@@ -228,16 +228,16 @@ psdm_status psdmp_regulator_design(psdm_controller *c, const psdm_control_option
     set_weights(&d, o, g->step);
     status = backwards(&d, error);
   }
-  psdmp_arena_free(&d.arena);
+  psdmp_base_arena_free(&d.arena);
   return status;
 }
 
 /* ---- the law ---- */
 
 /* joints without a motor get nothing, not even what the reference asks of them */
-psdm_status psdmp_regulator_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
+psdm_status psdmp_control_regulator_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
   (void)states, (void)rates;
-  psdmp_regulator *g = &c->regulator;
+  psdmp_control_regulator *g = &c->regulator;
   int n = c->n, N = 2 * n;
   psdm_status status = psdm_inverse(c->model, c->work, c->x, c->x + n, c->x + 2 * n, c->part);
   if (status) return status;

@@ -13,25 +13,25 @@
 
 /* ---- memory ---- */
 
-static void lay_out_state(psdmp_carver *c, size_t n, psdmp_observed *state) {
+static void lay_out_state(psdmp_rigid_carver *c, size_t n, psdmp_control_observed *state) {
   double **piece[] = {&state->q, &state->qd, &state->p, &state->u, &state->z};
-  for (size_t k = 0; k < sizeof piece / sizeof *piece; k++) *piece[k] = psdmp_carve(c, n, sizeof(double));
+  for (size_t k = 0; k < sizeof piece / sizeof *piece; k++) *piece[k] = psdmp_rigid_carve(c, n, sizeof(double));
 }
 
 static psdm_observer *lay_out(const psdm_robot *r, void *memory, size_t *bytes) {
-  psdmp_carver c = {memory, 0};
+  psdmp_rigid_carver c = {memory, 0};
   size_t n = (size_t)psdm_robot_n(r);
-  psdm_observer *o = psdmp_carve(&c, 1, sizeof *o), count;
+  psdm_observer *o = psdmp_rigid_carve(&c, 1, sizeof *o), count;
   psdm_observer *at = o ? o : &count;
-  at->work_memory = psdmp_carve(&c, psdm_work_bytes(r), 1);
-  at->joint = psdmp_carve(&c, n, sizeof *at->joint);
+  at->work_memory = psdmp_rigid_carve(&c, psdm_work_bytes(r), 1);
+  at->joint = psdmp_rigid_carve(&c, n, sizeof *at->joint);
   for (int k = 0; k < 2; k++) lay_out_state(&c, n, &at->node[k]);
-  for (int k = 0; k < 2; k++) at->torque[k] = psdmp_carve(&c, n, sizeof(double));
-  at->q = psdmp_carve(&c, n, sizeof(double));
-  at->r = psdmp_carve(&c, n, sizeof(double));
-  at->e = psdmp_carve(&c, n, sizeof(double));
-  at->dry = psdmp_carve(&c, n, sizeof(double));
-  at->scratch = psdmp_carve(&c, n * n, sizeof(double));
+  for (int k = 0; k < 2; k++) at->torque[k] = psdmp_rigid_carve(&c, n, sizeof(double));
+  at->q = psdmp_rigid_carve(&c, n, sizeof(double));
+  at->r = psdmp_rigid_carve(&c, n, sizeof(double));
+  at->e = psdmp_rigid_carve(&c, n, sizeof(double));
+  at->dry = psdmp_rigid_carve(&c, n, sizeof(double));
+  at->scratch = psdmp_rigid_carve(&c, n * n, sizeof(double));
   *bytes = c.used;
   return o;
 }
@@ -66,9 +66,9 @@ static const double shares[2][2][3] = {
 psdm_status psdm_observer_init(const psdm_robot *r, const psdm_observer_options *options, void *memory, size_t bytes, psdm_observer **observer) {
   size_t need = psdm_observer_bytes(r);
   *observer = NULL;
-  if (!memory || bytes < need || (uintptr_t)memory % _Alignof(max_align_t) || !psdmp_observer_acceptable(r->n, options)) return PSDM_E_ARGUMENT;
+  if (!memory || bytes < need || (uintptr_t)memory % _Alignof(max_align_t) || !psdmp_control_observer_acceptable(r->n, options)) return PSDM_E_ARGUMENT;
   if (r->closure) return PSDM_E_ROBOT;
-  if (!psdmp_ready(r)) return PSDM_E_MISSING;
+  if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
   memset(memory, 0, need);
   psdm_observer *o = lay_out(r, memory, &need);
   o->robot = r, o->n = r->n;
@@ -77,7 +77,7 @@ psdm_status psdm_observer_init(const psdm_robot *r, const psdm_observer_options 
   psdm_status status = psdm_work_init(r, o->work_memory, psdm_work_bytes(r), &o->work);
   if (!status && !find_friction(o)) status = PSDM_E_MISSING;
   if (status) return status;
-  psdmp_observer_tune(o, options);
+  psdmp_control_observer_tune(o, options);
   psdm_observer_restart(o);
   *observer = o;
   return PSDM_OK;
@@ -86,7 +86,7 @@ psdm_status psdm_observer_init(const psdm_robot *r, const psdm_observer_options 
 void psdm_observer_restart(psdm_observer *o) {
   o->samples = 0;
   for (int j = 0; j < o->n; j++) o->r[j] = 0;
-  psdmp_observer_calm(o);
+  psdmp_control_observer_calm(o);
 }
 
 /* ---- friction over an interval ---- */
@@ -111,7 +111,7 @@ static double bristle_mean(const psdm_friction *f, double rate, double v0, doubl
   return f->sigma0 * (z0 + z[1]) / 2 + f->sigma1 * (z[1] - z0) * rate;
 }
 
-static double friction_mean(psdm_observer *o, int j, const psdmp_observed *now, const psdmp_observed *next) {
+static double friction_mean(psdm_observer *o, int j, const psdmp_control_observed *now, const psdmp_control_observed *next) {
   const psdm_friction *f = o->joint[j].friction;
   double v0 = now->qd[j], v1 = next->qd[j];
   bool bristles = o->kind == PSDM_FRICTION_LUGRE && f->given;
@@ -128,7 +128,7 @@ static bool all_finite(int n, const double *x) {
 }
 
 /* where and how fast the robot is: at the sample, or halfway from the one before it. Bristles begin as steady sliding has them. */
-static void place(psdm_observer *o, const double *q, const double *qd, psdmp_observed *state) {
+static void place(psdm_observer *o, const double *q, const double *qd, psdmp_control_observed *state) {
   for (int j = 0; j < o->n; j++) {
     state->q[j] = o->differences ? o->q[j] + (q[j] - o->q[j]) / 2 : q[j];
     state->qd[j] = o->differences ? (q[j] - o->q[j]) * o->rate : qd[j];
@@ -137,7 +137,7 @@ static void place(psdm_observer *o, const double *q, const double *qd, psdmp_obs
 }
 
 /* p and dT/dq - g there */
-static psdm_status observe(psdm_observer *o, psdmp_observed *state) {
+static psdm_status observe(psdm_observer *o, psdmp_control_observed *state) {
   double *g = o->scratch;
   psdm_status status = psdm_momentum(o->robot, o->work, state->q, state->qd, state->p, state->u);
   if (!status) status = psdm_gravity(o->robot, o->work, state->q, g);
@@ -147,7 +147,7 @@ static psdm_status observe(psdm_observer *o, psdmp_observed *state) {
 }
 
 /* the mean of tau_ext between two states */
-static bool compare(psdm_observer *o, const double *tau, const psdmp_observed *now, const psdmp_observed *next) {
+static bool compare(psdm_observer *o, const double *tau, const psdmp_control_observed *now, const psdmp_control_observed *next) {
   for (int j = 0; j < o->n; j++) {
     double torque = o->share[0] * o->torque[0][j] + o->share[1] * o->torque[1][j] + o->share[2] * tau[j];
     o->e[j] = (next->p[j] - now->p[j]) * o->rate - torque - (now->u[j] + next->u[j]) / 2 + friction_mean(o, j, now, next);
@@ -155,10 +155,10 @@ static bool compare(psdm_observer *o, const double *tau, const psdmp_observed *n
   return all_finite(o->n, o->e);
 }
 
-static psdm_status follow(psdm_observer *o, const double *tau, const psdmp_observed *now, const psdmp_observed *next) {
+static psdm_status follow(psdm_observer *o, const double *tau, const psdmp_control_observed *now, const psdmp_control_observed *next) {
   if (!compare(o, tau, now, next)) return PSDM_E_ARGUMENT;
   for (int j = 0; j < o->n; j++) o->r[j] += o->joint[j].blend * (o->e[j] - o->r[j]);
-  return psdmp_observer_judge(o, now, next);
+  return psdmp_control_observer_judge(o, now, next);
 }
 
 /* the sample becomes the last one, and the new state the last state */
@@ -170,7 +170,7 @@ static void keep(psdm_observer *o, const double *q, const double *tau, bool plac
     if (o->samples == 0) o->torque[0][j] = tau[j];
   }
   if (placed) {
-    psdmp_observed last = o->node[0];
+    psdmp_control_observed last = o->node[0];
     o->node[0] = o->node[1], o->node[1] = last;
   }
   if (o->samples < 2) o->samples++;
@@ -178,7 +178,7 @@ static void keep(psdm_observer *o, const double *q, const double *tau, bool plac
 
 psdm_status psdm_observer_step(psdm_observer *o, const double *q, const double *qd, const double *tau, double *r) {
   int first = o->differences ? 1 : 0; /* sample that has a state */
-  psdmp_observed *now = &o->node[0], *next = &o->node[1];
+  psdmp_control_observed *now = &o->node[0], *next = &o->node[1];
   if (!all_finite(o->n, q) || !all_finite(o->n, tau) || (!o->differences && !all_finite(o->n, qd))) return PSDM_E_ARGUMENT;
   psdm_status status = PSDM_OK;
   if (o->samples >= first) {

@@ -1,18 +1,18 @@
 /* observer_priv.h: the observer's memory, shared by its filter (observer.c) and its thresholds (observer_threshold.c). Private to the library. */
-#ifndef PSDMP_OBSERVER_PRIV_H
-#define PSDMP_OBSERVER_PRIV_H
+#ifndef PSDMP_CONTROL_OBSERVER_PRIV_H
+#define PSDMP_CONTROL_OBSERVER_PRIV_H
 
 #include "psdm/observer.h"
 
 /* The robot at one moment: at a sample, or halfway between two. */
-typedef struct psdmp_observed {
+typedef struct psdmp_control_observed {
   double *q, *qd; /* (n) */
   double *p, *u;  /* (n) momentum; dT/dq - g */
   double *z;      /* (n) LuGre's bristles */
-} psdmp_observed;
+} psdmp_control_observed;
 
 /* One joint's filter and doubts; computed from the options but for the last two. */
-typedef struct psdmp_observed_joint {
+typedef struct psdmp_control_observed_joint {
   const psdm_friction *friction; /* the robot's; of no force where there is none */
   double blend;                  /* 1 - a = 1 - exp(-K / rate) */
   double variance;               /* of r: torque's noise and the model's doubt */
@@ -20,7 +20,7 @@ typedef struct psdmp_observed_joint {
   double rest;                   /* rad/s below which dry friction is not known */
   double own;                    /* threshold of the caller's; NAN: none */
   double sd, allowance;          /* of r at the last state; what friction near rest may be off by, through the filter */
-} psdmp_observed_joint;
+} psdmp_control_observed_joint;
 
 struct psdm_observer {
   const psdm_robot *robot;
@@ -38,8 +38,8 @@ struct psdm_observer {
   long hold, left;             /* samples for which the flag stays up, and how many of them are left */
   int hit;                     /* joint that raised it */
   int samples;                 /* since the beginning, as far as it matters: 0 to 2 */
-  psdmp_observed_joint *joint; /* (n) */
-  psdmp_observed node[2];      /* the last state, and the one that is being made */
+  psdmp_control_observed_joint *joint; /* (n) */
+  psdmp_control_observed node[2];      /* the last state, and the one that is being made */
   double *torque[2];           /* (n) of the last two samples, older first */
   double *q;                   /* (n) of the last sample */
   double *r, *e, *dry;         /* (n) external torque; its mean over the last interval; the part of friction that was dry */
@@ -47,13 +47,13 @@ struct psdm_observer {
 };
 
 /* What the options may be, of n joints; and what follows from them. */
-bool psdmp_observer_acceptable(int n, const psdm_observer_options *options);
-void psdmp_observer_tune(psdm_observer *o, const psdm_observer_options *options);
+bool psdmp_control_observer_acceptable(int n, const psdm_observer_options *options);
+void psdmp_control_observer_tune(psdm_observer *o, const psdm_observer_options *options);
 
 /* No flag, no allowance. */
-void psdmp_observer_calm(psdm_observer *o);
+void psdmp_control_observer_calm(psdm_observer *o);
 
 /* After r has gone on from one state to the next: allowances, standard deviations and the flag. */
-psdm_status psdmp_observer_judge(psdm_observer *o, const psdmp_observed *now, const psdmp_observed *next);
+psdm_status psdmp_control_observer_judge(psdm_observer *o, const psdmp_control_observed *now, const psdmp_control_observed *next);
 
 #endif

@@ -27,7 +27,7 @@ static bool within(int n, const double *x, double least) {
 
 static bool not_negative(double x) { return x >= 0 && x <= DBL_MAX; }
 
-bool psdmp_observer_acceptable(int n, const psdm_observer_options *s) {
+bool psdmp_control_observer_acceptable(int n, const psdm_observer_options *s) {
   return s->rate > 0 && s->rate <= DBL_MAX && not_negative(s->bandwidth) && not_negative(s->rest) && not_negative(s->false_alarms) && not_negative(s->hold) &&
          (unsigned)s->friction < PSDM_FRICTION_KINDS && within(n, s->gain, DBL_MIN) && within(n, s->sigma, DBL_MIN) && within(n, s->correlation, 1) &&
          within(n, s->velocity_noise, 0) && within(n, s->doubt, 0);
@@ -68,13 +68,13 @@ static double quantile(int n, double accepted) {
   return high;
 }
 
-void psdmp_observer_tune(psdm_observer *o, const psdm_observer_options *s) {
+void psdmp_control_observer_tune(psdm_observer *o, const psdm_observer_options *s) {
   const double looks = 3600 * s->rate, accepted = or_else(s->false_alarms, FALSE_ALARMS) / looks / 2; /* of either kind at one sample */
   o->flagged = s->sigma != NULL, o->uncertain = s->velocity_noise != NULL;
   o->z = sqrt(quantile(1, accepted / o->n)), o->squares = quantile(o->n, accepted);
   o->hold = (long)fmin(ceil(or_else(s->hold, HOLD) * s->rate), 1e9);
   for (int j = 0; j < o->n; j++) {
-    psdmp_observed_joint *x = &o->joint[j];
+    psdmp_control_observed_joint *x = &o->joint[j];
     double noise = s->velocity_noise ? s->velocity_noise[j] : 0;
     x->blend = -expm1(-(s->gain ? s->gain[j] : or_else(s->bandwidth, BANDWIDTH)) / s->rate);
     x->variance = (s->sigma ? square(s->sigma[j]) * torque_gain(x->blend, s->correlation ? s->correlation[j] : 1) : 0) + (s->doubt ? square(s->doubt[j]) : 0);
@@ -86,7 +86,7 @@ void psdmp_observer_tune(psdm_observer *o, const psdm_observer_options *s) {
 
 /* ---- after a step ---- */
 
-void psdmp_observer_calm(psdm_observer *o) {
+void psdmp_control_observer_calm(psdm_observer *o) {
   o->left = 0, o->hit = -1, o->statistic = 0, o->spread = 1;
   for (int j = 0; j < o->n; j++) o->joint[j].allowance = 0, o->joint[j].sd = sqrt(o->joint[j].variance);
 }
@@ -94,7 +94,7 @@ void psdmp_observer_calm(psdm_observer *o) {
 /* Near rest the true dry friction may be anything up to its most, in either direction, and the model said something: the difference is bounded by both
  * together. Near: slower than is told apart from rest, or so near that the next sample may change direction. */
 static double friction_doubt(const psdm_observer *o, int j, double v0, double v1) {
-  const psdmp_observed_joint *x = &o->joint[j];
+  const psdmp_control_observed_joint *x = &o->joint[j];
   double slowest = v0 * v1 > 0 ? fmin(fabs(v0), fabs(v1)) : 0;
   return slowest > x->rest + fabs(v1 - v0) ? 0 : psdm_friction_most(x->friction, o->kind) + fabs(o->dry[j]);
 }
@@ -144,12 +144,12 @@ static double look(const psdm_observer *o, int *joint) {
   return together ? fmax(most, sqrt(sum / (o->squares * o->spread))) : most;
 }
 
-psdm_status psdmp_observer_judge(psdm_observer *o, const psdmp_observed *now, const psdmp_observed *next) {
+psdm_status psdmp_control_observer_judge(psdm_observer *o, const psdmp_control_observed *now, const psdmp_control_observed *next) {
   int joint = -1;
   psdm_status status = o->uncertain ? add_velocities(o, next->q) : PSDM_OK;
   if (status) return status;
   for (int j = 0; j < o->n; j++) {
-    psdmp_observed_joint *x = &o->joint[j];
+    psdmp_control_observed_joint *x = &o->joint[j];
     x->allowance += x->blend * (friction_doubt(o, j, now->qd[j], next->qd[j]) - x->allowance);
   }
   o->statistic = look(o, &joint);

@@ -8,16 +8,16 @@
 #include "derive/collect_priv.h"
 #include "linalg/linalg.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
-enum { WIDE = PSDMP_STANDARD + 1 };
+enum { WIDE = PSDMP_ROBOT_STANDARD + 1 };
 
 typedef struct chooser {
-  const psdmp_link_columns *of;
+  const psdmp_derive_link_columns *of;
   double *E;          /* (rows x columns) what is left of every column */
   double *Q;          /* (rows x columns) orthonormal, one per kept column */
   double *U;          /* (columns x columns) column k: the k-th kept column over Q */
-  psdmp_link_choice *out;
+  psdmp_derive_link_choice *out;
 } chooser;
 
 static double dot(int n, const double *a, const double *b) {
@@ -75,10 +75,10 @@ static void choose_link(chooser *c, int width, const int *column) {
     order[k] = k;
     project(c, c->E + (long)column[k] * rows);
   }
-  int found = shrink(c, width, column, R), rank = psdmp_row_space(found, width, R, c->of->tolerance, T, &kept, &dropped);
+  int found = shrink(c, width, column, R), rank = psdmp_linalg_row_space(found, width, R, c->of->tolerance, T, &kept, &dropped);
   c->out->smallest = fmin(c->out->smallest, kept);
   c->out->dropped = fmax(c->out->dropped, dropped);
-  psdmp_pick_columns(rank, width, T, width, order, PSDMP_MOST_SHARE, keep, beta, scratch);
+  psdmp_linalg_pick_columns(rank, width, T, width, order, PSDMP_DERIVE_MOST_SHARE, keep, beta, scratch);
   for (int k = 0; k < rank; k++) {
     double *x = c->Q + (long)c->out->rank * rows;
     memcpy(x, c->E + (long)column[keep[k]] * rows, sizeof *x * (size_t)rows);
@@ -115,14 +115,14 @@ static void set_beta(chooser *c) {
 }
 
 static int link_of(const psdm_robot *r, int parameter) {
-  if (parameter < PSDMP_STANDARD * r->bodies) return parameter / PSDMP_STANDARD;
-  return r->joint[r->drive[parameter - PSDMP_STANDARD * r->bodies].index].link;
+  if (parameter < PSDMP_ROBOT_STANDARD * r->bodies) return parameter / PSDMP_ROBOT_STANDARD;
+  return r->joint[r->drive[parameter - PSDMP_ROBOT_STANDARD * r->bodies].index].link;
 }
 
-bool psdmp_choose_by_link(const psdm_robot *r, const psdmp_link_columns *of, psdmp_arena *arena, psdmp_link_choice *out) {
+bool psdmp_derive_choose_by_link(const psdm_robot *r, const psdmp_derive_link_columns *of, psdmp_base_arena *arena, psdmp_derive_link_choice *out) {
   int columns = of->columns, rows = of->rows;
   chooser c = {.of = of, .out = out};
-  *out = (psdmp_link_choice){.smallest = INFINITY, .kept = NEW(arena, columns, int), .beta = NEW(arena, (long)columns * columns, double)};
+  *out = (psdmp_derive_link_choice){.smallest = INFINITY, .kept = NEW(arena, columns, int), .beta = NEW(arena, (long)columns * columns, double)};
   c.E = NEW(arena, (long)rows * (columns + WIDE), double);
   c.Q = NEW(arena, (long)rows * (columns + WIDE), double);
   c.U = NEW(arena, (long)columns * columns, double);

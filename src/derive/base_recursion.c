@@ -16,8 +16,8 @@
 #include "derive/collect_priv.h"
 #include "linalg/linalg.h"
 
-enum { WIDE = PSDMP_STANDARD + 1, DRIVE = PSDMP_STANDARD, TWIST = 6 };
-enum { MOST_ROWS = 4 * PSDMP_STANDARD + 3 * TWIST + 1 };
+enum { WIDE = PSDMP_ROBOT_STANDARD + 1, DRIVE = PSDMP_ROBOT_STANDARD, TWIST = 6 };
+enum { MOST_ROWS = 4 * PSDMP_ROBOT_STANDARD + 3 * TWIST + 1 };
 
 /* within a link: XX XY XZ YY YZ ZZ mx my mz m Ia; what comes last is dropped first, and then formulas are polynomials in lengths */
 static const int keep_order[WIDE] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0, DRIVE};
@@ -85,8 +85,8 @@ static void compress(heap *h, span *out) {
 /* y = x M */
 static void times(const double x[WIDE], const double M[100], double y[WIDE]) {
   for (int j = 0; j < WIDE; j++) y[j] = 0;
-  for (int i = 0; i < PSDMP_STANDARD; i++)
-    for (int j = 0; x[i] != 0 && j < PSDMP_STANDARD; j++) y[j] += x[i] * M[10 * i + j];
+  for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++)
+    for (int j = 0; x[i] != 0 && j < PSDMP_ROBOT_STANDARD; j++) y[j] += x[i] * M[10 * i + j];
 }
 
 /* y = M x for a twist */
@@ -101,18 +101,18 @@ static void turn(const double M[36], const double *x, double y[TWIST]) {
 static double weight_of(int b, bool turns) { return b == 0 || !turns ? 1 : b < 3 ? sqrt(0.5) : sqrt(0.125); }
 
 /* Lambda's mean over the angle: cc is 1/2 there */
-static void mean_of(const psdmp_joint_maps *maps, double M[100]) {
-  for (int i = 0; i < 100; i++) M[i] = maps->L[0][i] + (maps->count == PSDMP_BASIS ? maps->L[4][i] / 2 : 0);
+static void mean_of(const psdmp_derive_joint_maps *maps, double M[100]) {
+  for (int i = 0; i < 100; i++) M[i] = maps->L[0][i] + (maps->count == PSDMP_DERIVE_BASIS ? maps->L[4][i] / 2 : 0);
 }
 
 /* twists of all joints on the path, seen at this body */
-static void set_twists(body_base *k, const body_base *parent, const psdmp_joint_maps *maps) {
+static void set_twists(body_base *k, const body_base *parent, const psdmp_derive_joint_maps *maps) {
   heap h = {.width = TWIST};
   for (int r = 0; parent && r < parent->twists.rows; r++)
     for (int b = 0; b < 3; b++) {
       double y[WIDE] = {0};
       turn(maps->Ad[b], parent->twists.row[r], y);
-      add_row(&h, weight_of(b, maps->count == PSDMP_BASIS), y);
+      add_row(&h, weight_of(b, maps->count == PSDMP_DERIVE_BASIS), y);
     }
   add_row(&h, 1, maps->twist);
   compress(&h, &k->twists);
@@ -120,14 +120,14 @@ static void set_twists(body_base *k, const body_base *parent, const psdmp_joint_
 
 /* the row of D between two twists in scaled units */
 static void mass_row(const double *a, const double *b, double row[WIDE]) {
-  psdmp_inertia_row(a, b, row);
+  psdmp_derive_inertia_row(a, b, row);
   row[DRIVE] = 0;
 }
 
-static void set_spans(body_base *k, const body_base *parent, const span *base, const psdmp_joint_maps *maps, bool has_drive) {
+static void set_spans(body_base *k, const body_base *parent, const span *base, const psdmp_derive_joint_maps *maps, bool has_drive) {
   const span *V = parent ? &parent->V : base;
   const double *own = maps->twist;
-  bool turns = maps->count == PSDMP_BASIS;
+  bool turns = maps->count == PSDMP_DERIVE_BASIS;
   double y[WIDE], mean[100];
   heap h = {.width = WIDE};
   for (int r = 0; r < V->rows; r++)
@@ -148,7 +148,7 @@ static void set_spans(body_base *k, const body_base *parent, const span *base, c
   compress(&h, &k->T);
 
   /* V lives in the ten parameters */
-  h = (heap){.width = PSDMP_STANDARD};
+  h = (heap){.width = PSDMP_ROBOT_STANDARD};
   for (int r = 0; r < k->T.rows; r++) add_row(&h, 1, k->T.row[r]);
   mean_of(maps, mean);
   for (int r = 0; r < V->rows; r++) {
@@ -166,11 +166,11 @@ static void choose_columns(body_base *k, bool has_drive, judge *j) {
       A[r * WIDE + i] = k->T.row[r][i];
       size = fmax(size, fabs(k->T.row[r][i]));
     }
-  k->kept = psdmp_row_space(k->T.rows, WIDE, A, j->tolerance * size, T, &kept, &dropped);
+  k->kept = psdmp_linalg_row_space(k->T.rows, WIDE, A, j->tolerance * size, T, &kept, &dropped);
   j->kept = fmin(j->kept, kept / size);
   j->dropped = fmax(j->dropped, dropped / size);
   int columns = has_drive ? WIDE : WIDE - 1;
-  psdmp_pick_columns(k->kept, WIDE, T, columns, keep_order, PSDMP_MOST_SHARE, k->keep, beta, scratch);
+  psdmp_linalg_pick_columns(k->kept, WIDE, T, columns, keep_order, PSDMP_DERIVE_MOST_SHARE, k->keep, beta, scratch);
   for (int o = 0; o < columns; o++) {
     bool keep = false;
     for (int c = 0; c < k->kept; c++) keep |= k->keep[c] == keep_order[o];
@@ -203,61 +203,61 @@ static void accumulate(int count, double *to, double factor, const double *from)
 /* moves the dropped directions of body b to its parent: Lambda_0 u_d, u_d = e_d - sum R e_keep */
 static void move_to_parent(const formulas *f, const body_base *k, int b, int parent) {
   for (int d = 0; d < k->dropped; d++) {
-    double u[PSDMP_STANDARD] = {0};
+    double u[PSDMP_ROBOT_STANDARD] = {0};
     if (k->drop[d] != DRIVE) u[k->drop[d]] = 1;
     for (int c = 0; c < k->kept; c++)
       if (k->keep[c] != DRIVE) u[k->keep[c]] -= k->R[c][d];
-    for (int i = 0; i < PSDMP_STANDARD; i++) {
+    for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++) {
       double moved = 0;
-      for (int e = 0; e < PSDMP_STANDARD; e++) moved += k->L0[10 * i + e] * u[e];
+      for (int e = 0; e < PSDMP_ROBOT_STANDARD; e++) moved += k->L0[10 * i + e] * u[e];
       if (fabs(moved) > 1e-14) accumulate(f->standard, effective(f, parent, i), moved, effective(f, b, k->drop[d]));
     }
   }
 }
 
-int psdmp_length_degree(const psdm_robot *r, int k) {
-  static const int degree[PSDMP_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
-  if (k < PSDMP_STANDARD * r->bodies) return degree[k % PSDMP_STANDARD];
-  return r->joint[r->drive[k - PSDMP_STANDARD * r->bodies].index].type == PSDM_PRISMATIC ? 0 : 2; /* a slide's drive is a mass */
+int psdmp_derive_length_degree(const psdm_robot *r, int k) {
+  static const int degree[PSDMP_ROBOT_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
+  if (k < PSDMP_ROBOT_STANDARD * r->bodies) return degree[k % PSDMP_ROBOT_STANDARD];
+  return r->joint[r->drive[k - PSDMP_ROBOT_STANDARD * r->bodies].index].type == PSDM_PRISMATIC ? 0 : 2; /* a slide's drive is a mass */
 }
 
 /* formula of one kept parameter, the parameter itself first; theta in units of the reach */
-bool psdmp_store_formula(const psdm_robot *r, double reach, psdm_model *m, psdmp_base *base, const double *theta) {
+bool psdmp_derive_store_formula(const psdm_robot *r, double reach, psdm_model *m, psdmp_model_base *base, const double *theta) {
   double largest = 0;
-  int terms = 1, own = psdmp_length_degree(r, base->parameter);
+  int terms = 1, own = psdmp_derive_length_degree(r, base->parameter);
   for (int i = 0; i < m->standard; i++) largest = fmax(largest, fabs(theta[i]));
   for (int i = 0; i < m->standard; i++) terms += i != base->parameter && fabs(theta[i]) > RANK_TOLERANCE * largest;
-  base->term = psdmp_arena_alloc(&m->arena, (size_t)terms * sizeof *base->term);
+  base->term = psdmp_base_arena_alloc(&m->arena, (size_t)terms * sizeof *base->term);
   if (!base->term) return false;
-  base->term[base->terms++] = (psdmp_base_term){base->parameter, theta[base->parameter]};
+  base->term[base->terms++] = (psdmp_model_base_term){base->parameter, theta[base->parameter]};
   for (int i = 0; i < m->standard; i++)
     if (i != base->parameter && fabs(theta[i]) > RANK_TOLERANCE * largest)
-      base->term[base->terms++] = (psdmp_base_term){i, theta[i] * pow(reach, own - psdmp_length_degree(r, i))};
+      base->term[base->terms++] = (psdmp_model_base_term){i, theta[i] * pow(reach, own - psdmp_derive_length_degree(r, i))};
   return true;
 }
 
 /* the same order over all links */
-void psdmp_keep_order(const psdm_robot *r, int *order) {
+void psdmp_derive_keep_order(const psdm_robot *r, int *order) {
   int at = 0;
   for (int number = 0; number < r->bodies; number++) {
-    for (int o = 0; o + 1 < WIDE; o++) order[at++] = PSDMP_STANDARD * number + keep_order[o];
+    for (int o = 0; o + 1 < WIDE; o++) order[at++] = PSDMP_ROBOT_STANDARD * number + keep_order[o];
     for (int d = 0; d < r->drives; d++)
-      if (r->joint[r->drive[d].index].link == number) order[at++] = PSDMP_STANDARD * r->bodies + d;
+      if (r->joint[r->drive[d].index].link == number) order[at++] = PSDMP_ROBOT_STANDARD * r->bodies + d;
   }
 }
 
 static int standard_index(const psdm_robot *r, int body, int column) {
-  if (column != DRIVE) return PSDMP_STANDARD * r->body[body].number + column;
-  return PSDMP_STANDARD * r->bodies + r->joint[r->body[body].index].drive;
+  if (column != DRIVE) return PSDMP_ROBOT_STANDARD * r->body[body].number + column;
+  return PSDMP_ROBOT_STANDARD * r->bodies + r->joint[r->body[body].index].drive;
 }
 
-static bool write_formulas(const psdm_robot *r, double reach, const body_base *k, psdm_model *m, psdmp_arena *scratch) {
+static bool write_formulas(const psdm_robot *r, double reach, const body_base *k, psdm_model *m, psdmp_base_arena *scratch) {
   formulas f = {.standard = m->standard};
-  f.row = psdmp_arena_alloc(scratch, (size_t)r->bodies * WIDE * (size_t)m->standard * sizeof(double));
-  f.theta = psdmp_arena_alloc(scratch, (size_t)m->standard * sizeof(double));
-  int *by_number = psdmp_arena_alloc(scratch, (size_t)r->bodies * sizeof *by_number);
+  f.row = psdmp_base_arena_alloc(scratch, (size_t)r->bodies * WIDE * (size_t)m->standard * sizeof(double));
+  f.theta = psdmp_base_arena_alloc(scratch, (size_t)m->standard * sizeof(double));
+  int *by_number = psdmp_base_arena_alloc(scratch, (size_t)r->bodies * sizeof *by_number);
   for (int b = 0; b < r->bodies; b++) m->l += k[b].kept;
-  m->base = psdmp_arena_alloc(&m->arena, (size_t)(m->l ? m->l : 1) * sizeof *m->base);
+  m->base = psdmp_base_arena_alloc(&m->arena, (size_t)(m->l ? m->l : 1) * sizeof *m->base);
   if (!f.row || !f.theta || !by_number || !m->base) return false;
   for (int b = r->bodies - 1; b >= 0; b--) {
     by_number[r->body[b].number] = b;
@@ -273,16 +273,16 @@ static bool write_formulas(const psdm_robot *r, double reach, const body_base *k
       memcpy(f.theta, effective(&f, b, k[b].keep[c]), (size_t)m->standard * sizeof *f.theta);
       for (int d = 0; d < k[b].dropped; d++) accumulate(m->standard, f.theta, k[b].R[c][d], effective(&f, b, k[b].drop[d]));
       m->base[j].parameter = standard_index(r, b, k[b].keep[c]);
-      if (!psdmp_store_formula(r, reach, m, &m->base[j], f.theta)) return false;
+      if (!psdmp_derive_store_formula(r, reach, m, &m->base[j], f.theta)) return false;
     }
   }
   return true;
 }
 
-psdm_status psdmp_base_recursion(const psdm_robot *r, double reach, double tolerance, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = m->arena.allocator};
-  body_base *k = psdmp_arena_alloc(&scratch, (size_t)r->bodies * sizeof *k);
-  psdmp_joint_maps *maps = psdmp_arena_alloc(&scratch, sizeof *maps);
+psdm_status psdmp_derive_base_recursion(const psdm_robot *r, double reach, double tolerance, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+  psdmp_base_arena scratch = {.allocator = m->arena.allocator};
+  body_base *k = psdmp_base_arena_alloc(&scratch, (size_t)r->bodies * sizeof *k);
+  psdmp_derive_joint_maps *maps = psdmp_base_arena_alloc(&scratch, sizeof *maps);
   judge j = {fmax(tolerance, RANK_TOLERANCE), 0, INFINITY};
   bool ok = k && maps;
   /* before any joint only gravity has a functional: -g over the first moments */
@@ -292,7 +292,7 @@ psdm_status psdmp_base_recursion(const psdm_robot *r, double reach, double toler
   for (int b = 0; ok && b < r->bodies; b++) {
     const body_base *parent = r->body[b].parent < 0 ? NULL : &k[r->body[b].parent];
     bool has_drive = r->joint[r->body[b].index].drive >= 0;
-    psdmp_joint_maps_set(r, b, reach, maps);
+    psdmp_derive_joint_maps_set(r, b, reach, maps);
     memcpy(k[b].L0, maps->L[0], sizeof k[b].L0);
     set_twists(&k[b], parent, maps);
     set_spans(&k[b], parent, &base, maps, has_drive);
@@ -301,6 +301,6 @@ psdm_status psdmp_base_recursion(const psdm_robot *r, double reach, double toler
   ok = ok && write_formulas(r, reach, k, m, &scratch);
   info->rank_dropped = j.dropped;
   info->rank_kept = j.kept;
-  psdmp_arena_free(&scratch);
-  return ok ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  psdmp_base_arena_free(&scratch);
+  return ok ? PSDM_OK : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
 }

@@ -7,17 +7,17 @@
 #include "linalg/linalg.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* remainders of sampled columns below this are rounding: recursions of a dozen joints are good to 1e-15, and a few hundred samples add up */
 static const double SAMPLE_ROUNDING = 3e-13;
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
 }
 
 /* splitmix64 with a fixed start: the same robot gives the same bytes */
-double psdmp_sample(uint64_t *state) {
+double psdmp_derive_sample(uint64_t *state) {
   uint64_t z = (*state += 0x9E3779B97F4A7C15u);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
@@ -25,7 +25,7 @@ double psdmp_sample(uint64_t *state) {
 }
 
 /* memory for a choice of columns */
-static bool new_columns(psdmp_arena *arena, int columns, psdmp_columns *out, double **R) {
+static bool new_columns(psdmp_base_arena *arena, int columns, psdmp_linalg_columns *out, double **R) {
   out->kept = NEW(arena, columns, int);
   out->beta = NEW(arena, columns * columns, double);
   *R = NEW(arena, columns * columns, double);
@@ -56,34 +56,34 @@ static int variable(int link, int kind) { return 1 + link * KINDS + kind; }
 /* one robot whose bodies satisfy the ties: value[variable] random per group, then its standard parameters */
 static void sample_parameters(const psdm_robot *r, ties *t, double *value, uint64_t *seed, double *pi) {
   int variables = 1 + r->bodies * KINDS;
-  for (int i = 0; i < variables; i++) value[i] = psdmp_sample(seed);
+  for (int i = 0; i < variables; i++) value[i] = psdmp_derive_sample(seed);
   value[0] = 0;
   for (int link = 0; link < r->bodies; link++) {
     double v[KINDS];
     for (int k = 0; k < KINDS; k++) v[k] = value[root_of(t, variable(link, k))];
     const double inertia[6] = {v[4], v[7], v[8], v[5], v[9], v[6]}; /* names are Ixx Iyy Izz Ixy Ixz Iyz */
-    psdmp_standard_from_body(v[0], v + 1, inertia, pi + (long)PSDMP_STANDARD * link);
+    psdmp_robot_standard_from_body(v[0], v + 1, inertia, pi + (long)PSDMP_ROBOT_STANDARD * link);
   }
-  for (int d = 0; d < r->drives; d++) pi[PSDMP_STANDARD * r->bodies + d] = value[root_of(t, variable(r->joint[r->drive[d].index].link, DRIVE_KIND))];
+  for (int d = 0; d < r->drives; d++) pi[PSDMP_ROBOT_STANDARD * r->bodies + d] = value[root_of(t, variable(r->joint[r->drive[d].index].link, DRIVE_KIND))];
 }
 
 static psdm_status tie_all(const psdm_robot *r, const psdm_derive_options *o, ties *t, psdm_error *error) {
   for (int i = 0; i < r->assumptions; i++) {
-    const psdmp_assumption *a = &r->assumption[i];
+    const psdmp_robot_assumption *a = &r->assumption[i];
     tie(t, variable(a->link, a->kind), a->second_kind < 0 ? 0 : variable(a->second_link, a->second_kind));
   }
   for (int i = 0; o && i < o->assume_count; i++) {
-    psdmp_assumption a;
+    psdmp_robot_assumption a;
     char text[64];
-    if (!psdmp_parse_assumption(o->assume[i], r->bodies, &a))
-      return psdmp_fail(error, PSDM_E_PARSE, NULL, 0, 0, "assumption '%s': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number",
-                        psdmp_quote(o->assume[i], strlen(o->assume[i]), text, sizeof text));
+    if (!psdmp_robot_parse_assumption(o->assume[i], r->bodies, &a))
+      return psdmp_base_fail(error, PSDM_E_PARSE, NULL, 0, 0, "assumption '%s': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number",
+                        psdmp_base_quote(o->assume[i], strlen(o->assume[i]), text, sizeof text));
     tie(t, variable(a.link, a.kind), a.second_kind < 0 ? 0 : variable(a.second_link, a.second_kind));
   }
   return PSDM_OK;
 }
 
-static psdm_status new_ties(const psdm_robot *r, const psdm_derive_options *o, psdmp_arena *arena, ties *t, double **value, psdm_error *error) {
+static psdm_status new_ties(const psdm_robot *r, const psdm_derive_options *o, psdmp_base_arena *arena, ties *t, double **value, psdm_error *error) {
   int variables = 1 + r->bodies * KINDS;
   t->group = NEW(arena, variables, int);
   *value = NEW(arena, variables, double);
@@ -92,7 +92,7 @@ static psdm_status new_ties(const psdm_robot *r, const psdm_derive_options *o, p
   return tie_all(r, o, t, error);
 }
 
-psdm_status psdmp_sample_assumed(const psdm_robot *r, const psdm_derive_options *o, uint64_t seed, psdmp_arena *arena, double *pi,
+psdm_status psdmp_derive_sample_assumed(const psdm_robot *r, const psdm_derive_options *o, uint64_t seed, psdmp_base_arena *arena, double *pi,
                                  psdm_error *error) {
   ties t;
   double *value;
@@ -101,14 +101,14 @@ psdm_status psdmp_sample_assumed(const psdm_robot *r, const psdm_derive_options 
   return status;
 }
 
-psdm_status psdmp_restriction_set(const psdm_robot *r, const psdm_derive_options *o, psdmp_arena *arena, psdmp_restriction *out, psdm_error *error) {
+psdm_status psdmp_derive_restriction_set(const psdm_robot *r, const psdm_derive_options *o, psdmp_base_arena *arena, psdmp_derive_restriction *out, psdm_error *error) {
   int S = psdm_robot_parameter_count(r), rows = 2 * S + 20;
-  *out = (psdmp_restriction){0, NULL, NULL};
+  *out = (psdmp_derive_restriction){0, NULL, NULL};
   if (!r->assumptions && !(o && o->assume_count)) return PSDM_OK;
   ties t;
   double *value, *pi = NEW(arena, S, double), *A = NEW(arena, rows * S, double), *R;
   int *order = NEW(arena, S, int);
-  psdmp_columns columns;
+  psdmp_linalg_columns columns;
   if (!pi || !A || !order || !new_columns(arena, S, &columns, &R)) return no_memory(r, error);
   psdm_status status = new_ties(r, o, arena, &t, &value, error);
   if (status) return status;
@@ -117,8 +117,8 @@ psdm_status psdmp_restriction_set(const psdm_robot *r, const psdm_derive_options
     sample_parameters(r, &t, value, &seed, pi);
     for (int k = 0; k < S; k++) A[(long)k * rows + i] = pi[k];
   }
-  psdmp_keep_order(r, order);
-  psdmp_columns_choose(rows, S, A, order, 1e-9, R, &columns);
+  psdmp_derive_keep_order(r, order);
+  psdmp_linalg_columns_choose(rows, S, A, order, 1e-9, R, &columns);
   out->count = columns.rank;
   out->param = columns.kept;
   out->B = columns.beta; /* (rank x S) rows are already laid out so */
@@ -133,40 +133,40 @@ psdm_status psdmp_restriction_set(const psdm_robot *r, const psdm_derive_options
 /* ---- Psi over what is left ---- */
 
 static int compare_entries(const void *a, const void *b) {
-  const psdmp_entry *x = a, *y = b;
+  const psdmp_model_entry *x = a, *y = b;
   if (x->joint != y->joint) return x->joint < y->joint ? -1 : 1;
   return (x->parameter > y->parameter) - (x->parameter < y->parameter);
 }
 
 /* one function's entries times B^T, equal ones merged, what cancels left out; returns how many are left in out */
-static long restrict_function(const psdmp_restriction *res, int S, const psdmp_entry *in, long count, psdmp_entry *out) {
+static long restrict_function(const psdmp_derive_restriction *res, int S, const psdmp_model_entry *in, long count, psdmp_model_entry *out) {
   long made = 0, left = 0;
   for (long e = 0; e < count; e++)
     for (int k = 0; k < res->count; k++) {
       double share = res->B[(long)k * S + in[e].parameter];
-      if (share != 0) out[made++] = (psdmp_entry){in[e].value * share, in[e].joint, (unsigned short)res->param[k]};
+      if (share != 0) out[made++] = (psdmp_model_entry){in[e].value * share, in[e].joint, (unsigned short)res->param[k]};
     }
   qsort(out, (size_t)made, sizeof *out, compare_entries);
   for (long e = 0; e < made;) {
-    psdmp_entry sum = out[e];
+    psdmp_model_entry sum = out[e];
     double size = 0;
     sum.value = 0;
     for (; e < made && compare_entries(&sum, &out[e]) == 0; e++) sum.value += out[e].value, size += fabs(out[e].value);
-    if (fabs(sum.value) > PSDMP_ROUNDING * size) out[left++] = sum;
+    if (fabs(sum.value) > PSDMP_DERIVE_ROUNDING * size) out[left++] = sum;
   }
   return left;
 }
 
-bool psdmp_restriction_combines(const psdmp_restriction *res, int standard) {
+bool psdmp_derive_restriction_combines(const psdmp_derive_restriction *res, int standard) {
   for (int k = 0; k < res->count && res->B; k++)
     for (int c = 0; c < standard; c++)
       if (res->B[(long)k * standard + c] != (c == res->param[k])) return true;
   return false;
 }
 
-psdm_status psdmp_restrict_psi(const psdmp_restriction *res, psdm_model *m, psdm_error *error) {
+psdm_status psdmp_derive_restrict_psi(const psdmp_derive_restriction *res, psdm_model *m, psdm_error *error) {
   if (!res->B) return PSDM_OK;
-  m->combined = psdmp_restriction_combines(res, m->standard);
+  m->combined = psdmp_derive_restriction_combines(res, m->standard);
   long most = 0, at = 0, p = 0;
   for (long f = 0; f < m->p; f++)
     if (m->P_start[f + 1] - m->P_start[f] > most) most = m->P_start[f + 1] - m->P_start[f];
@@ -176,8 +176,8 @@ psdm_status psdmp_restrict_psi(const psdmp_restriction *res, psdm_model *m, psdm
     for (int k = 0; k < res->count; k++) shares += res->B[(long)k * m->standard + c] != 0;
     if (shares > widest) widest = shares;
   }
-  psdmp_entry *part = NEW(&m->arena, most * widest, psdmp_entry), *psi = NEW(&m->arena, m->P_start[m->p] * widest, psdmp_entry);
-  if (!part || !psi) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+  psdmp_model_entry *part = NEW(&m->arena, most * widest, psdmp_model_entry), *psi = NEW(&m->arena, m->P_start[m->p] * widest, psdmp_model_entry);
+  if (!part || !psi) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
   for (int k = 0; k < m->classes; k++) {
     long f = m->class_start[k], end = m->class_start[k + 1];
     m->class_start[k] = p;
@@ -200,11 +200,11 @@ psdm_status psdmp_restrict_psi(const psdmp_restriction *res, psdm_model *m, psdm
 /* ---- base parameters of a matrix ---- */
 
 /* kept columns and the others' shares as formulas, in units of the reach; order: which parameter a column is */
-static bool write_base(const psdm_robot *r, double reach, const int *order, const psdmp_link_choice *c, psdm_model *m, psdmp_arena *scratch) {
+static bool write_base(const psdm_robot *r, double reach, const int *order, const psdmp_derive_link_choice *c, psdm_model *m, psdmp_base_arena *scratch) {
   int S = m->standard;
   double *theta = NEW(scratch, S, double);
   m->l = c->rank;
-  m->base = NEW(&m->arena, m->l, psdmp_base);
+  m->base = NEW(&m->arena, m->l, psdmp_model_base);
   if (!theta || !m->base) return false;
   for (int j = 0; j < m->l; j++) {
     int own = m->base[j].parameter = order[c->kept[j]];
@@ -213,39 +213,39 @@ static bool write_base(const psdm_robot *r, double reach, const int *order, cons
       theta[order[k]] = fabs(share) < 1e-13 ? 0 : share; /* the rounding of a few dozen products */
     }
     theta[own] = 1;
-    if (!psdmp_store_formula(r, reach, m, &m->base[j], theta)) return false;
+    if (!psdmp_derive_store_formula(r, reach, m, &m->base[j], theta)) return false;
   }
   return true;
 }
 
-psdm_status psdmp_base_of_rows(const psdm_robot *r, double reach, double tolerance, int rows, double *A, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = m->arena.allocator};
+psdm_status psdmp_derive_base_of_rows(const psdm_robot *r, double reach, double tolerance, int rows, double *A, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+  psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   int S = m->standard, *order = NEW(&scratch, S, int);
-  long words = psdmp_least_squares_work(rows, S, 1);
+  long words = psdmp_linalg_least_squares_work(rows, S, 1);
   double *R = NEW(&scratch, (long)S * S, double), *T = NEW(&scratch, (long)S * S, double), *tau = NEW(&scratch, S, double), *work = NEW(&scratch, words, double), size = 0;
-  bool ok = R && T && tau && work && order, solved = ok && psdmp_triangle(rows, S, A, T, tau, work, words);
+  bool ok = R && T && tau && work && order, solved = ok && psdmp_linalg_triangle(rows, S, A, T, tau, work, words);
   if (solved) {
-    psdmp_link_choice chosen;
-    psdmp_keep_order(r, order);
+    psdmp_derive_link_choice chosen;
+    psdmp_derive_keep_order(r, order);
     for (int k = 0; k < S; k++)
       for (int i = 0; i < S; i++) {
         R[(long)k * S + i] = T[(long)order[k] * S + i];
         size = fmax(size, fabs(R[(long)k * S + i]));
       }
-    const psdmp_link_columns columns = {S, S, order, R, tolerance * size};
-    ok = psdmp_choose_by_link(r, &columns, &scratch, &chosen) && write_base(r, reach, order, &chosen, m, &scratch);
+    const psdmp_derive_link_columns columns = {S, S, order, R, tolerance * size};
+    ok = psdmp_derive_choose_by_link(r, &columns, &scratch, &chosen) && write_base(r, reach, order, &chosen, m, &scratch);
     info->rank_dropped = size > 0 ? chosen.dropped / size : 0;
     info->rank_kept = size > 0 ? chosen.smallest / size : INFINITY;
   }
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   if (!ok) return no_memory(r, error);
-  return solved ? PSDM_OK : psdmp_fail(error, PSDM_E_SINGULAR, r->file, 0, 0, "the samples of the regressor cannot be factorised");
+  return solved ? PSDM_OK : psdmp_base_fail(error, PSDM_E_SINGULAR, r->file, 0, 0, "the samples of the regressor cannot be factorised");
 }
 
 /* ---- samples ---- */
 
 /* by column i of G: how far it turns and slides what it drives, per unit */
-static psdmp_motion motion_of(const psdm_robot *r, double reach, int i) {
+static psdmp_derive_motion motion_of(const psdm_robot *r, double reach, int i) {
   double most = 0, least = INFINITY, turn = 0;
   for (int b = 0; b < r->bodies; b++)
     for (int e = r->g_row[b]; e < r->g_row[b + 1]; e++) {
@@ -254,46 +254,46 @@ static psdmp_motion motion_of(const psdm_robot *r, double reach, int i) {
       if (rate > 0) most = fmax(most, rate), least = fmin(least, rate);
       if (!slides) turn = fmax(turn, rate);
     }
-  if (most == 0) return (psdmp_motion){1, 1, 1}; /* it drives nothing */
-  return (psdmp_motion){1 / most, most / least, turn > 0 ? most / turn : 1};
+  if (most == 0) return (psdmp_derive_motion){1, 1, 1}; /* it drives nothing */
+  return (psdmp_derive_motion){1 / most, most / least, turn > 0 ? most / turn : 1};
 }
 
-void psdmp_motions(const psdm_robot *r, double reach, psdmp_motion *motion) {
+void psdmp_derive_motions(const psdm_robot *r, double reach, psdmp_derive_motion *motion) {
   for (int i = 0; i < r->n; i++) motion[i] = motion_of(r, reach, r->closure ? r->closure->independent[i] : i);
 }
 
-void psdmp_random_state(const psdm_robot *r, double reach, const psdmp_motion *motion, uint64_t *seed, double *q, double *qd, double *qdd) {
+void psdmp_derive_random_state(const psdm_robot *r, double reach, const psdmp_derive_motion *motion, uint64_t *seed, double *q, double *qd, double *qdd) {
   const double *g = r->gravity;
   double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), rate = size > 0 ? sqrt(size / reach) : 1;
   for (int j = 0; j < r->joints; j++) {
     int i = r->joint[j].q;
     if (i < 0) continue;
-    const psdmp_motion *m = &motion[i];
-    q[i] = psdmp_sample(seed) * m->unit * (r->joint[j].type == PSDM_PRISMATIC && m->far == 1 ? 1 : 3.14159);
-    qd[i] = psdmp_sample(seed) * rate * m->unit;
-    qdd[i] = psdmp_sample(seed) * rate * rate * m->unit;
-    if (m->far > 1 && psdmp_sample(seed) > 0) q[i] *= m->far;
-    if (m->spin > 1 && psdmp_sample(seed) > 0) qd[i] *= m->spin;
+    const psdmp_derive_motion *m = &motion[i];
+    q[i] = psdmp_derive_sample(seed) * m->unit * (r->joint[j].type == PSDM_PRISMATIC && m->far == 1 ? 1 : 3.14159);
+    qd[i] = psdmp_derive_sample(seed) * rate * m->unit;
+    qdd[i] = psdmp_derive_sample(seed) * rate * rate * m->unit;
+    if (m->far > 1 && psdmp_derive_sample(seed) > 0) q[i] *= m->far;
+    if (m->spin > 1 && psdmp_derive_sample(seed) > 0) qd[i] *= m->spin;
   }
 }
 
 /* Regressor samples as columns, A[param][sample and joint], in units of the reach, each row's largest entry 1. state: (4 n) zeros. They are taken at rest, where
  * the mass matrix tells all there is, but for robots whose joints slide far while they turn little: what a turn's rate tells at first order in a length, the mass
  * matrix tells at second order only, which rounding takes. */
-static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work *work, int samples, int rows, double *state, psdmp_motion *motion, double *Y, double *A) {
+static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work *work, int samples, int rows, double *state, psdmp_derive_motion *motion, double *Y, double *A) {
   int S = psdm_robot_parameter_count(r);
   double *q = state, *qd = q + r->n, *qdd = qd + r->n, *still = qdd + r->n;
   uint64_t seed = 7;
   bool apart = false;
-  psdmp_motions(r, reach, motion);
+  psdmp_derive_motions(r, reach, motion);
   for (int i = 0; i < r->n; i++) apart |= motion[i].spin > 1;
   for (int s = 0; s < samples; s++) {
-    psdmp_random_state(r, reach, motion, &seed, q, qd, qdd);
+    psdmp_derive_random_state(r, reach, motion, &seed, q, qd, qdd);
     psdm_status status = psdm_regressor_standard(r, work, q, apart ? qd : still, qdd, Y);
     if (status) return status;
     for (int i = 0; i < r->n; i++) {
       double most = 0;
-      for (int k = 0; k < S; k++) most = fmax(most, fabs(Y[(long)i * S + k] *= pow(reach, psdmp_length_degree(r, k) - 2)));
+      for (int k = 0; k < S; k++) most = fmax(most, fabs(Y[(long)i * S + k] *= pow(reach, psdmp_derive_length_degree(r, k) - 2)));
       for (int k = 0; k < S; k++) A[(long)k * rows + s * r->n + i] = most > 0 ? Y[(long)i * S + k] / most : 0;
     }
   }
@@ -301,31 +301,31 @@ static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work
 }
 
 /* columns of the parameters that are left: A B^T, in place of A's; B in units of the reach */
-static void restrict_columns(const psdm_robot *r, double reach, const psdmp_restriction *res, int rows, int S, const double *A, double *out) {
+static void restrict_columns(const psdm_robot *r, double reach, const psdmp_derive_restriction *res, int rows, int S, const double *A, double *out) {
   memset(out, 0, sizeof *out * (size_t)rows * (size_t)S);
   for (int k = 0; k < res->count; k++)
     for (int c = 0; c < S; c++) {
-      double share = res->B[(long)k * S + c] * pow(reach, psdmp_length_degree(r, res->param[k]) - psdmp_length_degree(r, c));
+      double share = res->B[(long)k * S + c] * pow(reach, psdmp_derive_length_degree(r, res->param[k]) - psdmp_derive_length_degree(r, c));
       for (int i = 0; share != 0 && i < rows; i++) out[(long)res->param[k] * rows + i] += share * A[(long)c * rows + i];
     }
 }
 
-psdm_status psdmp_base_sampled(const psdm_robot *r, const psdmp_restriction *res, double tolerance, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = m->arena.allocator};
+psdm_status psdmp_derive_base_sampled(const psdm_robot *r, const psdmp_derive_restriction *res, double tolerance, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+  psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   int S = m->standard, samples = 2 * S / r->n + 10, rows = samples * r->n;
-  double reach = psdmp_reach(r, &scratch);
+  double reach = psdmp_derive_reach(r, &scratch);
   double *A = NEW(&scratch, rows * S, double), *Y = NEW(&scratch, r->n * S, double), *B = res->B ? NEW(&scratch, rows * S, double) : A;
   double *state = NEW(&scratch, 4 * r->n, double);
-  psdmp_motion *motion = NEW(&scratch, r->n, psdmp_motion);
+  psdmp_derive_motion *motion = NEW(&scratch, r->n, psdmp_derive_motion);
   psdm_work *work = NULL;
   psdm_status status = A && Y && B && state && motion && !scratch.failed ? psdm_work_new(r, m->arena.allocator, &work) : PSDM_E_MEMORY;
   if (!status) status = sample_regressor(r, reach, work, samples, rows, state, motion, Y, A);
   if (!status && res->B) restrict_columns(r, reach, res, rows, S, A, B);
   if (status)
-    status = status == PSDM_E_MEMORY ? no_memory(r, error) : psdmp_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
+    status = status == PSDM_E_MEMORY ? no_memory(r, error) : psdmp_base_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
   else
-    status = psdmp_base_of_rows(r, reach, fmax(tolerance, SAMPLE_ROUNDING), rows, B, m, info, error);
+    status = psdmp_derive_base_of_rows(r, reach, fmax(tolerance, SAMPLE_ROUNDING), rows, B, m, info, error);
   psdm_work_free(work, m->arena.allocator);
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   return status;
 }

@@ -6,10 +6,10 @@
 #include "psdm/params.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 static psdm_status failed(const psdm_robot *r, psdm_status status, psdm_error *error) {
-  return psdmp_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
+  return psdmp_base_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
 }
 
 /* torques of the standard parameters by the recursive regressor: it needs no inertias in the robot */
@@ -26,7 +26,7 @@ static psdm_status recursive_torque(const psdm_robot *r, psdm_work *work, const 
 
 psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psdm_derive_options *options, int states, bool (*going_on)(void *user, int done),
                              void *user, const psdm_allocator *allocator, double *residual, psdm_error *error) {
-  psdmp_arena arena = {.allocator = allocator};
+  psdmp_base_arena arena = {.allocator = allocator};
   int n = r->n, S = m->standard;
   double *y = NEW(&arena, m->p, double), *Y = NEW(&arena, n * S, double), *pi = NEW(&arena, S, double), *theta = NEW(&arena, m->l, double);
   double *state = NEW(&arena, 3 * n, double), *tau = NEW(&arena, n, double), *recursive = NEW(&arena, n, double), worst = 0, largest = 0;
@@ -35,12 +35,12 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
   if (y && Y && pi && theta && state && tau && recursive) status = psdm_work_new(r, allocator, &work);
   if (!status) {
     psdm_robot_parameters(r, pi);
-    if (psdm_robot_ready(r, NULL)) status = psdmp_sample_assumed(r, options, 3, &arena, pi, error);
+    if (psdm_robot_ready(r, NULL)) status = psdmp_derive_sample_assumed(r, options, 3, &arena, pi, error);
     psdm_model_theta(m, pi, theta);
   }
   uint64_t seed = 11;
   for (int s = 0; s < states && !status; s++) {
-    for (int i = 0; i < 3 * n; i++) state[i] = psdmp_sample(&seed) * (i < n ? 3.14159 : 1);
+    for (int i = 0; i < 3 * n; i++) state[i] = psdmp_derive_sample(&seed) * (i < n ? 3.14159 : 1);
     psdm_model_y(m, state, state + n, state + 2 * n, y);
     psdm_model_torque(m, PSDM_PART_ALL, y, theta, tau);
     status = recursive_torque(r, work, state, pi, Y, recursive);
@@ -52,7 +52,7 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
   }
   *residual = largest > 0 ? worst / largest : worst;
   psdm_work_free(work, allocator);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status && error && status != PSDM_E_PARSE ? failed(r, status, error) : status;
 }
 
@@ -66,22 +66,22 @@ enum { MARGIN = 5 };
 /* two sets of parameters: random ones that satisfy the assumptions, and the robot's own where it has them and nothing is assumed */
 typedef struct comparison {
   const psdm_robot *robot;
-  const psdmp_checked *of;
+  const psdmp_derive_checked *of;
   double reach, worst[2]; /* largest difference over the largest torque of its state, per set */
   int sets;
   double *pi, *theta;           /* (2 x standard), (2 x l) */
   double *q, *qd, *qdd;         /* (n) each */
   double *Y, *y, *tau;          /* (n x standard), (p), (n) */
-  psdmp_motion *motion;         /* (n) torques are compared times its units */
+  psdmp_derive_motion *motion;         /* (n) torques are compared times its units */
 } comparison;
 
-static psdm_status set_parameters(comparison *c, psdmp_arena *arena, psdm_error *error) {
+static psdm_status set_parameters(comparison *c, psdmp_base_arena *arena, psdm_error *error) {
   const psdm_robot *r = c->robot;
   const psdm_derive_options *o = c->of->options;
   int S = psdm_robot_parameter_count(r);
   bool assumed = r->assumptions || (o && o->assume_count);
-  psdm_status status = psdmp_sample_assumed(r, o, 5, arena, c->pi, error);
-  for (int k = 0; k < S && !assumed; k++) c->pi[k] *= pow(c->reach, psdmp_length_degree(r, k)); /* ties may compare different units */
+  psdm_status status = psdmp_derive_sample_assumed(r, o, 5, arena, c->pi, error);
+  for (int k = 0; k < S && !assumed; k++) c->pi[k] *= pow(c->reach, psdmp_derive_length_degree(r, k)); /* ties may compare different units */
   c->sets = assumed || psdm_robot_ready(r, NULL) ? 1 : 2;
   if (c->sets == 2) psdm_robot_parameters(r, c->pi + S);
   for (int set = 0; set < c->sets && !status; set++) c->of->theta(c->of->answer, c->pi + (long)set * S, c->theta + (long)set * c->of->l);
@@ -90,7 +90,7 @@ static psdm_status set_parameters(comparison *c, psdmp_arena *arena, psdm_error 
 
 /* torques of the base parameters: by the functions, or by the columns of the regressor */
 static void base_torque(const comparison *c, const double *theta) {
-  const psdmp_checked *of = c->of;
+  const psdmp_derive_checked *of = c->of;
   int n = c->robot->n, S = psdm_robot_parameter_count(c->robot);
   if (of->model && of->model->p) {
     psdm_model_torque(of->model, PSDM_PART_ALL, c->y, theta, c->tau);
@@ -132,7 +132,7 @@ static psdm_status compare_at(comparison *c, psdm_work *work, int state, uint64_
   int n = r->n, S = psdm_robot_parameter_count(r);
   psdm_status status = PSDM_E_LOOP;
   for (int t = 0; t < 500 && status == PSDM_E_LOOP; t++) { /* a closed loop may need a few tries */
-    psdmp_random_state(r, c->reach, c->motion, seed, c->q, c->qd, c->qdd);
+    psdmp_derive_random_state(r, c->reach, c->motion, seed, c->q, c->qd, c->qdd);
     if (state % 2) shorten_slides(c);
     if (state % 4 == 1 || state % 4 == 2) make_fast(c);
     status = psdm_regressor_standard(r, work, c->q, c->qd, c->qdd, c->Y);
@@ -155,23 +155,23 @@ static psdm_status compare_at(comparison *c, psdm_work *work, int state, uint64_
   return PSDM_OK;
 }
 
-static bool new_comparison(comparison *c, psdmp_arena *arena) {
+static bool new_comparison(comparison *c, psdmp_base_arena *arena) {
   size_t n = (size_t)c->robot->n, S = (size_t)psdm_robot_parameter_count(c->robot);
-  c->pi = psdmp_arena_alloc(arena, 2 * S * sizeof(double));
-  c->theta = psdmp_arena_alloc(arena, (2 * (size_t)c->of->l + 1) * sizeof(double));
-  c->q = psdmp_arena_alloc(arena, 4 * n * sizeof(double));
-  c->motion = NEW(arena, c->robot->n, psdmp_motion);
-  c->Y = psdmp_arena_alloc(arena, n * S * sizeof(double));
+  c->pi = psdmp_base_arena_alloc(arena, 2 * S * sizeof(double));
+  c->theta = psdmp_base_arena_alloc(arena, (2 * (size_t)c->of->l + 1) * sizeof(double));
+  c->q = psdmp_base_arena_alloc(arena, 4 * n * sizeof(double));
+  c->motion = NEW(arena, c->robot->n, psdmp_derive_motion);
+  c->Y = psdmp_base_arena_alloc(arena, n * S * sizeof(double));
   c->y = NEW(arena, c->of->model ? c->of->model->p : 0, double);
   if (!c->pi || !c->theta || !c->q || !c->motion || !c->Y || !c->y) return false;
   c->qd = c->q + n, c->qdd = c->qd + n, c->tau = c->qdd + n;
-  psdmp_motions(c->robot, c->reach, c->motion);
+  psdmp_derive_motions(c->robot, c->reach, c->motion);
   return true;
 }
 
-psdm_status psdmp_check_answer(const psdm_robot *r, const psdmp_checked *of, const psdm_allocator *allocator, double *residual, psdm_error *error) {
-  psdmp_arena arena = {.allocator = allocator};
-  comparison c = {.robot = r, .of = of, .reach = psdmp_reach(r, &arena)};
+psdm_status psdmp_derive_check_answer(const psdm_robot *r, const psdmp_derive_checked *of, const psdm_allocator *allocator, double *residual, psdm_error *error) {
+  psdmp_base_arena arena = {.allocator = allocator};
+  comparison c = {.robot = r, .of = of, .reach = psdmp_derive_reach(r, &arena)};
   psdm_work *work = NULL;
   uint64_t seed = 13;
   psdm_status status = new_comparison(&c, &arena) && !arena.failed ? psdm_work_new(r, allocator, &work) : PSDM_E_MEMORY;
@@ -186,10 +186,10 @@ psdm_status psdmp_check_answer(const psdm_robot *r, const psdmp_checked *of, con
     if (!(c.worst[set] <= worst)) worst = c.worst[set];
   *residual = worst;
   psdm_work_free(work, allocator);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   double most = PSDM_MODEL_ACCURACY / MARGIN + of->regrouped;
   if (!status && !(worst <= most))
-    return psdmp_fail(error, PSDM_E_ACCURACY, r->file, 0, 0,
+    return psdmp_base_fail(error, PSDM_E_ACCURACY, r->file, 0, 0,
                       "%s reproduce the torques of the recursion only to %.2g of the largest (at most %g is accepted): the robot's lengths or angles are too "
                       "far apart in size for a closed form", of->what, worst, most);
   return status;
@@ -198,13 +198,13 @@ psdm_status psdmp_check_answer(const psdm_robot *r, const psdmp_checked *of, con
 static void theta_of_model(const void *answer, const double *pi, double *theta) { psdm_model_theta(answer, pi, theta); }
 static int parameter_of_model(const void *answer, int j) { return ((const psdm_model *)answer)->base[j].parameter; }
 
-psdm_status psdmp_check_model(const psdm_robot *r, const psdm_model *m, const psdmp_restriction *restriction, const psdm_derive_options *options, psdm_derive_info *info,
+psdm_status psdmp_derive_check_model(const psdm_robot *r, const psdm_model *m, const psdmp_derive_restriction *restriction, const psdm_derive_options *options, psdm_derive_info *info,
                               psdm_error *error) {
   info->residual = NAN;
   bool foreign = options && options->method == PSDM_METHOD_DENSE && (options->sampler || options->sampler_command); /* another's torques */
   if (foreign || (options && options->unchecked)) return PSDM_OK;
   /* a few states: what is wrong is wrong everywhere. Two of a large model take as long as its derivation. */
-  const psdmp_checked of = {.model = m, .answer = m, .l = m->l, .theta = theta_of_model, .parameter = parameter_of_model, .restriction = restriction, .options = options,
+  const psdmp_derive_checked of = {.model = m, .answer = m, .l = m->l, .theta = theta_of_model, .parameter = parameter_of_model, .restriction = restriction, .options = options,
                             .states = m->p > 100000 ? 1 : m->p > 10000 ? 3 : 8, .regrouped = options ? options->rank_tolerance * (m->standard - m->l) : 0, .what = m->p ? "the derived functions" : "the base parameters"};
-  return psdmp_check_answer(r, &of, m->arena.allocator, &info->residual, error);
+  return psdmp_derive_check_answer(r, &of, m->arena.allocator, &info->residual, error);
 }

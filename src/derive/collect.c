@@ -6,7 +6,7 @@
 
 #include "derive/collect_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* codes present in one class, with the count of those before each word; where codes are far apart, the sorted codes themselves */
 typedef struct code_set {
@@ -27,13 +27,13 @@ static inline uint32_t count_bits(uint64_t x) {
   return (uint32_t)(x * 0x0101010101010101u >> 56);
 }
 
-static int class_of_term(const psdm_model *m, const int *q, const psdmp_term *t) {
-  return psdmp_class_of(m->n, t->first < 0 ? -1 : q[t->first], t->second < 0 ? -1 : q[t->second]);
+static int class_of_term(const psdm_model *m, const int *q, const psdmp_derive_term *t) {
+  return psdmp_model_class_of(m->n, t->first < 0 ? -1 : q[t->first], t->second < 0 ? -1 : q[t->second]);
 }
 
 /* terms grouped by class, inside by torque and body: the order in which entries must come out */
 typedef struct sorted_term {
-  const psdmp_term *term;
+  const psdmp_derive_term *term;
   int class_index, torque, body;
 } sorted_term;
 
@@ -71,7 +71,7 @@ static int compare_codes(const void *a, const void *b) {
 static long list_all(code_set *s, const sorted_term *first, const sorted_term *end, uint64_t extra, bool has_extra) {
   long count = 0, left = 0;
   for (const sorted_term *t = first; t < end; t++)
-    PSDMP_EACH(&t->term->rows, segment, record) s->code[count++] = record[0];
+    PSDMP_DERIVE_EACH(&t->term->rows, segment, record) s->code[count++] = record[0];
   if (has_extra) s->code[count++] = extra;
   qsort(s->code, (size_t)count, sizeof *s->code, compare_codes);
   for (long i = 0; i < count; i++)
@@ -92,7 +92,7 @@ static long mark(code_set *s, const sorted_term *first, const sorted_term *end, 
   if (s->sparse) return list_all(s, first, end, extra, has_extra);
   memset(s->bits, 0, s->words * sizeof *s->bits);
   for (const sorted_term *t = first; t < end; t++)
-    PSDMP_EACH(&t->term->rows, segment, record) s->bits[record[0] / 64 - s->low] |= UINT64_C(1) << (record[0] % 64);
+    PSDMP_DERIVE_EACH(&t->term->rows, segment, record) s->bits[record[0] / 64 - s->low] |= UINT64_C(1) << (record[0] % 64);
   if (has_extra) s->bits[extra / 64 - s->low] |= UINT64_C(1) << (extra % 64);
   uint32_t count = 0;
   for (uint64_t w = 0; w < s->words; w++) {
@@ -137,15 +137,15 @@ static void set_drives(collector *c, int class_index) {
   if (k < 0 || k >= r->n) return;
   for (int i = 0; i < r->n; i++)
     for (int d = 0; d < r->drives; d++)
-      if (r->drive[d].a[i] * r->drive[d].a[k] != 0 && c->column[PSDMP_STANDARD * r->bodies + d] >= 0)
-        c->drive[c->drives++] = (constant){i, PSDMP_STANDARD * r->bodies + d, r->drive[d].a[i] * r->drive[d].a[k]};
+      if (r->drive[d].a[i] * r->drive[d].a[k] != 0 && c->column[PSDMP_ROBOT_STANDARD * r->bodies + d] >= 0)
+        c->drive[c->drives++] = (constant){i, PSDMP_ROBOT_STANDARD * r->bodies + d, r->drive[d].a[i] * r->drive[d].a[k]};
 }
 
 /* the parameters of a term's body that are kept, as a mask */
 static unsigned kept_mask(const collector *c, const sorted_term *t) {
   unsigned mask = 0;
-  for (int i = 0; i < PSDMP_STANDARD; i++)
-    if (c->column[PSDMP_STANDARD * t->body + i] >= 0) mask |= 1u << i;
+  for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++)
+    if (c->column[PSDMP_ROBOT_STANDARD * t->body + i] >= 0) mask |= 1u << i;
   return mask;
 }
 
@@ -153,7 +153,7 @@ static unsigned kept_mask(const collector *c, const sorted_term *t) {
 static void count_entries(collector *c, const sorted_term *first, const sorted_term *end, long *start) {
   for (const sorted_term *t = first; t < end; t++) {
     unsigned keep = kept_mask(c, t);
-    PSDMP_EACH(&t->term->rows, segment, record) start[rank_of(&c->set, record[0]) + 1] += count_bits(psdmp_record_mask(record) & keep);
+    PSDMP_DERIVE_EACH(&t->term->rows, segment, record) start[rank_of(&c->set, record[0]) + 1] += count_bits(psdmp_derive_record_mask(record) & keep);
   }
   for (int d = 0; d < c->drives; d++) start[rank_of(&c->set, 0) + 1]++;
 }
@@ -161,21 +161,21 @@ static void count_entries(collector *c, const sorted_term *first, const sorted_t
 /* what placing one term needs over and over */
 typedef struct placing {
   unsigned keep;          /* kept parameters of the body */
-  unsigned short column[PSDMP_STANDARD], torque;
-  double scale[PSDMP_STANDARD], smallest; /* from units of the reach to metres; smallest stays in those */
+  unsigned short column[PSDMP_ROBOT_STANDARD], torque;
+  double scale[PSDMP_ROBOT_STANDARD], smallest; /* from units of the reach to metres; smallest stays in those */
 } placing;
 
 /* the kept entries of one record to the place where its function stands; returns the place behind them. slides: what its monomial's slides divide by */
-static inline long place_record(placing *p, const uint64_t *record, double slides, psdmp_entry *P, long at) {
-  unsigned mask = psdmp_record_mask(record);
-  const double *value = psdmp_record_values(record);
+static inline long place_record(placing *p, const uint64_t *record, double slides, psdmp_model_entry *P, long at) {
+  unsigned mask = psdmp_derive_record_mask(record);
+  const double *value = psdmp_derive_record_values(record);
   double smallest = p->smallest;
   if (mask == 0x3FF) { /* a full row: no need to find out which */
     for (unsigned left = p->keep; left; left &= left - 1) {
       int i = __builtin_ctz(left);
       double size = fabs(value[i]);
       smallest = size < smallest ? size : smallest;
-      P[at++] = (psdmp_entry){value[i] * p->scale[i] * slides, p->torque, p->column[i]};
+      P[at++] = (psdmp_model_entry){value[i] * p->scale[i] * slides, p->torque, p->column[i]};
     }
   } else {
     for (unsigned left = mask; left; left &= left - 1, value++) {
@@ -183,7 +183,7 @@ static inline long place_record(placing *p, const uint64_t *record, double slide
       if (!(p->keep >> i & 1)) continue;
       double size = fabs(*value);
       smallest = size < smallest ? size : smallest;
-      P[at++] = (psdmp_entry){*value * p->scale[i] * slides, p->torque, p->column[i]};
+      P[at++] = (psdmp_model_entry){*value * p->scale[i] * slides, p->torque, p->column[i]};
     }
   }
   p->smallest = smallest;
@@ -202,20 +202,20 @@ static double slides_of(const collector *c, uint64_t code) {
 }
 
 static void place_term(collector *c, const sorted_term *t, long *next) {
-  static const int degree[PSDMP_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
+  static const int degree[PSDMP_ROBOT_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
   const psdm_model *m = c->m;
   placing p = {.keep = kept_mask(c, t), .torque = (unsigned short)t->torque, .smallest = c->kept};
   /* a torque is mass times reach squared per acceleration, times reach where it is gravity's, and a slide has a length less */
   int first, second, power = t->class_index ? 2 : 1;
   psdm_model_class_rates(m, t->class_index, &first, &second);
   power -= sliding(m, t->torque) + sliding(m, first) + sliding(m, second);
-  for (int i = 0; i < PSDMP_STANDARD; i++) {
-    p.column[i] = (unsigned short)c->column[PSDMP_STANDARD * t->body + i];
+  for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++) {
+    p.column[i] = (unsigned short)c->column[PSDMP_ROBOT_STANDARD * t->body + i];
     p.scale[i] = t->term->scale * c->power[4 + power - degree[i]];
   }
   bool slides = false;
   for (int j = 0; j < m->n; j++) slides |= m->prismatic[j];
-  PSDMP_EACH(&t->term->rows, segment, record) {
+  PSDMP_DERIVE_EACH(&t->term->rows, segment, record) {
     long *at = &next[rank_of(&c->set, record[0])];
     *at = place_record(&p, record, slides ? slides_of(c, record[0]) : 1, m->P, *at);
   }
@@ -229,7 +229,7 @@ static void place_entries(collector *c, const sorted_term *first, const sorted_t
     for (; t < end && t->torque == joint; t++) place_term(c, t, next);
     for (int d = 0; d < c->drives; d++)
       if (c->drive[d].joint == joint)
-        c->m->P[next[rank_of(&c->set, 0)]++] = (psdmp_entry){c->drive[d].value, (unsigned short)joint, (unsigned short)c->column[c->drive[d].parameter]};
+        c->m->P[next[rank_of(&c->set, 0)]++] = (psdmp_model_entry){c->drive[d].value, (unsigned short)joint, (unsigned short)c->column[c->drive[d].parameter]};
   }
 }
 
@@ -264,15 +264,15 @@ static void add_classes(collector *c, const sorted_term *sorted, int terms) {
 }
 
 /* room for the most that the terms can give: every row a function of its own */
-static bool make_room(const psdm_robot *r, const psdmp_expansion *e, psdm_model *m) {
+static bool make_room(const psdm_robot *r, const psdmp_derive_expansion *e, psdm_model *m) {
   long rows = r->n, entries = (long)r->drives * r->n * r->n;
   for (int t = 0; t < e->terms; t++) {
     rows += e->term[t].rows.count;
     entries += e->term[t].rows.entries;
   }
-  m->code = psdmp_arena_alloc_raw(&m->arena, (size_t)rows * sizeof *m->code);
-  m->P_start = psdmp_arena_alloc_raw(&m->arena, (size_t)(rows + 1) * sizeof *m->P_start);
-  m->P = psdmp_arena_alloc_raw(&m->arena, (size_t)(entries + 1) * sizeof *m->P);
+  m->code = psdmp_base_arena_alloc_raw(&m->arena, (size_t)rows * sizeof *m->code);
+  m->P_start = psdmp_base_arena_alloc_raw(&m->arena, (size_t)(rows + 1) * sizeof *m->P_start);
+  m->P = psdmp_base_arena_alloc_raw(&m->arena, (size_t)(entries + 1) * sizeof *m->P);
   if (!m->code || !m->P_start || !m->P) return false;
   m->P_start[0] = 0;
   return true;
@@ -281,11 +281,11 @@ static bool make_room(const psdm_robot *r, const psdmp_expansion *e, psdm_model 
 /* a bit and a count for every code that there can be, unless most would be empty: three joints more than the rows fill */
 static double words_for(double rows, double codes) { return fmin(floor(codes / 64) + 1, rows + (1u << 16)); }
 
-double psdmp_collect_bytes(double rows, double entries, double codes) { return 16 * rows + 16 * entries + 12 * words_for(rows, codes); }
+double psdmp_derive_collect_bytes(double rows, double entries, double codes) { return 16 * rows + 16 * entries + 12 * words_for(rows, codes); }
 
-psdm_status psdmp_collect(const psdm_robot *r, const psdmp_expansion *e, const int *q, const int *column, const psdm_derive_options *options, psdm_model *m, double *kept,
+psdm_status psdmp_derive_collect(const psdm_robot *r, const psdmp_derive_expansion *e, const int *q, const int *column, const psdm_derive_options *options, psdm_model *m, double *kept,
                           psdm_error *error) {
-  psdmp_arena scratch = {.allocator = m->arena.allocator};
+  psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   collector c = {.m = m, .robot = r, .kept = INFINITY, .column = column, .reach = e->reach};
   for (int i = 0; i < 7; i++) c.power[i] = pow(e->reach, i - 4);
   sorted_term *sorted = NEW(&scratch, e->terms, sorted_term);
@@ -293,12 +293,12 @@ psdm_status psdmp_collect(const psdm_robot *r, const psdmp_expansion *e, const i
   for (int t = 0; t < e->terms; t++) rows += e->term[t].rows.count, entries += e->term[t].rows.entries;
   double codes = (double)m->weight[0] * m->radix[0];
   uint64_t words = c.set.room = (uint64_t)words_for((double)rows, codes);
-  double need = (double)e->pool.bytes + psdmp_collect_bytes((double)rows, (double)entries, codes);
+  double need = (double)e->pool.bytes + psdmp_derive_collect_bytes((double)rows, (double)entries, codes);
   psdm_status status = psdmp_derive_ask(r, need, psdmp_derive_limit(r, options), error);
-  if (status) return psdmp_arena_free(&scratch), status;
+  if (status) return psdmp_base_arena_free(&scratch), status;
   c.drive = NEW(&scratch, r->drives * r->n, constant);
-  c.set.bits = psdmp_arena_alloc_raw(&scratch, words * sizeof *c.set.bits);
-  c.set.before = psdmp_arena_alloc_raw(&scratch, words * sizeof *c.set.before);
+  c.set.bits = psdmp_base_arena_alloc_raw(&scratch, words * sizeof *c.set.bits);
+  c.set.before = psdmp_base_arena_alloc_raw(&scratch, words * sizeof *c.set.before);
   bool ok = sorted && c.drive && c.set.bits && c.set.before && make_room(r, e, m);
   if (ok) {
     for (int t = 0; t < e->terms; t++)
@@ -307,6 +307,6 @@ psdm_status psdmp_collect(const psdm_robot *r, const psdmp_expansion *e, const i
     add_classes(&c, sorted, e->terms);
   }
   *kept = c.kept;
-  psdmp_arena_free(&scratch);
-  return ok ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  psdmp_base_arena_free(&scratch);
+  return ok ? PSDM_OK : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
 }

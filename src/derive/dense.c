@@ -6,7 +6,7 @@
 
 #include "linalg/linalg.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array_raw(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array_raw(arena, count, sizeof(type)))
 
 /* what is smaller, of torques in the arm's own units, is rounding (section 3.4.3) */
 static const double TOLERANCE = 1e-10;
@@ -15,7 +15,7 @@ static const double TOLERANCE = 1e-10;
 typedef struct square {
   long count;
   uint64_t *code;
-  int classes, class_index[PSDMP_DENSE_CLASSES];
+  int classes, class_index[PSDMP_DERIVE_DENSE_CLASSES];
 } square;
 
 typedef struct dense {
@@ -24,26 +24,26 @@ typedef struct dense {
   psdm_model *m;
   psdm_derive_info *info;
   psdm_error *error;
-  psdmp_source source;
-  psdmp_space space;
-  psdmp_restriction left; /* what assumptions leave of the parameters */
-  psdmp_arena arena;
+  psdmp_derive_source source;
+  psdmp_derive_space space;
+  psdmp_derive_restriction left; /* what assumptions leave of the parameters */
+  psdmp_base_arena arena;
   square *system;         /* (classes) */
   int systems;
-  long found[PSDMP_DENSE_CLASSES];       /* functions of each class, and their codes */
-  uint64_t *code[PSDMP_DENSE_CLASSES];
+  long found[PSDMP_DERIVE_DENSE_CLASSES];       /* functions of each class, and their codes */
+  uint64_t *code[PSDMP_DERIVE_DENSE_CLASSES];
   double *pi;             /* (sets x standard) random parameters; the first set serves the square systems */
   int sets;
   double *psi;            /* (p n x standard) coefficient rows by function, then joint */
   double done;            /* share of the work */
 } dense;
 
-static psdm_status no_memory(const dense *d) { return psdmp_fail(d->error, PSDM_E_MEMORY, d->robot->file, 0, 0, "out of memory while deriving"); }
+static psdm_status no_memory(const dense *d) { return psdmp_base_fail(d->error, PSDM_E_MEMORY, d->robot->file, 0, 0, "out of memory while deriving"); }
 
 static psdm_status step_on(dense *d, double share) {
   d->done += share;
   if (!d->options || !d->options->going_on || d->options->going_on(d->options->going_on_user, fmin(d->done, 1))) return PSDM_OK;
-  return psdmp_fail(d->error, PSDM_E_ARGUMENT, d->robot->file, 0, 0, "the derivation was stopped");
+  return psdmp_base_fail(d->error, PSDM_E_ARGUMENT, d->robot->file, 0, 0, "the derivation was stopped");
 }
 
 /* zero or not, and how clear that was */
@@ -69,9 +69,9 @@ static double class_unit(const dense *d, int k, int joint) {
 }
 
 static double parameter_unit(const dense *d, int k) {
-  int kind = k < PSDMP_STANDARD * d->robot->bodies ? k % PSDMP_STANDARD : PSDMP_STANDARD;
-  if (kind == PSDMP_STANDARD) /* a drive's inertia or reflected mass acts by itself */
-    return d->robot->joint[d->robot->drive[k - PSDMP_STANDARD * d->robot->bodies].index].type == PSDM_PRISMATIC ? pow(d->source.reach, -2) : 1;
+  int kind = k < PSDMP_ROBOT_STANDARD * d->robot->bodies ? k % PSDMP_ROBOT_STANDARD : PSDMP_ROBOT_STANDARD;
+  if (kind == PSDMP_ROBOT_STANDARD) /* a drive's inertia or reflected mass acts by itself */
+    return d->robot->joint[d->robot->drive[k - PSDMP_ROBOT_STANDARD * d->robot->bodies].index].type == PSDM_PRISMATIC ? pow(d->source.reach, -2) : 1;
   return pow(d->source.reach, kind == 0 ? -2 : kind < 4 ? -1 : 0);
 }
 
@@ -79,29 +79,29 @@ static double parameter_unit(const dense *d, int k) {
 static double code_unit(const dense *d, uint64_t code) {
   int power = 0;
   for (int j = 0; j < d->m->n; j++)
-    if (sliding(d, j)) power += psdmp_space_digit(&d->space, code, j);
+    if (sliding(d, j)) power += psdmp_derive_space_digit(&d->space, code, j);
   return pow(d->source.reach, power);
 }
 
 /* ---- monomials at states ---- */
 
 /* Y (states x count), column-major: each column a product of the joints' digit columns */
-static bool fill_monomials(const dense *d, const double *q, long states, const uint64_t *code, long count, psdmp_arena *arena, double *Y) {
+static bool fill_monomials(const dense *d, const double *q, long states, const uint64_t *code, long count, psdmp_base_arena *arena, double *Y) {
   int n = d->m->n;
-  double *value = NEW(arena, (long)n * PSDMP_BASIS * states, double);
+  double *value = NEW(arena, (long)n * PSDMP_DERIVE_BASIS * states, double);
   if (!value) return false;
   for (int j = 0; j < n; j++)
     for (long t = 0; t < states; t++) {
       double x = q[t * n + j], s = sliding(d, j) ? x / d->source.reach : sin(x), c = sliding(d, j) ? s * s : cos(x);
-      const double digit[PSDMP_BASIS] = {1, s, c, s * c, c * c};
-      for (int b = 0; b < PSDMP_BASIS; b++) value[((long)j * PSDMP_BASIS + b) * states + t] = digit[b];
+      const double digit[PSDMP_DERIVE_BASIS] = {1, s, c, s * c, c * c};
+      for (int b = 0; b < PSDMP_DERIVE_BASIS; b++) value[((long)j * PSDMP_DERIVE_BASIS + b) * states + t] = digit[b];
     }
   for (long f = 0; f < count; f++) {
     double *column = Y + f * states;
     for (long t = 0; t < states; t++) column[t] = 1;
     for (int j = 0; j < n; j++) {
-      int digit = psdmp_space_digit(&d->space, code[f], j);
-      const double *factor = value + ((long)j * PSDMP_BASIS + digit) * states;
+      int digit = psdmp_derive_space_digit(&d->space, code[f], j);
+      const double *factor = value + ((long)j * PSDMP_DERIVE_BASIS + digit) * states;
       for (long t = 0; digit && t < states; t++) column[t] *= factor[t];
     }
   }
@@ -116,7 +116,7 @@ static psdm_status sample_system(dense *d, const square *s, const double *q, dou
   for (int c = 0; c < s->classes; c++) {
     int first, second, k = s->class_index[c];
     psdm_model_class_rates(d->m, k, &first, &second);
-    psdm_status status = psdmp_source_class(&d->source, q, s->count, d->pi, 1, first, second, T, size, d->error);
+    psdm_status status = psdmp_derive_source_class(&d->source, q, s->count, d->pi, 1, first, second, T, size, d->error);
     if (status) return status;
     for (int i = 0; i < n; i++)
       for (long t = 0; t < s->count; t++) B[((long)c * n + i) * s->count + t] = T[t * n + i] * class_unit(d, k, i);
@@ -140,11 +140,11 @@ static bool keep_functions(dense *d, const square *s, int c, const double *X, do
 static psdm_status solve_system(dense *d, const square *s, uint64_t seed) {
   int n = d->m->n, columns = s->classes * n;
   long N = s->count;
-  psdmp_arena arena = {.allocator = d->arena.allocator};
+  psdmp_base_arena arena = {.allocator = d->arena.allocator};
   size_t bytes = sizeof(double) * (size_t)(2 * N * N + 3 * N * columns);
   char what[64];
-  psdmp_print(what, sizeof what, "a system of %ld functions", N);
-  psdm_status fits = psdmp_memory_ask(d->robot->file, what, (double)bytes, psdmp_derive_limit(d->robot, d->options), "; --method exact needs none", d->error);
+  psdmp_base_print(what, sizeof what, "a system of %ld functions", N);
+  psdm_status fits = psdmp_base_memory_ask(d->robot->file, what, (double)bytes, psdmp_derive_limit(d->robot, d->options), "; --method exact needs none", d->error);
   if (fits) return fits;
   double *q = NEW(&arena, N * n, double), *T = NEW(&arena, N * n, double), *B = NEW(&arena, N * columns, double), *X = NEW(&arena, N * columns, double);
   double *R = NEW(&arena, N * columns, double), *Y = NEW(&arena, N * N, double), *LU = NEW(&arena, N * N, double), size = 0;
@@ -152,17 +152,17 @@ static psdm_status solve_system(dense *d, const square *s, uint64_t seed) {
   int *pivot = NEW(&arena, N, int);
   psdm_status status = q && T && B && X && R && Y && LU && sum && pivot ? PSDM_OK : no_memory(d);
   if (!status) {
-    psdmp_source_positions(&d->source, seed, N, q);
+    psdmp_derive_source_positions(&d->source, seed, N, q);
     if (!fill_monomials(d, q, N, s->code, N, &arena, Y)) status = no_memory(d);
   }
   if (!status) status = sample_system(d, s, q, T, B, &size);
-  if (!status && !psdmp_solve_refined((int)N, columns, Y, B, X, LU, pivot, R, sum))
-    status = psdmp_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0, "a system of %ld sampled functions is singular", N);
+  if (!status && !psdmp_linalg_solve_refined((int)N, columns, Y, B, X, LU, pivot, R, sum))
+    status = psdmp_base_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0, "a system of %ld sampled functions is singular", N);
   for (int c = 0; c < s->classes && !status; c++)
     if (!keep_functions(d, s, c, X, size > 0 ? size : 1)) status = no_memory(d);
   if (bytes > d->info->bytes) d->info->bytes = bytes;
   d->info->searched += N * s->classes;
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }
 
@@ -173,10 +173,10 @@ static bool add_class(dense *d, int k, int from, const unsigned char *candidate)
   int first, second;
   psdm_model_class_rates(d->m, k, &first, &second);
   square *s = &d->system[d->systems];
-  *s = (square){.count = psdmp_search(&d->space, first, second, candidate, NULL)};
+  *s = (square){.count = psdmp_derive_search(&d->space, first, second, candidate, NULL)};
   s->code = NEW(&d->arena, s->count, uint64_t);
   if (!s->code) return false;
-  psdmp_search(&d->space, first, second, candidate, s->code);
+  psdmp_derive_search(&d->space, first, second, candidate, s->code);
   for (int other = from; other < d->systems; other++)
     if (d->system[other].count == s->count && memcmp(d->system[other].code, s->code, sizeof *s->code * (size_t)s->count) == 0) {
       d->system[other].class_index[d->system[other].classes++] = k;
@@ -202,14 +202,14 @@ static psdm_status solve_systems(dense *d, int from, double share) {
 /* gravity and accelerations first; velocities contain only what the accelerations' functions and their derivatives do */
 static psdm_status find_functions(dense *d) {
   int n = d->m->n, velocities;
-  unsigned char *candidate = psdmp_arena_alloc(&d->arena, (size_t)d->space.codes);
+  unsigned char *candidate = psdmp_base_arena_alloc(&d->arena, (size_t)d->space.codes);
   if (!candidate) return no_memory(d);
   for (int k = d->m->gravity > 0 ? 0 : 1; k <= n; k++)
     if (!add_class(d, k, d->systems, NULL)) return no_memory(d);
   psdm_status status = solve_systems(d, 0, 0.5);
   if (status) return status;
   for (int k = 1; k <= n; k++)
-    for (long f = 0; f < d->found[k]; f++) psdmp_search_derivatives(&d->space, d->code[k][f], candidate);
+    for (long f = 0; f < d->found[k]; f++) psdmp_derive_search_derivatives(&d->space, d->code[k][f], candidate);
   velocities = d->systems;
   for (int k = n + 1; k < d->m->classes; k++)
     if (!add_class(d, k, velocities, candidate)) return no_memory(d);
@@ -227,10 +227,10 @@ typedef struct regression {
   double *work;
 } regression;
 
-static bool new_regression(dense *d, long functions, psdmp_arena *arena, regression *g) {
+static bool new_regression(dense *d, long functions, psdmp_base_arena *arena, regression *g) {
   int n = d->m->n;
-  long states = 2 * functions, second = psdmp_least_squares_work(d->sets, d->left.count, (int)(functions * n));
-  *g = (regression){.functions = functions, .states = states, .words = psdmp_least_squares_work((int)states, (int)functions, n * d->sets)};
+  long states = 2 * functions, second = psdmp_linalg_least_squares_work(d->sets, d->left.count, (int)(functions * n));
+  *g = (regression){.functions = functions, .states = states, .words = psdmp_linalg_least_squares_work((int)states, (int)functions, n * d->sets)};
   if (second > g->words) g->words = second;
   g->q = NEW(arena, states * n, double);
   g->Y = NEW(arena, states * functions, double);
@@ -250,7 +250,7 @@ static bool fit_parameters(const dense *d, const regression *g) {
   for (long f = 0; f < g->functions; f++)
     for (int i = 0; i < n; i++)
       for (int set = 0; set < d->sets; set++) g->C[(f * n + i) * d->sets + set] = g->B[((long)i * d->sets + set) * g->states + f];
-  return psdmp_least_squares(d->sets, d->left.count, (int)(g->functions * n), g->K, g->C, g->work, g->words);
+  return psdmp_linalg_least_squares(d->sets, d->left.count, (int)(g->functions * n), g->K, g->C, g->work, g->words);
 }
 
 /* coefficients that are not rounding go to psi; row is the first of this class */
@@ -268,22 +268,22 @@ static void store_rows(dense *d, const regression *g, int k, double *row) {
 
 static psdm_status fit_class(dense *d, int k, double *row) {
   int n = d->m->n, first, second;
-  psdmp_arena arena = {.allocator = d->arena.allocator};
+  psdmp_base_arena arena = {.allocator = d->arena.allocator};
   regression g;
   double size = 0;
   psdm_status status = new_regression(d, d->found[k], &arena, &g) ? PSDM_OK : no_memory(d);
   psdm_model_class_rates(d->m, k, &first, &second);
   if (!status) {
-    psdmp_source_positions(&d->source, 200 + (uint64_t)k, g.states, g.q);
+    psdmp_derive_source_positions(&d->source, 200 + (uint64_t)k, g.states, g.q);
     if (!fill_monomials(d, g.q, g.states, d->code[k], g.functions, &arena, g.Y)) status = no_memory(d);
   }
-  if (!status) status = psdmp_source_class(&d->source, g.q, g.states, d->pi, d->sets, first, second, g.T, &size, d->error);
+  if (!status) status = psdmp_derive_source_class(&d->source, g.q, g.states, d->pi, d->sets, first, second, g.T, &size, d->error);
   for (long c = 0; c < (long)n * d->sets && !status; c++)
     for (long t = 0; t < g.states; t++) g.B[c * g.states + t] = g.T[t * n * d->sets + c];
-  if (!status && !(psdmp_least_squares((int)g.states, (int)g.functions, n * d->sets, g.Y, g.B, g.work, g.words) && fit_parameters(d, &g)))
-    status = psdmp_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0, "a system of %ld sampled functions is singular", g.functions);
+  if (!status && !(psdmp_linalg_least_squares((int)g.states, (int)g.functions, n * d->sets, g.Y, g.B, g.work, g.words) && fit_parameters(d, &g)))
+    status = psdmp_base_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0, "a system of %ld sampled functions is singular", g.functions);
   if (!status) store_rows(d, &g, k, row);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }
 
@@ -292,7 +292,7 @@ static psdm_status fit_classes(dense *d) {
   long functions = 0, row = 0;
   double all = 0;
   for (int k = 0; k < d->m->classes; k++) functions += d->found[k], all += pow((double)d->found[k], 2);
-  d->psi = psdmp_arena_alloc(&d->arena, sizeof *d->psi * (size_t)(functions * n + 1) * (size_t)d->m->standard);
+  d->psi = psdmp_base_arena_alloc(&d->arena, sizeof *d->psi * (size_t)(functions * n + 1) * (size_t)d->m->standard);
   if (!d->psi) return no_memory(d);
   for (int k = 0; k < d->m->classes; row += d->found[k++] * n) {
     psdm_status status = d->found[k] ? fit_class(d, k, d->psi + row * d->m->standard) : PSDM_OK;
@@ -312,7 +312,7 @@ static bool fill_model(dense *d) {
   for (long e = 0; e < functions * n * S; e++) entries += d->psi[e] != 0;
   m->code = NEW(&m->arena, functions, uint64_t);
   m->P_start = NEW(&m->arena, functions + 1, long);
-  m->P = NEW(&m->arena, entries, psdmp_entry);
+  m->P = NEW(&m->arena, entries, psdmp_model_entry);
   if (!m->code || !m->P_start || !m->P) return false;
   for (int k = 0; k < m->classes; k++) {
     m->class_start[k] = m->p;
@@ -320,7 +320,7 @@ static bool fill_model(dense *d) {
       m->P_start[m->p] = at;
       for (int i = 0; i < n; i++, row++)
         for (int e = 0; e < S; e++)
-          if (d->psi[row * S + e] != 0) m->P[at++] = (psdmp_entry){d->psi[row * S + e], (unsigned short)i, (unsigned short)e};
+          if (d->psi[row * S + e] != 0) m->P[at++] = (psdmp_model_entry){d->psi[row * S + e], (unsigned short)i, (unsigned short)e};
       if (at > m->P_start[m->p]) m->code[m->p++] = d->code[k][f];
     }
   }
@@ -342,7 +342,7 @@ static psdm_status reduce(dense *d) {
         double unit = class_unit(d, k, i) * code_unit(d, d->code[k][f]);
         for (int e = 0; e < S; e++) psi[row * S + e] = d->psi[row * S + e] * unit * parameter_unit(d, e);
       }
-  return psdmp_dense_reduce(d->robot, d->source.reach, psi, functions * n, d->m, d->info, d->error);
+  return psdmp_derive_dense_reduce(d->robot, d->source.reach, psi, functions * n, d->m, d->info, d->error);
 }
 
 /* ---- the whole ---- */
@@ -350,36 +350,36 @@ static psdm_status reduce(dense *d) {
 /* parameters that assumptions leave, and random sets that satisfy them: some more than there are, for a well-conditioned fit */
 static psdm_status set_parameters(dense *d) {
   int S = d->m->standard;
-  psdm_status status = psdmp_restriction_set(d->robot, d->options, &d->arena, &d->left, d->error);
+  psdm_status status = psdmp_derive_restriction_set(d->robot, d->options, &d->arena, &d->left, d->error);
   if (status) return status;
   d->m->combined = d->left.B != NULL;
   if (!d->left.B) {
-    d->left = (psdmp_restriction){.count = S, .param = NEW(&d->arena, S, int)};
+    d->left = (psdmp_derive_restriction){.count = S, .param = NEW(&d->arena, S, int)};
     for (int k = 0; d->left.param && k < S; k++) d->left.param[k] = k;
   }
   d->sets = d->left.count + 10;
   d->pi = NEW(&d->arena, (long)d->sets * S, double);
   if (!d->left.param || !d->pi) return no_memory(d);
   for (int set = 0; set < d->sets && !status; set++)
-    status = psdmp_sample_assumed(d->robot, d->options, 1000 + (uint64_t)set, &d->arena, d->pi + (long)set * S, d->error);
+    status = psdmp_derive_sample_assumed(d->robot, d->options, 1000 + (uint64_t)set, &d->arena, d->pi + (long)set * S, d->error);
   return status;
 }
 
 psdm_status psdmp_derive_dense(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
-  if (r->coupled) return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a joint follows others; the dense method is for robots whose joints are all independent");
-  if (r->n > PSDMP_DENSE_JOINTS)
-    return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d joints; the dense method is for at most %d (the exact one for more)", r->n, PSDMP_DENSE_JOINTS);
-  if (psdmp_blas_room(error)) return PSDM_E_MEMORY;
+  if (r->coupled) return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a joint follows others; the dense method is for robots whose joints are all independent");
+  if (r->n > PSDMP_DERIVE_DENSE_JOINTS)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d joints; the dense method is for at most %d (the exact one for more)", r->n, PSDMP_DERIVE_DENSE_JOINTS);
+  if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;
   dense d = {.robot = r, .options = options, .m = m, .info = info, .error = error, .arena = {.allocator = m->arena.allocator}};
   info->kept = INFINITY;
-  psdmp_source_set(r, options, m->arena.allocator, &d.source);
-  psdmp_space_set(r, m, &d.space);
+  psdmp_derive_source_set(r, options, m->arena.allocator, &d.source);
+  psdmp_derive_space_set(r, m, &d.space);
   d.system = NEW(&d.arena, m->classes, square);
   psdm_status status = d.system ? set_parameters(&d) : no_memory(&d);
   if (!status) status = find_functions(&d);
   if (!status) status = fit_classes(&d);
   if (!status && !fill_model(&d)) status = no_memory(&d);
   if (!status) status = reduce(&d);
-  psdmp_arena_free(&d.arena);
+  psdmp_base_arena_free(&d.arena);
   return status;
 }

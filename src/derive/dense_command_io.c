@@ -32,17 +32,17 @@ static void write_names(FILE *f, const psdm_robot *r) {
 static void write_numbers(FILE *f, const double *x, int count, bool more) {
   char text[32];
   for (int i = 0; i < count; i++) {
-    psdmp_format_exact(x[i], text);
+    psdmp_base_format_exact(x[i], text);
     fputs(text, f);
     if (more || i + 1 < count) putc(',', f);
   }
 }
 
 /* one row per state and parameter set */
-static psdm_status write_request(run *p, const psdm_robot *r, const psdmp_batch *b, psdm_error *error) {
+static psdm_status write_request(run *p, const psdm_robot *r, const psdmp_derive_batch *b, psdm_error *error) {
   int n = r->n, S = psdm_robot_parameter_count(r);
   p->request = tmpfile();
-  if (!p->request) return psdmp_fail(error, PSDM_E_IO, NULL, 0, 0, "a temporary file for the sampler: %s", strerror(errno));
+  if (!p->request) return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "a temporary file for the sampler: %s", strerror(errno));
   write_names(p->request, r);
   for (long t = 0; t < b->states; t++)
     for (int set = 0; set < b->sets; set++) {
@@ -53,7 +53,7 @@ static psdm_status write_request(run *p, const psdm_robot *r, const psdmp_batch 
       putc('\n', p->request);
     }
   if (fflush(p->request) || ferror(p->request) || lseek(fileno(p->request), 0, SEEK_SET))
-    return psdmp_fail(error, PSDM_E_IO, NULL, 0, 0, "a temporary file for the sampler: %s", strerror(errno));
+    return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "a temporary file for the sampler: %s", strerror(errno));
   return PSDM_OK;
 }
 
@@ -61,7 +61,7 @@ static psdm_status start(run *p, psdm_error *error) {
   int ends[2], failure;
   char *const argv[] = {"sh", "-c", (char *)p->command, NULL};
   posix_spawn_file_actions_t actions;
-  if (pipe2(ends, O_CLOEXEC)) return psdmp_fail(error, PSDM_E_IO, NULL, 0, 0, "a pipe to the sampler: %s", strerror(errno));
+  if (pipe2(ends, O_CLOEXEC)) return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "a pipe to the sampler: %s", strerror(errno));
   failure = posix_spawn_file_actions_init(&actions);
   if (!failure) {
     failure = posix_spawn_file_actions_adddup2(&actions, fileno(p->request), STDIN_FILENO);
@@ -73,7 +73,7 @@ static psdm_status start(run *p, psdm_error *error) {
   p->answer = ends[0];
   if (!failure) return PSDM_OK;
   p->pid = 0;
-  return psdmp_fail(error, PSDM_E_IO, NULL, 0, 0, "the sampler could not be started: %s", strerror(failure));
+  return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "the sampler could not be started: %s", strerror(failure));
 }
 
 static ptrdiff_t read_answer(void *user, char *buffer, size_t size) {
@@ -93,11 +93,11 @@ static psdm_status finish(run *p, psdm_status status, psdm_error *error) {
   if (p->request) fclose(p->request);
   if (p->pid)
     while (waitpid(p->pid, &code, 0) < 0 && errno == EINTR) continue;
-  psdmp_quote(p->command, strlen(p->command), text, sizeof text);
+  psdmp_base_quote(p->command, strlen(p->command), text, sizeof text);
   bool closed = status && WIFEXITED(code) && WEXITSTATUS(code) == 128 + SIGPIPE;
   if (WIFEXITED(code) && WEXITSTATUS(code) && !closed)
-    return psdmp_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' ended with exit code %d", text, WEXITSTATUS(code));
-  if (!status && WIFSIGNALED(code)) return psdmp_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' was ended by signal %d", text, WTERMSIG(code));
+    return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' ended with exit code %d", text, WEXITSTATUS(code));
+  if (!status && WIFSIGNALED(code)) return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' was ended by signal %d", text, WTERMSIG(code));
   return status;
 }
 
@@ -107,13 +107,13 @@ static psdm_status find_columns(const psdm_csv *csv, int n, int *column, psdm_er
     char name[16];
     snprintf(name, sizeof name, "tau%d", i + 1);
     column[i] = psdm_csv_find(csv, name);
-    if (column[i] < 0) return psdmp_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "no column '%s'; tau1 to tau%d were expected", name, n);
+    if (column[i] < 0) return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "no column '%s'; tau1 to tau%d were expected", name, n);
   }
   return PSDM_OK;
 }
 
-static psdm_status read_rows(psdm_csv *csv, const psdmp_batch *b, int n, double *row, psdm_error *error) {
-  int column[PSDMP_DENSE_JOINTS];
+static psdm_status read_rows(psdm_csv *csv, const psdmp_derive_batch *b, int n, double *row, psdm_error *error) {
+  int column[PSDMP_DERIVE_DENSE_JOINTS];
   bool more = true;
   long rows = b->states * b->sets, at = 0;
   psdm_status status = find_columns(csv, n, column, error);
@@ -123,11 +123,11 @@ static psdm_status read_rows(psdm_csv *csv, const psdmp_batch *b, int n, double 
     for (int i = 0; i < n; i++) b->tau[(at / b->sets * n + i) * b->sets + at % b->sets] = row[column[i]];
   }
   if (!status && (more || at != rows))
-    return psdmp_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_line(csv), 0, "%s rows than the %ld that were asked for", more ? "more" : "fewer", rows);
+    return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_line(csv), 0, "%s rows than the %ld that were asked for", more ? "more" : "fewer", rows);
   return status;
 }
 
-psdm_status psdmp_command_torques(const psdm_robot *r, const char *command, const psdmp_batch *b, const psdm_allocator *allocator, psdm_error *error) {
+psdm_status psdmp_derive_command_torques(const psdm_robot *r, const char *command, const psdmp_derive_batch *b, const psdm_allocator *allocator, psdm_error *error) {
   run p = {.command = command, .answer = -1};
   psdm_csv *csv = NULL;
   double *row = NULL;
@@ -135,10 +135,10 @@ psdm_status psdmp_command_torques(const psdm_robot *r, const char *command, cons
   if (!status) status = start(&p, error);
   if (!status) status = psdm_csv_open_source(read_answer, &p, "<sampler>", allocator, &csv, error);
   if (!status) {
-    row = psdmp_alloc(allocator, (size_t)psdm_csv_columns(csv) * sizeof *row);
-    status = row ? read_rows(csv, b, r->n, row, error) : psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+    row = psdmp_base_alloc(allocator, (size_t)psdm_csv_columns(csv) * sizeof *row);
+    status = row ? read_rows(csv, b, r->n, row, error) : psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
   }
-  psdmp_free(allocator, row);
+  psdmp_base_free(allocator, row);
   psdm_csv_close(csv);
   return finish(&p, status, error);
 }

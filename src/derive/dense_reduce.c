@@ -5,14 +5,14 @@
 static const double RANK_TOLERANCE = 1e-10;
 
 /* all rows by column (equation 38); zero rows below, should there be too few */
-psdm_status psdmp_dense_reduce(const psdm_robot *r, double reach, const double *psi, long rows, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
-  psdmp_arena arena = {.allocator = m->arena.allocator};
+psdm_status psdmp_derive_dense_reduce(const psdm_robot *r, double reach, const double *psi, long rows, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+  psdmp_base_arena arena = {.allocator = m->arena.allocator};
   long height = rows + m->standard;
-  double *A = psdmp_arena_alloc(&arena, (size_t)height * (size_t)m->standard * sizeof *A);
+  double *A = psdmp_base_arena_alloc(&arena, (size_t)height * (size_t)m->standard * sizeof *A);
   for (long t = 0; A && t < rows; t++)
     for (int k = 0; k < m->standard; k++) A[k * height + t] = psi[t * m->standard + k];
-  psdm_status status = A ? psdmp_base_of_rows(r, reach, RANK_TOLERANCE, (int)height, A, m, info, error)
-                         : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
-  psdmp_arena_free(&arena);
+  psdm_status status = A ? psdmp_derive_base_of_rows(r, reach, RANK_TOLERANCE, (int)height, A, m, info, error)
+                         : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  psdmp_base_arena_free(&arena);
   return status;
 }

@@ -4,37 +4,37 @@
 
 #include "derive/dense_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array_raw(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array_raw(arena, count, sizeof(type)))
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
 }
 
 static double length(const double x[3]) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
 
-void psdmp_source_set(const psdm_robot *r, const psdm_derive_options *options, const psdm_allocator *allocator, psdmp_source *s) {
-  *s = (psdmp_source){.robot = r, .options = options, .allocator = allocator};
+void psdmp_derive_source_set(const psdm_robot *r, const psdm_derive_options *options, const psdm_allocator *allocator, psdmp_derive_source *s) {
+  *s = (psdmp_derive_source){.robot = r, .options = options, .allocator = allocator};
   for (int b = 0; b < r->bodies; b++)
     s->reach += (r->body[b].parent < 0 ? 0 : length(r->body[b].joint.p)) + length(r->link[r->body[b].index].frame.p);
-  s->reach = psdmp_unit_length(s->reach);
+  s->reach = psdmp_derive_unit_length(s->reach);
   double gravity = length(r->gravity);
   s->rate = gravity > 0 ? sqrt(gravity / s->reach) : 1;
 }
 
-void psdmp_source_positions(const psdmp_source *s, uint64_t seed, long states, double *q) {
+void psdmp_derive_source_positions(const psdmp_derive_source *s, uint64_t seed, long states, double *q) {
   const psdm_robot *r = s->robot;
   for (long k = 0; k < states; k++)
     for (int j = 0; j < r->joints; j++)
-      if (r->joint[j].q >= 0) q[k * r->n + r->joint[j].q] = psdmp_sample(&seed) * (r->joint[j].type == PSDM_PRISMATIC ? s->reach : 3.14159265358979323846);
+      if (r->joint[j].q >= 0) q[k * r->n + r->joint[j].q] = psdmp_derive_sample(&seed) * (r->joint[j].type == PSDM_PRISMATIC ? s->reach : 3.14159265358979323846);
 }
 
 /* ---- torques of a batch ---- */
 
 /* by the recursion: one regressor per state serves every parameter set */
-static psdm_status recursive_torques(const psdmp_source *s, const psdmp_batch *b, psdm_error *error) {
+static psdm_status recursive_torques(const psdmp_derive_source *s, const psdmp_derive_batch *b, psdm_error *error) {
   const psdm_robot *r = s->robot;
   int n = r->n, S = psdm_robot_parameter_count(r);
-  psdmp_arena arena = {.allocator = s->allocator};
+  psdmp_base_arena arena = {.allocator = s->allocator};
   double *Y = NEW(&arena, n * S, double), *by_parameter = NEW(&arena, (long)S * b->sets, double);
   psdm_work *work = NULL;
   psdm_status status = Y && by_parameter && !psdm_work_new(r, s->allocator, &work) ? PSDM_OK : no_memory(r, error);
@@ -53,45 +53,45 @@ static psdm_status recursive_torques(const psdmp_source *s, const psdmp_batch *b
     }
   }
   psdm_work_free(work, s->allocator);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }
 
-static psdm_status called_torques(const psdmp_source *s, const psdmp_batch *b, psdm_error *error) {
+static psdm_status called_torques(const psdmp_derive_source *s, const psdmp_derive_batch *b, psdm_error *error) {
   const psdm_robot *r = s->robot;
   int n = r->n, S = psdm_robot_parameter_count(r);
-  double tau[PSDMP_DENSE_JOINTS];
+  double tau[PSDMP_DERIVE_DENSE_JOINTS];
   for (long t = 0; t < b->states; t++)
     for (int set = 0; set < b->sets; set++) {
       psdm_status status = s->options->sampler(s->options->sampler_user, b->q + t * n, b->qd + t * n, b->qdd + t * n, b->pi + (long)set * S, tau);
-      if (status) return psdmp_fail(error, status, NULL, 0, 0, "the sampler failed: %s", psdm_status_text(status));
+      if (status) return psdmp_base_fail(error, status, NULL, 0, 0, "the sampler failed: %s", psdm_status_text(status));
       for (int i = 0; i < n; i++) b->tau[(t * n + i) * b->sets + set] = tau[i];
     }
   return PSDM_OK;
 }
 
-static psdm_status torques(const psdmp_source *s, const psdmp_batch *b, psdm_error *error) {
+static psdm_status torques(const psdmp_derive_source *s, const psdmp_derive_batch *b, psdm_error *error) {
   const psdm_derive_options *o = s->options;
   psdm_status status = o && o->sampler           ? called_torques(s, b, error)
-                       : o && o->sampler_command ? psdmp_command_torques(s->robot, o->sampler_command, b, s->allocator, error)
+                       : o && o->sampler_command ? psdmp_derive_command_torques(s->robot, o->sampler_command, b, s->allocator, error)
                                                  : recursive_torques(s, b, error);
   for (long i = 0; !status && i < b->states * s->robot->n * b->sets; i++)
-    if (!isfinite(b->tau[i])) status = psdmp_fail(error, PSDM_E_ARGUMENT, s->robot->file, 0, 0, "a sampled torque is not a finite number");
+    if (!isfinite(b->tau[i])) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, s->robot->file, 0, 0, "a sampled torque is not a finite number");
   return status;
 }
 
 /* ---- one class alone ---- */
 
 /* sizes of the joints' velocities: forces and torques, turning and sliding come out alike */
-static void set_rates(const psdmp_source *s, double *rate) {
+static void set_rates(const psdmp_derive_source *s, double *rate) {
   for (int j = 0; j < s->robot->joints; j++)
     if (s->robot->joint[j].q >= 0) rate[s->robot->joint[j].q] = s->rate * (s->robot->joint[j].type == PSDM_PRISMATIC ? s->reach : 1);
 }
 
 /* Two states per position whose difference is the class alone (equation 47, with signs in place of extra states):
  * qdd_a against its negative, qd_a against rest, qd_a with qd_b against qd_a with -qd_b. Gravity needs one. Returns what to divide by. */
-static double set_pair(const psdmp_source *s, int first, int second, double *qd, double *qdd) {
-  double rate[PSDMP_DENSE_JOINTS];
+static double set_pair(const psdmp_derive_source *s, int first, int second, double *qd, double *qdd) {
+  double rate[PSDMP_DERIVE_DENSE_JOINTS];
   int n = s->robot->n;
   memset(qd, 0, sizeof *qd * (size_t)(2 * n));
   memset(qdd, 0, sizeof *qdd * (size_t)(2 * n));
@@ -110,8 +110,8 @@ static double set_pair(const psdmp_source *s, int first, int second, double *qd,
   return 2 * rate[first] * rate[second];
 }
 
-static double largest_torque(const psdmp_source *s, const psdmp_batch *b) {
-  double unit[PSDMP_DENSE_JOINTS], size = 0;
+static double largest_torque(const psdmp_derive_source *s, const psdmp_derive_batch *b) {
+  double unit[PSDMP_DERIVE_DENSE_JOINTS], size = 0;
   set_rates(s, unit);
   for (long t = 0; t < b->states; t++)
     for (int i = 0; i < s->robot->n; i++)
@@ -119,13 +119,13 @@ static double largest_torque(const psdmp_source *s, const psdmp_batch *b) {
   return size / (s->rate * s->rate * s->rate);
 }
 
-psdm_status psdmp_source_class(const psdmp_source *s, const double *q, long positions, const double *pi, int sets, int first, int second,
+psdm_status psdmp_derive_source_class(const psdmp_derive_source *s, const double *q, long positions, const double *pi, int sets, int first, int second,
                                double *T, double *size, psdm_error *error) {
   int n = s->robot->n, each = first < 0 ? 1 : 2;
   long states = each * positions, block = (long)n * sets;
-  psdmp_arena arena = {.allocator = s->allocator};
-  psdmp_batch b = {.states = states, .sets = sets, .pi = pi};
-  double qd[2 * PSDMP_DENSE_JOINTS], qdd[2 * PSDMP_DENSE_JOINTS], divisor = set_pair(s, first, second, qd, qdd);
+  psdmp_base_arena arena = {.allocator = s->allocator};
+  psdmp_derive_batch b = {.states = states, .sets = sets, .pi = pi};
+  double qd[2 * PSDMP_DERIVE_DENSE_JOINTS], qdd[2 * PSDMP_DERIVE_DENSE_JOINTS], divisor = set_pair(s, first, second, qd, qdd);
   b.q = NEW(&arena, states * n, double);
   b.qd = NEW(&arena, states * n, double);
   b.qdd = NEW(&arena, states * n, double);
@@ -142,6 +142,6 @@ psdm_status psdmp_source_class(const psdmp_source *s, const double *q, long posi
     T[k] = (tau[0] - (each > 1 ? tau[block] : 0)) / divisor;
   }
   if (!status) *size = fmax(*size, largest_torque(s, &b));
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }

@@ -8,7 +8,7 @@
 #include "derive/collect_priv.h"
 #include "derive/dense_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 static double now(void) {
   struct timespec t;
@@ -17,12 +17,12 @@ static double now(void) {
 }
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
 }
 
 /* sizes, names and codes: the last joint's digit counts least, so that codes ascend as the walk over bodies finds them */
 static bool shape(const psdm_robot *r, psdm_model *m) {
-  psdmp_arena *arena = &m->arena;
+  psdmp_base_arena *arena = &m->arena;
   const double *g = r->gravity;
   m->n = r->n;
   m->classes = (r->n + 1) * (r->n + 2) / 2;
@@ -30,12 +30,12 @@ static bool shape(const psdm_robot *r, psdm_model *m) {
   m->links = r->bodies;
   m->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   m->robot = (psdmp_model_robot){psdm_robot_fingerprint(r), {g[0], g[1], g[2]}, 0};
-  m->name = psdmp_arena_text(arena, r->name, strlen(r->name));
+  m->name = psdmp_base_arena_text(arena, r->name, strlen(r->name));
   m->prismatic = NEW(arena, r->n, bool);
   m->weight = NEW(arena, r->n, uint64_t);
   m->radix = NEW(arena, r->n, int);
   m->class_start = NEW(arena, m->classes + 1, long);
-  m->standard_name = psdmp_arena_alloc(arena, (size_t)m->standard * sizeof *m->standard_name);
+  m->standard_name = psdmp_base_arena_alloc(arena, (size_t)m->standard * sizeof *m->standard_name);
   m->fate = NEW(arena, m->standard, unsigned char);
   if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->standard_name || !m->fate) return false;
   for (int k = 0; k < m->standard; k++) psdm_robot_parameter_name(r, k, m->standard_name[k], sizeof m->standard_name[k]);
@@ -43,25 +43,25 @@ static bool shape(const psdm_robot *r, psdm_model *m) {
     if (r->joint[j].q >= 0) m->prismatic[r->joint[j].q] = r->joint[j].type == PSDM_PRISMATIC;
   uint64_t weight = 1;
   for (int j = r->n - 1; j >= 0; j--) {
-    m->radix[j] = PSDMP_BASIS;
+    m->radix[j] = PSDMP_DERIVE_BASIS;
     m->weight[j] = weight;
-    weight *= PSDMP_BASIS;
+    weight *= PSDMP_DERIVE_BASIS;
   }
   return true;
 }
 
-void psdmp_base_columns(const psdm_model *m, int *column) {
+void psdmp_derive_base_columns(const psdm_model *m, int *column) {
   for (int k = 0; k < m->standard; k++) column[k] = -1;
   for (int j = 0; j < m->l; j++) column[m->base[j].parameter] = j;
 }
 
-void psdmp_keep_columns(psdm_model *m, const int *column) {
+void psdmp_derive_keep_columns(psdm_model *m, const int *column) {
   long at = 0, begin = 0;
   for (long f = 0; f < m->p; f++) {
     long end = m->P_start[f + 1];
     m->P_start[f] = at;
     for (long e = begin; e < end; e++) {
-      psdmp_entry entry = m->P[e];
+      psdmp_model_entry entry = m->P[e];
       if (column[entry.parameter] < 0) continue;
       entry.parameter = (unsigned short)column[entry.parameter];
       m->P[at++] = entry;
@@ -72,45 +72,45 @@ void psdmp_keep_columns(psdm_model *m, const int *column) {
 }
 
 /* the terms of the robot, in its independent joints; q says which joint a term's number means */
-static psdm_status expand(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdmp_expansion *e, int *q, psdm_error *error) {
+static psdm_status expand(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdmp_derive_expansion *e, int *q, psdm_error *error) {
   uint64_t digit[PSDMP_DERIVE_JOINTS], weight = 1;
   if (!r->coupled) {
     for (int b = 0; b < r->bodies; b++) {
       q[b] = r->joint[r->body[b].index].q;
       digit[b] = m->weight[q[b]];
     }
-    return psdmp_expand(r, digit, options, m->arena.allocator, e, error);
+    return psdmp_derive_expand(r, digit, options, m->arena.allocator, e, error);
   }
-  for (int b = r->bodies - 1; b >= 0; b--, weight *= PSDMP_BASIS) digit[b] = weight;
+  for (int b = r->bodies - 1; b >= 0; b--, weight *= PSDMP_DERIVE_BASIS) digit[b] = weight;
   for (int j = 0; j < r->n; j++) q[j] = j;
-  psdm_status status = psdmp_expand(r, digit, options, m->arena.allocator, e, error);
-  return status ? status : psdmp_substitute(r, m, e, error);
+  psdm_status status = psdmp_derive_expand(r, digit, options, m->arena.allocator, e, error);
+  return status ? status : psdmp_derive_substitute(r, m, e, error);
 }
 
 static psdm_status derive_exact(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
-  psdmp_expansion e;
-  psdmp_restriction assumed;
+  psdmp_derive_expansion e;
+  psdmp_derive_restriction assumed;
   int q[PSDMP_DERIVE_JOINTS];
   int *column = NEW(&m->arena, m->standard, int);
   psdm_status status = expand(r, options, m, &e, q, error);
   if (!status && !column) status = no_memory(r, error);
-  if (!status) status = psdmp_restriction_set(r, options, &m->arena, &assumed, error);
+  if (!status) status = psdmp_derive_restriction_set(r, options, &m->arena, &assumed, error);
   if (!status && !assumed.B && !r->coupled && r->plain_drives) {
     /* the kept columns are known beforehand, so P is written at once */
-    status = psdmp_base_recursion(r, e.reach, options ? options->rank_tolerance : 0, m, info, error);
-    if (!status) psdmp_base_columns(m, column);
-    if (!status) status = psdmp_collect(r, &e, q, column, options, m, &info->kept, error);
+    status = psdmp_derive_base_recursion(r, e.reach, options ? options->rank_tolerance : 0, m, info, error);
+    if (!status) psdmp_derive_base_columns(m, column);
+    if (!status) status = psdmp_derive_collect(r, &e, q, column, options, m, &info->kept, error);
   } else if (!status) {
     for (int k = 0; k < m->standard; k++) column[k] = k;
-    status = psdmp_collect(r, &e, q, column, options, m, &info->kept, error);
-    if (!status) status = psdmp_restrict_psi(&assumed, m, error);
-    if (!status) status = psdmp_base_sampled(r, &assumed, options ? options->rank_tolerance : 0, m, info, error);
-    if (!status) psdmp_base_columns(m, column);
-    if (!status) psdmp_keep_columns(m, column);
+    status = psdmp_derive_collect(r, &e, q, column, options, m, &info->kept, error);
+    if (!status) status = psdmp_derive_restrict_psi(&assumed, m, error);
+    if (!status) status = psdmp_derive_base_sampled(r, &assumed, options ? options->rank_tolerance : 0, m, info, error);
+    if (!status) psdmp_derive_base_columns(m, column);
+    if (!status) psdmp_derive_keep_columns(m, column);
   }
   info->dropped = e.largest_dropped;
   info->bytes = e.pool.bytes;
-  psdmp_expansion_free(&e);
+  psdmp_derive_expansion_free(&e);
   return status;
 }
 
@@ -121,11 +121,11 @@ static psdm_status derive(const psdm_robot *r, const psdm_derive_options *option
     /* the dense route leaves Psi in P's place */
     int *column = NEW(&m->arena, m->standard, int);
     if (!column) return no_memory(r, error);
-    psdmp_base_columns(m, column);
-    psdmp_keep_columns(m, column);
+    psdmp_derive_base_columns(m, column);
+    psdmp_derive_keep_columns(m, column);
   }
-  if (!status) psdmp_set_fates(m);
-  if (!status && options && options->basis == PSDM_BASIS_ECHELON) status = psdmp_echelon(r, m, dense ? 1e-11 : 1e-13, error);
+  if (!status) psdmp_model_set_fates(m);
+  if (!status && options && options->basis == PSDM_BASIS_ECHELON) status = psdmp_derive_echelon(r, m, dense ? 1e-11 : 1e-13, error);
   return status;
 }
 
@@ -135,15 +135,15 @@ psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *op
   double start = now();
   *model = NULL;
   if (r->closure)
-    return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a robot with closed loops has no closed form in sines and cosines; 'psdm params --model d' finds its base parameters");
+    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a robot with closed loops has no closed form in sines and cosines; 'psdm params --model d' finds its base parameters");
   if (r->bodies > PSDMP_DERIVE_JOINTS)
-    return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; a closed form is derived for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
-  psdm_model *m = psdmp_alloc(allocator, sizeof *m);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; a closed form is derived for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
+  psdm_model *m = psdmp_base_alloc(allocator, sizeof *m);
   if (!m) return no_memory(r, error);
   m->arena.allocator = allocator;
   psdm_status status = shape(r, m) ? derive(r, options, m, &info, error) : no_memory(r, error);
   info.seconds = now() - start;
-  if (!status) status = psdmp_check_model(r, m, NULL, options, &info, error);
+  if (!status) status = psdmp_derive_check_model(r, m, NULL, options, &info, error);
   if (out) *out = info;
   if (status) {
     psdm_model_free(m);

@@ -9,7 +9,7 @@
 #include "derive/collect_priv.h"
 #include "linalg/linalg.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 typedef struct echelon {
   psdm_model *m;
@@ -110,7 +110,7 @@ static void change_row(echelon *e, long f, int joint) {
 }
 
 /* P W^-1; counts when P is NULL */
-static long change_P(echelon *e, psdmp_entry *P, long *start) {
+static long change_P(echelon *e, psdmp_model_entry *P, long *start) {
   psdm_model *m = e->m;
   long at = 0;
   for (long f = 0; f < m->p; f++) {
@@ -120,7 +120,7 @@ static long change_P(echelon *e, psdmp_entry *P, long *start) {
       change_row(e, f, joint);
       for (int j = 0; j < e->l; j++) {
         if (e->x[j] == 0) continue;
-        if (P) P[at] = (psdmp_entry){e->x[j], (unsigned short)joint, (unsigned short)j};
+        if (P) P[at] = (psdmp_model_entry){e->x[j], (unsigned short)joint, (unsigned short)j};
         at++;
       }
     }
@@ -130,24 +130,24 @@ static long change_P(echelon *e, psdmp_entry *P, long *start) {
 }
 
 /* stores one formula: what is small beside its largest term is rounding */
-static bool store_formula(echelon *e, const double *formula, int k, psdmp_base *base) {
+static bool store_formula(echelon *e, const double *formula, int k, psdmp_model_base *base) {
   psdm_model *m = e->m;
   char name[24];
   double largest = 0, *unit = e->unit + e->l;
   int terms = 0;
   for (int i = 0; i < m->standard; i++) largest = fmax(largest, fabs(formula[i]) * unit[i]);
   for (int i = 0; i < m->standard; i++) terms += fabs(formula[i]) * unit[i] > e->tolerance * largest;
-  base->name = psdmp_arena_text(&m->arena, name, (size_t)snprintf(name, sizeof name, "theta%d", k + 1));
-  base->term = NEW(&m->arena, terms, psdmp_base_term);
+  base->name = psdmp_base_arena_text(&m->arena, name, (size_t)snprintf(name, sizeof name, "theta%d", k + 1));
+  base->term = NEW(&m->arena, terms, psdmp_model_base_term);
   if (!base->name || !base->term) return false;
   for (int i = 0; i < m->standard; i++)
-    if (fabs(formula[i]) * unit[i] > e->tolerance * largest) base->term[base->terms++] = (psdmp_base_term){i, formula[i]};
+    if (fabs(formula[i]) * unit[i] > e->tolerance * largest) base->term[base->terms++] = (psdmp_model_base_term){i, formula[i]};
   base->parameter = base->term[0].parameter;
   return true;
 }
 
 /* theta' = W theta over the standard parameters. Where shares are large they cancel here: the sums are the coefficients themselves. */
-static bool change_formulas(echelon *e, psdmp_base *base, double *formula) {
+static bool change_formulas(echelon *e, psdmp_model_base *base, double *formula) {
   psdm_model *m = e->m;
   for (int k = 0; k < e->l; k++) {
     memset(formula, 0, sizeof *formula * (size_t)m->standard);
@@ -159,17 +159,17 @@ static bool change_formulas(echelon *e, psdmp_base *base, double *formula) {
   return true;
 }
 
-static bool set_units(const psdm_robot *r, psdmp_arena *scratch, echelon *e) {
+static bool set_units(const psdm_robot *r, psdmp_base_arena *scratch, echelon *e) {
   int l = e->l;
-  double reach = psdmp_reach(r, scratch);
+  double reach = psdmp_derive_reach(r, scratch);
   e->unit = NEW(scratch, l + e->m->standard, double);
   if (!e->unit || scratch->failed) return false;
-  for (int k = 0; k < e->m->standard; k++) e->unit[l + k] = pow(reach, psdmp_length_degree(r, k));
+  for (int k = 0; k < e->m->standard; k++) e->unit[l + k] = pow(reach, psdmp_derive_length_degree(r, k));
   for (int j = 0; j < l; j++) e->unit[j] = e->unit[l + e->m->base[j].parameter];
   return true;
 }
 
-static bool new_echelon(const psdm_robot *r, psdm_model *m, psdmp_arena *scratch, echelon *e) {
+static bool new_echelon(const psdm_robot *r, psdm_model *m, psdmp_base_arena *scratch, echelon *e) {
   int l = m->l;
   *e = (echelon){.m = m, .l = l};
   e->function = NEW(scratch, l, long);
@@ -191,22 +191,22 @@ static bool find_pivots(echelon *e) {
   if (e->pivots < l) return false;
   sort_pivots(e);
   memcpy(e->basis, e->W, sizeof *e->W * (size_t)l * (size_t)l);
-  if (!psdmp_invert(l, e->basis, e->inverse, PSDMP_PIVOT)) return false;
+  if (!psdmp_linalg_invert(l, e->basis, e->inverse, PSDMP_LINALG_PIVOT)) return false;
   for (int i = 0; i < l; i++)
     for (int j = 0; j < l; j++) e->inverse[(long)i * l + j] /= e->length[j];
   return true;
 }
 
-psdm_status psdmp_echelon(const psdm_robot *r, psdm_model *m, double tolerance, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = m->arena.allocator};
+psdm_status psdmp_derive_echelon(const psdm_robot *r, psdm_model *m, double tolerance, psdm_error *error) {
+  psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   echelon e;
-  psdmp_base *base = NEW(&m->arena, m->l, psdmp_base);
-  psdmp_entry *P = NULL;
+  psdmp_model_base *base = NEW(&m->arena, m->l, psdmp_model_base);
+  psdmp_model_entry *P = NULL;
   long *start = NULL;
   bool ok = base && new_echelon(r, m, &scratch, &e), independent = ok && find_pivots(&e);
   if (independent) {
     e.tolerance = tolerance;
-    P = NEW(&m->arena, change_P(&e, NULL, NULL), psdmp_entry);
+    P = NEW(&m->arena, change_P(&e, NULL, NULL), psdmp_model_entry);
     start = NEW(&m->arena, m->p + 1, long);
     double *formula = NEW(&scratch, m->standard, double);
     ok = P && start && formula && change_formulas(&e, base, formula);
@@ -218,7 +218,7 @@ psdm_status psdmp_echelon(const psdm_robot *r, psdm_model *m, double tolerance, 
     m->base = base;
     m->combined = true;
   }
-  psdmp_arena_free(&scratch);
-  if (!ok) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
-  return independent ? PSDM_OK : psdmp_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "the base parameters' coefficients are too nearly dependent for an echelon form");
+  psdmp_base_arena_free(&scratch);
+  if (!ok) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+  return independent ? PSDM_OK : psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "the base parameters' coefficients are too nearly dependent for an echelon form");
 }

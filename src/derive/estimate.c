@@ -9,13 +9,13 @@
 #include "derive/collect_priv.h"
 #include "derive/expand_priv.h"
 
-enum { FEW = 32, RECORD = 2 + PSDMP_STANDARD };
+enum { FEW = 32, RECORD = 2 + PSDMP_ROBOT_STANDARD };
 
 /* some records of a list, each of which stands for `weight` of them */
 typedef struct sample {
   double weight;
-  psdmp_rows rows;
-  psdmp_segment segment; /* the only one, over word */
+  psdmp_derive_rows rows;
+  psdmp_derive_segment segment; /* the only one, over word */
   uint64_t word[FEW * RECORD];
 } sample;
 
@@ -28,11 +28,11 @@ typedef struct place {
 typedef struct estimate {
   const psdm_robot *robot;
   const uint64_t *digit;
-  const psdmp_level *level;
+  const psdmp_derive_level *level;
   int done;
-  psdmp_expansion scratch; /* a list at a time */
-  psdmp_joint_maps *maps;  /* (bodies) */
-  psdmp_passage *P, *dP;   /* (bodies) */
+  psdmp_derive_expansion scratch; /* a list at a time */
+  psdmp_derive_joint_maps *maps;  /* (bodies) */
+  psdmp_derive_passage *P, *dP;   /* (bodies) */
   place *at;               /* (bodies) from done on */
   sample *line;            /* (bodies + 4) of one list on its way */
   uint64_t random;
@@ -47,43 +47,43 @@ typedef struct use {
 static double size_of(const sample *s) { return s->weight * (double)s->rows.count; }
 
 /* at most FEW of the records, one of each stretch of them */
-static void thin(estimate *t, const psdmp_rows *in, double weight, sample *out) {
+static void thin(estimate *t, const psdmp_derive_rows *in, double weight, sample *out) {
   long few = in->count < FEW ? in->count : FEW, taken = 0, i = 0;
   double stretch = few ? (double)in->count / (double)few : 0;
-  long next = (long)(psdmp_random(&t->random, 0, 1) * stretch);
+  long next = (long)(psdmp_base_random(&t->random, 0, 1) * stretch);
   uint64_t *to = out->word;
-  out->rows = (psdmp_rows){.first = &out->segment};
-  PSDMP_EACH(in, segment, record) {
+  out->rows = (psdmp_derive_rows){.first = &out->segment};
+  PSDMP_DERIVE_EACH(in, segment, record) {
     if (taken == few) break;
     if (i == next) {
-      size_t words = (size_t)(psdmp_record_next(record) - record);
+      size_t words = (size_t)(psdmp_derive_record_next(record) - record);
       memcpy(to, record, words * sizeof *to);
       to += words;
-      out->rows.entries += psdmp_record_count(record);
+      out->rows.entries += psdmp_derive_record_count(record);
       taken++;
-      next = (long)(stretch * ((double)taken + psdmp_random(&t->random, 0, 1)));
+      next = (long)(stretch * ((double)taken + psdmp_base_random(&t->random, 0, 1)));
       next = next > i ? next : i + 1;
     }
     i++;
   }
   out->rows.count = taken;
   out->weight = taken ? weight * (double)in->count / (double)taken : 0;
-  out->segment = (psdmp_segment){NULL, out->word, to};
+  out->segment = (psdmp_derive_segment){NULL, out->word, to};
 }
 
-static psdmp_expansion *scratch(estimate *t) {
-  psdmp_pool_rewind(&t->scratch.pool);
+static psdmp_derive_expansion *scratch(estimate *t) {
+  psdmp_derive_pool_rewind(&t->scratch.pool);
   return &t->scratch;
 }
 
-static void tally(estimate *t, const psdmp_rows *rows, double weight, use u) {
+static void tally(estimate *t, const psdmp_derive_rows *rows, double weight, use u) {
   t->pool += u.lists * weight * (double)sizeof(uint64_t) * (double)(2 * rows->count + rows->entries);
   t->rows += u.terms * weight * (double)rows->count;
   t->entries += u.terms * weight * (double)rows->entries;
 }
 
-static void pass(estimate *t, const sample *in, const psdmp_passage *passage, int body, use u, sample *out) {
-  psdmp_rows rows = psdmp_pass(scratch(t), &in->rows, passage, t->digit[body]);
+static void pass(estimate *t, const sample *in, const psdmp_derive_passage *passage, int body, use u, sample *out) {
+  psdmp_derive_rows rows = psdmp_derive_pass(scratch(t), &in->rows, passage, t->digit[body]);
   tally(t, &rows, in->weight, u);
   thin(t, &rows, in->weight, out);
 }
@@ -98,14 +98,14 @@ static void descend(estimate *t, int body, const sample *s, use u, sample *line)
 }
 
 /* a list of the walk's last bodies, from there to body and beyond */
-static void carry_on(estimate *t, const psdmp_rows *list, int body, use u) {
+static void carry_on(estimate *t, const psdmp_derive_rows *list, int body, use u) {
   thin(t, list, 1, &t->line[0]);
   pass(t, &t->line[0], &t->P[body], body, u, &t->line[1]);
   descend(t, body, &t->line[1], u, t->line + 2);
 }
 
 /* what the walk has and nothing new begins from */
-static void carry_level(estimate *t, const psdmp_level *p, int body) {
+static void carry_level(estimate *t, const psdmp_derive_level *p, int body) {
   int D = p->depth;
   for (int a = 0; a < D; a++) {
     carry_on(t, &p->gravity[a], body, (use){1, 1});
@@ -120,14 +120,14 @@ static void carry_level(estimate *t, const psdmp_level *p, int body) {
   }
 }
 
-static bool new_place(estimate *t, psdmp_arena *arena, int body) {
+static bool new_place(estimate *t, psdmp_base_arena *arena, int body) {
   place *k = &t->at[body];
   int parent = t->robot->body[body].parent, D = parent < 0 ? 0 : parent < t->done ? t->level[parent].depth : t->at[parent].depth;
   size_t d = (size_t)D + 1;
   k->depth = (int)d;
-  k->path = psdmp_arena_alloc(arena, d * sizeof *k->path);
-  k->twist = psdmp_arena_alloc_raw(arena, d * sizeof *k->twist);
-  k->mass = psdmp_arena_alloc_raw(arena, d * d * sizeof *k->mass);
+  k->path = psdmp_base_arena_alloc(arena, d * sizeof *k->path);
+  k->twist = psdmp_base_arena_alloc_raw(arena, d * sizeof *k->twist);
+  k->mass = psdmp_base_arena_alloc_raw(arena, d * d * sizeof *k->mass);
   if (!k->path || !k->twist || !k->mass) return false;
   if (D) memcpy(k->path, parent < t->done ? t->level[parent].path : t->at[parent].path, (size_t)D * sizeof *k->path);
   k->path[D] = body;
@@ -135,33 +135,33 @@ static bool new_place(estimate *t, psdmp_arena *arena, int body) {
 }
 
 /* the parent's list, from the walk or from the estimate */
-static const sample *of(estimate *t, int parent, const psdmp_rows *real, const sample *guess) {
+static const sample *of(estimate *t, int parent, const psdmp_derive_rows *real, const sample *guess) {
   if (parent >= t->done) return guess;
   thin(t, real, 1, &t->line[t->robot->bodies + 2]);
   return &t->line[t->robot->bodies + 2];
 }
 
 /* twists and mass matrix of a body, the base of all that begins there */
-static void fill_place(estimate *t, int body, const psdmp_rows *base) {
+static void fill_place(estimate *t, int body, const psdmp_derive_rows *base) {
   place *k = &t->at[body];
   int parent = t->robot->body[body].parent, d = k->depth, D = d - 1;
-  const psdmp_level *real = parent >= 0 && parent < t->done ? &t->level[parent] : NULL;
+  const psdmp_derive_level *real = parent >= 0 && parent < t->done ? &t->level[parent] : NULL;
   const place *guess = parent >= t->done ? &t->at[parent] : NULL;
-  const psdmp_joint_maps *maps = &t->maps[body];
+  const psdmp_derive_joint_maps *maps = &t->maps[body];
   for (int i = 0; i <= D; i++) {
     if (i < D) {
       const sample *twist = of(t, parent, real ? &real->twist[i] : NULL, guess ? &guess->twist[i] : NULL);
-      psdmp_rows rows = psdmp_pass_twist(scratch(t), &twist->rows, maps, t->robot->body[body].prismatic, t->digit[body]);
+      psdmp_derive_rows rows = psdmp_derive_pass_twist(scratch(t), &twist->rows, maps, t->robot->body[body].prismatic, t->digit[body]);
       tally(t, &rows, twist->weight, (use){1, 0});
       thin(t, &rows, twist->weight, &k->twist[i]);
     } else {
-      psdmp_builder own = {.e = scratch(t)};
-      double row[PSDMP_STANDARD] = {0};
+      psdmp_derive_builder own = {.e = scratch(t)};
+      double row[PSDMP_ROBOT_STANDARD] = {0};
       memcpy(row, maps->twist, sizeof maps->twist);
-      psdmp_append(&own, 0, row);
+      psdmp_derive_append(&own, 0, row);
       thin(t, &own.rows, 1, &k->twist[i]);
     }
-    psdmp_rows rows = psdmp_start_mass(scratch(t), &k->twist[i].rows, maps->twist);
+    psdmp_derive_rows rows = psdmp_derive_start_mass(scratch(t), &k->twist[i].rows, maps->twist);
     tally(t, &rows, k->twist[i].weight, (use){1, i < D ? 2 : 1});
     thin(t, &rows, k->twist[i].weight, &k->mass[i * d + D]);
     for (int j = i; j < D; j++)
@@ -180,14 +180,14 @@ static void fill_place(estimate *t, int body, const psdmp_rows *base) {
 static void start_derivatives(estimate *t, int body) {
   place *k = &t->at[body];
   int parent = t->robot->body[body].parent, d = k->depth, c = d - 1, D = c;
-  const psdmp_level *real = parent >= 0 && parent < t->done ? &t->level[parent] : NULL;
+  const psdmp_derive_level *real = parent >= 0 && parent < t->done ? &t->level[parent] : NULL;
   const place *guess = parent >= t->done ? &t->at[parent] : NULL;
   for (int a = 0; a < D; a++)
     for (int b = a; b < D; b++) {
       const sample *mass = of(t, parent, real ? &real->mass[a * D + b] : NULL, guess ? &guess->mass[a * D + b] : NULL), *own = &k->mass[a * d + c];
       pass(t, mass, &t->dP[body], body, (use){1, b > a ? 0 : 2}, &t->line[0]);
       int in = b > a ? k->path[b] : body;
-      psdmp_rows rows = psdmp_derive_linear(scratch(t), &own->rows, t->robot->body[in].prismatic, t->digit[in]);
+      psdmp_derive_rows rows = psdmp_derive_linear(scratch(t), &own->rows, t->robot->body[in].prismatic, t->digit[in]);
       tally(t, &rows, own->weight, (use){1, b > a ? 0 : 1});
       thin(t, &rows, own->weight, &t->line[1]);
       if (b == a) {
@@ -206,22 +206,22 @@ static void start_derivatives(estimate *t, int body) {
 
 static void set_maps(estimate *t, double reach) {
   for (int b = t->done; b < t->robot->bodies; b++) {
-    psdmp_joint_maps *maps = &t->maps[b];
-    psdmp_joint_maps_set(t->robot, b, reach, maps);
-    psdmp_passage_set(&t->P[b], maps->count, maps->L);
-    psdmp_passage_set(&t->dP[b], maps->count, maps->dL);
+    psdmp_derive_joint_maps *maps = &t->maps[b];
+    psdmp_derive_joint_maps_set(t->robot, b, reach, maps);
+    psdmp_derive_passage_set(&t->P[b], maps->count, maps->L);
+    psdmp_derive_passage_set(&t->dP[b], maps->count, maps->dL);
   }
 }
 
-double psdmp_expand_estimate(const psdm_robot *r, const uint64_t *digit, const psdmp_expansion *e, const psdmp_rows *base, const psdmp_level *level, int done) {
-  psdmp_arena arena = {.allocator = e->arena.allocator};
+double psdmp_derive_expand_estimate(const psdm_robot *r, const uint64_t *digit, const psdmp_derive_expansion *e, const psdmp_derive_rows *base, const psdmp_derive_level *level, int done) {
+  psdmp_base_arena arena = {.allocator = e->arena.allocator};
   estimate t = {.robot = r, .digit = digit, .level = level, .done = done, .random = 1, .scratch = {.pool = {.allocator = arena.allocator, .limit = SIZE_MAX}}};
   size_t bodies = (size_t)r->bodies;
-  t.maps = psdmp_arena_alloc_raw(&arena, bodies * sizeof *t.maps);
-  t.P = psdmp_arena_alloc_raw(&arena, bodies * sizeof *t.P);
-  t.dP = psdmp_arena_alloc_raw(&arena, bodies * sizeof *t.dP);
-  t.at = psdmp_arena_alloc(&arena, bodies * sizeof *t.at);
-  t.line = psdmp_arena_alloc_raw(&arena, (bodies + 4) * sizeof *t.line);
+  t.maps = psdmp_base_arena_alloc_raw(&arena, bodies * sizeof *t.maps);
+  t.P = psdmp_base_arena_alloc_raw(&arena, bodies * sizeof *t.P);
+  t.dP = psdmp_base_arena_alloc_raw(&arena, bodies * sizeof *t.dP);
+  t.at = psdmp_base_arena_alloc(&arena, bodies * sizeof *t.at);
+  t.line = psdmp_base_arena_alloc_raw(&arena, (bodies + 4) * sizeof *t.line);
   bool ok = t.maps && t.P && t.dP && t.at && t.line;
   if (ok) set_maps(&t, e->reach);
   /* what is there already: every record is in a list, and most lists come out */
@@ -235,7 +235,7 @@ double psdmp_expand_estimate(const psdm_robot *r, const uint64_t *digit, const p
     start_derivatives(&t, b);
     ok = !t.scratch.pool.failed;
   }
-  psdmp_pool_free(&t.scratch.pool);
-  psdmp_arena_free(&arena);
-  return ok ? (double)e->pool.bytes + t.pool + psdmp_collect_bytes(t.rows, t.entries, pow(PSDMP_BASIS, r->bodies)) : 0;
+  psdmp_derive_pool_free(&t.scratch.pool);
+  psdmp_base_arena_free(&arena);
+  return ok ? (double)e->pool.bytes + t.pool + psdmp_derive_collect_bytes(t.rows, t.entries, pow(PSDMP_DERIVE_BASIS, r->bodies)) : 0;
 }

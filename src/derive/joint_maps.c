@@ -5,11 +5,11 @@
 #include "derive/derive_priv.h"
 
 /* the 10 x 10 matrix of a change of frame, column by column */
-static void parameter_matrix(const psdmp_pose *frame, double M[100]) {
+static void parameter_matrix(const psdmp_robot_pose *frame, double M[100]) {
   for (int j = 0; j < 10; j++) {
     double unit[10] = {0}, image[10];
     unit[j] = 1;
-    psdmp_standard_move(frame, unit, image);
+    psdmp_robot_standard_move(frame, unit, image);
     for (int i = 0; i < 10; i++) M[10 * i + j] = image[i];
   }
 }
@@ -26,7 +26,7 @@ static void product(int n, const double *A, const double *B, double *C) {
 enum { m, mx, my, mz, XX, XY, XZ, YY, YZ, ZZ };
 
 /* Rz(q): h and I turn with s, c, and sc, cc after s s = 1 - c c */
-static void turn_matrices(double Z[PSDMP_BASIS][100]) {
+static void turn_matrices(double Z[PSDMP_DERIVE_BASIS][100]) {
   enum { one, s, c, sc, cc };
 #define SET(b, i, j, x) Z[b][10 * (i) + (j)] = (x)
   SET(one, m, m, 1), SET(one, mz, mz, 1), SET(one, ZZ, ZZ, 1);
@@ -38,7 +38,7 @@ static void turn_matrices(double Z[PSDMP_BASIS][100]) {
 }
 
 /* Tz(q): the parallel-axis terms of p = (0, 0, q) */
-static void slide_matrices(double Z[PSDMP_BASIS][100]) {
+static void slide_matrices(double Z[PSDMP_DERIVE_BASIS][100]) {
   enum { one, q, qq };
   for (int i = 0; i < 10; i++) SET(one, i, i, 1);
   SET(q, mz, m, 1);
@@ -53,13 +53,13 @@ static void clean(int count, double *M) {
     if (fabs(M[i]) < 1e-15) M[i] = 0;
 }
 
-static psdmp_pose in_units(psdmp_pose pose, double length) {
+static psdmp_robot_pose in_units(psdmp_robot_pose pose, double length) {
   for (int i = 0; i < 3; i++) pose.p[i] /= length;
   return pose;
 }
 
 /* twists into a frame that stands at `frame` in the old one: w' = R^T w, v' = R^T (v + w x p) */
-static void twist_matrix(const psdmp_pose *frame, double M[36]) {
+static void twist_matrix(const psdmp_robot_pose *frame, double M[36]) {
   const double *R = frame->R, *p = frame->p;
   memset(M, 0, 36 * sizeof *M);
   const double P[9] = {0, p[2], -p[1], -p[2], 0, p[0], p[1], -p[0], 0}; /* w x p = P w */
@@ -88,7 +88,7 @@ static void twist_matrices(bool prismatic, double Z[3][36]) {
 }
 
 /* d/dq of sum basis_b L_b in the same basis: ds = c, dc = -s, d(sc) = 2cc - 1, d(cc) = -2sc; dq = 1, d(qq) = 2q */
-static void differentiate(bool prismatic, double L[PSDMP_BASIS][100], double dL[PSDMP_BASIS][100]) {
+static void differentiate(bool prismatic, double L[PSDMP_DERIVE_BASIS][100], double dL[PSDMP_DERIVE_BASIS][100]) {
   for (int i = 0; i < 100; i++) {
     if (prismatic) {
       dL[0][i] = L[1][i];
@@ -103,20 +103,20 @@ static void differentiate(bool prismatic, double L[PSDMP_BASIS][100], double dL[
   }
 }
 
-void psdmp_joint_maps_set(const psdm_robot *r, int b, double reach, psdmp_joint_maps *maps) {
-  const psdmp_body *body = &r->body[b];
-  const psdmp_pose scaled = in_units(r->link[body->index].frame, reach), *link = &scaled;
+void psdmp_derive_joint_maps_set(const psdm_robot *r, int b, double reach, psdmp_derive_joint_maps *maps) {
+  const psdmp_robot_body *body = &r->body[b];
+  const psdmp_robot_pose scaled = in_units(r->link[body->index].frame, reach), *link = &scaled;
   memset(maps, 0, sizeof *maps);
   maps->count = body->prismatic ? 3 : 5;
 
   /* parent's link frame -> joint frame (constant), the joint's motion, joint frame -> link frame (constant) */
-  psdmp_pose before = body->joint;
+  psdmp_robot_pose before = body->joint;
   if (body->parent >= 0) {
-    psdmp_pose home = psdmp_pose_inverse(&r->link[r->body[body->parent].index].frame);
-    before = psdmp_pose_product(&home, &body->joint);
+    psdmp_robot_pose home = psdmp_robot_pose_inverse(&r->link[r->body[body->parent].index].frame);
+    before = psdmp_robot_pose_product(&home, &body->joint);
   }
   before = in_units(before, reach);
-  double A[100], B[100], AZ[100], Z[PSDMP_BASIS][100] = {{0}};
+  double A[100], B[100], AZ[100], Z[PSDMP_DERIVE_BASIS][100] = {{0}};
   parameter_matrix(&before, A);
   parameter_matrix(link, B);
   if (body->prismatic)
@@ -145,7 +145,7 @@ void psdmp_joint_maps_set(const psdm_robot *r, int b, double reach, psdmp_joint_
 }
 
 /* w_a.I w_b + m v_a.v_b + h.(v_a x w_b + v_b x w_a) */
-void psdmp_inertia_row(const double a[6], const double b[6], double row[10]) {
+void psdmp_derive_inertia_row(const double a[6], const double b[6], double row[10]) {
   const double *w = a, *v = a + 3, *x = b, *y = b + 3;
   row[m] = v[0] * y[0] + v[1] * y[1] + v[2] * y[2];
   row[mx] = v[1] * x[2] - v[2] * x[1] + y[1] * w[2] - y[2] * w[1];

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* what is handed out, and the memory behind it */
 typedef struct holder {
   psdm_params params;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   int *kept, *dropped; /* the same arrays, to write */
   double *T, *R, *sigma, *V2N, *V1, *beta;
-  double *unit;        /* (columns) of psdmp_samples */
+  double *unit;        /* (columns) of psdmp_derive_samples */
   unsigned char *fate; /* (standard) */
 } holder;
 
@@ -27,10 +27,10 @@ typedef struct matrix {
 } matrix;
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while factorising");
+  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while factorising");
 }
 
-static double *copy_of(psdmp_arena *arena, const matrix *m) {
+static double *copy_of(psdmp_base_arena *arena, const matrix *m) {
   double *copy = NEW(arena, (long)m->r * m->c, double);
   if (copy) memcpy(copy, m->W, sizeof *copy * (size_t)m->r * (size_t)m->c);
   return copy;
@@ -81,12 +81,12 @@ static void diagonal_of_R(int r, int c, double *A, double nothing, double *R) {
   }
 }
 
-static bool factorise(holder *h, matrix *m, psdmp_arena *scratch) {
+static bool factorise(holder *h, matrix *m, psdmp_base_arena *scratch) {
   psdm_params *p = &h->params;
   double *A = copy_of(scratch, m), *B = copy_of(scratch, m), *C = copy_of(scratch, m), *sorted = NEW(scratch, m->c, double);
   m->V = NEW(scratch, (long)m->c * m->c, double);
   if (!A || !B || !C || !sorted || !m->V) return false;
-  if (!psdmp_lapack_qr_pivoted(scratch, m->r, m->c, A) || !psdmp_lapack_svd(scratch, m->r, m->c, C, h->sigma, m->V)) return false;
+  if (!psdmp_derive_lapack_qr_pivoted(scratch, m->r, m->c, A) || !psdmp_derive_lapack_svd(scratch, m->r, m->c, C, h->sigma, m->V)) return false;
   for (int i = 0; i < m->c; i++) h->T[i] = A[(long)i * m->r + i];
   decide(h->T, m->c, m->r, &p->tau[0], &p->ranks[0]);
   decide(h->sigma, m->c, m->r, &p->tau[2], &p->ranks[2]);
@@ -148,7 +148,7 @@ static int pick_rows(const matrix *m, int rank, double tolerance, double *basis,
 
 /* SVD: starting from the last row of V2, the first regular V22, eq. (26). Rows of unchanged parameters are zero to the precision of V2,
  * eps sigma_1 / sigma_b; 1e-7 lies well between those and what short links leave. */
-static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_arena *scratch) {
+static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_base_arena *scratch) {
   double *basis = NEW(scratch, (long)(m->c - rank + 1) * (m->c - rank + 1), double);
   if (!basis) return false;
   for (double tolerance = 1e-7; tolerance > 1e-30; tolerance /= 100)
@@ -157,13 +157,13 @@ static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_arena *scra
 }
 
 /* as the structure chooses, link by link: it prefers the same columns, unless shares grew without bounds. False: out of memory. */
-static bool choose_by_links(const psdm_robot *r, const psdmp_samples *samples, int rank, bool *keep, bool *found, psdmp_arena *scratch) {
+static bool choose_by_links(const psdm_robot *r, const psdmp_derive_samples *samples, int rank, bool *keep, bool *found, psdmp_base_arena *scratch) {
   int rows = samples->rows, columns = samples->columns;
   double size = 0;
-  psdmp_link_choice choice;
+  psdmp_derive_link_choice choice;
   for (long i = 0; i < (long)rows * columns; i++) size = fmax(size, fabs(samples->W[i]));
-  const psdmp_link_columns of = {rows, columns, samples->column, samples->W, 1e-13 * size};
-  if (!psdmp_choose_by_link(r, &of, scratch, &choice)) return false;
+  const psdmp_derive_link_columns of = {rows, columns, samples->column, samples->W, 1e-13 * size};
+  if (!psdmp_derive_choose_by_link(r, &of, scratch, &choice)) return false;
   *found = choice.rank == rank;
   for (int k = 0; k < rank && *found; k++) keep[choice.kept[k]] = true;
   return true;
@@ -172,20 +172,20 @@ static bool choose_by_links(const psdm_robot *r, const psdmp_samples *samples, i
 /* ---- W2 = W1 beta ---- */
 
 /* QR of [W1 W2]: beta = R1^-1 R2, eq. (17) */
-static bool beta_by_R(holder *h, const matrix *m, psdmp_arena *scratch) {
+static bool beta_by_R(holder *h, const matrix *m, psdmp_base_arena *scratch) {
   int b = h->params.rank, c = m->c, r = m->r;
   double *A = NEW(scratch, (long)r * c, double);
   if (!A) return false;
   for (int i = 0; i < c; i++)
     memcpy(A + (long)i * r, m->W + (long)(i < b ? h->kept[i] : h->dropped[i - b]) * r, sizeof *A * (size_t)r);
-  if (!psdmp_lapack_qr(scratch, r, c, A) || !psdmp_lapack_solve_upper(b, c - b, A, r, A + (long)b * r, r)) return false;
+  if (!psdmp_derive_lapack_qr(scratch, r, c, A) || !psdmp_derive_lapack_solve_upper(b, c - b, A, r, A + (long)b * r, r)) return false;
   for (int i = 0; i < b; i++)
     for (int k = 0; k < c - b; k++) h->beta[(long)i * (c - b) + k] = A[(long)(b + k) * r + i];
   return true;
 }
 
 /* beta = -V21 V22^-1, eq. (27), as V22^T beta^T = -V21^T */
-static bool beta_by_V(holder *h, const matrix *m, psdmp_arena *scratch) {
+static bool beta_by_V(holder *h, const matrix *m, psdmp_base_arena *scratch) {
   int b = h->params.rank, c = m->c, e = c - b;
   double *A = NEW(scratch, (long)e * e, double), *B = NEW(scratch, (long)e * b, double);
   if (!A || !B) return false;
@@ -194,7 +194,7 @@ static bool beta_by_V(holder *h, const matrix *m, psdmp_arena *scratch) {
     for (int i = 0; i < e; i++) A[(long)i * e + k] = v[h->dropped[i]];
     for (int i = 0; i < b; i++) B[(long)i * e + k] = -v[h->kept[i]];
   }
-  if (!psdmp_lapack_solve(scratch, e, b, A, B)) return false;
+  if (!psdmp_derive_lapack_solve(scratch, e, b, A, B)) return false;
   memcpy(h->beta, B, sizeof *B * (size_t)e * (size_t)b);
   return true;
 }
@@ -207,7 +207,7 @@ static void show_V(holder *h, const matrix *m) {
   uint64_t seed = 9;
   memset(h->V2N, 0, sizeof *h->V2N * (size_t)c);
   for (int k = b; k < c; k++) {
-    double N = psdmp_sample(&seed);
+    double N = psdmp_derive_sample(&seed);
     for (int i = 0; i < c; i++) h->V2N[i] += N * m->V[(long)k * c + i];
   }
   memcpy(h->V1, m->V, sizeof *h->V1 * (size_t)b * (size_t)c);
@@ -241,7 +241,7 @@ static void set_fates(holder *h) {
 /* room for the answer: c columns are known, the rank is not */
 static bool make_room(holder *h, int c) {
   psdm_params *p = &h->params;
-  psdmp_arena *arena = &h->arena;
+  psdmp_base_arena *arena = &h->arena;
   p->T = h->T = NEW(arena, c, double);
   p->R = h->R = NEW(arena, c, double);
   p->sigma = h->sigma = NEW(arena, c, double);
@@ -255,7 +255,7 @@ static bool make_room(holder *h, int c) {
   return h->unit && p->T && p->R && p->sigma && p->V2N && p->V1 && p->kept && p->dropped && p->beta && h->fate;
 }
 
-static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, const psdmp_samples *samples, psdmp_arena *scratch) {
+static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, const psdmp_derive_samples *samples, psdmp_base_arena *scratch) {
   psdm_params *p = &h->params;
   bool found = false;
   matrix m = {.r = samples->rows, .c = samples->columns, .W = samples->W};
@@ -286,14 +286,14 @@ static int parameter_of(const void *answer, int j) {
 }
 
 /* the regressor's kept columns times theta, against the whole of it */
-static psdm_status check(const psdm_robot *r, const psdm_params_options *o, holder *h, psdmp_arena *scratch, psdm_error *error) {
+static psdm_status check(const psdm_robot *r, const psdm_params_options *o, holder *h, psdmp_base_arena *scratch, psdm_error *error) {
   const psdm_derive_options assume = {.assume_count = o->assume_count, .assume = o->assume};
-  psdmp_restriction assumed;
+  psdmp_derive_restriction assumed;
   double residual;
-  psdm_status status = psdmp_restriction_set(r, &assume, scratch, &assumed, error);
-  const psdmp_checked of = {.answer = &h->params, .l = h->params.rank, .states = 8, .theta = theta_of, .parameter = parameter_of, .restriction = &assumed, .options = &assume,
+  psdm_status status = psdmp_derive_restriction_set(r, &assume, scratch, &assumed, error);
+  const psdmp_derive_checked of = {.answer = &h->params, .l = h->params.rank, .states = 8, .theta = theta_of, .parameter = parameter_of, .restriction = &assumed, .options = &assume,
                             .what = "the sampled base parameters"};
-  return status ? status : psdmp_check_answer(r, &of, h->arena.allocator, &residual, error);
+  return status ? status : psdmp_derive_check_answer(r, &of, h->arena.allocator, &residual, error);
 }
 
 psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *options, const psdm_allocator *allocator, psdm_params **out,
@@ -301,28 +301,28 @@ psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *op
   static const psdm_params_options defaults = {0};
   const psdm_params_options *o = options ? options : &defaults;
   *out = NULL;
-  if (psdmp_blas_room(error)) return PSDM_E_MEMORY;
+  if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;
   if (r->bodies > PSDM_PARAMS_JOINTS)
-    return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; base parameters are sampled for at most %d", r->bodies, PSDM_PARAMS_JOINTS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; base parameters are sampled for at most %d", r->bodies, PSDM_PARAMS_JOINTS);
   if ((int)o->sampling < 0 || o->sampling > PSDM_SAMPLE_H || (int)o->solver < 0 || o->solver > PSDM_SOLVER_SVD)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "no such model or solver");
-  holder *h = psdmp_alloc(allocator, sizeof *h);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "no such model or solver");
+  holder *h = psdmp_base_alloc(allocator, sizeof *h);
   if (!h) return no_memory(r, error);
   h->arena.allocator = allocator;
-  psdmp_arena scratch = {.allocator = allocator};
-  psdmp_samples samples;
+  psdmp_base_arena scratch = {.allocator = allocator};
+  psdmp_derive_samples samples;
   psdm_params *p = &h->params;
-  psdm_status status = psdmp_samples_take(r, o, &scratch, &samples, error);
+  psdm_status status = psdmp_derive_samples_take(r, o, &scratch, &samples, error);
   if (!status) {
     int *column = NEW(&h->arena, samples.columns, int);
     if (column) memcpy(column, samples.column, sizeof *column * (size_t)samples.columns);
     *p = (psdm_params){.standard = psdm_robot_parameter_count(r), .rows = samples.rows, .columns = samples.columns, .column = column,
                        .spread_random = samples.spread_random, .spread = samples.spread};
     if (!column || !solve(r, h, o, &samples, &scratch))
-      status = h->arena.failed || scratch.failed ? no_memory(r, error) : psdmp_fail(error, PSDM_E_ACCURACY, r->file, 0, 0, "the samples cannot be factorised in double precision");
+      status = h->arena.failed || scratch.failed ? no_memory(r, error) : psdmp_base_fail(error, PSDM_E_ACCURACY, r->file, 0, 0, "the samples cannot be factorised in double precision");
   }
   if (!status) status = check(r, o, h, &scratch, error);
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   if (status)
     psdm_params_free(p);
   else
@@ -334,8 +334,8 @@ void psdm_params_free(psdm_params *params) {
   if (!params) return;
   holder *h = (holder *)(void *)params; /* params is its first member */
   const psdm_allocator *allocator = h->arena.allocator;
-  psdmp_arena_free(&h->arena);
-  psdmp_free(allocator, h);
+  psdmp_base_arena_free(&h->arena);
+  psdmp_base_free(allocator, h);
 }
 
 psdm_parameter_fate psdm_params_fate(const psdm_params *params, int k) {

@@ -3,16 +3,16 @@
 
 #include "derive/params_numeric_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
-bool psdmp_lapack_qr(psdmp_arena *arena, int rows, int columns, double *A) {
+bool psdmp_derive_lapack_qr(psdmp_base_arena *arena, int rows, int columns, double *A) {
   double size = 0, *tau = NEW(arena, columns, double);
   if (!tau || LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, columns, A, rows, tau, &size, -1)) return false;
   double *work = NEW(arena, (int)size, double);
   return work && !LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, columns, A, rows, tau, work, (int)size);
 }
 
-bool psdmp_lapack_qr_pivoted(psdmp_arena *arena, int rows, int columns, double *A) {
+bool psdmp_derive_lapack_qr_pivoted(psdmp_base_arena *arena, int rows, int columns, double *A) {
   double size = 0, *tau = NEW(arena, columns, double);
   lapack_int *pivot = NEW(arena, columns, lapack_int); /* zero: every column is free to move */
   if (!tau || !pivot || LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, columns, A, rows, pivot, tau, &size, -1)) return false;
@@ -20,7 +20,7 @@ bool psdmp_lapack_qr_pivoted(psdmp_arena *arena, int rows, int columns, double *
   return work && !LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, columns, A, rows, pivot, tau, work, (int)size);
 }
 
-bool psdmp_lapack_svd(psdmp_arena *arena, int rows, int columns, double *A, double *sigma, double *V) {
+bool psdmp_derive_lapack_svd(psdmp_base_arena *arena, int rows, int columns, double *A, double *sigma, double *V) {
   double size = 0, *U = NEW(arena, (long)rows * columns, double), *VT = NEW(arena, (long)columns * columns, double);
   lapack_int *integers = NEW(arena, 8 * columns, lapack_int);
   if (!U || !VT || !integers) return false;
@@ -32,11 +32,11 @@ bool psdmp_lapack_svd(psdmp_arena *arena, int rows, int columns, double *A, doub
   return true;
 }
 
-bool psdmp_lapack_solve(psdmp_arena *arena, int n, int count, double *A, double *B) {
+bool psdmp_derive_lapack_solve(psdmp_base_arena *arena, int n, int count, double *A, double *B) {
   lapack_int *pivot = NEW(arena, n, lapack_int);
   return pivot && !LAPACKE_dgesv_work(LAPACK_COL_MAJOR, n, count, A, n, pivot, B, n);
 }
 
-bool psdmp_lapack_solve_upper(int n, int count, const double *A, int stored, double *B, int stored_b) {
+bool psdmp_derive_lapack_solve_upper(int n, int count, const double *A, int stored, double *B, int stored_b) {
   return !LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'U', 'N', 'N', n, count, A, stored, B, stored_b);
 }

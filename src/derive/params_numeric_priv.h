@@ -1,6 +1,6 @@
 /* params_numeric_priv.h: samples of a model as a matrix, and its factorisations. Private to the library. */
-#ifndef PSDMP_PARAMS_NUMERIC_H
-#define PSDMP_PARAMS_NUMERIC_H
+#ifndef PSDMP_DERIVE_PARAMS_NUMERIC_H
+#define PSDMP_DERIVE_PARAMS_NUMERIC_H
 
 #include "derive/collect_priv.h"
 #include "psdm/params.h"
@@ -8,31 +8,31 @@
 /* ---- samples ---- */
 
 /* W over the columns that are not zero. */
-typedef struct psdmp_samples {
+typedef struct psdmp_derive_samples {
   int rows, columns;
   int *column;   /* (columns) standard parameters, in keep order */
   double *W;     /* column-major (rows x columns), in units of the reach */
   double *unit;  /* (columns) the reach to the length degree of each: W over these is what a standard parameter does */
   double spread_random, spread;
-} psdmp_samples;
+} psdmp_derive_samples;
 
-psdm_status psdmp_samples_take(const psdm_robot *robot, const psdm_params_options *options, psdmp_arena *arena, psdmp_samples *out, psdm_error *error);
+psdm_status psdmp_derive_samples_take(const psdm_robot *robot, const psdm_params_options *options, psdmp_base_arena *arena, psdmp_derive_samples *out, psdm_error *error);
 
 /* ---- LAPACK, column-major; scratch comes from the arena. False: out of memory or no convergence ---- */
 
 /* A = Q R, with R in A's upper triangle. */
-bool psdmp_lapack_qr(psdmp_arena *arena, int rows, int columns, double *A);
+bool psdmp_derive_lapack_qr(psdmp_base_arena *arena, int rows, int columns, double *A);
 
 /* The same with columns exchanged so that the diagonal descends. */
-bool psdmp_lapack_qr_pivoted(psdmp_arena *arena, int rows, int columns, double *A);
+bool psdmp_derive_lapack_qr_pivoted(psdmp_base_arena *arena, int rows, int columns, double *A);
 
 /* Singular values (columns), descending, and V (columns x columns) by column. rows >= columns; A is spoilt. */
-bool psdmp_lapack_svd(psdmp_arena *arena, int rows, int columns, double *A, double *sigma, double *V);
+bool psdmp_derive_lapack_svd(psdmp_base_arena *arena, int rows, int columns, double *A, double *sigma, double *V);
 
 /* X with A X = B, A (n x n), B (n x count) becomes X; A is spoilt. False also when A is singular. */
-bool psdmp_lapack_solve(psdmp_arena *arena, int n, int count, double *A, double *B);
+bool psdmp_derive_lapack_solve(psdmp_base_arena *arena, int n, int count, double *A, double *B);
 
 /* The same for an upper triangle A with that many rows in storage. */
-bool psdmp_lapack_solve_upper(int n, int count, const double *A, int stored, double *B, int stored_b);
+bool psdmp_derive_lapack_solve_upper(int n, int count, const double *A, int stored, double *B, int stored_b);
 
 #endif

@@ -9,7 +9,7 @@
 #include "derive/params_numeric_priv.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 enum { MAX_STATE = 4 }; /* vectors of length n in one sample */
 
@@ -17,7 +17,7 @@ typedef struct sampler {
   const psdm_robot *robot;
   psdm_work *work;
   psdm_sampling kind;
-  const psdmp_restriction *assumed;
+  const psdmp_derive_restriction *assumed;
   int S, n, height;     /* standard parameters, joints, rows of one sample */
   int variables;        /* numbers in [-1, 1] that make a sample */
   double *scale;        /* (4 n) what they are multiplied by, as q, qd, qdd or two states */
@@ -28,7 +28,7 @@ typedef struct sampler {
 } sampler;
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while sampling");
+  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while sampling");
 }
 
 /* ---- one sample ---- */
@@ -40,7 +40,7 @@ static psdm_status drive_energies(const sampler *s, const double *q, const doubl
   for (int d = 0; d < r->drives && !status; d++) {
     double rate = 0, power = 0;
     for (int i = 0; i < s->n && !r->closure; i++) rate += r->drive[d].a[i] * qd[i];
-    for (int i = 0; i < s->n && r->closure; i++) power += s->Y[(long)i * s->S + PSDMP_STANDARD * r->bodies + d] * qd[i];
+    for (int i = 0; i < s->n && r->closure; i++) power += s->Y[(long)i * s->S + PSDMP_ROBOT_STANDARD * r->bodies + d] * qd[i];
     row[d] = 0.5 * (r->closure ? power : rate * rate);
   }
   return status;
@@ -51,7 +51,7 @@ static psdm_status energy_row(const sampler *s, const double *q, const double *q
   const psdm_robot *r = s->robot;
   int n = s->n;
   for (int b = 0; b < r->bodies; b++) {
-    double pose[12], twist[6] = {0}, world[6] = {0}, *to = row + (long)PSDMP_STANDARD * r->body[b].number;
+    double pose[12], twist[6] = {0}, world[6] = {0}, *to = row + (long)PSDMP_ROBOT_STANDARD * r->body[b].number;
     psdm_status status = psdm_pose(r, s->work, q, r->body[b].index, pose);
     if (!status) status = psdm_jacobian(r, s->work, q, r->body[b].index, s->J);
     if (status) return status;
@@ -63,12 +63,12 @@ static psdm_status energy_row(const sampler *s, const double *q, const double *q
         twist[i] += R[3 * k + i] * world[3 + k];
         twist[3 + i] += R[3 * k + i] * world[k];
       }
-    psdmp_inertia_row(twist, twist, to);
-    for (int i = 0; i < PSDMP_STANDARD; i++) to[i] *= 0.5;
+    psdmp_derive_inertia_row(twist, twist, to);
+    for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++) to[i] *= 0.5;
     to[0] -= g[0] * pose[0] + g[1] * pose[1] + g[2] * pose[2];
     for (int i = 0; i < 3; i++) to[1 + i] -= g[0] * R[i] + g[1] * R[3 + i] + g[2] * R[6 + i];
   }
-  return drive_energies(s, q, qd, row + (long)PSDMP_STANDARD * r->bodies);
+  return drive_energies(s, q, qd, row + (long)PSDMP_ROBOT_STANDARD * r->bodies);
 }
 
 /* the sample's rows over the standard parameters that assumptions leave, (height x S); fails where a loop does not close */
@@ -109,13 +109,13 @@ static void set_scales(sampler *s, double reach) {
       double unit = r->joint[j].type == PSDM_PRISMATIC ? reach * (power[s->kind][v] == 0 ? 1 / 3.14159 : 1) : 1;
       s->scale[v * s->n + r->joint[j].q] = size[s->kind][v] * unit * pow(reach, -0.5 * power[s->kind][v]);
     }
-  for (int k = 0; k < s->S; k++) s->unit[k] = pow(reach, psdmp_length_degree(r, k));
+  for (int k = 0; k < s->S; k++) s->unit[k] = pow(reach, psdmp_derive_length_degree(r, k));
   for (int i = 0; i < s->n; i++) s->force[i] = 1 / reach;
   for (int j = 0; j < r->joints && s->kind != PSDM_SAMPLE_H; j++)
     if (r->joint[j].q >= 0 && r->joint[j].type == PSDM_PRISMATIC) s->force[r->joint[j].q] = 1;
 }
 
-static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_options *o, const psdmp_restriction *assumed, psdmp_arena *arena, psdm_error *error) {
+static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_options *o, const psdmp_derive_restriction *assumed, psdmp_base_arena *arena, psdm_error *error) {
   *s = (sampler){.robot = r, .kind = o->sampling, .assumed = assumed, .S = psdm_robot_parameter_count(r), .n = r->n};
   s->height = s->kind == PSDM_SAMPLE_H ? 1 : r->n;
   s->scale = NEW(arena, MAX_STATE * r->n, double);
@@ -127,7 +127,7 @@ static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_opti
   s->Y = NEW(arena, (long)r->n * s->S, double);
   s->unit = NEW(arena, s->S, double);
   s->force = NEW(arena, r->n, double);
-  double reach = psdmp_reach(r, arena);
+  double reach = psdmp_derive_reach(r, arena);
   if (arena->failed || !s->unit || !s->force || !s->scale || !s->state || !s->zero || !s->raw || !s->other || !s->J || !s->Y) return no_memory(r, error);
   set_scales(s, reach);
   return psdm_work_new(r, arena->allocator, &s->work) ? no_memory(r, error) : PSDM_OK;
@@ -163,7 +163,7 @@ static void improve(const sampler *s, const pattern *p, uint64_t *seed, int trie
   double best = badness(p, rows), step = 0.3;
   for (int t = 0; t < tries && best > log(20); t++) { /* the paper takes a row at S = 10 */
     for (int i = 0; i < s->variables; i++) {
-      trial_x[i] = x[i] + step * psdmp_sample(seed);
+      trial_x[i] = x[i] + step * psdmp_derive_sample(seed);
       if (fabs(trial_x[i]) > 1) trial_x[i] = copysign(2 - fabs(trial_x[i]), trial_x[i]);
     }
     double now = evaluate(s, trial_x, trial_rows) ? INFINITY : badness(p, trial_rows);
@@ -187,11 +187,11 @@ typedef struct draw {
 static psdm_status draw_one(const sampler *s, uint64_t *seed, double *x, double *rows, psdm_error *error) {
   psdm_status status = PSDM_OK;
   for (int t = 0; t < 500; t++) {
-    for (int i = 0; i < s->variables; i++) x[i] = psdmp_sample(seed);
+    for (int i = 0; i < s->variables; i++) x[i] = psdmp_derive_sample(seed);
     status = evaluate(s, x, rows);
     if (!status) return PSDM_OK;
   }
-  return psdmp_fail(error, status, s->robot->file, 0, 0, "no sample in 500 random states: %s", psdm_status_text(status));
+  return psdmp_base_fail(error, status, s->robot->file, 0, 0, "no sample in 500 random states: %s", psdm_status_text(status));
 }
 
 static psdm_status find_pattern(const sampler *s, const draw *d, pattern *p, psdm_error *error) {
@@ -201,7 +201,7 @@ static psdm_status find_pattern(const sampler *s, const draw *d, pattern *p, psd
     for (int i = 0; i < p->entries; i++) high = fmax(high, fabs(d->rows[(long)k * p->entries + i]));
     for (int i = 0; i < p->entries; i++)
       if (!isfinite(d->rows[(long)k * p->entries + i]))
-        return psdmp_fail(error, PSDM_E_ROBOT, s->robot->file, 0, 0, "the robot's lengths are too large to sample its dynamics");
+        return psdmp_base_fail(error, PSDM_E_ROBOT, s->robot->file, 0, 0, "the robot's lengths are too large to sample its dynamics");
     largest = fmax(largest, high);
     sum += high;
   }
@@ -219,13 +219,13 @@ static double spread_all(const draw *d, const pattern *p) {
 }
 
 /* columns that some row has, in keep order, as a matrix */
-static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_arena *arena, psdmp_samples *out) {
+static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_base_arena *arena, psdmp_derive_samples *out) {
   int *order = NEW(arena, s->S, int);
   out->rows = d->samples * s->height;
   out->column = NEW(arena, s->S, int);
   out->unit = NEW(arena, s->S, double);
   if (!order || !out->column || !out->unit) return false;
-  psdmp_keep_order(s->robot, order);
+  psdmp_derive_keep_order(s->robot, order);
   for (int o = 0; o < s->S; o++) {
     bool there = false;
     for (int i = 0; i < s->height; i++) there |= p->there[(long)i * s->S + order[o]];
@@ -240,13 +240,13 @@ static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_ar
   return true;
 }
 
-static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_arena *arena, psdmp_samples *out, psdm_error *error) {
+static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_base_arena *arena, psdmp_derive_samples *out, psdm_error *error) {
   /* twice as many rows as columns: then QR without pivoting has room for the noise of the columns that it leaves out */
   draw d = {.samples = (2 * s->S + s->height - 1) / s->height + 2};
   pattern p = {.entries = s->height * s->S};
   uint64_t seed = 5;
   /* of the matrix: its samples, itself, its factors and what they are solved with (17 times, measured with 64 and 100 joints) */
-  psdm_status fits = psdmp_memory_ask(s->robot->file, "the matrix of samples", 17.0 * sizeof(double) * d.samples * s->height * s->S, s->robot->memory, "; --model exact needs none", error);
+  psdm_status fits = psdmp_base_memory_ask(s->robot->file, "the matrix of samples", 17.0 * sizeof(double) * d.samples * s->height * s->S, s->robot->memory, "; --model exact needs none", error);
   if (fits) return fits;
   d.x = NEW(arena, (long)d.samples * s->variables, double);
   d.rows = NEW(arena, (long)d.samples * p.entries, double);
@@ -266,12 +266,12 @@ static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_arena *a
   return assemble(s, &d, &p, arena, out) ? PSDM_OK : no_memory(s->robot, error);
 }
 
-psdm_status psdmp_samples_take(const psdm_robot *r, const psdm_params_options *o, psdmp_arena *arena, psdmp_samples *out, psdm_error *error) {
+psdm_status psdmp_derive_samples_take(const psdm_robot *r, const psdm_params_options *o, psdmp_base_arena *arena, psdmp_derive_samples *out, psdm_error *error) {
   const psdm_derive_options assume = {.assume_count = o->assume_count, .assume = o->assume};
-  psdmp_restriction assumed;
+  psdmp_derive_restriction assumed;
   sampler s = {0};
-  *out = (psdmp_samples){0};
-  psdm_status status = psdmp_restriction_set(r, &assume, arena, &assumed, error);
+  *out = (psdmp_derive_samples){0};
+  psdm_status status = psdmp_derive_restriction_set(r, &assume, arena, &assumed, error);
   if (!status) status = start(&s, r, o, &assumed, arena, error);
   if (!status) status = take(&s, o, arena, out, error);
   psdm_work_free(s.work, arena->allocator);

@@ -7,7 +7,7 @@
 
 #include "derive/collect_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 enum { MOST_MONOMIALS = 4096 };
 
@@ -21,7 +21,7 @@ typedef struct poly {
 typedef struct substitution {
   const psdm_robot *robot;
   psdm_model *m;
-  psdmp_expansion *e;
+  psdmp_derive_expansion *e;
   poly *digit;           /* (bodies x 5) each digit of each tree joint */
   poly *product, *other; /* of the monomial at hand */
   poly *angle[2];        /* cosine and sine of the angle that is added */
@@ -87,7 +87,7 @@ static void drop_zeros(poly *p) {
 static psdm_status set_turn(substitution *s, int b, psdm_error *error) {
   const psdm_robot *r = s->robot;
   poly *sine = &s->digit[5 * b + 1], *cosine = &s->digit[5 * b + 2], *t = s->product, *u = s->other;
-  psdmp_pose start = psdmp_pose_rotation(2, r->c[b]);
+  psdmp_robot_pose start = psdmp_robot_pose_rotation(2, r->c[b]);
   sine->count = cosine->count = 0;
   add_monomial(sine, 0, start.R[3], &s->overflow);
   add_monomial(cosine, 0, start.R[0], &s->overflow);
@@ -95,7 +95,7 @@ static psdm_status set_turn(substitution *s, int b, psdm_error *error) {
     int j = r->g_col[g];
     double factor = r->g_val[g], whole = round(factor);
     if (s->m->prismatic[j] || fabs(factor - whole) > 1e-12 || fabs(whole) > 8)
-      return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
+      return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
                         "joint '%s' follows another with factor %g; a closed form needs whole factors of turning joints (up to 8)",
                         r->joint[r->body[b].index].name, factor);
     double sign = whole < 0 ? -1 : 1;
@@ -130,7 +130,7 @@ static psdm_status set_slide(substitution *s, int b, psdm_error *error) {
   for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++) {
     int j = r->g_col[g];
     if (!s->m->prismatic[j])
-      return psdmp_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "joint '%s' slides with a turning joint; a closed form in sines and cosines does not exist",
+      return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "joint '%s' slides with a turning joint; a closed form in sines and cosines does not exist",
                         r->joint[r->body[b].index].name);
     add_monomial(x, s->m->weight[j], r->g_val[g], &s->overflow);
   }
@@ -144,7 +144,7 @@ static psdm_status set_slide(substitution *s, int b, psdm_error *error) {
 typedef struct key {
   int first, second, torque, body;
   uint64_t code;
-  double row[PSDMP_STANDARD];
+  double row[PSDMP_ROBOT_STANDARD];
 } key;
 
 typedef struct keys {
@@ -167,13 +167,13 @@ static bool same(const key *a, const key *b) {
   return a->code == b->code && a->first == b->first && a->second == b->second && a->torque == b->torque && a->body == b->body;
 }
 
-static bool grow_keys(keys *t, psdmp_arena *arena) {
+static bool grow_keys(keys *t, psdmp_base_arena *arena) {
   long room = t->room ? 2 * t->room : 1024, slots = 4 * room;
   double need = (double)t->bytes + (double)room * (sizeof(key) + 4.0 * sizeof(long));
   t->beyond = need > (double)t->limit ? need : 0;
   if (t->beyond > 0) return false;
-  key *item = psdmp_arena_alloc(arena, (size_t)room * sizeof *item);
-  long *slot = psdmp_arena_alloc(arena, (size_t)slots * sizeof *slot);
+  key *item = psdmp_base_arena_alloc(arena, (size_t)room * sizeof *item);
+  long *slot = psdmp_base_arena_alloc(arena, (size_t)slots * sizeof *slot);
   if (!item || !slot) return false;
   if (t->count) memcpy(item, t->item, (size_t)t->count * sizeof *item);
   for (long i = 0; i < slots; i++) slot[i] = -1;
@@ -189,7 +189,7 @@ static bool grow_keys(keys *t, psdmp_arena *arena) {
 }
 
 /* the row of a key, made when it is new; NULL when memory is out */
-static double *row_of(keys *t, const key *k, psdmp_arena *arena) {
+static double *row_of(keys *t, const key *k, psdmp_base_arena *arena) {
   if (t->count == t->room && !grow_keys(t, arena)) return NULL;
   long at = (long)(hash(k) % (uint64_t)t->slots);
   for (; t->slot[at] >= 0; at = (at + 1) % t->slots)
@@ -233,7 +233,7 @@ static shares shares_of(const psdm_robot *r, int body) {
 }
 
 /* one record into every class and torque that it reaches */
-static bool spread(substitution *s, keys *t, const psdmp_term *term, const uint64_t *record, psdmp_arena *arena) {
+static bool spread(substitution *s, keys *t, const psdmp_derive_term *term, const uint64_t *record, psdmp_base_arena *arena) {
   shares first = shares_of(s->robot, term->first), second = shares_of(s->robot, term->second), torque = shares_of(s->robot, term->torque);
   for (int a = 0; a < first.count; a++)
     for (int b = 0; b < second.count; b++)
@@ -244,8 +244,8 @@ static bool spread(substitution *s, keys *t, const psdmp_term *term, const uint6
           key at = {.first = ordered ? x : y, .second = ordered ? y : x, .torque = torque.joint[i], .body = term->body, .code = s->product->code[k]};
           double *row = row_of(t, &at, arena), factor = term->scale * first.factor[a] * second.factor[b] * torque.factor[i] * s->product->value[k];
           if (!row) return false;
-          const double *value = psdmp_record_values(record);
-          for (unsigned left = psdmp_record_mask(record); left; left &= left - 1) row[__builtin_ctz(left)] += factor * *value++;
+          const double *value = psdmp_derive_record_values(record);
+          for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1) row[__builtin_ctz(left)] += factor * *value++;
         }
   return true;
 }
@@ -260,14 +260,14 @@ static int compare_keys(const void *a, const void *b) {
 }
 
 /* the accumulated rows as the expansion's new terms */
-static bool replace_terms(psdmp_expansion *e, const keys *t) {
+static bool replace_terms(psdmp_derive_expansion *e, const keys *t) {
   e->terms = 0;
   for (long i = 0; i < t->count;) {
     const key *k = &t->item[i];
-    psdmp_builder out = {.e = e};
+    psdmp_derive_builder out = {.e = e};
     for (; i < t->count && t->item[i].first == k->first && t->item[i].second == k->second && t->item[i].torque == k->torque && t->item[i].body == k->body; i++)
-      psdmp_append(&out, t->item[i].code, t->item[i].row);
-    psdmp_emit(e, &(psdmp_term){out.rows, k->first, k->second, k->torque, k->body, 1});
+      psdmp_derive_append(&out, t->item[i].code, t->item[i].row);
+    psdmp_derive_emit(e, &(psdmp_derive_term){out.rows, k->first, k->second, k->torque, k->body, 1});
   }
   return !e->pool.failed;
 }
@@ -281,7 +281,7 @@ static psdm_status set_radix(const psdm_robot *r, psdm_model *m, psdm_error *err
   for (int j = m->n - 1; j >= 0; j--) {
     int radix = m->prismatic[j] ? (int)degree[j] + 1 : 2 * (int)degree[j] + 3; /* one more while s s is being reduced */
     if (radix > 64 || weight > UINT64_MAX / 64 / (uint64_t)radix)
-      return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "too many joints follow each other for a closed form");
+      return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "too many joints follow each other for a closed form");
     m->radix[j] = radix;
     m->weight[j] = weight;
     weight *= (uint64_t)radix;
@@ -289,8 +289,8 @@ static psdm_status set_radix(const psdm_robot *r, psdm_model *m, psdm_error *err
   return PSDM_OK;
 }
 
-psdm_status psdmp_substitute(const psdm_robot *r, psdm_model *m, psdmp_expansion *e, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = m->arena.allocator};
+psdm_status psdmp_derive_substitute(const psdm_robot *r, psdm_model *m, psdmp_derive_expansion *e, psdm_error *error) {
+  psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   substitution s = {.robot = r, .m = m, .e = e};
   uint64_t tree_digit[PSDMP_DERIVE_JOINTS], weight = 1;
   for (int b = r->bodies - 1; b >= 0; b--, weight *= 5) tree_digit[b] = weight;
@@ -299,23 +299,23 @@ psdm_status psdmp_substitute(const psdm_robot *r, psdm_model *m, psdmp_expansion
   s.other = NEW(&scratch, 1, poly);
   s.angle[0] = NEW(&scratch, 1, poly);
   s.angle[1] = NEW(&scratch, 1, poly);
-  psdm_status status = s.digit && s.product && s.other && s.angle[0] && s.angle[1] ? set_radix(r, m, error) : psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  psdm_status status = s.digit && s.product && s.other && s.angle[0] && s.angle[1] ? set_radix(r, m, error) : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
   for (int b = 0; b < r->bodies && !status; b++) status = r->body[b].prismatic ? set_slide(&s, b, error) : set_turn(&s, b, error);
   keys t = {.bytes = e->pool.bytes, .limit = e->pool.limit};
   bool ok = true;
   for (int k = 0; k < e->terms && !status && ok; k++)
-    PSDMP_EACH(&e->term[k].rows, segment, record) {
+    PSDMP_DERIVE_EACH(&e->term[k].rows, segment, record) {
       expand_code(&s, record[0], tree_digit);
       ok = ok && spread(&s, &t, &e->term[k], record, &scratch);
     }
-  if (!status && s.overflow) status = psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "too many joints follow each other for a closed form");
+  if (!status && s.overflow) status = psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "too many joints follow each other for a closed form");
   if (!status && ok) {
     qsort(t.item, (size_t)t.count, sizeof *t.item, compare_keys);
     ok = replace_terms(e, &t);
   }
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   if (!status && e->pool.beyond) t.beyond = 1.01 * (double)e->pool.limit;
   if (!status && !ok) status = psdmp_derive_ask(r, t.beyond, e->pool.limit, error);
-  if (!status && !ok) status = psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  if (!status && !ok) status = psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
   return status;
 }

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 enum { RATIO = 9 }; /* in place of a degree */
 enum { FRESH = 3 }; /* derivations at lengths that no formula was made from */
@@ -32,14 +32,14 @@ typedef struct pair {
 
 typedef struct part {
   struct part *next;
-  psdmp_monomial monomial;
+  psdmp_derive_monomial monomial;
 } part;
 
 typedef struct study {
   const psdm_robot *robot;
   const psdm_model *model;
-  psdmp_restriction assumed;
-  psdmp_arena arena;      /* everything below */
+  psdmp_derive_restriction assumed;
+  psdmp_base_arena arena;      /* everything below */
   psdm_robot copy;
   bool sampled;           /* base parameters come from samples, not from the recursion */
   int S, active;          /* standard parameters, lengths that are not zero */
@@ -56,7 +56,7 @@ typedef struct study {
 } study;
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while finding formulas");
+  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while finding formulas");
 }
 
 /* ---- derivations at other lengths ---- */
@@ -72,8 +72,8 @@ static psdm_status derive_at(study *s, const double *x, psdm_model *m, psdm_erro
   }
   psdmp_robot_set_lengths(&s->copy, s->all);
   *m = (psdm_model){.arena = {.allocator = s->arena.allocator}, .standard = s->S};
-  return s->sampled ? psdmp_base_sampled(&s->copy, &s->assumed, 0, m, &info, error)
-                    : psdmp_base_recursion(&s->copy, psdmp_unit_length(reach), 0, m, &info, error);
+  return s->sampled ? psdmp_derive_base_sampled(&s->copy, &s->assumed, 0, m, &info, error)
+                    : psdmp_derive_base_recursion(&s->copy, psdmp_derive_unit_length(reach), 0, m, &info, error);
 }
 
 /* the coefficients as a vector over the pairs; what is no pair spoils its base parameter */
@@ -93,7 +93,7 @@ static psdm_status coefficients_at(study *s, const double *x, double *f, psdm_er
         s->worst[j] = INFINITY;
     }
   }
-  psdmp_arena_free(&m.arena);
+  psdmp_base_arena_free(&m.arena);
   return status;
 }
 
@@ -117,10 +117,10 @@ static psdm_status find_pairs(study *s, psdm_error *error) {
     for (int t = 0; t < m.base[j].terms; t++, p++) {
       int k = m.base[j].term[t].parameter;
       s->find[(long)j * s->S + k] = p;
-      s->pair[p] = (pair){.base = j, .parameter = k, .degree = psdmp_length_degree(s->robot, s->kept[j]) - psdmp_length_degree(s->robot, k)};
+      s->pair[p] = (pair){.base = j, .parameter = k, .degree = psdmp_derive_length_degree(s->robot, s->kept[j]) - psdmp_derive_length_degree(s->robot, k)};
     }
   }
-  psdmp_arena_free(&m.arena);
+  psdmp_base_arena_free(&m.arena);
   return status;
 }
 
@@ -136,7 +136,7 @@ static bool add_part(study *s, pair *p, int first, int second, double c) {
   if (fabs(c) < 1e-9) return true;
   part *made = NEW(&s->arena, 1, part);
   if (!made) return false;
-  made->monomial = (psdmp_monomial){first, second, -1, tidy(c)};
+  made->monomial = (psdmp_derive_monomial){first, second, -1, tidy(c)};
   if (p->last)
     p->last->next = made;
   else
@@ -162,7 +162,7 @@ static int exponent_of(double before, double after, double x) {
 
 /* c L_i L_k / L_u, where there is a divisor; nothing changes when the coefficient is anything else */
 static bool find_ratio(study *s, pair *p, double value, double *const *fi, int index) {
-  psdmp_monomial m = {-1, -1, -1, value};
+  psdmp_derive_monomial m = {-1, -1, -1, value};
   for (int i = 0; i < s->active; i++) {
     int exponent = exponent_of(value, fi[i][index], s->x[i]);
     if (exponent < -1 || exponent > 2 || (exponent < 0 && m.under >= 0) || (exponent > 0 && m.second >= 0)) return true;
@@ -175,7 +175,7 @@ static bool find_ratio(study *s, pair *p, double value, double *const *fi, int i
   if (m.under < 0) return true;
   m.c = 1;
   p->degree = RATIO;
-  if (!add_part(s, p, m.first, m.second, value / psdmp_monomial_value(&m, s->x))) return false;
+  if (!add_part(s, p, m.first, m.second, value / psdmp_derive_monomial_value(&m, s->x))) return false;
   if (p->last) p->last->monomial.under = m.under;
   return true;
 }
@@ -233,7 +233,7 @@ static double value_of(const pair *p, const double *x, double *size) {
   double sum = 0;
   *size = 0;
   for (const part *at = p->first; at; at = at->next) {
-    double value = psdmp_monomial_value(&at->monomial, x);
+    double value = psdmp_derive_monomial_value(&at->monomial, x);
     sum += value;
     *size += fabs(value);
   }
@@ -256,7 +256,7 @@ static psdm_status check_fresh(study *s, uint64_t *seed, psdm_error *error) {
   if (!f || !point || !largest) return no_memory(s->robot, error);
   for (int round = 0; round < FRESH; round++) {
     for (int i = 0; i < s->active; i++) {
-      double u = psdmp_sample(seed);
+      double u = psdmp_derive_sample(seed);
       point[i] = copysign(0.3 + 1.2 * fabs(u), u);
     }
     psdm_status status = coefficients_at(s, point, f, error);
@@ -272,7 +272,7 @@ static psdm_status check_fresh(study *s, uint64_t *seed, psdm_error *error) {
 
 /* the base parameter that the model calls j, among those at random lengths; -1 when its formula is another one there */
 static int twin_of(const study *s, int j, double tolerance, const double *x, double *row) {
-  const psdmp_base *base = &s->model->base[j];
+  const psdmp_model_base *base = &s->model->base[j];
   int twin = -1;
   for (int k = 0; k < s->l; k++)
     if (s->kept[k] == base->parameter) twin = k;
@@ -291,33 +291,33 @@ static int twin_of(const study *s, int j, double tolerance, const double *x, dou
 
 /* ---- the answer ---- */
 
-static psdmp_polynomial number(psdmp_arena *arena, double c) {
-  psdmp_polynomial p = {1, NEW(arena, 1, psdmp_monomial)};
-  if (p.monomial) *p.monomial = (psdmp_monomial){-1, -1, -1, c};
+static psdmp_derive_polynomial number(psdmp_base_arena *arena, double c) {
+  psdmp_derive_polynomial p = {1, NEW(arena, 1, psdmp_derive_monomial)};
+  if (p.monomial) *p.monomial = (psdmp_derive_monomial){-1, -1, -1, c};
   return p;
 }
 
 /* as the model has it */
-static bool numbers_formula(const study *s, int j, psdmp_arena *arena, psdmp_formula *out) {
-  const psdmp_base *base = &s->model->base[j];
+static bool numbers_formula(const study *s, int j, psdmp_base_arena *arena, psdmp_derive_formula *out) {
+  const psdmp_model_base *base = &s->model->base[j];
   out->terms = base->terms;
-  out->term = NEW(arena, base->terms, psdmp_symbolic_term);
+  out->term = NEW(arena, base->terms, psdmp_derive_symbolic_term);
   for (int t = 0; out->term && t < base->terms; t++) {
-    out->term[t] = (psdmp_symbolic_term){base->term[t].parameter, number(arena, base->term[t].coefficient)};
+    out->term[t] = (psdmp_derive_symbolic_term){base->term[t].parameter, number(arena, base->term[t].coefficient)};
     if (!out->term[t].coefficient.monomial) return false;
   }
   return out->term;
 }
 
-static bool copy_polynomial(const pair *p, psdmp_arena *arena, psdmp_polynomial *out) {
-  *out = (psdmp_polynomial){0, NEW(arena, p->parts, psdmp_monomial)};
+static bool copy_polynomial(const pair *p, psdmp_base_arena *arena, psdmp_derive_polynomial *out) {
+  *out = (psdmp_derive_polynomial){0, NEW(arena, p->parts, psdmp_derive_monomial)};
   for (const part *at = p->first; out->monomial && at; at = at->next) out->monomial[out->count++] = at->monomial;
   return out->monomial;
 }
 
-static bool symbols_formula(const study *s, int twin, psdmp_arena *arena, psdmp_formula *out) {
+static bool symbols_formula(const study *s, int twin, psdmp_base_arena *arena, psdmp_derive_formula *out) {
   out->holds = true;
-  out->term = NEW(arena, s->S, psdmp_symbolic_term);
+  out->term = NEW(arena, s->S, psdmp_derive_symbolic_term);
   if (!out->term) return false;
   for (int turn = 0; turn < 2; turn++) /* its own parameter first */
     for (int k = 0; k < s->S; k++) {
@@ -339,7 +339,7 @@ static bool number_lengths(const study *s, psdm_symbolic *out) {
     for (int j = 0; j < out->l; j++)
       for (int t = 0; t < out->formula[j].terms; t++)
         for (int m = 0; m < out->formula[j].term[t].coefficient.count; m++) {
-          psdmp_monomial *at = &out->formula[j].term[t].coefficient.monomial[m];
+          psdmp_derive_monomial *at = &out->formula[j].term[t].coefficient.monomial[m];
           int *index[3] = {&at->first, &at->second, &at->under};
           for (int i = 0; i < 3; i++) {
             if (*index[i] < 0) continue;
@@ -351,11 +351,11 @@ static bool number_lengths(const study *s, psdm_symbolic *out) {
         }
     for (int i = 0; i < s->active && !turn; i++) {
       if (!to[i]) continue;
-      const psdmp_length *length = &s->robot->length[s->length[i]];
+      const psdmp_robot_length *length = &s->robot->length[s->length[i]];
       char name[16];
       snprintf(name, sizeof name, "%c%d", length->kind, length->joint + 1);
       out->value[out->lengths] = length->value;
-      out->name[out->lengths] = psdmp_arena_text(&out->arena, name, strlen(name));
+      out->name[out->lengths] = psdmp_base_arena_text(&out->arena, name, strlen(name));
       if (!out->name[out->lengths]) return false;
       to[i] = out->lengths++;
     }
@@ -366,7 +366,7 @@ static bool number_lengths(const study *s, psdm_symbolic *out) {
 static bool answer(const study *s, psdm_symbolic *out) {
   double *x = NEW(&out->arena, s->active, double), *row = NEW(&out->arena, s->S, double);
   out->l = s->model->l;
-  out->formula = NEW(&out->arena, out->l, psdmp_formula);
+  out->formula = NEW(&out->arena, out->l, psdmp_derive_formula);
   if (!x || !row || !out->formula) return false;
   for (int i = 0; i < s->active; i++) x[i] = s->robot->length[s->length[i]].value;
   /* a wrong formula is wrong in its first digits. Derivations at aligned axes agree to 1e-15; axes that are parallel within a few
@@ -384,7 +384,7 @@ static bool answer(const study *s, psdm_symbolic *out) {
 
 static psdm_status bad_name(const char *text, const char *why, psdm_error *error) {
   char quoted[80];
-  return psdmp_fail(error, PSDM_E_PARSE, NULL, 0, 0, "name '%s': %s", psdmp_quote(text, strlen(text), quoted, sizeof quoted), why);
+  return psdmp_base_fail(error, PSDM_E_PARSE, NULL, 0, 0, "name '%s': %s", psdmp_base_quote(text, strlen(text), quoted, sizeof quoted), why);
 }
 
 static bool is_word(const char *text) {
@@ -413,7 +413,7 @@ static psdm_status rename_length(const psdm_robot *r, psdm_symbolic *out, const 
     else if (strcmp(out->name[i], to + 1) == 0) return bad_name(text, "this is the name of another length", error);
   }
   if (own < 0) return PSDM_OK;
-  out->name[own] = psdmp_arena_text(&out->arena, to + 1, strlen(to + 1));
+  out->name[own] = psdmp_base_arena_text(&out->arena, to + 1, strlen(to + 1));
   return out->name[own] ? PSDM_OK : no_memory(r, error);
 }
 
@@ -435,7 +435,7 @@ static psdm_status start(study *s, const psdm_symbolic_options *o, uint64_t *see
   const psdm_robot *r = s->robot;
   const psdm_derive_options assume = {.assume_count = o->assume_count, .assume = o->assume};
   double largest = 0;
-  psdm_status status = psdmp_restriction_set(r, &assume, &s->arena, &s->assumed, error);
+  psdm_status status = psdmp_derive_restriction_set(r, &assume, &s->arena, &s->assumed, error);
   if (status) return status;
   s->S = psdm_robot_parameter_count(r);
   s->sampled = s->assumed.B || r->coupled || !r->plain_drives;
@@ -447,7 +447,7 @@ static psdm_status start(study *s, const psdm_symbolic_options *o, uint64_t *see
   for (int k = 0; k < r->lengths; k++) largest = fmax(largest, fabs(r->length[k].value));
   for (int k = 0; k < r->lengths; k++)
     if (fabs(r->length[k].value) > 1e-13 * largest) s->length[s->active++] = k; /* the rest is rounding, so zero */
-  for (int i = 0; i < s->active; i++) s->x[i] = 0.25 + 0.5 * fabs(psdmp_sample(seed)); /* one unit up or down is not zero either */
+  for (int i = 0; i < s->active; i++) s->x[i] = 0.25 + 0.5 * fabs(psdmp_derive_sample(seed)); /* one unit up or down is not zero either */
   return PSDM_OK;
 }
 
@@ -457,10 +457,10 @@ psdm_status psdm_symbolic_derive(const psdm_robot *r, const psdm_model *model, c
   const psdm_symbolic_options *o = options ? options : &defaults;
   *out = NULL;
   if (r->bodies > PSDMP_DERIVE_JOINTS) /* derivations grow with the square of the lengths */
-    return psdmp_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; formulas in lengths are found for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; formulas in lengths are found for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
   psdm_status other = psdm_model_match(model, r, error);
   if (other) return other;
-  psdm_symbolic *made = psdmp_alloc(allocator, sizeof *made);
+  psdm_symbolic *made = psdmp_base_alloc(allocator, sizeof *made);
   if (!made) return no_memory(r, error);
   made->arena.allocator = allocator;
   made->model = model;
@@ -472,9 +472,9 @@ psdm_status psdm_symbolic_derive(const psdm_robot *r, const psdm_model *model, c
   if (!status) status = check_fresh(&s, &seed, error);
   if (!status && !answer(&s, made)) status = no_memory(r, error);
   if (!status) status = rename_lengths(r, made, o, error);
-  if (!status && !psdmp_symbolic_write(made)) status = no_memory(r, error);
+  if (!status && !psdmp_derive_symbolic_write(made)) status = no_memory(r, error);
   made->model = NULL;
-  psdmp_arena_free(&s.arena);
+  psdmp_base_arena_free(&s.arena);
   if (status)
     psdm_symbolic_free(made);
   else
@@ -485,8 +485,8 @@ psdm_status psdm_symbolic_derive(const psdm_robot *r, const psdm_model *model, c
 void psdm_symbolic_free(psdm_symbolic *s) {
   if (!s) return;
   const psdm_allocator *allocator = s->arena.allocator;
-  psdmp_arena_free(&s->arena);
-  psdmp_free(allocator, s);
+  psdmp_base_arena_free(&s->arena);
+  psdmp_base_free(allocator, s);
 }
 
 int psdm_symbolic_lengths(const psdm_symbolic *s) { return s->lengths; }
@@ -502,10 +502,10 @@ double psdm_symbolic_error(const psdm_symbolic *s) { return s->error; }
 int psdm_symbolic_terms(const psdm_symbolic *s, int j) { return j >= 0 && j < s->l ? s->formula[j].terms : 0; }
 
 double psdm_symbolic_term(const psdm_symbolic *s, int j, int term, const double *lengths, int *parameter) {
-  const psdmp_polynomial *p = &s->formula[j].term[term].coefficient;
+  const psdmp_derive_polynomial *p = &s->formula[j].term[term].coefficient;
   double sum = 0;
   *parameter = s->formula[j].term[term].parameter;
-  for (int i = 0; i < p->count; i++) sum += psdmp_monomial_value(&p->monomial[i], lengths);
+  for (int i = 0; i < p->count; i++) sum += psdmp_derive_monomial_value(&p->monomial[i], lengths);
   return sum;
 }
 

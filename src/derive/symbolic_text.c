@@ -8,7 +8,7 @@
 
 typedef struct writer {
   const psdm_symbolic *symbolic;
-  psdmp_arena *arena;
+  psdmp_base_arena *arena;
   bool latex, failed;
   char *text;
   size_t length, room;
@@ -19,7 +19,7 @@ static void put(writer *w, const char *text) {
   if (w->failed) return;
   if (w->length + add + 1 > w->room) {
     size_t room = 2 * (w->length + add + 1) + 128;
-    char *bigger = psdmp_arena_alloc(w->arena, room);
+    char *bigger = psdmp_base_arena_alloc(w->arena, room);
     if (!bigger) {
       w->failed = true;
       return;
@@ -36,7 +36,7 @@ static void put(writer *w, const char *text) {
 static void put_number(writer *w, double x) {
   char text[32];
   double scale = pow(10, 11 - floor(log10(x)));
-  psdmp_format_short(isfinite(scale) && scale < 1e22 ? round(x * scale) / scale : x, text);
+  psdmp_base_format_short(isfinite(scale) && scale < 1e22 ? round(x * scale) / scale : x, text);
   put(w, text);
 }
 
@@ -60,7 +60,7 @@ static void put_name(writer *w, const char *name) {
 
 static const char *times(const writer *w) { return w->latex ? "\\," : "*"; }
 
-static void put_lengths(writer *w, const psdmp_monomial *m) {
+static void put_lengths(writer *w, const psdmp_derive_monomial *m) {
   const char *const *name = w->symbolic->name;
   if (m->first < 0) {
     put(w, "1");
@@ -76,7 +76,7 @@ static void put_lengths(writer *w, const psdmp_monomial *m) {
 }
 
 /* |c| L_i L_k, or a quotient; returns whether anything was written */
-static bool put_monomial(writer *w, const psdmp_monomial *m) {
+static bool put_monomial(writer *w, const psdmp_derive_monomial *m) {
   bool any = fabs(fabs(m->c) - 1) > 1e-12, over = m->under >= 0;
   if (any) put_number(w, fabs(m->c));
   if (m->first < 0 && !over) return any;
@@ -90,20 +90,20 @@ static bool put_monomial(writer *w, const psdmp_monomial *m) {
 }
 
 /* a sign that all parts share stands before the coefficient */
-static bool is_negative(const psdmp_polynomial *p) {
+static bool is_negative(const psdmp_derive_polynomial *p) {
   for (int i = 0; i < p->count; i++)
     if (p->monomial[i].c > 0) return false;
   return true;
 }
 
 /* the coefficient without that sign, positive parts first; returns whether anything was written */
-static bool put_coefficient(writer *w, const psdmp_polynomial *p) {
+static bool put_coefficient(writer *w, const psdmp_derive_polynomial *p) {
   bool shared = is_negative(p), begun = false;
   if (p->count == 1) return put_monomial(w, p->monomial);
   put(w, "(");
   for (int turn = 0; turn < 2; turn++)
     for (int i = 0; i < p->count; i++) {
-      const psdmp_monomial *m = &p->monomial[i];
+      const psdmp_derive_monomial *m = &p->monomial[i];
       bool minus = m->c < 0 && !shared;
       if (minus != (turn == 1)) continue;
       if (begun) put(w, minus ? " - " : " + ");
@@ -115,22 +115,22 @@ static bool put_coefficient(writer *w, const psdmp_polynomial *p) {
 }
 
 /* of its lengths above the line; formulas list terms by it */
-static int degree_of(const psdmp_polynomial *p) { return (p->monomial->first >= 0) + (p->monomial->second >= 0); }
+static int degree_of(const psdmp_derive_polynomial *p) { return (p->monomial->first >= 0) + (p->monomial->second >= 0); }
 
-static bool is_one(const psdmp_polynomial *p) { return degree_of(p) == 0 && p->monomial->under < 0 && fabs(fabs(p->monomial->c) - 1) <= 1e-12; }
+static bool is_one(const psdmp_derive_polynomial *p) { return degree_of(p) == 0 && p->monomial->under < 0 && fabs(fabs(p->monomial->c) - 1) <= 1e-12; }
 
-static bool equal(const psdmp_polynomial *a, const psdmp_polynomial *b) {
+static bool equal(const psdmp_derive_polynomial *a, const psdmp_derive_polynomial *b) {
   if (a->count != b->count) return false;
   for (int i = 0; i < a->count; i++) {
-    const psdmp_monomial *x = &a->monomial[i], *y = &b->monomial[i];
+    const psdmp_derive_monomial *x = &a->monomial[i], *y = &b->monomial[i];
     if (x->first != y->first || x->second != y->second || x->under != y->under || fabs(x->c - y->c) > 1e-11 * fabs(x->c)) return false;
   }
   return true;
 }
 
 /* term t and the later ones with the same coefficient, as one product */
-static void put_group(writer *w, const psdmp_formula *f, int t, bool *done) {
-  const psdmp_polynomial *p = &f->term[t].coefficient;
+static void put_group(writer *w, const psdmp_derive_formula *f, int t, bool *done) {
+  const psdmp_derive_polynomial *p = &f->term[t].coefficient;
   bool negative = is_negative(p), alone = is_one(p);
   int members = 0;
   for (int k = t; k < f->terms; k++) members += k == t || (!alone && !done[k] && equal(p, &f->term[k].coefficient));
@@ -147,16 +147,16 @@ static void put_group(writer *w, const psdmp_formula *f, int t, bool *done) {
 }
 
 /* its own parameter, then plain sums, then lengths, then areas */
-static void put_formula(writer *w, const psdmp_formula *f, bool *done) {
+static void put_formula(writer *w, const psdmp_derive_formula *f, bool *done) {
   memset(done, 0, (size_t)f->terms * sizeof *done);
-  put_group(w, &(psdmp_formula){.terms = 1, .term = f->term}, 0, done);
+  put_group(w, &(psdmp_derive_formula){.terms = 1, .term = f->term}, 0, done);
   for (int degree = 0; degree <= 2; degree++)
     for (int t = 1; t < f->terms; t++)
       if (!done[t] && degree_of(&f->term[t].coefficient) == degree) put_group(w, f, t, done);
 }
 
-bool psdmp_symbolic_write(psdm_symbolic *s) {
-  bool *done = psdmp_arena_alloc(&s->arena, (size_t)s->model->standard * sizeof *done);
+bool psdmp_derive_symbolic_write(psdm_symbolic *s) {
+  bool *done = psdmp_base_arena_alloc(&s->arena, (size_t)s->model->standard * sizeof *done);
   if (!done) return false;
   for (int j = 0; j < s->l; j++)
     for (int style = 0; style < 2; style++) {

@@ -1,15 +1,15 @@
 /* border_priv.h: what a library that MemorySanitizer does not see into has written for us. Nothing in any other build. */
-#ifndef PSDMP_BORDER_H
-#define PSDMP_BORDER_H
+#ifndef PSDMP_DOCUMENT_BORDER_H
+#define PSDMP_DOCUMENT_BORDER_H
 
 #ifdef __has_feature
 #if __has_feature(memory_sanitizer)
 #include <sanitizer/msan_interface.h>
-#define PSDMP_WRITTEN(at, bytes) __msan_unpoison(at, bytes)
+#define PSDMP_DOCUMENT_WRITTEN(at, bytes) __msan_unpoison(at, bytes)
 #endif
 #endif
-#ifndef PSDMP_WRITTEN
-#define PSDMP_WRITTEN(at, bytes) ((void)(at), (void)(bytes))
+#ifndef PSDMP_DOCUMENT_WRITTEN
+#define PSDMP_DOCUMENT_WRITTEN(at, bytes) ((void)(at), (void)(bytes))
 #endif
 
 #endif

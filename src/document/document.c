@@ -7,36 +7,36 @@
 
 #include "document/border_priv.h"
 
-/* everything one parse needs; the stack of open containers is bounded by PSDMP_DOC_DEPTH */
+/* everything one parse needs; the stack of open containers is bounded by PSDMP_DOCUMENT_DOC_DEPTH */
 typedef struct doc_state {
   const char *file;
-  psdmp_arena *arena;
+  psdmp_base_arena *arena;
   psdm_error *error;
   int nodes, depth;
   struct open {
-    psdmp_node *node;   /* the list or map */
-    psdmp_node *last;   /* its last child */
+    psdmp_document_node *node;   /* the list or map */
+    psdmp_document_node *last;   /* its last child */
     const char *key;    /* map: a key that waits for its value */
     int line, column;   /* of that key */
-  } stack[PSDMP_DOC_DEPTH];
-  psdmp_node *root;
+  } stack[PSDMP_DOCUMENT_DOC_DEPTH];
+  psdmp_document_node *root;
 } doc_state;
 
 static int mark_line(const yaml_mark_t *mark) { return mark->line < INT_MAX ? (int)mark->line + 1 : INT_MAX; }
 static int mark_column(const yaml_mark_t *mark) { return mark->column < INT_MAX ? (int)mark->column + 1 : INT_MAX; }
 
 static psdm_status fail_at(doc_state *s, psdm_status status, const yaml_mark_t *mark, const char *what) {
-  return psdmp_fail(s->error, status, s->file, mark_line(mark), mark_column(mark), "%s", what);
+  return psdmp_base_fail(s->error, status, s->file, mark_line(mark), mark_column(mark), "%s", what);
 }
 
 /* hangs a node under the innermost open container */
-static psdm_status place(doc_state *s, psdmp_node *node) {
+static psdm_status place(doc_state *s, psdmp_document_node *node) {
   if (!s->depth) {
     s->root = node;
     return PSDM_OK;
   }
   struct open *top = &s->stack[s->depth - 1];
-  if (top->node->kind == PSDMP_MAP) {
+  if (top->node->kind == PSDMP_DOCUMENT_MAP) {
     node->key = top->key;
     node->key_line = top->line;
     node->key_column = top->column;
@@ -51,8 +51,8 @@ static psdm_status place(doc_state *s, psdmp_node *node) {
   return PSDM_OK;
 }
 
-static psdmp_node *new_node(doc_state *s, const yaml_event_t *event, psdmp_kind kind) {
-  psdmp_node *node = psdmp_arena_alloc(s->arena, sizeof *node);
+static psdmp_document_node *new_node(doc_state *s, const yaml_event_t *event, psdmp_document_kind kind) {
+  psdmp_document_node *node = psdmp_base_arena_alloc(s->arena, sizeof *node);
   if (!node) return NULL;
   node->kind = kind;
   node->line = mark_line(&event->start_mark);
@@ -61,14 +61,14 @@ static psdmp_node *new_node(doc_state *s, const yaml_event_t *event, psdmp_kind 
 }
 
 static bool awaits_key(const doc_state *s) {
-  return s->depth && s->stack[s->depth - 1].node->kind == PSDMP_MAP && !s->stack[s->depth - 1].key;
+  return s->depth && s->stack[s->depth - 1].node->kind == PSDMP_DOCUMENT_MAP && !s->stack[s->depth - 1].key;
 }
 
 static psdm_status take_scalar(doc_state *s, const yaml_event_t *event) {
   const char *value = (const char *)event->data.scalar.value;
   size_t length = event->data.scalar.length;
   if (memchr(value, 0, length)) return fail_at(s, PSDM_E_PARSE, &event->start_mark, "a NUL character inside a value");
-  char *text = psdmp_arena_text(s->arena, value, length);
+  char *text = psdmp_base_arena_text(s->arena, value, length);
   if (!text) return fail_at(s, PSDM_E_MEMORY, &event->start_mark, "out of memory");
   if (awaits_key(s)) {
     struct open *top = &s->stack[s->depth - 1];
@@ -77,7 +77,7 @@ static psdm_status take_scalar(doc_state *s, const yaml_event_t *event) {
     top->column = mark_column(&event->start_mark);
     return PSDM_OK;
   }
-  psdmp_node *node = new_node(s, event, PSDMP_SCALAR);
+  psdmp_document_node *node = new_node(s, event, PSDMP_DOCUMENT_SCALAR);
   if (!node) return fail_at(s, PSDM_E_MEMORY, &event->start_mark, "out of memory");
   node->text = text;
   node->length = length;
@@ -85,10 +85,10 @@ static psdm_status take_scalar(doc_state *s, const yaml_event_t *event) {
   return place(s, node);
 }
 
-static psdm_status open_container(doc_state *s, const yaml_event_t *event, psdmp_kind kind) {
+static psdm_status open_container(doc_state *s, const yaml_event_t *event, psdmp_document_kind kind) {
   if (awaits_key(s)) return fail_at(s, PSDM_E_PARSE, &event->start_mark, "a key must be plain text");
-  if (s->depth == PSDMP_DOC_DEPTH) return fail_at(s, PSDM_E_LIMIT, &event->start_mark, "nested deeper than 32 levels");
-  psdmp_node *node = new_node(s, event, kind);
+  if (s->depth == PSDMP_DOCUMENT_DOC_DEPTH) return fail_at(s, PSDM_E_LIMIT, &event->start_mark, "nested deeper than 32 levels");
+  psdmp_document_node *node = new_node(s, event, kind);
   if (!node) return fail_at(s, PSDM_E_MEMORY, &event->start_mark, "out of memory");
   psdm_status status = place(s, node);
   s->stack[s->depth++] = (struct open){.node = node};
@@ -104,7 +104,7 @@ static psdm_status refuse_anchor(doc_state *s, const yaml_event_t *event, const 
 
 static psdm_status take_event(doc_state *s, const yaml_event_t *event, int *documents) {
   psdm_status status = PSDM_OK;
-  if (++s->nodes > PSDMP_DOC_NODES) return fail_at(s, PSDM_E_LIMIT, &event->start_mark, "more than 524288 values");
+  if (++s->nodes > PSDMP_DOCUMENT_DOC_NODES) return fail_at(s, PSDM_E_LIMIT, &event->start_mark, "more than 524288 values");
   switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
       if ((*documents)++) return fail_at(s, PSDM_E_PARSE, &event->start_mark, "a second document; one robot per file");
@@ -116,10 +116,10 @@ static psdm_status take_event(doc_state *s, const yaml_event_t *event, int *docu
       return status ? status : take_scalar(s, event);
     case YAML_SEQUENCE_START_EVENT:
       status = refuse_anchor(s, event, event->data.sequence_start.anchor, event->data.sequence_start.tag);
-      return status ? status : open_container(s, event, PSDMP_LIST);
+      return status ? status : open_container(s, event, PSDMP_DOCUMENT_LIST);
     case YAML_MAPPING_START_EVENT:
       status = refuse_anchor(s, event, event->data.mapping_start.anchor, event->data.mapping_start.tag);
-      return status ? status : open_container(s, event, PSDMP_MAP);
+      return status ? status : open_container(s, event, PSDMP_DOCUMENT_MAP);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
       s->depth--;
@@ -140,14 +140,14 @@ static void locate(const char *text, size_t offset, int *line, int *column) {
 
 static psdm_status fail_yaml(doc_state *s, const yaml_parser_t *parser, const char *input, size_t length) {
   if (parser->error == YAML_MEMORY_ERROR)
-    return psdmp_fail(s->error, PSDM_E_MEMORY, s->file, 0, 0, "out of memory while reading YAML");
+    return psdmp_base_fail(s->error, PSDM_E_MEMORY, s->file, 0, 0, "out of memory while reading YAML");
   char problem[120];
   const char *text = parser->problem ? parser->problem : "not YAML";
-  psdmp_quote(text, strlen(text), problem, sizeof problem);
+  psdmp_base_quote(text, strlen(text), problem, sizeof problem);
   int line = mark_line(&parser->problem_mark), column = mark_column(&parser->problem_mark);
   /* a byte that cannot be decoded has an offset only */
   if (parser->error == YAML_READER_ERROR) locate(input, parser->problem_offset < length ? parser->problem_offset : length, &line, &column);
-  return psdmp_fail(s->error, PSDM_E_PARSE, s->file, line, column, "malformed YAML: %s", problem);
+  return psdmp_base_fail(s->error, PSDM_E_PARSE, s->file, line, column, "malformed YAML: %s", problem);
 }
 
 /* NUL bytes end C strings early, so they are found before anything else looks at the text */
@@ -156,39 +156,39 @@ static psdm_status refuse_nul(const char *text, size_t length, const char *file,
   if (!nul) return PSDM_OK;
   int line, column;
   locate(text, (size_t)(nul - text), &line, &column);
-  return psdmp_fail(error, PSDM_E_PARSE, file, line, column, "a NUL byte; this is not a text file");
+  return psdmp_base_fail(error, PSDM_E_PARSE, file, line, column, "a NUL byte; this is not a text file");
 }
 
-psdm_status psdmp_doc_parse(const char *text, size_t length, const char *file, psdmp_arena *arena, psdmp_node **root,
+psdm_status psdmp_document_parse(const char *text, size_t length, const char *file, psdmp_base_arena *arena, psdmp_document_node **root,
                             psdm_error *error) {
   *root = NULL;
-  if (length > PSDMP_DOC_BYTES)
-    return psdmp_fail(error, PSDM_E_LIMIT, file, 0, 0, "%zu bytes; at most %d are read", length, PSDMP_DOC_BYTES);
+  if (length > PSDMP_DOCUMENT_DOC_BYTES)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%zu bytes; at most %d are read", length, PSDMP_DOCUMENT_DOC_BYTES);
   psdm_status status = refuse_nul(text, length, file, error);
   if (status) return status;
 
   yaml_parser_t parser;
   if (!yaml_parser_initialize(&parser))
-    return psdmp_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory while reading YAML");
+    return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory while reading YAML");
   yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
   doc_state state = {.file = file, .arena = arena, .error = error};
   int documents = 0;
   for (bool more = true; more && !status;) {
     yaml_event_t event;
     int parsed = yaml_parser_parse(&parser, &event);
-    PSDMP_WRITTEN(&parser, sizeof parser);
-    PSDMP_WRITTEN(&event, sizeof event);
+    PSDMP_DOCUMENT_WRITTEN(&parser, sizeof parser);
+    PSDMP_DOCUMENT_WRITTEN(&event, sizeof event);
     if (!parsed) {
       status = fail_yaml(&state, &parser, text, length);
       break;
     }
-    if (event.type == YAML_SCALAR_EVENT) PSDMP_WRITTEN(event.data.scalar.value, event.data.scalar.length + 1);
+    if (event.type == YAML_SCALAR_EVENT) PSDMP_DOCUMENT_WRITTEN(event.data.scalar.value, event.data.scalar.length + 1);
     more = event.type != YAML_STREAM_END_EVENT;
     status = take_event(&state, &event, &documents);
     yaml_event_delete(&event);
   }
   yaml_parser_delete(&parser);
-  if (!status && !state.root) status = psdmp_fail(error, PSDM_E_PARSE, file, 1, 1, "the file is empty");
+  if (!status && !state.root) status = psdmp_base_fail(error, PSDM_E_PARSE, file, 1, 1, "the file is empty");
   if (!status) *root = state.root;
   return status;
 }

@@ -4,35 +4,35 @@
 
 #include "emit/emit.h"
 
-void psdmp_emit_cuda_prototypes(psdmp_writer *e);                              /* in PREFIX.h */
-psdm_status psdmp_emit_cuda_device(psdmp_writer *e, psdmp_arena *arena);       /* PREFIX.cuh */
-psdm_status psdmp_emit_cuda_kernels(psdmp_writer *e, psdmp_arena *arena);      /* PREFIX.cu */
-void psdmp_emit_cuda_makefile(psdmp_writer *e);
-void psdmp_emit_cuda_cmake(psdmp_writer *e);                                   /* CMakeLists.txt */
-void psdmp_emit_cuda_python(psdmp_writer *e);                                  /* PREFIX_cuda.py */
+void psdmp_emit_cuda_prototypes(psdmp_emit_writer *e);                              /* in PREFIX.h */
+psdm_status psdmp_emit_cuda_device(psdmp_emit_writer *e, psdmp_base_arena *arena);       /* PREFIX.cuh */
+psdm_status psdmp_emit_cuda_kernels(psdmp_emit_writer *e, psdmp_base_arena *arena);      /* PREFIX.cu */
+void psdmp_emit_cuda_makefile(psdmp_emit_writer *e);
+void psdmp_emit_cuda_cmake(psdmp_emit_writer *e);                                   /* CMakeLists.txt */
+void psdmp_emit_cuda_python(psdmp_emit_writer *e);                                  /* PREFIX_cuda.py */
 
 /* ---- emit_cuda_order.c ---- */
 
 /* How a function, or a stage of it, is written. */
-typedef struct psdmp_layout {
-  psdmp_program program;
-  bool columns; /* its outputs are one result, in the order of psdmp_layout_place */
+typedef struct psdmp_emit_layout {
+  psdmp_codegen_program program;
+  bool columns; /* its outputs are one result, in the order of psdmp_emit_layout_place */
   long live;    /* most values at a time, arguments included */
-} psdmp_layout;
+} psdmp_emit_layout;
 
 /* Output at of matrices by columns, the last column first: which matrix, and its place there. p: rows by joints, result[0] the first matrix. */
-int psdmp_layout_place(const psdmp_writer *e, const psdmp_program *p, int at, int *index);
+int psdmp_emit_layout_place(const psdmp_emit_writer *e, const psdmp_codegen_program *p, int at, int *index);
 
 /* One function in as many stages as the registers want, 1 or 2. */
-typedef struct psdmp_stages {
+typedef struct psdmp_emit_stages {
   psdm_code_function function;
   int count;
-  psdmp_program part[2];
-  psdmp_layout layout[2];
+  psdmp_codegen_program part[2];
+  psdmp_emit_layout layout[2];
   long live;
   bool shared; /* registers and shared memory hold all values together */
-} psdmp_stages;
+} psdmp_emit_stages;
 
-psdm_status psdmp_stages_set(const psdmp_writer *e, const psdmp_program *p, psdmp_arena *arena, psdmp_stages *stages);
+psdm_status psdmp_emit_stages_set(const psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena, psdmp_emit_stages *stages);
 
 #endif

@@ -30,7 +30,7 @@ static const char rules[] =
     "clean:\n\trm -f $(NAME).o $(NAME)_cuda.o $(NAME)_loops.o $(NAME)_selftest.o lib$(NAME)_cuda.so lib$(NAME)_loops.so $(NAME)_selftest $(NAME)_selftest_loops\n\n"
     ".PHONY: all check check-loops registers clean\n";
 
-void psdmp_emit_cuda_makefile(psdmp_writer *e) {
+void psdmp_emit_cuda_makefile(psdmp_emit_writer *e) {
   psdm_output *out = e->out;
   psdm_output_print(out, "# %s: make (lib%s_cuda.so), make check (the self-test, on a GPU where there is one), make registers (what each kernel takes),\n"
                          "# make check-loops (the self-test of the same code as loops on the processor: no CUDA needed).\n"
@@ -41,7 +41,7 @@ void psdmp_emit_cuda_makefile(psdmp_writer *e) {
   psdm_output_text(out, rules);
 }
 
-void psdmp_emit_cuda_cmake(psdmp_writer *e) {
+void psdmp_emit_cuda_cmake(psdmp_emit_writer *e) {
   psdm_output *out = e->out;
   psdm_output_print(out, "# add_subdirectory(...), then target_link_libraries(yours PRIVATE %s::cuda), or %s::plain for the plain C functions alone.\n"
                          "# CMAKE_CUDA_ARCHITECTURES says for which GPUs; without it, for the one that is here. Where no CUDA compiler is found there is no %s::cuda.\n",

@@ -153,35 +153,35 @@ static const char call[] =
 
 /* ---- the functions ---- */
 
-static void emit_docstring(psdmp_writer *e, const psdmp_program *p) {
+static void emit_docstring(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   psdm_output_print(e->out, "    \"\"\"%s, of many states.\n\n", psdm_code_function_help(p->function));
-  for (int b = 0; b < PSDMP_IN_COUNT; b++) {
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b]) continue;
-    bool shared = psdmp_block_shared((psdmp_block)b);
-    psdm_output_print(e->out, shared ? "    %s: %d numbers, one for all states\n" : "    %s: (%d, count)\n", psdmp_block_names[b], p->length[b]);
+    bool shared = psdmp_emit_block_shared((psdmp_codegen_block)b);
+    psdm_output_print(e->out, shared ? "    %s: %d numbers, one for all states\n" : "    %s: (%d, count)\n", psdmp_emit_block_names[b], p->length[b]);
   }
   for (int r = 0; r < p->results; r++) psdm_output_print(e->out, "    result %s: (%d, count)\n", p->result[r].name, p->result[r].count);
   psdm_output_text(e->out, "    \"\"\"\n");
 }
 
-static void emit_python_function(psdmp_writer *e, const psdmp_program *p) {
+static void emit_python_function(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   psdm_output_print(e->out, "def %s(", p->name);
-  for (int b = 0; b < PSDMP_IN_COUNT; b++)
-    if (p->length[b]) psdm_output_print(e->out, "%s, ", psdmp_block_names[b]);
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
+    if (p->length[b]) psdm_output_print(e->out, "%s, ", psdmp_emit_block_names[b]);
   psdm_output_text(e->out, "out=None, stream=None):\n");
   emit_docstring(e, p);
-  psdmp_say(e, "    return _call(lambda *a: _library.@%s_batch_cuda(*a), [", p->name);
+  psdmp_emit_say(e, "    return _call(lambda *a: _library.@%s_batch_cuda(*a), [", p->name);
   const char *between = "";
-  for (int b = 0; b < PSDMP_IN_COUNT; b++) {
-    if (!p->length[b] || !psdmp_block_shared((psdmp_block)b)) continue;
-    psdm_output_print(e->out, "%s_shared(\"%s\", %s, %d)", between, psdmp_block_names[b], psdmp_block_names[b], p->length[b]);
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
+    if (!p->length[b] || !psdmp_emit_block_shared((psdmp_codegen_block)b)) continue;
+    psdm_output_print(e->out, "%s_shared(\"%s\", %s, %d)", between, psdmp_emit_block_names[b], psdmp_emit_block_names[b], p->length[b]);
     between = ", ";
   }
   psdm_output_text(e->out, "], [");
   between = "";
-  for (int b = 0; b < PSDMP_IN_COUNT; b++) {
-    if (!p->length[b] || psdmp_block_shared((psdmp_block)b)) continue;
-    psdm_output_print(e->out, "%s(\"%s\", %d, %s)", between, psdmp_block_names[b], p->length[b], psdmp_block_names[b]);
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
+    if (!p->length[b] || psdmp_emit_block_shared((psdmp_codegen_block)b)) continue;
+    psdm_output_print(e->out, "%s(\"%s\", %d, %s)", between, psdmp_emit_block_names[b], p->length[b], psdmp_emit_block_names[b]);
     between = ", ";
   }
   psdm_output_text(e->out, "],\n                 [");
@@ -189,12 +189,12 @@ static void emit_python_function(psdmp_writer *e, const psdmp_program *p) {
   psdm_output_text(e->out, "], out, stream)\n\n\n");
 }
 
-void psdmp_emit_cuda_python(psdmp_writer *e) {
+void psdmp_emit_cuda_python(psdmp_emit_writer *e) {
   const psdm_code *code = e->code;
   psdm_output_print(e->out, "\"\"\"The functions of %s.h for arrays on a GPU: torch, cupy, or anything with __dlpack__ or __cuda_array_interface__.\n\n", e->prefix);
   psdm_output_print(e->out, "    import torch, %s_cuda\n    tau = %s_cuda.%s(", e->prefix, e->prefix, code->program[0].name);
-  for (int b = 0, some = 0; b < PSDMP_IN_COUNT; b++)
-    if (code->program[0].length[b]) psdm_output_print(e->out, "%s%s", some++ ? ", " : "", psdmp_block_names[b]);
+  for (int b = 0, some = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
+    if (code->program[0].length[b]) psdm_output_print(e->out, "%s%s", some++ ? ", " : "", psdmp_emit_block_names[b]);
   psdm_output_text(e->out, ")\n\n"
                            "Arrays have the shape (numbers, count): number k of state i at [k, i]. Nothing is copied, nothing is waited for: the work is queued on\n"
                            "stream (a number, a torch or cupy stream; None: the current one of the arrays' library). Results come as arrays of the same\n"
@@ -202,8 +202,8 @@ void psdmp_emit_cuda_python(psdmp_writer *e) {
   psdm_output_text(e->out, imports);
   psdm_output_print(e->out, "N = %d\nREAL = ctypes.c_%s\nNAMES = {ctypes.c_float: \"float\", ctypes.c_double: \"double\"}\n_library = None\n\n\n", code->robot->n, e->real);
   psdm_output_print(e->out, load, e->upper, e->prefix, e->upper, e->prefix);
-  psdmp_say(e, "    _library.@cuda_text.restype = ctypes.c_char_p\n\n\n");
-  psdmp_say(e, "def _device():\n    return _library.@cuda_device()\n\n\ndef _use(device):\n    _library.@cuda_use(ctypes.c_int(device))\n\n\n"
+  psdmp_emit_say(e, "    _library.@cuda_text.restype = ctypes.c_char_p\n\n\n");
+  psdmp_emit_say(e, "def _device():\n    return _library.@cuda_device()\n\n\ndef _use(device):\n    _library.@cuda_use(ctypes.c_int(device))\n\n\n"
                "def _text(code):\n    return _library.@cuda_text(ctypes.c_int(code)).decode()\n\n\n");
   psdm_output_text(e->out, views);
   psdm_output_text(e->out, dlpack);

@@ -13,11 +13,11 @@ enum { LONGEST_EXPRESSION = 10 }; /* operations in one statement: a line that ca
 
 /* ---- words ---- */
 
-void psdmp_say(psdmp_writer *e, const char *format, ...) {
+void psdmp_emit_say(psdmp_emit_writer *e, const char *format, ...) {
   char text[1024], piece[2] = "";
   va_list args;
   va_start(args, format);
-  int length = psdmp_vprint(text, sizeof text, format, args);
+  int length = psdmp_base_vprint(text, sizeof text, format, args);
   va_end(args);
   if (length < 0 || (size_t)length >= sizeof text) {
     psdm_output_print(e->out, "%1025s", ""); /* fails the output: cut text must not pass for whole */
@@ -36,22 +36,22 @@ void psdmp_say(psdmp_writer *e, const char *format, ...) {
 static void single_digits(float value, char *buf) {
   for (int digits = 1; digits <= 9; digits++) {
     double back;
-    int length = psdmp_print(buf, 32, "%.*g", digits, (double)value);
-    if (psdmp_parse_number(buf, (size_t)length, &back) && (float)back == value) return;
+    int length = psdmp_base_print(buf, 32, "%.*g", digits, (double)value);
+    if (psdmp_base_parse_number(buf, (size_t)length, &back) && (float)back == value) return;
   }
 }
 
-char *psdmp_literal(const psdmp_writer *e, double value, char buf[40]) {
+char *psdmp_emit_literal(const psdmp_emit_writer *e, double value, char buf[40]) {
   if (e->single)
     single_digits((float)value, buf);
   else
-    psdmp_format_short(value, buf);
+    psdmp_base_format_short(value, buf);
   if (!strpbrk(buf, ".en")) strcat(buf, ".0");
   if (e->single) strcat(buf, "f");
   return buf;
 }
 
-void psdmp_comment_text(psdmp_writer *e, const char *text) {
+void psdmp_emit_comment_text(psdmp_emit_writer *e, const char *text) {
   for (const char *c = text; *c; c++) {
     char piece[2] = {(unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7F ? '?' : *c, '\0'};
     /* ends and begins of comments, lines that go on, trigraphs */
@@ -62,25 +62,25 @@ void psdmp_comment_text(psdmp_writer *e, const char *text) {
 
 /* ---- the banner ---- */
 
-static void emit_costs(psdmp_writer *e) {
+static void emit_costs(psdmp_emit_writer *e) {
   psdm_output_text(e->out, " *\n *   function          method        mult      add    div  sqrt  sin+cos  depth\n");
   for (int k = 0; k < e->code->programs; k++) {
-    const psdmp_program *p = &e->code->program[k];
+    const psdmp_codegen_program *p = &e->code->program[k];
     psdm_output_print(e->out, " *   %-17s %-10s %7ld  %7ld  %5ld %5ld  %7ld  %5ld\n", p->name, p->method, p->cost.mult, p->cost.add, p->cost.div,
                       p->cost.sqrt, p->cost.sincos, p->cost.depth);
   }
 }
 
-void psdmp_emit_banner(psdmp_writer *e, const char *what) {
+void psdmp_emit_banner(psdmp_emit_writer *e, const char *what) {
   psdm_output_print(e->out, "/* %s\n *\n * Robot: ", what);
-  psdmp_comment_text(e, psdm_robot_name(e->code->robot));
+  psdmp_emit_comment_text(e, psdm_robot_name(e->code->robot));
   uint64_t hash = 0;
-  char text[PSDMP_FINGERPRINT];
-  if (psdmp_robot_description(e->code->robot, e->code->arena.allocator, &hash)) psdmp_output_fail(e->out, ENOMEM);
-  psdm_output_print(e->out, "; hash of its description: %s\n", psdmp_fingerprint_text(hash, text));
+  char text[PSDMP_ROBOT_FINGERPRINT];
+  if (psdmp_robot_description(e->code->robot, e->code->arena.allocator, &hash)) psdmp_base_output_fail(e->out, ENOMEM);
+  psdm_output_print(e->out, "; hash of its description: %s\n", psdmp_robot_fingerprint_text(hash, text));
   if (e->code->options.command) {
     psdm_output_text(e->out, " * Written by: ");
-    psdmp_comment_text(e, e->code->options.command);
+    psdmp_emit_comment_text(e, e->code->options.command);
     psdm_output_text(e->out, "\n");
   }
   emit_costs(e);
@@ -89,25 +89,25 @@ void psdmp_emit_banner(psdmp_writer *e, const char *what) {
 
 /* ---- arguments ---- */
 
-const char *const psdmp_block_names[PSDMP_IN_COUNT] = {
+const char *const psdmp_emit_block_names[PSDMP_CODEGEN_IN_COUNT] = {
 #define BLOCK_NAME(id, name) name,
-    PSDMP_INPUT_LIST(BLOCK_NAME)
+    PSDMP_CODEGEN_INPUT_LIST(BLOCK_NAME)
 #undef BLOCK_NAME
 };
 
-bool psdmp_block_shared(psdmp_block block) {
-  return block == PSDMP_IN_THETA || block == PSDMP_IN_GRAVITY || block == PSDMP_IN_PAYLOAD || block == PSDMP_IN_WRENCH;
+bool psdmp_emit_block_shared(psdmp_codegen_block block) {
+  return block == PSDMP_CODEGEN_IN_THETA || block == PSDMP_CODEGEN_IN_GRAVITY || block == PSDMP_CODEGEN_IN_PAYLOAD || block == PSDMP_CODEGEN_IN_WRENCH;
 }
 
-void psdmp_emit_arguments(psdmp_writer *e, const psdmp_program *p) {
+void psdmp_emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   const char *between = "";
-  for (int b = 0; b < PSDMP_IN_COUNT; b++) {
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b]) continue;
-    psdmp_say(e, "%sconst ` *$RESTRICT %s", between, psdmp_block_names[b]);
+    psdmp_emit_say(e, "%sconst ` *$RESTRICT %s", between, psdmp_emit_block_names[b]);
     between = ", ";
   }
   for (int r = 0; r < p->results; r++) {
-    psdmp_say(e, "%s` *$RESTRICT %s", between, p->result[r].name);
+    psdmp_emit_say(e, "%s` *$RESTRICT %s", between, p->result[r].name);
     between = ", ";
   }
 }
@@ -120,7 +120,7 @@ static psdm_ref operand(const psdm_node *n, int k) { return k ? n->b : n->a; }
 
 static bool is_angle_function(psdm_op op) { return op == PSDM_OP_SIN || op == PSDM_OP_COS; }
 
-static void count_uses(psdmp_listing *l) {
+static void count_uses(psdmp_emit_listing *l) {
   for (size_t k = 0; k < l->p->outputs; k++) {
     uint32_t node = psdm_ref_node(l->p->output[k]);
     l->uses[node]++;
@@ -132,10 +132,10 @@ static void count_uses(psdmp_listing *l) {
 }
 
 /* what depends on sines, and what is the same for all states */
-static void set_marks(psdmp_listing *l) {
+static void set_marks(psdmp_emit_listing *l) {
   for (uint32_t k = 0; k < l->nodes; k++) {
     const psdm_node *n = &l->node[k];
-    l->shared[k] = n->op == PSDM_OP_CONST || (n->op == PSDM_OP_INPUT && psdmp_block_shared((psdmp_block)(n->input / PSDMP_BLOCK)));
+    l->shared[k] = n->op == PSDM_OP_CONST || (n->op == PSDM_OP_INPUT && psdmp_emit_block_shared((psdmp_codegen_block)(n->input / PSDMP_CODEGEN_BLOCK)));
     if (!arity(n->op)) continue;
     l->shared[k] = !is_angle_function(n->op);
     for (int i = 0; i < arity(n->op); i++) {
@@ -147,7 +147,7 @@ static void set_marks(psdmp_listing *l) {
 }
 
 /* the distinct angles, in the order of their nodes: q1 before q2 */
-static void collect_angles(psdmp_listing *l) {
+static void collect_angles(psdmp_emit_listing *l) {
   for (uint32_t k = 0; k < l->nodes; k++) {
     if (!l->uses[k] || !is_angle_function(l->node[k].op)) continue;
     uint32_t of = psdm_ref_node(l->node[k].a), at = 0;
@@ -158,29 +158,29 @@ static void collect_angles(psdmp_listing *l) {
   }
 }
 
-static void set_forms(psdmp_listing *l) {
+static void set_forms(psdmp_emit_listing *l) {
   for (uint32_t k = 0; k < l->nodes; k++) {
     const psdm_node *n = &l->node[k];
     bool early = is_angle_function(n->op) && !l->late[psdm_ref_node(n->a)];
-    l->form[k] = !l->uses[k] ? PSDMP_FORM_DEAD : !arity(n->op) || early ? PSDMP_FORM_LEAF : PSDMP_FORM_NAMED;
-    l->size[k] = l->form[k] == PSDMP_FORM_NAMED;
+    l->form[k] = !l->uses[k] ? PSDMP_EMIT_FORM_DEAD : !arity(n->op) || early ? PSDMP_EMIT_FORM_LEAF : PSDMP_EMIT_FORM_NAMED;
+    l->size[k] = l->form[k] == PSDMP_EMIT_FORM_NAMED;
   }
 }
 
 static bool is_call(psdm_op op) { return is_angle_function(op) || op == PSDM_OP_SQRT || op == PSDM_OP_SIGN; }
 
 /* whether operand x may stand inside u's expression */
-static bool may_inline(const psdmp_listing *l, uint32_t u, uint32_t x) {
-  return l->form[x] == PSDMP_FORM_NAMED && l->uses[x] == 1 && !l->first_output[x] && !is_call(l->node[x].op) && l->size[u] + l->size[x] <= LONGEST_EXPRESSION;
+static bool may_inline(const psdmp_emit_listing *l, uint32_t u, uint32_t x) {
+  return l->form[x] == PSDMP_EMIT_FORM_NAMED && l->uses[x] == 1 && !l->first_output[x] && !is_call(l->node[x].op) && l->size[u] + l->size[x] <= LONGEST_EXPRESSION;
 }
 
-static void put_inside(psdmp_listing *l, uint32_t u, uint32_t x) {
-  l->form[x] = PSDMP_FORM_INLINE;
+static void put_inside(psdmp_emit_listing *l, uint32_t u, uint32_t x) {
+  l->form[x] = PSDMP_EMIT_FORM_INLINE;
   l->size[u] = (unsigned char)(l->size[u] + l->size[x]);
 }
 
 /* a product that is used once, in a sum: one fused operation, wherever the schedule has the product */
-static void inline_products(psdmp_listing *l) {
+static void inline_products(psdmp_emit_listing *l) {
   for (size_t k = 0; k < l->length; k++) {
     uint32_t u = l->order[k];
     for (int i = 0; i < 2 && l->node[u].op == PSDM_OP_ADD; i++) {
@@ -191,11 +191,11 @@ static void inline_products(psdmp_listing *l) {
 }
 
 /* what stands right before its only user in the schedule; low: where an expression's operations begin */
-static void inline_neighbours(psdmp_listing *l, uint32_t *position, uint32_t *low) {
+static void inline_neighbours(psdmp_emit_listing *l, uint32_t *position, uint32_t *low) {
   uint32_t at = 1;
   for (size_t k = 0; k < l->length; k++) {
     uint32_t u = l->order[k];
-    if (l->form[u] != PSDMP_FORM_NAMED) continue;
+    if (l->form[u] != PSDMP_EMIT_FORM_NAMED) continue;
     position[u] = low[u] = at++;
     for (int i = 0; i < 4; i++) { /* the second operand, the first, and once more in the other order */
       int which = i == 0 || i == 3;
@@ -209,19 +209,19 @@ static void inline_neighbours(psdmp_listing *l, uint32_t *position, uint32_t *lo
 }
 
 /* outputs that nothing else uses are stored where they are computed; angles are named */
-static void set_stores(psdmp_listing *l) {
+static void set_stores(psdmp_emit_listing *l) {
   for (uint32_t k = 0; k < l->nodes; k++)
-    if (l->form[k] == PSDMP_FORM_NAMED && l->uses[k] == 1 && l->first_output[k] && !is_call(l->node[k].op)) l->form[k] = PSDMP_FORM_STORED;
+    if (l->form[k] == PSDMP_EMIT_FORM_NAMED && l->uses[k] == 1 && l->first_output[k] && !is_call(l->node[k].op)) l->form[k] = PSDMP_EMIT_FORM_STORED;
 }
 
-psdm_status psdmp_listing_set(psdmp_writer *e, const psdmp_program *p, const psdmp_dialect *dialect, psdmp_arena *arena, psdmp_listing *l) {
+psdm_status psdmp_emit_listing_set(psdmp_emit_writer *e, const psdmp_codegen_program *p, const psdmp_emit_dialect *dialect, psdmp_base_arena *arena, psdmp_emit_listing *l) {
   uint32_t nodes = psdm_graph_size(p->graph);
   size_t room = (size_t)nodes + 1;
-  *l = (psdmp_listing){.e = e, .p = p, .dialect = dialect, .nodes = nodes};
-  l->node = psdmp_arena_alloc(arena, room * sizeof *l->node);
-  uint32_t *numbers = psdmp_arena_alloc(arena, (8 * room + p->outputs) * sizeof *numbers);
-  unsigned char *bytes = psdmp_arena_alloc(arena, 2 * room);
-  bool *flags = psdmp_arena_alloc(arena, 3 * room * sizeof *flags);
+  *l = (psdmp_emit_listing){.e = e, .p = p, .dialect = dialect, .nodes = nodes};
+  l->node = psdmp_base_arena_alloc(arena, room * sizeof *l->node);
+  uint32_t *numbers = psdmp_base_arena_alloc(arena, (8 * room + p->outputs) * sizeof *numbers);
+  unsigned char *bytes = psdmp_base_arena_alloc(arena, 2 * room);
+  bool *flags = psdmp_base_arena_alloc(arena, 3 * room * sizeof *flags);
   if (!l->node || !numbers || !bytes || !flags) return PSDM_E_MEMORY;
   l->uses = numbers, l->order = l->uses + room, l->name = l->order + room, l->first_output = l->name + room, l->angle = l->first_output + room;
   l->angle_of = l->angle + room, l->next_output = l->angle_of + 3 * room;
@@ -240,10 +240,10 @@ psdm_status psdmp_listing_set(psdmp_writer *e, const psdmp_program *p, const psd
   return PSDM_OK;
 }
 
-void psdmp_listing_needs(const psdmp_listing *l, psdmp_needs *needs) {
+void psdmp_emit_listing_needs(const psdmp_emit_listing *l, psdmp_emit_needs *needs) {
   int most = l->e->single ? 16 : 8;
   for (uint32_t k = 0; k < l->nodes; k++) {
-    if (l->form[k] != PSDMP_FORM_NAMED) continue;
+    if (l->form[k] != PSDMP_EMIT_FORM_NAMED) continue;
     psdm_op op = l->node[k].op;
     bool lanes = !l->shared[k];
     needs->math = needs->math || op == PSDM_OP_SQRT || is_angle_function(op);
@@ -254,10 +254,10 @@ void psdmp_listing_needs(const psdmp_listing *l, psdmp_needs *needs) {
     needs->lane_cos = needs->lane_cos || op == PSDM_OP_COS;
   }
   needs->angles = needs->angles || l->angles > 0;
-  for (uint32_t left = l->angles; left > 0; left -= left < (uint32_t)most ? left : (uint32_t)most) needs->widths |= 1u << psdmp_group_width(l->e, left);
+  for (uint32_t left = l->angles; left > 0; left -= left < (uint32_t)most ? left : (uint32_t)most) needs->widths |= 1u << psdmp_emit_group_width(l->e, left);
 }
 
-int psdmp_group_width(const psdmp_writer *e, uint32_t angles) {
+int psdmp_emit_group_width(const psdmp_emit_writer *e, uint32_t angles) {
   int width = e->single ? 4 : 2, most = e->single ? 16 : 8;
   while (width < most && (uint32_t)width < angles) width *= 2;
   return width;
@@ -265,31 +265,31 @@ int psdmp_group_width(const psdmp_writer *e, uint32_t angles) {
 
 /* ---- expressions ---- */
 
-void psdmp_angle_names(const psdmp_listing *l, uint32_t angle, char sine[24], char cosine[24]) {
+void psdmp_emit_angle_names(const psdmp_emit_listing *l, uint32_t angle, char sine[24], char cosine[24]) {
   const psdm_node *n = &l->node[l->angle[angle]];
-  bool plain = n->op == PSDM_OP_INPUT && n->input / PSDMP_BLOCK == PSDMP_IN_Q;
-  unsigned number = plain ? (unsigned)(n->input % PSDMP_BLOCK) + 1 : angle + 1;
+  bool plain = n->op == PSDM_OP_INPUT && n->input / PSDMP_CODEGEN_BLOCK == PSDMP_CODEGEN_IN_Q;
+  unsigned number = plain ? (unsigned)(n->input % PSDMP_CODEGEN_BLOCK) + 1 : angle + 1;
   snprintf(sine, 24, plain ? "s%u" : "sa%u", number);
   snprintf(cosine, 24, plain ? "c%u" : "ca%u", number);
 }
 
-void psdmp_angle_live(const psdmp_listing *l, uint32_t angle, bool *sine, bool *cosine) {
+void psdmp_emit_angle_live(const psdmp_emit_listing *l, uint32_t angle, bool *sine, bool *cosine) {
   *sine = *cosine = false;
   for (uint32_t k = 0; k < l->nodes; k++) {
-    if (l->form[k] != PSDMP_FORM_LEAF || !is_angle_function(l->node[k].op) || l->angle_of[k] != angle) continue;
+    if (l->form[k] != PSDMP_EMIT_FORM_LEAF || !is_angle_function(l->node[k].op) || l->angle_of[k] != angle) continue;
     *(l->node[k].op == PSDM_OP_SIN ? sine : cosine) = true;
   }
 }
 
-static void emit_leaf(psdmp_listing *l, uint32_t k) {
+static void emit_leaf(psdmp_emit_listing *l, uint32_t k) {
   const psdm_node *n = &l->node[k];
   char text[40], other[24];
   if (n->op == PSDM_OP_CONST) {
-    psdm_output_text(l->e->out, psdmp_literal(l->e, n->value, text));
+    psdm_output_text(l->e->out, psdmp_emit_literal(l->e, n->value, text));
   } else if (n->op == PSDM_OP_INPUT) {
-    l->dialect->input(l, (psdmp_block)(n->input / PSDMP_BLOCK), n->input % PSDMP_BLOCK);
-  } else if (l->form[k] == PSDMP_FORM_LEAF) {
-    psdmp_angle_names(l, l->angle_of[k], n->op == PSDM_OP_SIN ? text : other, n->op == PSDM_OP_SIN ? other : text);
+    l->dialect->input(l, (psdmp_codegen_block)(n->input / PSDMP_CODEGEN_BLOCK), n->input % PSDMP_CODEGEN_BLOCK);
+  } else if (l->form[k] == PSDMP_EMIT_FORM_LEAF) {
+    psdmp_emit_angle_names(l, l->angle_of[k], n->op == PSDM_OP_SIN ? text : other, n->op == PSDM_OP_SIN ? other : text);
     psdm_output_text(l->e->out, text);
   } else {
     psdm_output_print(l->e->out, "t%u", l->name[k]);
@@ -299,7 +299,7 @@ static void emit_leaf(psdmp_listing *l, uint32_t k) {
 /* level at which each operator needs no brackets: see psdmp_emit_value */
 static int loosest(psdm_op op) { return op == PSDM_OP_ADD ? 0 : op == PSDM_OP_MUL ? 2 : 1; }
 
-static void emit_operation(psdmp_listing *l, const psdm_node *n, bool negated) {
+static void emit_operation(psdmp_emit_listing *l, const psdm_node *n, bool negated) {
   psdm_output *out = l->e->out;
   char one[40];
   switch (n->op) {
@@ -315,24 +315,24 @@ static void emit_operation(psdmp_listing *l, const psdm_node *n, bool negated) {
       psdmp_emit_value(l, n->b, 3);
       break;
     default: /* 1/x */
-      psdm_output_print(out, "%s%s/", negated ? "-" : "", psdmp_literal(l->e, 1, one));
+      psdm_output_print(out, "%s%s/", negated ? "-" : "", psdmp_emit_literal(l->e, 1, one));
       psdmp_emit_value(l, n->a, 3);
   }
 }
 
 /* whether a sign can go inside for nothing */
-static bool takes_sign(const psdmp_listing *l, const psdm_node *n) {
+static bool takes_sign(const psdmp_emit_listing *l, const psdm_node *n) {
   return n->op == PSDM_OP_RECIP || (n->op == PSDM_OP_ADD && psdm_ref_negated(n->b)) || (n->op == PSDM_OP_MUL && l->node[psdm_ref_node(n->a)].op == PSDM_OP_CONST);
 }
 
-static void emit_bracketed(psdmp_listing *l, const psdm_node *n, bool negated, bool brackets) {
+static void emit_bracketed(psdmp_emit_listing *l, const psdm_node *n, bool negated, bool brackets) {
   if (brackets) psdm_output_text(l->e->out, "(");
   emit_operation(l, n, negated);
   if (brackets) psdm_output_text(l->e->out, ")");
 }
 
 /* a node whose operation stands here */
-static void emit_expression(psdmp_listing *l, uint32_t k, bool negated, int level) {
+static void emit_expression(psdmp_emit_listing *l, uint32_t k, bool negated, int level) {
   const psdm_node *n = &l->node[k];
   bool inside = negated && takes_sign(l, n), outside = negated && !inside;
   if (outside) psdm_output_text(l->e->out, level ? "(-" : "-");
@@ -340,10 +340,10 @@ static void emit_expression(psdmp_listing *l, uint32_t k, bool negated, int leve
   if (outside && level) psdm_output_text(l->e->out, ")");
 }
 
-void psdmp_emit_value(psdmp_listing *l, psdm_ref ref, int level) {
+void psdmp_emit_value(psdmp_emit_listing *l, psdm_ref ref, int level) {
   uint32_t k = psdm_ref_node(ref);
   bool negated = psdm_ref_negated(ref);
-  if (l->form[k] == PSDMP_FORM_INLINE) {
+  if (l->form[k] == PSDMP_EMIT_FORM_INLINE) {
     emit_expression(l, k, negated, level);
     return;
   }
@@ -355,17 +355,17 @@ void psdmp_emit_value(psdmp_listing *l, psdm_ref ref, int level) {
 /* ---- statements ---- */
 
 /* inputs below node k that no statement has loaded yet */
-static void emit_loads(psdmp_listing *l, uint32_t k, bool top) {
+static void emit_loads(psdmp_emit_listing *l, uint32_t k, bool top) {
   const psdm_node *n = &l->node[k];
   if (n->op == PSDM_OP_INPUT && !l->done[k] && !l->shared[k]) {
-    l->dialect->load(l, (psdmp_block)(n->input / PSDMP_BLOCK), n->input % PSDMP_BLOCK);
+    l->dialect->load(l, (psdmp_codegen_block)(n->input / PSDMP_CODEGEN_BLOCK), n->input % PSDMP_CODEGEN_BLOCK);
     l->done[k] = true;
   }
-  if (!top && l->form[k] != PSDMP_FORM_INLINE) return;
+  if (!top && l->form[k] != PSDMP_EMIT_FORM_INLINE) return;
   for (int i = 0; i < arity(n->op); i++) emit_loads(l, psdm_ref_node(operand(n, i)), false);
 }
 
-static void find_result(const psdmp_program *p, uint32_t output, const char **name, int *index) {
+static void find_result(const psdmp_codegen_program *p, uint32_t output, const char **name, int *index) {
   int r = 0;
   while (r + 1 < p->results && (int)output >= p->result[r + 1].first) r++;
   *name = p->result[r].name;
@@ -373,7 +373,7 @@ static void find_result(const psdmp_program *p, uint32_t output, const char **na
 }
 
 /* the outputs that are node k, which has a name or is a leaf; or its expression, when only one output wants it */
-static void emit_stores(psdmp_listing *l, uint32_t k) {
+static void emit_stores(psdmp_emit_listing *l, uint32_t k) {
   for (uint32_t at = l->first_output[k]; at; at = l->next_output[at - 1]) {
     const char *name;
     int index;
@@ -381,7 +381,7 @@ static void emit_stores(psdmp_listing *l, uint32_t k) {
     int level = l->dialect->loads && l->shared[k]; /* a shared value is spread over the lanes */
     find_result(l->p, at - 1, &name, &index);
     l->dialect->store(l, name, index, l->shared[k], false);
-    if (l->form[k] == PSDMP_FORM_STORED)
+    if (l->form[k] == PSDMP_EMIT_FORM_STORED)
       emit_expression(l, k, negated, level);
     else
       psdmp_emit_value(l, 2 * k + negated, level);
@@ -389,15 +389,15 @@ static void emit_stores(psdmp_listing *l, uint32_t k) {
   }
 }
 
-static void emit_statement(psdmp_listing *l, uint32_t k) {
-  if (l->done[k] || (l->form[k] != PSDMP_FORM_NAMED && l->form[k] != PSDMP_FORM_STORED)) return;
+static void emit_statement(psdmp_emit_listing *l, uint32_t k) {
+  if (l->done[k] || (l->form[k] != PSDMP_EMIT_FORM_NAMED && l->form[k] != PSDMP_EMIT_FORM_STORED)) return;
   if (l->dialect->loads) emit_loads(l, k, true);
-  if (l->form[k] == PSDMP_FORM_NAMED) {
+  if (l->form[k] == PSDMP_EMIT_FORM_NAMED) {
     l->name[k] = ++l->names;
     if (is_call(l->node[k].op)) {
       l->dialect->call(l, k);
     } else {
-      psdmp_say(l->e, "  %s%s t%u = ", l->dialect->constant, l->shared[k] ? "`" : l->dialect->type, l->name[k]);
+      psdmp_emit_say(l->e, "  %s%s t%u = ", l->dialect->constant, l->shared[k] ? "`" : l->dialect->type, l->name[k]);
       emit_expression(l, k, false, 0);
       psdm_output_text(l->e->out, ";\n");
     }
@@ -407,21 +407,21 @@ static void emit_statement(psdmp_listing *l, uint32_t k) {
 }
 
 /* everything that an angle is made of; inlined operands come with their user */
-static void emit_before(psdmp_listing *l, uint32_t k) {
+static void emit_before(psdmp_emit_listing *l, uint32_t k) {
   if (l->done[k]) return;
   for (int i = 0; i < arity(l->node[k].op); i++) emit_before(l, psdm_ref_node(operand(&l->node[k], i)));
   emit_statement(l, k);
 }
 
-static void emit_unused(psdmp_listing *l) {
-  bool used[PSDMP_IN_COUNT] = {false};
+static void emit_unused(psdmp_emit_listing *l) {
+  bool used[PSDMP_CODEGEN_IN_COUNT] = {false};
   for (uint32_t k = 0; k < l->nodes; k++)
-    if (l->form[k] != PSDMP_FORM_DEAD && l->node[k].op == PSDM_OP_INPUT) used[l->node[k].input / PSDMP_BLOCK] = true;
-  for (int b = 0; b < PSDMP_IN_COUNT; b++)
-    if (l->p->length[b] && !used[b]) psdm_output_print(l->e->out, "  (void)%s;\n", psdmp_block_names[b]);
+    if (l->form[k] != PSDMP_EMIT_FORM_DEAD && l->node[k].op == PSDM_OP_INPUT) used[l->node[k].input / PSDMP_CODEGEN_BLOCK] = true;
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
+    if (l->p->length[b] && !used[b]) psdm_output_print(l->e->out, "  (void)%s;\n", psdmp_emit_block_names[b]);
 }
 
-void psdmp_emit_body(psdmp_listing *l) {
+void psdmp_emit_body(psdmp_emit_listing *l) {
   emit_unused(l);
   for (uint32_t a = 0; a < l->angles; a++) {
     if (l->dialect->loads) emit_loads(l, l->angle[a], false);
@@ -431,7 +431,7 @@ void psdmp_emit_body(psdmp_listing *l) {
   for (size_t k = 0; k < l->length; k++) emit_statement(l, l->order[k]);
   /* outputs that are constants, inputs, sines */
   for (uint32_t k = 0; k < l->nodes; k++) {
-    if (l->form[k] != PSDMP_FORM_LEAF || !l->first_output[k]) continue;
+    if (l->form[k] != PSDMP_EMIT_FORM_LEAF || !l->first_output[k]) continue;
     if (l->dialect->loads) emit_loads(l, k, false);
     emit_stores(l, k);
   }

@@ -7,66 +7,66 @@
 #include "psdm/output.h"
 
 /* One file being written. */
-typedef struct psdmp_writer {
+typedef struct psdmp_emit_writer {
   psdm_output *out;
   const psdm_code *code;
   const char *prefix; /* "kr6" */
   char upper[64];     /* "KR6" */
   bool single;        /* float, not double */
   const char *real;   /* "float" or "double" */
-} psdmp_writer;
+} psdmp_emit_writer;
 
 /* Text with @ for "prefix_", $ for "PREFIX_", ` for the real type and ~ for what ends libm's names ("f" or ""). Never for words of others. */
-void psdmp_say(psdmp_writer *e, const char *format, ...) PSDM_PRINTF(2, 3);
+void psdmp_emit_say(psdmp_emit_writer *e, const char *format, ...) PSDM_PRINTF(2, 3);
 
 /* A constant with the fewest digits that read back, with its suffix. Returns buf. */
-char *psdmp_literal(const psdmp_writer *e, double value, char buf[40]);
+char *psdmp_emit_literal(const psdmp_emit_writer *e, double value, char buf[40]);
 
 /* Words of others inside a comment: no end of comment, no control characters, no trigraphs. */
-void psdmp_comment_text(psdmp_writer *e, const char *text);
+void psdmp_emit_comment_text(psdmp_emit_writer *e, const char *text);
 
 /* The comment at the top of every file. what: its one line. */
-void psdmp_emit_banner(psdmp_writer *e, const char *what);
+void psdmp_emit_banner(psdmp_emit_writer *e, const char *what);
 
 /* ---- arguments ---- */
 
-extern const char *const psdmp_block_names[PSDMP_IN_COUNT]; /* "theta" ... */
+extern const char *const psdmp_emit_block_names[PSDMP_CODEGEN_IN_COUNT]; /* "theta" ... */
 
 /* Whether a block is the same for all states of a batch. */
-bool psdmp_block_shared(psdmp_block block);
+bool psdmp_emit_block_shared(psdmp_codegen_block block);
 
 /* "const double *$RESTRICT q, ..., double *$RESTRICT tau". */
-void psdmp_emit_arguments(psdmp_writer *e, const psdmp_program *p);
+void psdmp_emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p);
 
 /* ---- one function as a list of statements ---- */
 
-struct psdmp_listing;
+struct psdmp_emit_listing;
 
 /* How a target writes what the unparser asks for. */
-typedef struct psdmp_dialect {
-  const char *type;                                                           /* of values, as psdmp_say takes it */
+typedef struct psdmp_emit_dialect {
+  const char *type;                                                           /* of values, as psdmp_emit_say takes it */
   const char *constant;                                                       /* "const " before it, or "" */
   bool loads;                                                                 /* inputs need a statement before their first use */
-  void (*input)(struct psdmp_listing *l, psdmp_block block, int index);       /* as an operand */
-  void (*load)(struct psdmp_listing *l, psdmp_block block, int index);        /* that statement */
-  void (*store)(struct psdmp_listing *l, const char *result, int index, bool shared, bool close); /* around the value */
-  void (*angles)(struct psdmp_listing *l);                                    /* sines and cosines of l->angle */
-  void (*call)(struct psdmp_listing *l, uint32_t node);                       /* statement of a root, a sign, a late sine */
-} psdmp_dialect;
+  void (*input)(struct psdmp_emit_listing *l, psdmp_codegen_block block, int index);       /* as an operand */
+  void (*load)(struct psdmp_emit_listing *l, psdmp_codegen_block block, int index);        /* that statement */
+  void (*store)(struct psdmp_emit_listing *l, const char *result, int index, bool shared, bool close); /* around the value */
+  void (*angles)(struct psdmp_emit_listing *l);                                    /* sines and cosines of l->angle */
+  void (*call)(struct psdmp_emit_listing *l, uint32_t node);                       /* statement of a root, a sign, a late sine */
+} psdmp_emit_dialect;
 
 /* What became of a node. */
-typedef enum psdmp_form { PSDMP_FORM_DEAD, PSDMP_FORM_LEAF, PSDMP_FORM_INLINE, PSDMP_FORM_NAMED, PSDMP_FORM_STORED } psdmp_form;
+typedef enum psdmp_emit_form { PSDMP_EMIT_FORM_DEAD, PSDMP_EMIT_FORM_LEAF, PSDMP_EMIT_FORM_INLINE, PSDMP_EMIT_FORM_NAMED, PSDMP_EMIT_FORM_STORED } psdmp_emit_form;
 
-typedef struct psdmp_listing {
-  psdmp_writer *e;
-  const psdmp_program *p;
-  const psdmp_dialect *dialect;
+typedef struct psdmp_emit_listing {
+  psdmp_emit_writer *e;
+  const psdmp_codegen_program *p;
+  const psdmp_emit_dialect *dialect;
   psdm_node *node;        /* (nodes) */
   uint32_t nodes;
   uint32_t *uses;         /* (nodes) by live nodes and outputs */
   uint32_t *order;        /* (length) */
   size_t length;
-  unsigned char *form;    /* (nodes) psdmp_form */
+  unsigned char *form;    /* (nodes) psdmp_emit_form */
   unsigned char *size;    /* (nodes) operations in its expression */
   bool *shared;           /* (nodes) the same for all states of a batch */
   bool *late;             /* (nodes) depends on a sine or cosine */
@@ -78,53 +78,53 @@ typedef struct psdmp_listing {
   uint32_t *angle;        /* (angles) nodes whose sine or cosine is taken at the start */
   uint32_t *angle_of;     /* (nodes) its place in angle, for SIN and COS nodes */
   uint32_t angles;
-} psdmp_listing;
+} psdmp_emit_listing;
 
-psdm_status psdmp_listing_set(psdmp_writer *e, const psdmp_program *p, const psdmp_dialect *dialect, psdmp_arena *arena, psdmp_listing *l);
+psdm_status psdmp_emit_listing_set(psdmp_emit_writer *e, const psdmp_codegen_program *p, const psdmp_emit_dialect *dialect, psdmp_base_arena *arena, psdmp_emit_listing *l);
 
 /* All statements. */
-void psdmp_emit_body(psdmp_listing *l);
+void psdmp_emit_body(psdmp_emit_listing *l);
 
 /* An operand or expression; level: 0 stands alone or first in a sum, 1 later in a sum, 2 first in a product, 3 later. */
-void psdmp_emit_value(psdmp_listing *l, psdm_ref ref, int level);
+void psdmp_emit_value(psdmp_emit_listing *l, psdm_ref ref, int level);
 
 /* "s3" and "c3": the sine's and the cosine's variable. live tells which are wanted. */
-void psdmp_angle_names(const psdmp_listing *l, uint32_t angle, char sine[24], char cosine[24]);
-void psdmp_angle_live(const psdmp_listing *l, uint32_t angle, bool *sine, bool *cosine);
+void psdmp_emit_angle_names(const psdmp_emit_listing *l, uint32_t angle, char sine[24], char cosine[24]);
+void psdmp_emit_angle_live(const psdmp_emit_listing *l, uint32_t angle, bool *sine, bool *cosine);
 
 /* Statements of helpers that some functions need. */
-typedef struct psdmp_needs {
+typedef struct psdmp_emit_needs {
   bool math, sign;                       /* libm beside the angles; @sign */
   bool lane_sqrt, lane_sign, lane_sin, lane_cos;
   uint32_t widths; /* bit w: some function takes the sines of w angles at a time, w = 2, 4, 8, 16 */
   bool angles;
-} psdmp_needs;
-void psdmp_listing_needs(const psdmp_listing *l, psdmp_needs *needs);
+} psdmp_emit_needs;
+void psdmp_emit_listing_needs(const psdmp_emit_listing *l, psdmp_emit_needs *needs);
 
 /* How many lanes a group of so many angles takes, at most 8 doubles or 16 floats. */
-int psdmp_group_width(const psdmp_writer *e, uint32_t angles);
+int psdmp_emit_group_width(const psdmp_emit_writer *e, uint32_t angles);
 
 /* ---- emit_sincos.c: sines and cosines as text ---- */
 
-extern const psdmp_dialect psdmp_dialect_c;
+extern const psdmp_emit_dialect psdmp_emit_dialect_c;
 
-void psdmp_emit_sincos(psdmp_writer *e, const psdmp_needs *needs); /* helpers of the scalar functions */
-void psdmp_emit_turn(psdmp_writer *e, const char *value, const char *bits, const char *name); /* the kernel on vectors of a type */
-double psdmp_sincos_range(const psdmp_writer *e);                  /* libm beyond */
+void psdmp_emit_sincos(psdmp_emit_writer *e, const psdmp_emit_needs *needs); /* helpers of the scalar functions */
+void psdmp_emit_turn(psdmp_emit_writer *e, const char *value, const char *bits, const char *name); /* the kernel on vectors of a type */
+double psdmp_emit_sincos_range(const psdmp_emit_writer *e);                  /* libm beyond */
 
 /* ---- emit_lanes.c: many states at a time ---- */
 
-extern const psdmp_dialect psdmp_dialect_lanes;
+extern const psdmp_emit_dialect psdmp_emit_dialect_lanes;
 
-void psdmp_emit_lanes_helpers(psdmp_writer *e, const psdmp_needs *needs);
-psdm_status psdmp_emit_batch(psdmp_writer *e, const psdmp_program *p, psdmp_arena *arena);
+void psdmp_emit_lanes_helpers(psdmp_emit_writer *e, const psdmp_emit_needs *needs);
+psdm_status psdmp_emit_batch(psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena);
 
 /* ---- the files ---- */
 
-void psdmp_emit_header(psdmp_writer *e);
-psdm_status psdmp_emit_source(psdmp_writer *e, psdmp_arena *arena);
-psdm_status psdmp_emit_selftest(psdmp_writer *e, psdmp_arena *arena, psdm_error *error);
-void psdmp_emit_makefile(psdmp_writer *e);
+void psdmp_emit_header(psdmp_emit_writer *e);
+psdm_status psdmp_emit_source(psdmp_emit_writer *e, psdmp_base_arena *arena);
+psdm_status psdmp_emit_selftest(psdmp_emit_writer *e, psdmp_base_arena *arena, psdm_error *error);
+void psdmp_emit_makefile(psdmp_emit_writer *e);
 
 #include "emit/cuda.h"
 

@@ -10,17 +10,17 @@
 /* ---- the header ---- */
 
 /* what each argument is */
-static const char *const block_docs[PSDMP_IN_COUNT] = {
-    [PSDMP_IN_THETA] = "base parameters, listed above",
-    [PSDMP_IN_GRAVITY] = "gravity in the base frame, m/s^2",
-    [PSDMP_IN_PAYLOAD] = "a body on the link, about that link's frame: m mx my mz XX XY XZ YY YZ ZZ; kg, kg m, kg m^2",
-    [PSDMP_IN_WRENCH] = "force and moment on the link, at its frame's origin, base frame; N, N m",
-    [PSDMP_IN_SINE] = "sin q; where a joint slides it is not read",
-    [PSDMP_IN_COSINE] = "cos q; where a joint slides it is not read",
-    [PSDMP_IN_Q] = "positions; rad, m where a joint slides",
-    [PSDMP_IN_QD] = "velocities; rad/s, m/s",
-    [PSDMP_IN_QDD] = "accelerations; rad/s^2, m/s^2",
-    [PSDMP_IN_TAU] = "torques that the motors supply; N m, N where a joint slides"};
+static const char *const block_docs[PSDMP_CODEGEN_IN_COUNT] = {
+    [PSDMP_CODEGEN_IN_THETA] = "base parameters, listed above",
+    [PSDMP_CODEGEN_IN_GRAVITY] = "gravity in the base frame, m/s^2",
+    [PSDMP_CODEGEN_IN_PAYLOAD] = "a body on the link, about that link's frame: m mx my mz XX XY XZ YY YZ ZZ; kg, kg m, kg m^2",
+    [PSDMP_CODEGEN_IN_WRENCH] = "force and moment on the link, at its frame's origin, base frame; N, N m",
+    [PSDMP_CODEGEN_IN_SINE] = "sin q; where a joint slides it is not read",
+    [PSDMP_CODEGEN_IN_COSINE] = "cos q; where a joint slides it is not read",
+    [PSDMP_CODEGEN_IN_Q] = "positions; rad, m where a joint slides",
+    [PSDMP_CODEGEN_IN_QD] = "velocities; rad/s, m/s",
+    [PSDMP_CODEGEN_IN_QDD] = "accelerations; rad/s^2, m/s^2",
+    [PSDMP_CODEGEN_IN_TAU] = "torques that the motors supply; N m, N where a joint slides"};
 
 static const char *const result_docs[PSDM_CODE_FUNCTIONS] = {
     [PSDM_CODE_INVERSE] = "torques that the motors must supply; N m, N where a joint slides",
@@ -38,12 +38,12 @@ static const char *const result_docs[PSDM_CODE_FUNCTIONS] = {
 
 /* twelve digits, as psdm params has them: for reading */
 static const char *readable(double x, char text[32]) {
-  psdmp_print(text, 32, "%.12g", x);
+  psdmp_base_print(text, 32, "%.12g", x);
   return text;
 }
 
 /* "ZZ1 + 0.29 m3 - mz4" */
-static void emit_formula(psdmp_writer *e, int j) {
+static void emit_formula(psdmp_emit_writer *e, int j) {
   const psdm_model *m = e->code->model;
   char name[32], number[32];
   for (int t = 0; t < psdm_model_base_terms(m, j); t++) {
@@ -57,7 +57,7 @@ static void emit_formula(psdmp_writer *e, int j) {
   }
 }
 
-static void emit_parameters(psdmp_writer *e) {
+static void emit_parameters(psdmp_emit_writer *e) {
   const psdm_code *code = e->code;
   int l = psdm_model_l(code->model);
   char number[32];
@@ -76,7 +76,7 @@ static void emit_parameters(psdmp_writer *e) {
   psdm_output_text(e->out, " */\n\n");
 }
 
-static void emit_regressor_columns(psdmp_writer *e) {
+static void emit_regressor_columns(psdmp_emit_writer *e) {
   const psdm_code_options *o = &e->code->options;
   int n = e->code->robot->n, at = psdm_model_l(e->code->model);
   psdm_output_print(e->out, " * Columns 0 to %d: base parameters", at - 1);
@@ -88,123 +88,123 @@ static void emit_regressor_columns(psdmp_writer *e) {
   psdm_output_text(e->out, ".\n");
 }
 
-static void emit_argument_docs(psdmp_writer *e, const psdmp_program *p) {
-  for (int b = 0; b < PSDMP_IN_COUNT; b++)
-    if (p->length[b]) psdm_output_print(e->out, " *   %-8s (%d) %s\n", psdmp_block_names[b], p->length[b], block_docs[b]);
+static void emit_argument_docs(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
+    if (p->length[b]) psdm_output_print(e->out, " *   %-8s (%d) %s\n", psdmp_emit_block_names[b], p->length[b], block_docs[b]);
   for (int r = 0; r < p->results; r++)
     psdm_output_print(e->out, " *   %-8s (%d) out: %s\n", p->result[r].name, p->result[r].count, result_docs[p->function]);
 }
 
 /* the link that a pose or Jacobian is of, or that a load or wrench is on; counted from 1, 0: the default */
-static void emit_link(psdmp_writer *e, int link) {
+static void emit_link(psdmp_emit_writer *e, int link) {
   const psdm_robot *r = e->code->robot;
   int joint = link ? link - 1 : r->last;
   psdm_output_text(e->out, " * Link: ");
-  psdmp_comment_text(e, r->link[joint].name);
+  psdmp_emit_comment_text(e, r->link[joint].name);
   psdm_output_text(e->out, "\n");
 }
 
-static void emit_prototype(psdmp_writer *e, const psdmp_program *p) {
+static void emit_prototype(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   psdm_output_print(e->out, "/* %s.\n", psdm_code_function_help(p->function));
   emit_argument_docs(e, p);
   if (p->function == PSDM_CODE_REGRESSOR) emit_regressor_columns(e);
   if (p->function == PSDM_CODE_JACOBIAN || p->function == PSDM_CODE_POSE) emit_link(e, e->code->options.link);
-  if (p->length[PSDMP_IN_PAYLOAD] || p->length[PSDMP_IN_WRENCH]) emit_link(e, 0);
+  if (p->length[PSDMP_CODEGEN_IN_PAYLOAD] || p->length[PSDMP_CODEGEN_IN_WRENCH]) emit_link(e, 0);
   psdm_output_print(e->out, " * %ld multiplications, %ld additions, %ld divisions, %ld sin+cos */\n", p->cost.mult, p->cost.add, p->cost.div, p->cost.sincos);
-  psdmp_say(e, "void @%s(", p->name);
+  psdmp_emit_say(e, "void @%s(", p->name);
   psdmp_emit_arguments(e, p);
   psdm_output_text(e->out, ");\n\n");
 }
 
-static void emit_batch_prototypes(psdmp_writer *e) {
+static void emit_batch_prototypes(psdmp_emit_writer *e) {
   psdm_output_text(e->out, "/* The same for count states at a time: number k of state i is at [k*count + i], in and out. theta, gravity, payload and wrench are one\n"
                            " * for all states. */\n");
   for (int k = 0; k < e->code->programs; k++) {
-    psdmp_say(e, "void @%s_batch(size_t count, ", e->code->program[k].name);
+    psdmp_emit_say(e, "void @%s_batch(size_t count, ", e->code->program[k].name);
     psdmp_emit_arguments(e, &e->code->program[k]);
     psdm_output_text(e->out, ");\n");
   }
   psdm_output_text(e->out, "\n");
 }
 
-void psdmp_emit_header(psdmp_writer *e) {
+void psdmp_emit_header(psdmp_emit_writer *e) {
   const psdm_code *code = e->code;
   psdmp_emit_banner(e, "Dynamics of a robot as straight-line code: no memory of its own, no state; any thread may call it.");
-  psdmp_say(e, "#ifndef $H\n#define $H\n\n");
+  psdmp_emit_say(e, "#ifndef $H\n#define $H\n\n");
   if (code->options.target != PSDM_CODE_C) psdm_output_text(e->out, "#include <stddef.h>\n\n");
-  psdmp_say(e, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
-  psdmp_say(e, "/* results never overlap arguments */\n#ifdef __cplusplus\n#define $RESTRICT\n#else\n#define $RESTRICT restrict\n#endif\n\n");
-  psdmp_say(e, "#define $N %d /* joints: length of q, qd, qdd, tau */\n#define $L %d /* base parameters */\n\n", code->robot->n, psdm_model_l(code->model));
+  psdmp_emit_say(e, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+  psdmp_emit_say(e, "/* results never overlap arguments */\n#ifdef __cplusplus\n#define $RESTRICT\n#else\n#define $RESTRICT restrict\n#endif\n\n");
+  psdmp_emit_say(e, "#define $N %d /* joints: length of q, qd, qdd, tau */\n#define $L %d /* base parameters */\n\n", code->robot->n, psdm_model_l(code->model));
   emit_parameters(e);
   for (int k = 0; k < code->programs; k++) emit_prototype(e, &code->program[k]);
   if (code->options.target == PSDM_CODE_SIMD) emit_batch_prototypes(e);
   if (code->options.target == PSDM_CODE_CUDA) psdmp_emit_cuda_prototypes(e);
-  psdmp_say(e, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+  psdmp_emit_say(e, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 
 /* ---- the source ---- */
 
 /* vectors where the compiler and the processor have them; value-changing options would take the rounding in sincos apart */
-static void emit_vector_switch(psdmp_writer *e) {
-  psdmp_say(e, "#if !defined($VECTORS)\n#if defined(__GNUC__) && !defined(__FAST_MATH__) && (defined(__SSE2__) || defined(__ARM_NEON) || defined(__VSX__))\n"
+static void emit_vector_switch(psdmp_emit_writer *e) {
+  psdmp_emit_say(e, "#if !defined($VECTORS)\n#if defined(__GNUC__) && !defined(__FAST_MATH__) && (defined(__SSE2__) || defined(__ARM_NEON) || defined(__VSX__))\n"
                "#define $VECTORS 1\n#else\n#define $VECTORS 0\n#endif\n#endif\n\n");
 }
 
 /* what stands in the body of the scalar function: the results, or what a loop makes them of */
-static psdmp_program scalar_body(const psdmp_program *p) {
-  psdmp_program body = *p;
+static psdmp_codegen_program scalar_body(const psdmp_codegen_program *p) {
+  psdmp_codegen_program body = *p;
   if (!p->inner) return body;
   int each = (int)p->outputs / 3;
   body.output = p->inner;
   body.results = 2;
-  body.result[0] = (psdmp_result){p->result[2].name, 0, each};
-  body.result[1] = (psdmp_result){"factor", each, 2 * each};
+  body.result[0] = (psdmp_codegen_result){p->result[2].name, 0, each};
+  body.result[1] = (psdmp_codegen_result){"factor", each, 2 * each};
   return body;
 }
 
 /* both derivatives are minus M^-1 times those of the torques, whose rows stand side by side */
-static void emit_product(psdmp_writer *e, const psdmp_program *p) {
+static void emit_product(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   int n = e->code->robot->n;
   psdm_output_text(e->out, "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC unroll 1\n#endif\n"); /* straight-line again, it would leave the instruction cache */
-  psdmp_say(e, "  for (int i = 0; i < %d; i++) {\n    ` row[%d] = {0};\n    for (int k = 0; k < %d; k++)\n", n, 2 * n, n);
-  psdmp_say(e, "      for (int j = 0; j < %d; j++) row[j] -= %s[%d*i + k]*factor[%d*k + j];\n", 2 * n, p->result[2].name, n, 2 * n);
-  psdmp_say(e, "    for (int j = 0; j < %d; j++) %s[%d*i + j] = row[j], %s[%d*i + j] = row[%d + j];\n  }\n", n, p->result[0].name, n, p->result[1].name, n, n);
+  psdmp_emit_say(e, "  for (int i = 0; i < %d; i++) {\n    ` row[%d] = {0};\n    for (int k = 0; k < %d; k++)\n", n, 2 * n, n);
+  psdmp_emit_say(e, "      for (int j = 0; j < %d; j++) row[j] -= %s[%d*i + k]*factor[%d*k + j];\n", 2 * n, p->result[2].name, n, 2 * n);
+  psdmp_emit_say(e, "    for (int j = 0; j < %d; j++) %s[%d*i + j] = row[j], %s[%d*i + j] = row[%d + j];\n  }\n", n, p->result[0].name, n, p->result[1].name, n, n);
 }
 
-static psdm_status emit_function(psdmp_writer *e, const psdmp_program *p, psdmp_arena *arena) {
-  psdmp_listing l;
-  psdmp_program body = scalar_body(p);
-  psdm_status status = psdmp_listing_set(e, &body, &psdmp_dialect_c, arena, &l);
+static psdm_status emit_function(psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena) {
+  psdmp_emit_listing l;
+  psdmp_codegen_program body = scalar_body(p);
+  psdm_status status = psdmp_emit_listing_set(e, &body, &psdmp_emit_dialect_c, arena, &l);
   if (status) return status;
-  psdmp_say(e, "void @%s(", p->name);
+  psdmp_emit_say(e, "void @%s(", p->name);
   psdmp_emit_arguments(e, p);
   psdm_output_text(e->out, ") {\n");
-  if (p->inner) psdmp_say(e, "  ` factor[%d];\n", body.result[1].count);
+  if (p->inner) psdmp_emit_say(e, "  ` factor[%d];\n", body.result[1].count);
   psdmp_emit_body(&l);
   if (p->inner) emit_product(e, p);
   psdm_output_text(e->out, "}\n\n");
   return PSDM_OK;
 }
 
-static psdm_status find_needs(psdmp_writer *e, psdmp_arena *arena, psdmp_needs *needs) {
+static psdm_status find_needs(psdmp_emit_writer *e, psdmp_base_arena *arena, psdmp_emit_needs *needs) {
   for (int k = 0; k < e->code->programs; k++) {
-    psdmp_listing l;
-    psdmp_program body = scalar_body(&e->code->program[k]);
-    psdm_status status = psdmp_listing_set(e, &body, &psdmp_dialect_c, arena, &l);
+    psdmp_emit_listing l;
+    psdmp_codegen_program body = scalar_body(&e->code->program[k]);
+    psdm_status status = psdmp_emit_listing_set(e, &body, &psdmp_emit_dialect_c, arena, &l);
     if (status) return status;
-    psdmp_listing_needs(&l, needs);
+    psdmp_emit_listing_needs(&l, needs);
   }
   return PSDM_OK;
 }
 
-psdm_status psdmp_emit_source(psdmp_writer *e, psdmp_arena *arena) {
+psdm_status psdmp_emit_source(psdmp_emit_writer *e, psdmp_base_arena *arena) {
   const psdm_code *code = e->code;
   bool simd = code->options.target == PSDM_CODE_SIMD;
-  psdmp_needs needs = {0};
+  psdmp_emit_needs needs = {0};
   psdm_status status = find_needs(e, arena, &needs);
   if (status) return status;
   psdmp_emit_banner(e, "Dynamics of a robot as straight-line code. C99; see the header for what each function takes and gives.");
-  psdmp_say(e, "#include \"%s.h\"\n\n", e->prefix);
+  psdmp_emit_say(e, "#include \"%s.h\"\n\n", e->prefix);
   if (needs.math || needs.angles) psdm_output_text(e->out, "#include <math.h>\n\n");
   if (simd || (needs.angles && code->options.sincos == PSDM_SINCOS_POLYNOMIAL)) emit_vector_switch(e);
   psdmp_emit_sincos(e, &needs);
@@ -233,7 +233,7 @@ static const char rules[] =
     "check: $(NAME)_selftest\n\t./$(NAME)_selftest\n\n"
     "size: $(NAME).c $(NAME).h\n\t@$(CC) $(CFLAGS) -fstack-usage -c -o $(NAME)_size.o $(NAME).c\n";
 
-void psdmp_emit_makefile(psdmp_writer *e) {
+void psdmp_emit_makefile(psdmp_emit_writer *e) {
   static const char *const boards[][3] = {{"Cortex-M4F", "cortex-m4", "fpv4-sp-d16"}, {"Cortex-M7", "cortex-m7", "fpv5-d16"}};
   psdm_output *out = e->out;
   psdm_output_print(out, "# %s: make, make check (runs the self-test), make size (instructions and stack of each function; gcc).\n", e->prefix);
@@ -247,5 +247,5 @@ void psdmp_emit_makefile(psdmp_writer *e) {
   psdm_output_text(out, rules);
   psdm_output_text(out, size_recipe);
   psdm_output_text(out, "clean:\n\trm -f $(NAME).o $(NAME)_selftest $(NAME)_size.o $(NAME)_size.su\n\n.PHONY: all check size clean\n");
-  psdmp_wrap_makefile(e);
+  psdmp_emit_wrap_makefile(e);
 }

@@ -7,24 +7,24 @@
 #include "emit/emit.h"
 #include "codegen/codegen.h"
 
-enum { STATES = PSDMP_STATES, PER_LINE = 6 };
+enum { STATES = PSDMP_CODEGEN_STATES, PER_LINE = 6 };
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* ---- text ---- */
 
-static void emit_numbers(psdmp_writer *e, const double *x, int count, bool real) {
+static void emit_numbers(psdmp_emit_writer *e, const double *x, int count, bool real) {
   char text[40];
   for (int i = 0; i < count; i++) {
     if (i) psdm_output_text(e->out, i % PER_LINE ? ", " : ",\n   ");
-    if (!real) psdmp_format_short(x[i], text);
-    psdm_output_text(e->out, real ? psdmp_literal(e, x[i], text) : text);
+    if (!real) psdmp_base_format_short(x[i], text);
+    psdm_output_text(e->out, real ? psdmp_emit_literal(e, x[i], text) : text);
   }
 }
 
 /* a table with a row for each state; real: an argument, in the code's own precision */
-static void emit_table(psdmp_writer *e, const char *name, const double *x, int columns, bool real) {
-  psdmp_say(e, "static const %s %s[STATES][%d] = {\n", real ? "`" : "double", name, columns);
+static void emit_table(psdmp_emit_writer *e, const char *name, const double *x, int columns, bool real) {
+  psdmp_emit_say(e, "static const %s %s[STATES][%d] = {\n", real ? "`" : "double", name, columns);
   for (int s = 0; s < STATES; s++) {
     psdm_output_text(e->out, "  {");
     emit_numbers(e, x + s * columns, columns, real);
@@ -32,89 +32,89 @@ static void emit_table(psdmp_writer *e, const char *name, const double *x, int c
   }
 }
 
-static void emit_list(psdmp_writer *e, const char *name, const double *x, int count) {
-  psdmp_say(e, "static const ` in_%s[%d] = {", name, count);
+static void emit_list(psdmp_emit_writer *e, const char *name, const double *x, int count) {
+  psdmp_emit_say(e, "static const ` in_%s[%d] = {", name, count);
   emit_numbers(e, x, count, true);
   psdm_output_text(e->out, "};\n");
 }
 
-static bool any_length(const psdm_code *code, psdmp_block block) {
+static bool any_length(const psdm_code *code, psdmp_codegen_block block) {
   for (int k = 0; k < code->programs; k++)
     if (code->program[k].length[block]) return true;
   return false;
 }
 
-static void emit_inputs(psdmp_writer *e, const psdmp_trial *t) {
+static void emit_inputs(psdmp_emit_writer *e, const psdmp_codegen_trial *t) {
   const psdm_code *code = e->code;
   int n = code->robot->n;
   double *turned = t->scratch;
-  if (any_length(code, PSDMP_IN_THETA)) emit_list(e, "theta", t->theta, psdm_model_l(code->model));
-  if (any_length(code, PSDMP_IN_GRAVITY)) emit_list(e, "gravity", t->gravity, 3);
-  if (any_length(code, PSDMP_IN_PAYLOAD)) emit_list(e, "payload", t->payload, 10);
-  if (any_length(code, PSDMP_IN_WRENCH)) emit_list(e, "wrench", t->wrench, 6);
-  if (any_length(code, PSDMP_IN_Q)) emit_table(e, "in_q", t->q, n, true);
-  if (any_length(code, PSDMP_IN_QD)) emit_table(e, "in_qd", t->qd, n, true);
-  if (any_length(code, PSDMP_IN_QDD)) emit_table(e, "in_qdd", t->qdd, n, true);
-  for (int k = 0; k < 2 && any_length(code, PSDMP_IN_SINE); k++) {
+  if (any_length(code, PSDMP_CODEGEN_IN_THETA)) emit_list(e, "theta", t->theta, psdm_model_l(code->model));
+  if (any_length(code, PSDMP_CODEGEN_IN_GRAVITY)) emit_list(e, "gravity", t->gravity, 3);
+  if (any_length(code, PSDMP_CODEGEN_IN_PAYLOAD)) emit_list(e, "payload", t->payload, 10);
+  if (any_length(code, PSDMP_CODEGEN_IN_WRENCH)) emit_list(e, "wrench", t->wrench, 6);
+  if (any_length(code, PSDMP_CODEGEN_IN_Q)) emit_table(e, "in_q", t->q, n, true);
+  if (any_length(code, PSDMP_CODEGEN_IN_QD)) emit_table(e, "in_qd", t->qd, n, true);
+  if (any_length(code, PSDMP_CODEGEN_IN_QDD)) emit_table(e, "in_qdd", t->qdd, n, true);
+  for (int k = 0; k < 2 && any_length(code, PSDMP_CODEGEN_IN_SINE); k++) {
     for (int i = 0; i < STATES * n; i++) turned[i] = k ? cos(t->q[i]) : sin(t->q[i]);
     emit_table(e, k ? "in_c" : "in_s", turned, n, true);
   }
 }
 
 /* Gravity, bias and derivatives may all but vanish beside the terms that they are sums of: the tolerance is a share of the largest torque, as in check.c. */
-static bool beside_torques(const psdmp_program *p) {
+static bool beside_torques(const psdmp_codegen_program *p) {
   return p->function == PSDM_CODE_GRAVITY || p->function == PSDM_CODE_BIAS || p->function == PSDM_CODE_LINEARIZE_INVERSE || p->function == PSDM_CODE_LINEARIZE_FORWARD;
 }
 
-static bool named_scale(const psdmp_program *p) { return beside_torques(p) && !psdmp_inverts(p->function); }
+static bool named_scale(const psdmp_codegen_program *p) { return beside_torques(p) && !psdmp_codegen_inverts(p->function); }
 
 /* whether some test compares numbers with the largest expected one */
 static bool needs_largest(const psdm_code *code) {
   for (int k = 0; k < code->programs; k++)
-    if (!named_scale(&code->program[k]) && (!psdmp_inverts(code->program[k].function) || code->options.target != PSDM_CODE_C)) return true;
+    if (!named_scale(&code->program[k]) && (!psdmp_codegen_inverts(code->program[k].function) || code->options.target != PSDM_CODE_C)) return true;
   return false;
 }
 
 /* whether some test compares numbers with numbers */
 static bool compares(const psdm_code *code) {
   for (int k = 0; k < code->programs; k++)
-    if (!psdmp_inverts(code->program[k].function)) return true;
+    if (!psdmp_codegen_inverts(code->program[k].function)) return true;
   return code->options.target != PSDM_CODE_C;
 }
 
-static void emit_comparison(psdmp_writer *e) {
-  psdmp_say(e, "\n/* largest |got - expected|, and a nan that stays */\n"
+static void emit_comparison(psdmp_emit_writer *e) {
+  psdmp_emit_say(e, "\n/* largest |got - expected|, and a nan that stays */\n"
                "static double difference(double so_far, const ` *got, const double *expected, int count) {\n"
                "  for (int i = 0; i < count; i++) {\n    const double d = fabs((double)got[i] - expected[i]);\n"
                "    if (so_far == so_far && !(d <= so_far)) so_far = d;\n  }\n  return so_far;\n}\n\n");
-  if (needs_largest(e->code)) psdmp_say(e, "static double largest(const double *x, int count) {\n  double most = 0;\n  for (int i = 0; i < count; i++)\n"
+  if (needs_largest(e->code)) psdmp_emit_say(e, "static double largest(const double *x, int count) {\n  double most = 0;\n  for (int i = 0; i < count; i++)\n"
                "    if (fabs(x[i]) > most) most = fabs(x[i]);\n  return most > 0 ? most : 1;\n}\n\n");
 }
 
-static void emit_tools(psdmp_writer *e) {
+static void emit_tools(psdmp_emit_writer *e) {
   if (compares(e->code)) emit_comparison(e);
-  psdmp_say(e, "static int report(const char *name, double error, double scale) {\n  const int bad = !(error <= TOLERANCE*scale);\n"
+  psdmp_emit_say(e, "static int report(const char *name, double error, double scale) {\n  const int bad = !(error <= TOLERANCE*scale);\n"
                "  printf(\"%%-24s error %%.1e of %%.3g%%s\\n\", name, error, scale, bad ? \"  WRONG\" : \"\");\n  return bad;\n}\n\n");
 }
 
 /* what errors are compared with: the largest expected number, or the largest torque */
-static void emit_scale(psdmp_writer *e, const psdmp_program *p) {
+static void emit_scale(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   if (named_scale(p))
-    psdmp_say(e, "SCALE_OF_%s", p->name);
+    psdmp_emit_say(e, "SCALE_OF_%s", p->name);
   else
-    psdmp_say(e, "largest(out_%s[0], STATES*%d)", p->name, (int)p->outputs);
+    psdmp_emit_say(e, "largest(out_%s[0], STATES*%d)", p->name, (int)p->outputs);
 }
 
 /* results stand one behind the other in one array */
-static void emit_call(psdmp_writer *e, const psdmp_program *p, const char *suffix, const char *before, const char *after, const char *result) {
-  psdmp_say(e, "@%s%s(%s", p->name, suffix, suffix[0] ? "(size_t)count, " : "");
-  for (int b = 0; b < PSDMP_IN_COUNT; b++) {
+static void emit_call(psdmp_emit_writer *e, const psdmp_codegen_program *p, const char *suffix, const char *before, const char *after, const char *result) {
+  psdmp_emit_say(e, "@%s%s(%s", p->name, suffix, suffix[0] ? "(size_t)count, " : "");
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b]) continue;
-    bool shared = psdmp_block_shared((psdmp_block)b);
-    if (b == PSDMP_IN_TAU && before[0] == 'i')
+    bool shared = psdmp_emit_block_shared((psdmp_codegen_block)b);
+    if (b == PSDMP_CODEGEN_IN_TAU && before[0] == 'i')
       psdm_output_print(e->out, "tau_of_%s%s, ", p->name, after); /* not every function has the wrench in it */
     else
-      psdm_output_print(e->out, "%s%s%s, ", shared ? "in_" : before, psdmp_block_names[b], shared ? "" : after);
+      psdm_output_print(e->out, "%s%s%s, ", shared ? "in_" : before, psdmp_emit_block_names[b], shared ? "" : after);
   }
   psdm_output_text(e->out, result);
   for (int r = 1; r < p->results; r++) psdm_output_print(e->out, ", %s + %d%s", result, p->result[r].first, suffix[0] ? "*count" : "");
@@ -122,36 +122,36 @@ static void emit_call(psdmp_writer *e, const psdmp_program *p, const char *suffi
 }
 
 /* got against expected, state by state */
-static void emit_plain_test(psdmp_writer *e, const psdmp_program *p) {
+static void emit_plain_test(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   int count = (int)p->outputs;
   bool energy = p->function == PSDM_CODE_ENERGY; /* potential energy counts from anywhere: from state 0 */
-  psdmp_say(e, "static int test_%s(void) {\n  double error = 0;\n", p->name);
-  if (energy) psdmp_say(e, "  double from = 0;\n");
-  psdmp_say(e, "  for (int i = 0; i < STATES; i++) {\n    ` got[%d];\n    ", count);
+  psdmp_emit_say(e, "static int test_%s(void) {\n  double error = 0;\n", p->name);
+  if (energy) psdmp_emit_say(e, "  double from = 0;\n");
+  psdmp_emit_say(e, "  for (int i = 0; i < STATES; i++) {\n    ` got[%d];\n    ", count);
   emit_call(e, p, "", "in_", "[i]", "got");
-  if (energy) psdmp_say(e, "    if (i == 0) from = out_energy[0][1] - (double)got[1];\n    got[1] = (`)((double)got[1] + from);\n");
-  psdmp_say(e, "    error = difference(error, got, out_%s[i], %d);\n  }\n", p->name, count);
-  psdmp_say(e, "  return report(\"%s\", error, ", p->name);
+  if (energy) psdmp_emit_say(e, "    if (i == 0) from = out_energy[0][1] - (double)got[1];\n    got[1] = (`)((double)got[1] + from);\n");
+  psdmp_emit_say(e, "    error = difference(error, got, out_%s[i], %d);\n  }\n", p->name, count);
+  psdmp_emit_say(e, "  return report(\"%s\", error, ", p->name);
   emit_scale(e, p);
-  psdmp_say(e, ");\n}\n\n");
+  psdmp_emit_say(e, ");\n}\n\n");
 }
 
 /* results of M^-1 are judged by the torques that their errors amount to, column by column; an inverse may also lose what M's condition takes */
-static void emit_inverting_test(psdmp_writer *e, const psdmp_program *p) {
+static void emit_inverting_test(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   int n = e->code->robot->n, count = (int)p->outputs, columns = p->function == PSDM_CODE_FORWARD ? 1 : n;
-  psdmp_say(e, "/* judged by the torques that errors amount to */\nstatic int test_%s(void) {\n  double worst = 0;\n", p->name);
-  psdmp_say(e, "  for (int m = 0; m < %d; m++) {\n    double error = 0, scale = 0;\n", p->results);
-  psdmp_say(e, "    for (int i = 0; i < STATES; i++) {\n      ` got[%d];\n      ", count);
+  psdmp_emit_say(e, "/* judged by the torques that errors amount to */\nstatic int test_%s(void) {\n  double worst = 0;\n", p->name);
+  psdmp_emit_say(e, "  for (int m = 0; m < %d; m++) {\n    double error = 0, scale = 0;\n", p->results);
+  psdmp_emit_say(e, "    for (int i = 0; i < STATES; i++) {\n      ` got[%d];\n      ", count);
   emit_call(e, p, "", "in_", "[i]", "got");
-  psdmp_say(e, "      for (int j = 0; j < %d; j++)\n        for (int c = 0; c < %d; c++) {\n          double d = 0, all = 0;\n", n, columns);
-  psdmp_say(e, "          for (int k = 0; k < %d; k++) {\n            const int at = %d*m + %d*k + c;\n", n, n * columns, columns);
-  psdmp_say(e, "            d += mass_of_%s[i][%d*j + k]*((double)got[at] - out_%s[i][at]);\n", p->name, n, p->name);
-  psdmp_say(e, "            all += mass_of_%s[i][%d*j + k]*out_%s[i][at];\n          }\n", p->name, n, p->name);
-  psdmp_say(e, "          if (error == error && !(fabs(d) <= error)) error = fabs(d);\n          if (fabs(all) > scale) scale = fabs(all);\n        }\n    }\n");
-  if (columns == 1) psdmp_say(e, "    for (int i = 0; i < STATES; i++)\n      for (int j = 0; j < %d; j++)\n        if (fabs((double)tau_of_%s[i][j]) > scale) scale = fabs((double)tau_of_%s[i][j]);\n", n, p->name, p->name);
-  if (p->function == PSDM_CODE_LINEARIZE_FORWARD) psdmp_say(e, "    if (m < 2 && scale < SCALE_OF_%s) scale = SCALE_OF_%s;\n", p->name, p->name);
-  psdmp_say(e, "    if (scale > 0) error /= scale;\n    if (worst == worst && !(error <= worst)) worst = error;\n  }\n");
-  psdmp_say(e, "  return report(\"%s\", worst, %s);\n}\n\n", p->name, columns == 1 ? "1" : "CONDITION");
+  psdmp_emit_say(e, "      for (int j = 0; j < %d; j++)\n        for (int c = 0; c < %d; c++) {\n          double d = 0, all = 0;\n", n, columns);
+  psdmp_emit_say(e, "          for (int k = 0; k < %d; k++) {\n            const int at = %d*m + %d*k + c;\n", n, n * columns, columns);
+  psdmp_emit_say(e, "            d += mass_of_%s[i][%d*j + k]*((double)got[at] - out_%s[i][at]);\n", p->name, n, p->name);
+  psdmp_emit_say(e, "            all += mass_of_%s[i][%d*j + k]*out_%s[i][at];\n          }\n", p->name, n, p->name);
+  psdmp_emit_say(e, "          if (error == error && !(fabs(d) <= error)) error = fabs(d);\n          if (fabs(all) > scale) scale = fabs(all);\n        }\n    }\n");
+  if (columns == 1) psdmp_emit_say(e, "    for (int i = 0; i < STATES; i++)\n      for (int j = 0; j < %d; j++)\n        if (fabs((double)tau_of_%s[i][j]) > scale) scale = fabs((double)tau_of_%s[i][j]);\n", n, p->name, p->name);
+  if (p->function == PSDM_CODE_LINEARIZE_FORWARD) psdmp_emit_say(e, "    if (m < 2 && scale < SCALE_OF_%s) scale = SCALE_OF_%s;\n", p->name, p->name);
+  psdmp_emit_say(e, "    if (scale > 0) error /= scale;\n    if (worst == worst && !(error <= worst)) worst = error;\n  }\n");
+  psdmp_emit_say(e, "  return report(\"%s\", worst, %s);\n}\n\n", p->name, columns == 1 ? "1" : "CONDITION");
 }
 
 static double largest(const double *x, int count) {
@@ -165,101 +165,101 @@ static double condition(const double *M, const double *Minv, int n) { return n *
 
 /* A GPU rounds otherwise than the processor: two roundings of qdd = M^-1 (tau - bias) differ by M's condition, and by M^-1 tau, which the bias may
  * all but cancel; of the same size as the largest result. */
-static double spread(const psdmp_trial *t, const psdmp_program *p, const double *tau, const double *M, const double *Minv) {
+static double spread(const psdmp_codegen_trial *t, const psdmp_codegen_program *p, const double *tau, const double *M, const double *Minv) {
   int n = t->code->robot->n;
   double most = largest(t->qdd, STATES * n);
   return condition(M, Minv, n) + (p->function == PSDM_CODE_FORWARD && most > 0 ? n * largest(Minv, n * n) * largest(tau, n) / most : 0);
 }
 
 /* torques of the states, their mass matrices, and M's condition */
-static psdm_status emit_inverting_tables(psdmp_writer *e, psdmp_trial *t, const psdmp_program *p) {
+static psdm_status emit_inverting_tables(psdmp_emit_writer *e, psdmp_codegen_trial *t, const psdmp_codegen_program *p) {
   int n = e->code->robot->n;
   char name[64];
   bool cuda = e->code->options.target == PSDM_CODE_CUDA;
   double *tau = NEW(t->arena, STATES * n, double), *M = NEW(t->arena, STATES * n * n, double), *Minv = NEW(t->arena, n * n, double), worst = 1, widest = 1;
   psdm_status status = tau && M && Minv ? PSDM_OK : PSDM_E_MEMORY;
   for (int s = 0; s < STATES && !status; s++) {
-    status = psdmp_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau + s * n);
-    if (!status) status = psdmp_trial_evaluate(t, p, PSDM_F_MASS, s, M + s * n * n);
-    if (!status && (cuda || p->function != PSDM_CODE_FORWARD)) status = psdmp_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
+    status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau + s * n);
+    if (!status) status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_MASS, s, M + s * n * n);
+    if (!status && (cuda || p->function != PSDM_CODE_FORWARD)) status = psdmp_codegen_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
     worst = fmax(worst, condition(M + s * n * n, Minv, n));
     widest = fmax(widest, spread(t, p, tau + s * n, M + s * n * n, Minv));
   }
   if (status) return status;
   snprintf(name, sizeof name, "tau_of_%s", p->name);
-  if (p->length[PSDMP_IN_TAU]) emit_table(e, name, tau, n, true);
+  if (p->length[PSDMP_CODEGEN_IN_TAU]) emit_table(e, name, tau, n, true);
   snprintf(name, sizeof name, "mass_of_%s", p->name);
   emit_table(e, name, M, n * n, false);
-  if (p->function != PSDM_CODE_FORWARD && !t->conditioned) psdmp_say(e, "#define CONDITION %.3g /* of the mass matrices */\n", worst);
+  if (p->function != PSDM_CODE_FORWARD && !t->conditioned) psdmp_emit_say(e, "#define CONDITION %.3g /* of the mass matrices */\n", worst);
   t->conditioned |= p->function != PSDM_CODE_FORWARD;
-  if (cuda) psdmp_say(e, "#define SPREAD_OF_%s %.3g /* what two roundings may differ by, as a multiple of one */\n", p->name, widest);
+  if (cuda) psdmp_emit_say(e, "#define SPREAD_OF_%s %.3g /* what two roundings may differ by, as a multiple of one */\n", p->name, widest);
   return PSDM_OK;
 }
 
 /* the batch against the scalar function, at more states than lanes: the states over and over */
-static void emit_batch_test(psdmp_writer *e, const psdmp_program *p) {
+static void emit_batch_test(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   int count = (int)p->outputs;
   bool cuda = e->code->options.target == PSDM_CODE_CUDA;
-  psdmp_say(e, "static int test_%s_batch(int count) {\n  static ` many[%d*BATCH];\n", p->name, count);
-  for (int b = 0; b < PSDMP_IN_COUNT; b++)
-    if (p->length[b] && !psdmp_block_shared((psdmp_block)b)) psdmp_say(e, "  static ` many_%s[%d*BATCH];\n", psdmp_block_names[b], p->length[b]);
-  psdmp_say(e, "  double error = 0;\n");
-  for (int b = 0; b < PSDMP_IN_COUNT; b++) {
-    if (!p->length[b] || psdmp_block_shared((psdmp_block)b)) continue;
-    psdmp_say(e, "  for (int i = 0; i < count; i++)\n    for (int k = 0; k < %d; k++) many_%s[k*count + i] = %s%s[i %% STATES][k];\n", p->length[b], psdmp_block_names[b],
-              b == PSDMP_IN_TAU ? "tau_of_" : "in_", b == PSDMP_IN_TAU ? p->name : psdmp_block_names[b]);
+  psdmp_emit_say(e, "static int test_%s_batch(int count) {\n  static ` many[%d*BATCH];\n", p->name, count);
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
+    if (p->length[b] && !psdmp_emit_block_shared((psdmp_codegen_block)b)) psdmp_emit_say(e, "  static ` many_%s[%d*BATCH];\n", psdmp_emit_block_names[b], p->length[b]);
+  psdmp_emit_say(e, "  double error = 0;\n");
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
+    if (!p->length[b] || psdmp_emit_block_shared((psdmp_codegen_block)b)) continue;
+    psdmp_emit_say(e, "  for (int i = 0; i < count; i++)\n    for (int k = 0; k < %d; k++) many_%s[k*count + i] = %s%s[i %% STATES][k];\n", p->length[b], psdmp_emit_block_names[b],
+              b == PSDMP_CODEGEN_IN_TAU ? "tau_of_" : "in_", b == PSDMP_CODEGEN_IN_TAU ? p->name : psdmp_emit_block_names[b]);
   }
-  psdmp_say(e, cuda ? "  const int code = " : "  ");
+  psdmp_emit_say(e, cuda ? "  const int code = " : "  ");
   emit_call(e, p, cuda ? "_batch_host" : "_batch", "many_", "", "many");
-  if (cuda) psdmp_say(e, "  if (code) {\n    printf(\"%s_batch: %%s  WRONG\\n\", @cuda_text(code));\n    return 1;\n  }\n", p->name);
-  psdmp_say(e, "  for (int i = 0; i < count; i++) {\n    ` got[%d];\n    const int j = i %% STATES;\n    ", count);
+  if (cuda) psdmp_emit_say(e, "  if (code) {\n    printf(\"%s_batch: %%s  WRONG\\n\", @cuda_text(code));\n    return 1;\n  }\n", p->name);
+  psdmp_emit_say(e, "  for (int i = 0; i < count; i++) {\n    ` got[%d];\n    const int j = i %% STATES;\n    ", count);
   emit_call(e, p, "", "in_", "[j]", "got");
-  psdmp_say(e, "    for (int k = 0; k < %d; k++) {\n      const double one = (double)got[k];\n      error = difference(error, many + k*count + i, &one, 1);\n    }\n  }\n", count);
-  psdmp_say(e, "  return report(\"%s_batch\", error, ", p->name);
+  psdmp_emit_say(e, "    for (int k = 0; k < %d; k++) {\n      const double one = (double)got[k];\n      error = difference(error, many + k*count + i, &one, 1);\n    }\n  }\n", count);
+  psdmp_emit_say(e, "  return report(\"%s_batch\", error, ", p->name);
   emit_scale(e, p);
-  if (cuda && psdmp_inverts(p->function)) psdmp_say(e, "*SPREAD_OF_%s", p->name);
-  psdmp_say(e, ");\n}\n\n");
+  if (cuda && psdmp_codegen_inverts(p->function)) psdmp_emit_say(e, "*SPREAD_OF_%s", p->name);
+  psdmp_emit_say(e, ");\n}\n\n");
 }
 
 /* CUDA: a number of states that threads share out in fours, and one that they do not */
-static void emit_main(psdmp_writer *e) {
+static void emit_main(psdmp_emit_writer *e) {
   bool simd = e->code->options.target == PSDM_CODE_SIMD, cuda = e->code->options.target == PSDM_CODE_CUDA;
   psdm_output_text(e->out, "int main(void) {\n  int wrong = 0;\n");
-  for (int k = 0; k < e->code->programs; k++) psdmp_say(e, "  wrong += test_%s();\n", e->code->program[k].name);
-  for (int k = 0; k < e->code->programs && simd; k++) psdmp_say(e, "  wrong += test_%s_batch(BATCH);\n", e->code->program[k].name);
+  for (int k = 0; k < e->code->programs; k++) psdmp_emit_say(e, "  wrong += test_%s();\n", e->code->program[k].name);
+  for (int k = 0; k < e->code->programs && simd; k++) psdmp_emit_say(e, "  wrong += test_%s_batch(BATCH);\n", e->code->program[k].name);
   if (cuda)
-    psdmp_say(e, "  if (!@cuda_devices()) {\n    printf(\"SKIPPED: no GPU that CUDA can use is here; the functions of single states were tested\\n\");\n    return wrong ? 1 : 77;\n  }\n");
-  for (int k = 0; k < e->code->programs && cuda; k++) psdmp_say(e, "  wrong += test_%s_batch(BATCH);\n  wrong += test_%s_batch(37);\n", e->code->program[k].name, e->code->program[k].name);
+    psdmp_emit_say(e, "  if (!@cuda_devices()) {\n    printf(\"SKIPPED: no GPU that CUDA can use is here; the functions of single states were tested\\n\");\n    return wrong ? 1 : 77;\n  }\n");
+  for (int k = 0; k < e->code->programs && cuda; k++) psdmp_emit_say(e, "  wrong += test_%s_batch(BATCH);\n  wrong += test_%s_batch(37);\n", e->code->program[k].name, e->code->program[k].name);
   psdm_output_text(e->out, "  return wrong > 0;\n}\n");
 }
 
-static psdm_status emit_torque(psdmp_writer *e, psdmp_trial *t, const psdmp_program *p, const double *out) {
+static psdm_status emit_torque(psdmp_emit_writer *e, psdmp_codegen_trial *t, const psdmp_codegen_program *p, const double *out) {
   int n = e->code->robot->n;
-  bool inverts = psdmp_inverts(p->function);
+  bool inverts = psdmp_codegen_inverts(p->function);
   double *tau = NEW(t->arena, n, double), most = inverts ? 0 : largest(out, STATES * (int)p->outputs);
   psdm_status status = tau ? PSDM_OK : PSDM_E_MEMORY;
   for (int s = 0; s < STATES && !status; s++)
-    if (!(status = psdmp_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau))) most = fmax(most, largest(tau, n));
+    if (!(status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau))) most = fmax(most, largest(tau, n));
   if (status) return status;
-  psdmp_say(e, "#define SCALE_OF_%s %.3g /* the largest %s */\n", p->name, most > 0 ? most : 1, inverts ? "torque" : "of these and of the torques");
+  psdmp_emit_say(e, "#define SCALE_OF_%s %.3g /* the largest %s */\n", p->name, most > 0 ? most : 1, inverts ? "torque" : "of these and of the torques");
   return PSDM_OK;
 }
 
-static psdm_status emit_program(psdmp_writer *e, psdmp_trial *t, const psdmp_program *p) {
+static psdm_status emit_program(psdmp_emit_writer *e, psdmp_codegen_trial *t, const psdmp_codegen_program *p) {
   char name[64];
   int count = (int)p->outputs;
   double *out = NEW(t->arena, STATES * count, double);
-  psdm_status status = out ? psdmp_trial_expect(t, p, out) : PSDM_E_MEMORY;
+  psdm_status status = out ? psdmp_codegen_trial_expect(t, p, out) : PSDM_E_MEMORY;
   if (status) return status;
   snprintf(name, sizeof name, "out_%s", p->name);
   emit_table(e, name, out, count, false);
-  if (psdmp_inverts(p->function)) status = emit_inverting_tables(e, t, p);
+  if (psdmp_codegen_inverts(p->function)) status = emit_inverting_tables(e, t, p);
   if (!status && beside_torques(p)) status = emit_torque(e, t, p, out);
   return status;
 }
 
 /* 1e-13, or a power of ten that leaves a digit above what was measured when the programs were made: compilers round otherwise */
-static char *tolerance_text(const psdmp_writer *e, char text[24]) {
+static char *tolerance_text(const psdmp_emit_writer *e, char text[24]) {
   double worst = 0;
   int power = -13;
   for (int k = 0; k < e->code->programs; k++) worst = fmax(worst, e->code->program[k].error);
@@ -268,26 +268,26 @@ static char *tolerance_text(const psdmp_writer *e, char text[24]) {
   return text;
 }
 
-psdm_status psdmp_emit_selftest(psdmp_writer *e, psdmp_arena *arena, psdm_error *error) {
+psdm_status psdmp_emit_selftest(psdmp_emit_writer *e, psdmp_base_arena *arena, psdm_error *error) {
   const psdm_code *code = e->code;
-  psdmp_trial t;
+  psdmp_codegen_trial t;
   char tolerance[24];
-  psdm_status status = psdmp_trial_new(code, arena, &t, error);
+  psdm_status status = psdmp_codegen_trial_new(code, arena, &t, error);
   if (status) return status;
   psdmp_emit_banner(e, "Self-test: the generated functions beside numbers from libpsdm's recursions. Exit 0 when all agree.");
-  psdmp_say(e, "#include <math.h>\n#include <stdio.h>\n\n#include \"%s.h\"\n\nenum { STATES = %d%s };\n#define TOLERANCE %s /* of the largest number */\n\n", e->prefix, STATES,
+  psdmp_emit_say(e, "#include <math.h>\n#include <stdio.h>\n\n#include \"%s.h\"\n\nenum { STATES = %d%s };\n#define TOLERANCE %s /* of the largest number */\n\n", e->prefix, STATES,
             code->options.target == PSDM_CODE_SIMD ? ", BATCH = 37" : code->options.target == PSDM_CODE_CUDA ? ", BATCH = 64" : "", tolerance_text(e, tolerance));
   emit_inputs(e, &t);
   for (int k = 0; k < code->programs && !status; k++) status = emit_program(e, &t, &code->program[k]);
   if (status) {
-    psdmp_fail(error, status, code->robot->file, 0, 0, "%s while computing the self-test", psdm_status_text(status));
+    psdmp_base_fail(error, status, code->robot->file, 0, 0, "%s while computing the self-test", psdm_status_text(status));
     goto done;
   }
   emit_tools(e);
-  for (int k = 0; k < code->programs; k++) (psdmp_inverts(code->program[k].function) ? emit_inverting_test : emit_plain_test)(e, &code->program[k]);
+  for (int k = 0; k < code->programs; k++) (psdmp_codegen_inverts(code->program[k].function) ? emit_inverting_test : emit_plain_test)(e, &code->program[k]);
   for (int k = 0; k < code->programs && code->options.target != PSDM_CODE_C; k++) emit_batch_test(e, &code->program[k]);
   emit_main(e);
 done:
-  psdmp_trial_free(&t);
+  psdmp_codegen_trial_free(&t);
   return status;
 }

@@ -39,106 +39,106 @@ static const precision in_single = {
     {4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5},
     "1e-7 (absolute)"};
 
-static const precision *precision_of(const psdmp_writer *e) { return e->single ? &in_single : &in_double; }
+static const precision *precision_of(const psdmp_emit_writer *e) { return e->single ? &in_single : &in_double; }
 
-double psdmp_sincos_range(const psdmp_writer *e) { return precision_of(e)->range; }
+double psdmp_emit_sincos_range(const psdmp_emit_writer *e) { return precision_of(e)->range; }
 
 /* "(c0 + z*c1) + w*((c2 + z*c3) + w*(c4 + z*c5))", w = z^2: pairs, so that few operations wait for each other */
-static void emit_polynomial(psdmp_writer *e, const double *c, int terms) {
+static void emit_polynomial(psdmp_emit_writer *e, const double *c, int terms) {
   char a[40], b[40];
   for (int k = 0; k < terms; k += 2) {
     if (k) psdm_output_text(e->out, k + 2 < terms ? " + w*(" : " + w*");
     if (k + 1 < terms)
-      psdm_output_print(e->out, "(%s + z*%s)", psdmp_literal(e, c[k], a), psdmp_literal(e, c[k + 1], b));
+      psdm_output_print(e->out, "(%s + z*%s)", psdmp_emit_literal(e, c[k], a), psdmp_emit_literal(e, c[k + 1], b));
     else
-      psdm_output_text(e->out, psdmp_literal(e, c[k], a));
+      psdm_output_text(e->out, psdmp_emit_literal(e, c[k], a));
   }
   for (int k = 2; k + 2 < terms; k += 2) psdm_output_text(e->out, ")");
 }
 
 /* r, z, w, then sin r as a, cos r as b */
-static void emit_reduced(psdmp_writer *e, const char *type, const char *x, const char *k) {
+static void emit_reduced(psdmp_emit_writer *e, const char *type, const char *x, const char *k) {
   const precision *p = precision_of(e);
   char part[3][40], one[40], half[40];
-  for (int i = 0; i < 3; i++) psdmp_literal(e, p->part[i], part[i]);
-  psdmp_say(e, "  const %s r = ((%s - %s*%s) - %s*%s) - %s*%s, z = r*r, w = z*z;\n", type, x, k, part[0], k, part[1], k, part[2]);
-  psdmp_say(e, "  const %s a = r + r*z*(", type);
+  for (int i = 0; i < 3; i++) psdmp_emit_literal(e, p->part[i], part[i]);
+  psdmp_emit_say(e, "  const %s r = ((%s - %s*%s) - %s*%s) - %s*%s, z = r*r, w = z*z;\n", type, x, k, part[0], k, part[1], k, part[2]);
+  psdmp_emit_say(e, "  const %s a = r + r*z*(", type);
   emit_polynomial(e, p->sine, p->terms);
-  psdmp_say(e, ");\n  const %s b = %s - (%s*z - w*(", type, psdmp_literal(e, 1, one), psdmp_literal(e, 0.5, half));
+  psdmp_emit_say(e, ");\n  const %s b = %s - (%s*z - w*(", type, psdmp_emit_literal(e, 1, one), psdmp_emit_literal(e, 0.5, half));
   emit_polynomial(e, p->cosine, p->terms);
   psdm_output_text(e->out, "));\n");
 }
 
-void psdmp_emit_turn(psdmp_writer *e, const char *value, const char *bits, const char *name) {
+void psdmp_emit_turn(psdmp_emit_writer *e, const char *value, const char *bits, const char *name) {
   char rounder[40], scale[40];
   int sign = e->single ? 30 : 62;
-  psdmp_literal(e, precision_of(e)->rounder, rounder);
-  psdmp_literal(e, 0.63661977236758134308, scale);
-  psdmp_say(e, "static inline void %s(const %s *x, %s *s, %s *c) {\n", name, value, value, value);
-  psdmp_say(e, "  const %s t = *x*%s + %s, k = t - %s;\n", value, scale, rounder, rounder);
+  psdmp_emit_literal(e, precision_of(e)->rounder, rounder);
+  psdmp_emit_literal(e, 0.63661977236758134308, scale);
+  psdmp_emit_say(e, "static inline void %s(const %s *x, %s *s, %s *c) {\n", name, value, value, value);
+  psdmp_emit_say(e, "  const %s t = *x*%s + %s, k = t - %s;\n", value, scale, rounder, rounder);
   emit_reduced(e, value, "*x", "k");
-  psdmp_say(e, "  const %s n = (%s)t, swap = ((%s)a ^ (%s)b) & -(n & 1);\n", bits, bits, bits, bits);
-  psdmp_say(e, "  *s = (%s)(((%s)a ^ swap) ^ ((n & 2) << %d));\n", value, bits, sign);
-  psdmp_say(e, "  *c = (%s)(((%s)b ^ swap) ^ (((n + 1) & 2) << %d));\n}\n\n", value, bits, sign);
+  psdmp_emit_say(e, "  const %s n = (%s)t, swap = ((%s)a ^ (%s)b) & -(n & 1);\n", bits, bits, bits, bits);
+  psdmp_emit_say(e, "  *s = (%s)(((%s)a ^ swap) ^ ((n & 2) << %d));\n", value, bits, sign);
+  psdmp_emit_say(e, "  *c = (%s)(((%s)b ^ swap) ^ (((n + 1) & 2) << %d));\n}\n\n", value, bits, sign);
 }
 
 /* one angle, without vectors; k is rounded by conversion, which needs no particular rounding of intermediate values */
-static void emit_one(psdmp_writer *e) {
+static void emit_one(psdmp_emit_writer *e) {
   char range[40], scale[40], half[40];
-  psdmp_literal(e, precision_of(e)->range, range);
-  psdmp_literal(e, 0.63661977236758134308, scale);
-  psdmp_literal(e, 0.5, half);
-  psdmp_say(e, "static inline void @sincos(` x, ` *s, ` *c) {\n#if defined(__FAST_MATH__) /* would reorder the reduction */\n  *s = sin~(x);\n  *c = cos~(x);\n#else\n");
-  psdmp_say(e, "  if (!(fabs~(x) <= %s)) {\n    *s = sin~(x);\n    *c = cos~(x);\n    return;\n  }\n", range);
-  psdmp_say(e, "  const long n = (long)(x*%s + (x < 0 ? -%s : %s));\n  const ` k = (`)n;\n", scale, half, half);
+  psdmp_emit_literal(e, precision_of(e)->range, range);
+  psdmp_emit_literal(e, 0.63661977236758134308, scale);
+  psdmp_emit_literal(e, 0.5, half);
+  psdmp_emit_say(e, "static inline void @sincos(` x, ` *s, ` *c) {\n#if defined(__FAST_MATH__) /* would reorder the reduction */\n  *s = sin~(x);\n  *c = cos~(x);\n#else\n");
+  psdmp_emit_say(e, "  if (!(fabs~(x) <= %s)) {\n    *s = sin~(x);\n    *c = cos~(x);\n    return;\n  }\n", range);
+  psdmp_emit_say(e, "  const long n = (long)(x*%s + (x < 0 ? -%s : %s));\n  const ` k = (`)n;\n", scale, half, half);
   emit_reduced(e, "`", "x", "k");
-  psdmp_say(e, "  *s = n & 1 ? b : a;\n  *c = n & 1 ? a : b;\n  if (n & 2) *s = -*s;\n  if ((n + 1) & 2) *c = -*c;\n#endif\n}\n\n");
+  psdmp_emit_say(e, "  *s = n & 1 ? b : a;\n  *c = n & 1 ? a : b;\n  if (n & 2) *s = -*s;\n  if ((n + 1) & 2) *c = -*c;\n#endif\n}\n\n");
 }
 
 /* all lanes of a group, with libm for those that are far out or no numbers */
-static void emit_group(psdmp_writer *e, int width) {
+static void emit_group(psdmp_emit_writer *e, int width) {
   char range[40], square[40], name[64], value[64], bits[64];
   double far = precision_of(e)->range;
-  psdmp_literal(e, far, range);
-  psdmp_literal(e, far * far, square);
+  psdmp_emit_literal(e, far, range);
+  psdmp_emit_literal(e, far * far, square);
   snprintf(name, sizeof name, "@turn%d", width);
   snprintf(value, sizeof value, "@v%d", width);
   snprintf(bits, sizeof bits, "@u%d", width);
-  psdmp_say(e, "#if $VECTORS\ntypedef ` %s __attribute__((vector_size(%d*sizeof(`))));\n", value, width);
-  psdmp_say(e, "typedef unsigned %s %s __attribute__((vector_size(%d*sizeof(`))));\n\n", e->single ? "int" : "long long", bits, width);
+  psdmp_emit_say(e, "#if $VECTORS\ntypedef ` %s __attribute__((vector_size(%d*sizeof(`))));\n", value, width);
+  psdmp_emit_say(e, "typedef unsigned %s %s __attribute__((vector_size(%d*sizeof(`))));\n\n", e->single ? "int" : "long long", bits, width);
   psdmp_emit_turn(e, value, bits, name);
-  psdmp_say(e, "static __attribute__((noinline, cold)) void @far%d(int count, const %s *x, %s *s, %s *c) {\n", width, value, value, value);
-  psdmp_say(e, "  for (int i = 0; i < count; i++)\n    if (!(fabs~((*x)[i]) <= %s)) (*s)[i] = sin~((*x)[i]), (*c)[i] = cos~((*x)[i]);\n}\n\n", range);
-  psdmp_say(e, "static inline void @sincos%d(int count, %s *x, %s *s, %s *c) {\n  %s(x, s, c);\n", width, value, value, value, name);
-  psdmp_say(e, "  const ` far = ");
-  for (int i = 0; i < width; i++) psdmp_say(e, "%s(*x)[%d]*(*x)[%d]", i ? " + " : "", i, i);
+  psdmp_emit_say(e, "static __attribute__((noinline, cold)) void @far%d(int count, const %s *x, %s *s, %s *c) {\n", width, value, value, value);
+  psdmp_emit_say(e, "  for (int i = 0; i < count; i++)\n    if (!(fabs~((*x)[i]) <= %s)) (*s)[i] = sin~((*x)[i]), (*c)[i] = cos~((*x)[i]);\n}\n\n", range);
+  psdmp_emit_say(e, "static inline void @sincos%d(int count, %s *x, %s *s, %s *c) {\n  %s(x, s, c);\n", width, value, value, value, name);
+  psdmp_emit_say(e, "  const ` far = ");
+  for (int i = 0; i < width; i++) psdmp_emit_say(e, "%s(*x)[%d]*(*x)[%d]", i ? " + " : "", i, i);
   /* on copies: what has its address taken would not stay in a register */
-  psdmp_say(e, ";\n  if (!(far <= %s)) {\n    %s y = *x, sy = *s, cy = *c;\n    @far%d(count, &y, &sy, &cy);\n", square, value, width);
-  psdmp_say(e, "    *s = sy;\n    *c = cy;\n  }\n}\n");
-  psdmp_say(e, "#else\ntypedef ` %s[%d];\n\nstatic inline void @sincos%d(int count, %s *x, %s *s, %s *c) {\n", value, width, width, value, value, value);
-  psdmp_say(e, "  for (int i = 0; i < count; i++) @sincos((*x)[i], &(*s)[i], &(*c)[i]);\n}\n#endif\n\n");
+  psdmp_emit_say(e, ";\n  if (!(far <= %s)) {\n    %s y = *x, sy = *s, cy = *c;\n    @far%d(count, &y, &sy, &cy);\n", square, value, width);
+  psdmp_emit_say(e, "    *s = sy;\n    *c = cy;\n  }\n}\n");
+  psdmp_emit_say(e, "#else\ntypedef ` %s[%d];\n\nstatic inline void @sincos%d(int count, %s *x, %s *s, %s *c) {\n", value, width, width, value, value, value);
+  psdmp_emit_say(e, "  for (int i = 0; i < count; i++) @sincos((*x)[i], &(*s)[i], &(*c)[i]);\n}\n#endif\n\n");
 }
 
-void psdmp_emit_sincos(psdmp_writer *e, const psdmp_needs *needs) {
+void psdmp_emit_sincos(psdmp_emit_writer *e, const psdmp_emit_needs *needs) {
   const precision *p = precision_of(e);
   char range[40];
-  if (needs->sign) psdmp_say(e, "static inline ` @sign(` x) { return (`)((x > 0) - (x < 0)); }\n\n");
+  if (needs->sign) psdmp_emit_say(e, "static inline ` @sign(` x) { return (`)((x > 0) - (x < 0)); }\n\n");
   if (!needs->angles || e->code->options.sincos != PSDM_SINCOS_POLYNOMIAL) return;
-  psdmp_say(e, "/* Sines and cosines: within %s for |x| <= %s; libm's beyond, and for infinities and\n", p->accuracy, psdmp_literal(e, p->range, range));
-  psdmp_say(e, " * nan. x = k pi/2 + r with pi/2 in three parts, minimax polynomials in r, then the quadrant; all angles of a state at\n"
+  psdmp_emit_say(e, "/* Sines and cosines: within %s for |x| <= %s; libm's beyond, and for infinities and\n", p->accuracy, psdmp_emit_literal(e, p->range, range));
+  psdmp_emit_say(e, " * nan. x = k pi/2 + r with pi/2 in three parts, minimax polynomials in r, then the quadrant; all angles of a state at\n"
                " * a time where the compiler has vectors. */\n");
-  psdmp_say(e, "#if !$VECTORS\n");
+  psdmp_emit_say(e, "#if !$VECTORS\n");
   emit_one(e);
-  psdmp_say(e, "#endif\n\n");
+  psdmp_emit_say(e, "#endif\n\n");
   for (int width = 2; width <= 16; width *= 2)
     if (needs->widths >> width & 1u) emit_group(e, width);
 }
 
 /* ---- scalar C ---- */
 
-static void c_input(psdmp_listing *l, psdmp_block block, int index) { psdm_output_print(l->e->out, "%s[%d]", psdmp_block_names[block], index); }
+static void c_input(psdmp_emit_listing *l, psdmp_codegen_block block, int index) { psdm_output_print(l->e->out, "%s[%d]", psdmp_emit_block_names[block], index); }
 
-static void c_store(psdmp_listing *l, const char *result, int index, bool shared, bool close) {
+static void c_store(psdmp_emit_listing *l, const char *result, int index, bool shared, bool close) {
   (void)shared;
   if (close)
     psdm_output_text(l->e->out, ";\n");
@@ -146,15 +146,15 @@ static void c_store(psdmp_listing *l, const char *result, int index, bool shared
     psdm_output_print(l->e->out, "  %s[%d] = ", result, index);
 }
 
-static void c_angles_libm(psdmp_listing *l) {
+static void c_angles_libm(psdmp_emit_listing *l) {
   char name[2][24];
   for (uint32_t a = 0; a < l->angles; a++) {
     bool live[2];
-    psdmp_angle_names(l, a, name[0], name[1]);
-    psdmp_angle_live(l, a, &live[0], &live[1]);
+    psdmp_emit_angle_names(l, a, name[0], name[1]);
+    psdmp_emit_angle_live(l, a, &live[0], &live[1]);
     for (int i = 0; i < 2; i++) {
       if (!live[i]) continue;
-      psdmp_say(l->e, "  const ` %s = %s~(", name[i], i ? "cos" : "sin");
+      psdmp_emit_say(l->e, "  const ` %s = %s~(", name[i], i ? "cos" : "sin");
       psdmp_emit_value(l, 2 * l->angle[a], 0);
       psdm_output_text(l->e->out, ");\n");
     }
@@ -162,20 +162,20 @@ static void c_angles_libm(psdmp_listing *l) {
 }
 
 /* names of the lanes that are used, one statement each for sines and cosines */
-static void c_take_lanes(psdmp_listing *l, uint32_t first, uint32_t count, unsigned group, bool cosine) {
+static void c_take_lanes(psdmp_emit_listing *l, uint32_t first, uint32_t count, unsigned group, bool cosine) {
   char name[2][24];
   int taken = 0;
   for (uint32_t a = first; a < first + count; a++) {
     bool live[2];
-    psdmp_angle_names(l, a, name[0], name[1]);
-    psdmp_angle_live(l, a, &live[0], &live[1]);
+    psdmp_emit_angle_names(l, a, name[0], name[1]);
+    psdmp_emit_angle_live(l, a, &live[0], &live[1]);
     if (!live[cosine]) continue;
-    psdmp_say(l->e, "%s%s = %s%u[%u]", taken++ ? ", " : "  const ` ", name[cosine], cosine ? "cosines" : "sines", group, a - first);
+    psdmp_emit_say(l->e, "%s%s = %s%u[%u]", taken++ ? ", " : "  const ` ", name[cosine], cosine ? "cosines" : "sines", group, a - first);
   }
   if (taken) psdm_output_text(l->e->out, ";\n");
 }
 
-static void c_angles(psdmp_listing *l) {
+static void c_angles(psdmp_emit_listing *l) {
   if (l->e->code->options.sincos != PSDM_SINCOS_POLYNOMIAL) {
     c_angles_libm(l);
     return;
@@ -183,24 +183,24 @@ static void c_angles(psdmp_listing *l) {
   uint32_t most = l->e->single ? 16 : 8;
   for (uint32_t first = 0, group = 0; first < l->angles; first += most, group++) {
     uint32_t count = l->angles - first < most ? l->angles - first : most;
-    int width = psdmp_group_width(l->e, count);
-    psdmp_say(l->e, "  @v%d angles%u = {", width, group);
+    int width = psdmp_emit_group_width(l->e, count);
+    psdmp_emit_say(l->e, "  @v%d angles%u = {", width, group);
     for (uint32_t a = first; a < first + count; a++) {
       if (a > first) psdm_output_text(l->e->out, ", ");
       psdmp_emit_value(l, 2 * l->angle[a], 0);
     }
-    psdmp_say(l->e, "}, sines%u, cosines%u;\n  @sincos%d(%u, &angles%u, &sines%u, &cosines%u);\n", group, group, width, count, group, group, group);
+    psdmp_emit_say(l->e, "}, sines%u, cosines%u;\n  @sincos%d(%u, &angles%u, &sines%u, &cosines%u);\n", group, group, width, count, group, group, group);
     c_take_lanes(l, first, count, group, false);
     c_take_lanes(l, first, count, group, true);
   }
 }
 
-static void c_call(psdmp_listing *l, uint32_t k) {
+static void c_call(psdmp_emit_listing *l, uint32_t k) {
   psdm_op op = l->node[k].op;
   const char *name = op == PSDM_OP_SQRT ? "sqrt~" : op == PSDM_OP_SIGN ? "@sign" : op == PSDM_OP_SIN ? "sin~" : "cos~";
-  psdmp_say(l->e, "  %s` t%u = %s(", l->dialect->constant, l->name[k], name);
+  psdmp_emit_say(l->e, "  %s` t%u = %s(", l->dialect->constant, l->name[k], name);
   psdmp_emit_value(l, l->node[k].a, 0);
   psdm_output_text(l->e->out, ");\n");
 }
 
-const psdmp_dialect psdmp_dialect_c = {"`", "const ", false, c_input, NULL, c_store, c_angles, c_call};
+const psdmp_emit_dialect psdmp_emit_dialect_c = {"`", "const ", false, c_input, NULL, c_store, c_angles, c_call};

@@ -6,16 +6,16 @@
 
 static bool asked(const psdm_code_options *o, psdm_code_wrap w) { return o->wraps >> w & 1; }
 
-const psdmp_program *psdmp_wrap_program(const psdm_code *code, psdm_code_function f) {
+const psdmp_codegen_program *psdmp_emit_wrap_program(const psdm_code *code, psdm_code_function f) {
   for (int k = 0; k < code->programs; k++)
     if (code->program[k].function == f) return &code->program[k];
   return NULL;
 }
 
-bool psdmp_wrap_differentiable(const psdm_code *code) { return !code->options.wrench_argument; }
+bool psdmp_emit_wrap_differentiable(const psdm_code *code) { return !code->options.wrench_argument; }
 
-void psdmp_wrap_lines(psdmp_writer *e, const char *const *line, size_t count) {
-  for (size_t k = 0; k < count; k++) psdmp_say(e, "%s\n", line[k]);
+void psdmp_emit_wrap_lines(psdmp_emit_writer *e, const char *const *line, size_t count) {
+  for (size_t k = 0; k < count; k++) psdmp_emit_say(e, "%s\n", line[k]);
 }
 
 static const char *const export_lines[] = {
@@ -33,15 +33,15 @@ static const char *const export_lines[] = {
     "",
 };
 
-void psdmp_wrap_export(psdmp_writer *e) { psdmp_wrap_lines(e, export_lines, sizeof export_lines / sizeof *export_lines); }
+void psdmp_emit_wrap_export(psdmp_emit_writer *e) { psdmp_emit_wrap_lines(e, export_lines, sizeof export_lines / sizeof *export_lines); }
 
-void psdmp_wrap_xml(psdmp_writer *e, const char *text) {
+void psdmp_emit_wrap_xml(psdmp_emit_writer *e, const char *text) {
   static const char special[] = "&<>\"'";
   static const char *const entity[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
   size_t left = strlen(text);
   while (left) {
     char piece[5] = "";
-    size_t length = psdmp_utf8_length(text, left);
+    size_t length = psdmp_base_utf8_length(text, left);
     const char *found = strchr(special, *text);
     if (found) {
       psdm_output_text(e->out, entity[found - special]);
@@ -59,23 +59,23 @@ void psdmp_wrap_xml(psdmp_writer *e, const char *text) {
 
 /* ---- the identity of an FMU ---- */
 
-static psdm_status digest(const psdmp_writer *e, bool wrapper, psdmp_arena *arena, uint64_t *value) {
+static psdm_status digest(const psdmp_emit_writer *e, bool wrapper, psdmp_base_arena *arena, uint64_t *value) {
   psdm_code bare = *e->code; /* the command line says where files went, not what they do */
-  psdmp_writer into = *e;
+  psdmp_emit_writer into = *e;
   bare.options.command = NULL;
   into.code = &bare;
-  psdm_status status = psdmp_digest_open(arena->allocator, &into.out);
+  psdm_status status = psdmp_base_digest_open(arena->allocator, &into.out);
   if (status) return status;
   if (wrapper)
-    psdmp_wrap_fmu(&into, "");
+    psdmp_emit_wrap_fmu(&into, "");
   else
     status = psdmp_emit_source(&into, arena);
   if (!status && psdm_output_failed(into.out)) status = PSDM_E_MEMORY; /* or the identity would be another one */
-  *value = psdmp_digest_close(&into.out);
+  *value = psdmp_base_digest_close(&into.out);
   return status;
 }
 
-psdm_status psdmp_wrap_guid(const psdmp_writer *e, psdmp_arena *arena, char guid[40]) {
+psdm_status psdmp_emit_wrap_guid(const psdmp_emit_writer *e, psdmp_base_arena *arena, char guid[40]) {
   uint64_t code = 0, wrapper = 0;
   psdm_status status = digest(e, false, arena, &code);
   if (!status) status = digest(e, true, arena, &wrapper);
@@ -117,11 +117,11 @@ static const char *const fmu_rules[] = {
     "",
 };
 
-static void emit_rules(psdmp_writer *e, const char *const *line, size_t count) {
+static void emit_rules(psdmp_emit_writer *e, const char *const *line, size_t count) {
   for (size_t k = 0; k < count; k++) psdm_output_print(e->out, "%s\n", line[k]);
 }
 
-void psdmp_wrap_makefile(psdmp_writer *e) {
+void psdmp_emit_wrap_makefile(psdmp_emit_writer *e) {
   const psdm_code_options *o = &e->code->options;
   bool casadi = asked(o, PSDM_CODE_WRAP_CASADI), fmu = asked(o, PSDM_CODE_WRAP_FMU);
   if (!o->wraps) return;

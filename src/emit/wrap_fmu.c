@@ -10,37 +10,37 @@
 /* internal_step's default: what psdm simulate takes as well, s */
 static const double usual_step = 0.001;
 
-const char *const psdmp_fmu_names[PSDMP_FMU_BLOCKS] = {
+const char *const psdmp_emit_fmu_names[PSDMP_EMIT_FMU_BLOCKS] = {
 #define NAME(id, name) name,
-    PSDMP_FMU_BLOCK_LIST(NAME)
+    PSDMP_EMIT_FMU_BLOCK_LIST(NAME)
 #undef NAME
 };
 
 /* ---- blocks ---- */
 
-int psdmp_fmu_length(const psdm_code *code, psdmp_fmu_block block) {
-  const int *length = psdmp_wrap_program(code, PSDM_CODE_FORWARD)->length;
+int psdmp_emit_fmu_length(const psdm_code *code, psdmp_emit_fmu_block block) {
+  const int *length = psdmp_emit_wrap_program(code, PSDM_CODE_FORWARD)->length;
   switch (block) {
-    case PSDMP_FMU_WRENCH: return length[PSDMP_IN_WRENCH];
-    case PSDMP_FMU_GRAVITY: return length[PSDMP_IN_GRAVITY];
-    case PSDMP_FMU_PAYLOAD: return length[PSDMP_IN_PAYLOAD];
-    case PSDMP_FMU_THETA: return length[PSDMP_IN_THETA];
-    case PSDMP_FMU_STEP: return 1;
+    case PSDMP_EMIT_FMU_WRENCH: return length[PSDMP_CODEGEN_IN_WRENCH];
+    case PSDMP_EMIT_FMU_GRAVITY: return length[PSDMP_CODEGEN_IN_GRAVITY];
+    case PSDMP_EMIT_FMU_PAYLOAD: return length[PSDMP_CODEGEN_IN_PAYLOAD];
+    case PSDMP_EMIT_FMU_THETA: return length[PSDMP_CODEGEN_IN_THETA];
+    case PSDMP_EMIT_FMU_STEP: return 1;
     default: return code->robot->n;
   }
 }
 
-int psdmp_fmu_first(const psdm_code *code, psdmp_fmu_block block) {
+int psdmp_emit_fmu_first(const psdm_code *code, psdmp_emit_fmu_block block) {
   int first = 0;
-  for (int b = 0; b < (int)block; b++) first += psdmp_fmu_length(code, (psdmp_fmu_block)b);
+  for (int b = 0; b < (int)block; b++) first += psdmp_emit_fmu_length(code, (psdmp_emit_fmu_block)b);
   return first;
 }
 
-double psdmp_fmu_start(const psdm_code *code, psdmp_fmu_block block, int k) {
+double psdmp_emit_fmu_start(const psdm_code *code, psdmp_emit_fmu_block block, int k) {
   switch (block) {
-    case PSDMP_FMU_STEP: return usual_step;
-    case PSDMP_FMU_GRAVITY: return code->robot->gravity[k];
-    case PSDMP_FMU_THETA: return code->theta ? code->theta[k] : 0;
+    case PSDMP_EMIT_FMU_STEP: return usual_step;
+    case PSDMP_EMIT_FMU_GRAVITY: return code->robot->gravity[k];
+    case PSDMP_EMIT_FMU_THETA: return code->theta ? code->theta[k] : 0;
     default: return 0;
   }
 }
@@ -442,64 +442,64 @@ static const char *const stepping[] = {
     "#endif",
 };
 
-#define LINES(e, table) psdmp_wrap_lines(e, table, sizeof(table) / sizeof *(table))
+#define LINES(e, table) psdmp_emit_wrap_lines(e, table, sizeof(table) / sizeof *(table))
 
 /* ---- what depends on the robot ---- */
 
 /* where blocks begin, and what their numbers are at first */
-static void emit_values(psdmp_writer *e, const char *guid) {
-  static const char *const upper[PSDMP_FMU_BLOCKS] = {
+static void emit_values(psdmp_emit_writer *e, const char *guid) {
+  static const char *const upper[PSDMP_EMIT_FMU_BLOCKS] = {
 #define UPPER(id, name) #id,
-      PSDMP_FMU_BLOCK_LIST(UPPER)
+      PSDMP_EMIT_FMU_BLOCK_LIST(UPPER)
 #undef UPPER
   };
   const psdm_code *code = e->code;
   char number[40];
-  int count = 0, all = psdmp_fmu_first(code, PSDMP_FMU_BLOCKS);
-  psdmp_say(e, "#define GUID \"%s\"\n\n/* value references: an index into an instance's numbers, where these blocks begin */\nenum { ", guid);
-  for (int b = 0; b < PSDMP_FMU_BLOCKS; b++)
-    if (psdmp_fmu_length(code, (psdmp_fmu_block)b)) psdmp_say(e, "%s = %d, ", upper[b], psdmp_fmu_first(code, (psdmp_fmu_block)b));
-  psdmp_say(e, "VALUES = %d };\n\nstatic const double start[VALUES] = {\n ", all);
-  for (int b = 0; b < PSDMP_FMU_BLOCKS; b++)
-    for (int k = 0; k < psdmp_fmu_length(code, (psdmp_fmu_block)b); k++)
-      psdmp_say(e, " %s%s", psdmp_literal(e, psdmp_fmu_start(code, (psdmp_fmu_block)b, k), number), ++count == all ? "};\n\n" : count % 12 ? "," : ",\n ");
+  int count = 0, all = psdmp_emit_fmu_first(code, PSDMP_EMIT_FMU_BLOCKS);
+  psdmp_emit_say(e, "#define GUID \"%s\"\n\n/* value references: an index into an instance's numbers, where these blocks begin */\nenum { ", guid);
+  for (int b = 0; b < PSDMP_EMIT_FMU_BLOCKS; b++)
+    if (psdmp_emit_fmu_length(code, (psdmp_emit_fmu_block)b)) psdmp_emit_say(e, "%s = %d, ", upper[b], psdmp_emit_fmu_first(code, (psdmp_emit_fmu_block)b));
+  psdmp_emit_say(e, "VALUES = %d };\n\nstatic const double start[VALUES] = {\n ", all);
+  for (int b = 0; b < PSDMP_EMIT_FMU_BLOCKS; b++)
+    for (int k = 0; k < psdmp_emit_fmu_length(code, (psdmp_emit_fmu_block)b); k++)
+      psdmp_emit_say(e, " %s%s", psdmp_emit_literal(e, psdmp_emit_fmu_start(code, (psdmp_emit_fmu_block)b, k), number), ++count == all ? "};\n\n" : count % 12 ? "," : ",\n ");
 }
 
 /* arguments of a function before q: from the instance's numbers */
-static void emit_leading(psdmp_writer *e, const psdmp_program *p) {
-  static const char *const from[PSDMP_IN_COUNT] = {
-      [PSDMP_IN_THETA] = "THETA", [PSDMP_IN_GRAVITY] = "GRAVITY", [PSDMP_IN_PAYLOAD] = "PAYLOAD", [PSDMP_IN_WRENCH] = "WRENCH"};
-  for (int b = 0; b < PSDMP_IN_COUNT; b++)
-    if (p->length[b] && from[b]) psdmp_say(e, "value + %s, ", from[b]);
+static void emit_leading(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
+  static const char *const from[PSDMP_CODEGEN_IN_COUNT] = {
+      [PSDMP_CODEGEN_IN_THETA] = "THETA", [PSDMP_CODEGEN_IN_GRAVITY] = "GRAVITY", [PSDMP_CODEGEN_IN_PAYLOAD] = "PAYLOAD", [PSDMP_CODEGEN_IN_WRENCH] = "WRENCH"};
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
+    if (p->length[b] && from[b]) psdmp_emit_say(e, "value + %s, ", from[b]);
 }
 
-static void emit_direction(psdmp_writer *e) {
-  const psdmp_program *linear = psdmp_wrap_program(e->code, PSDM_CODE_LINEARIZE_FORWARD);
-  psdmp_say(e, "$EXPORT fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference *unknown, size_t unknowns,\n"
+static void emit_direction(psdmp_emit_writer *e) {
+  const psdmp_codegen_program *linear = psdmp_emit_wrap_program(e->code, PSDM_CODE_LINEARIZE_FORWARD);
+  psdmp_emit_say(e, "$EXPORT fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference *unknown, size_t unknowns,\n"
                "    const fmi2ValueReference *known, size_t knowns, const fmi2Real *seed, fmi2Real *change) {\n");
-  if (!linear || !psdmp_wrap_differentiable(e->code)) {
-    psdmp_say(e, "  (void)unknown, (void)unknowns, (void)known, (void)knowns, (void)seed, (void)change;\n");
-    psdmp_say(e, "  return say((fmu *)c, fmi2Error, \"derivatives are not there\");\n}\n\n");
+  if (!linear || !psdmp_emit_wrap_differentiable(e->code)) {
+    psdmp_emit_say(e, "  (void)unknown, (void)unknowns, (void)known, (void)knowns, (void)seed, (void)change;\n");
+    psdmp_emit_say(e, "  return say((fmu *)c, fmi2Error, \"derivatives are not there\");\n}\n\n");
     return;
   }
   LINES(e, direction);
-  psdmp_say(e, "  const double *value = f->now.value;\n  @linearize_forward(");
+  psdmp_emit_say(e, "  const double *value = f->now.value;\n  @linearize_forward(");
   emit_leading(e, linear);
-  psdmp_say(e, "value + Q, value + QD, value + TAU, d[0], d[1], d[2]);\n");
+  psdmp_emit_say(e, "value + Q, value + QD, value + TAU, d[0], d[1], d[2]);\n");
   LINES(e, directed);
 }
 
-void psdmp_wrap_fmu(psdmp_writer *e, const char *guid) {
+void psdmp_emit_wrap_fmu(psdmp_emit_writer *e, const char *guid) {
   psdmp_emit_banner(e, "A robot's motion under torques as an FMU (FMI 2.0, co-simulation and model exchange): 'make fmu'.");
-  psdmp_say(e, "#include \"%s.h\"\n\n", e->prefix);
+  psdmp_emit_say(e, "#include \"%s.h\"\n\n", e->prefix);
   LINES(e, includes);
-  psdmp_wrap_export(e);
+  psdmp_emit_wrap_export(e);
   LINES(e, types);
   emit_values(e, guid);
   LINES(e, instance);
-  psdmp_say(e, "  @forward(");
-  emit_leading(e, psdmp_wrap_program(e->code, PSDM_CODE_FORWARD));
-  psdmp_say(e, "q, qd, value + TAU, qdd);\n}\n\n");
+  psdmp_emit_say(e, "  @forward(");
+  emit_leading(e, psdmp_emit_wrap_program(e->code, PSDM_CODE_FORWARD));
+  psdmp_emit_say(e, "q, qd, value + TAU, qdd);\n}\n\n");
   LINES(e, integration);
   LINES(e, life);
   LINES(e, numbers);

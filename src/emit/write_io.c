@@ -17,23 +17,23 @@ static psdm_status make_directory(const char *directory, psdm_error *error) {
   char path[4096];
   struct stat info;
   size_t length = strlen(directory);
-  if (!length || length >= sizeof path) return psdmp_fail(error, PSDM_E_ARGUMENT, directory, 0, 0, "is no name for a directory");
+  if (!length || length >= sizeof path) return psdmp_base_fail(error, PSDM_E_ARGUMENT, directory, 0, 0, "is no name for a directory");
   memcpy(path, directory, length + 1);
   for (char *c = path + 1; *c; c++) {
     if (*c != '/') continue;
     *c = '\0';
-    if (mkdir(path, 0777) && errno != EEXIST) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be made: %s", strerror(errno));
+    if (mkdir(path, 0777) && errno != EEXIST) return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be made: %s", strerror(errno));
     *c = '/';
   }
-  if (mkdir(path, 0777) && errno != EEXIST) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be made: %s", strerror(errno));
-  if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "is not a directory");
+  if (mkdir(path, 0777) && errno != EEXIST) return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be made: %s", strerror(errno));
+  if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "is not a directory");
   return PSDM_OK;
 }
 
-static psdm_status emit_fmu(psdmp_writer *e, file_kind kind, psdmp_arena *arena) {
+static psdm_status emit_fmu(psdmp_emit_writer *e, file_kind kind, psdmp_base_arena *arena) {
   char guid[40];
-  psdm_status status = psdmp_wrap_guid(e, arena, guid);
-  if (!status) (kind == FMU ? psdmp_wrap_fmu : psdmp_wrap_fmu_description)(e, guid);
+  psdm_status status = psdmp_emit_wrap_guid(e, arena, guid);
+  if (!status) (kind == FMU ? psdmp_emit_wrap_fmu : psdmp_emit_wrap_fmu_description)(e, guid);
   return status;
 }
 
@@ -57,14 +57,14 @@ const char *psdm_code_file(const psdm_code *code, int index, char *text, size_t 
   return NULL;
 }
 
-static psdm_status emit_file(psdmp_writer *e, file_kind kind, psdmp_arena *arena, psdm_error *error) {
+static psdm_status emit_file(psdmp_emit_writer *e, file_kind kind, psdmp_base_arena *arena, psdm_error *error) {
   psdm_status status = PSDM_OK;
   switch (kind) {
     case HEADER: psdmp_emit_header(e); break;
     case SOURCE: status = psdmp_emit_source(e, arena); break;
     case SELFTEST: return psdmp_emit_selftest(e, arena, error);
     case MAKEFILE: e->code->options.target == PSDM_CODE_CUDA ? psdmp_emit_cuda_makefile(e) : psdmp_emit_makefile(e); break;
-    case CASADI: psdmp_wrap_casadi(e); break;
+    case CASADI: psdmp_emit_wrap_casadi(e); break;
     case FMU:
     case FMU_DESCRIPTION: status = emit_fmu(e, kind, arena); break;
     case DEVICE: status = psdmp_emit_cuda_device(e, arena); break;
@@ -72,12 +72,12 @@ static psdm_status emit_file(psdmp_writer *e, file_kind kind, psdmp_arena *arena
     case CMAKE: psdmp_emit_cuda_cmake(e); break;
     default: psdmp_emit_cuda_python(e);
   }
-  return status ? psdmp_fail(error, status, NULL, 0, 0, "%s while writing code", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, NULL, 0, 0, "%s while writing code", psdm_status_text(status)) : PSDM_OK;
 }
 
 static psdm_status write_file(const psdm_code *code, const char *directory, file_kind kind, psdm_error *error) {
-  psdmp_arena arena = {.allocator = code->arena.allocator};
-  psdmp_writer e = {.code = code, .prefix = code->options.prefix, .single = code->options.real_float, .real = code->options.real_float ? "float" : "double"};
+  psdmp_base_arena arena = {.allocator = code->arena.allocator};
+  psdmp_emit_writer e = {.code = code, .prefix = code->options.prefix, .single = code->options.real_float, .real = code->options.real_float ? "float" : "double"};
   char path[4096 + 100], name[80];
   snprintf(e.upper, sizeof e.upper, "%s", e.prefix);
   for (char *c = e.upper; *c; c++) *c = (char)toupper((unsigned char)*c);
@@ -85,7 +85,7 @@ static psdm_status write_file(const psdm_code *code, const char *directory, file
   psdm_status status = psdm_output_open(path, code->arena.allocator, &e.out, error);
   if (status) return status;
   status = emit_file(&e, kind, &arena, error);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   if (status) {
     psdm_output_abort(&e.out);
     return status;

@@ -10,7 +10,7 @@ enum { STATES = 64 }; /* that a thread takes at a time: some 100 microseconds of
 
 int psdm_batch_threads(const psdm_batch *b) { return b->threads; }
 
-static psdm_status eval_some(const psdm_batch *b, psdmp_batch_thread *t, long from, long to, const double *in, double *out, long *at) {
+static psdm_status eval_some(const psdm_batch *b, psdmp_eval_batch_thread *t, long from, long to, const double *in, double *out, long *at) {
   psdm_status status = PSDM_OK;
   for (*at = from; *at < to && !status; ++*at) status = psdm_eval(b->robot, t->work, b->function, &t->options, in + *at * b->inputs, out + *at * b->outputs);
   if (status) --*at;
@@ -25,9 +25,9 @@ psdm_status psdm_batch_eval(psdm_batch *b, long count, const double *in, double 
 #endif
   for (long piece = 0; piece < pieces; piece++) {
 #ifdef _OPENMP
-    psdmp_batch_thread *t = &b->thread[omp_get_thread_num()];
+    psdmp_eval_batch_thread *t = &b->thread[omp_get_thread_num()];
 #else
-    psdmp_batch_thread *t = &b->thread[0];
+    psdmp_eval_batch_thread *t = &b->thread[0];
 #endif
     long at, to = (piece + 1) * STATES < count ? (piece + 1) * STATES : count;
     psdm_status status = eval_some(b, t, piece * STATES, to, in, out, &at);

@@ -1,12 +1,12 @@
 /* batch_heap.c: the memory of a batch. */
 #include "eval/batch_priv.h"
 
-static psdm_status start_thread(psdm_batch *b, const psdm_eval_options *o, psdmp_batch_thread *t) {
+static psdm_status start_thread(psdm_batch *b, const psdm_eval_options *o, psdmp_eval_batch_thread *t) {
   const psdm_allocator *a = b->arena.allocator;
   bool linearizes = b->function == PSDM_F_LINEARIZE_INVERSE || b->function == PSDM_F_LINEARIZE_FORWARD;
   t->options = *o;
   t->options.linear = NULL;
-  t->options.scratch = o->model ? psdmp_arena_alloc(&b->arena, psdm_eval_scratch(b->robot, o->model) * sizeof(double)) : NULL;
+  t->options.scratch = o->model ? psdmp_base_arena_alloc(&b->arena, psdm_eval_scratch(b->robot, o->model) * sizeof(double)) : NULL;
   if (o->model && !t->options.scratch) return PSDM_E_MEMORY;
   psdm_status status = psdm_work_new(b->robot, a, &t->work);
   return status || !linearizes ? status : psdm_linear_new(b->robot, a, &t->options.linear);
@@ -17,23 +17,23 @@ psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, cons
   static const psdm_eval_options none = {0};
   const psdm_eval_options *o = options ? options : &none;
   *out = NULL;
-  if (!psdm_function_name(function)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "there is no function %d", (int)function);
+  if (!psdm_function_name(function)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "there is no function %d", (int)function);
   if (o->model) {
     psdm_status other = psdm_model_match(o->model, robot, error);
     if (other) return other;
   }
-  psdm_batch *b = psdmp_alloc(allocator, sizeof *b);
-  if (!b) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_batch *b = psdmp_base_alloc(allocator, sizeof *b);
+  if (!b) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   b->arena.allocator = allocator;
-  b->robot = robot, b->function = function, b->threads = psdmp_threads(threads, NULL, 1024);
+  b->robot = robot, b->function = function, b->threads = psdmp_parallel_threads(threads, NULL, 1024);
   b->inputs = psdm_eval_inputs(robot, function);
   b->outputs = psdm_eval_outputs(robot, function, o);
-  b->thread = psdmp_arena_alloc(&b->arena, (size_t)b->threads * sizeof *b->thread);
+  b->thread = psdmp_base_arena_alloc(&b->arena, (size_t)b->threads * sizeof *b->thread);
   psdm_status status = b->thread ? PSDM_OK : PSDM_E_MEMORY;
   for (int k = 0; k < b->threads && !status; k++) status = start_thread(b, o, &b->thread[k]);
   if (status) {
     psdm_batch_free(b);
-    return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+    return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   }
   *out = b;
   return PSDM_OK;
@@ -46,6 +46,6 @@ void psdm_batch_free(psdm_batch *b) {
     psdm_work_free(b->thread[k].work, allocator);
     psdm_linear_free(b->thread[k].options.linear, allocator);
   }
-  psdmp_arena_free(&b->arena);
-  psdmp_free(allocator, b);
+  psdmp_base_arena_free(&b->arena);
+  psdmp_base_free(allocator, b);
 }

@@ -1,22 +1,22 @@
 /* batch_priv.h: many states at once. Private to the room. */
-#ifndef PSDMP_BATCH_H
-#define PSDMP_BATCH_H
+#ifndef PSDMP_EVAL_BATCH_H
+#define PSDMP_EVAL_BATCH_H
 
 #include "parallel/parallel.h"
 #include "psdm/eval.h"
 
 /* What one thread needs. */
-typedef struct psdmp_batch_thread {
+typedef struct psdmp_eval_batch_thread {
   psdm_work *work;
   psdm_eval_options options; /* with scratch of its own */
-} psdmp_batch_thread;
+} psdmp_eval_batch_thread;
 
 struct psdm_batch {
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const psdm_robot *robot;
   psdm_function function;
   int inputs, outputs, threads;
-  psdmp_batch_thread *thread; /* (threads) */
+  psdmp_eval_batch_thread *thread; /* (threads) */
 };
 
 #endif

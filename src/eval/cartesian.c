@@ -36,7 +36,7 @@ typedef struct task {
 
 size_t psdm_cartesian_scratch(const psdm_robot *robot, int m) {
   size_t n = (size_t)psdm_robot_n(robot), k = (size_t)m;
-  return 2 * n * n + 2 * n + 3 * n * k + 3 * k * k + k + psdmp_modes_scratch(m, 0);
+  return 2 * n * n + 2 * n + 3 * n * k + 3 * k * k + k + psdmp_linalg_modes_scratch(m, 0);
 }
 
 static void lay_out(task *t, double *at) {
@@ -67,10 +67,10 @@ static void product(int a, int b, int c, const double *X, bool transposed, const
 /* B = M^-1 J^T, A = J B */
 static bool task_inertia(task *t) {
   int n = t->n, m = t->m;
-  if (!psdmp_cholesky(n, t->M)) return false;
+  if (!psdmp_linalg_cholesky(n, t->M)) return false;
   for (int j = 0; j < m; j++) {
     memcpy(t->column, t->J + (size_t)j * (size_t)n, sizeof *t->column * (size_t)n);
-    psdmp_cholesky_solve(n, t->M, t->column);
+    psdmp_linalg_cholesky_solve(n, t->M, t->column);
     for (int i = 0; i < n; i++) t->B[(size_t)i * (size_t)m + (size_t)j] = t->column[i];
   }
   product(m, n, m, t->J, false, t->B, t->A);
@@ -83,11 +83,11 @@ static bool invert_task(task *t, double damping) {
   double *A = t->Mp + (size_t)m * (size_t)m;
   memcpy(A, t->A, sizeof *A * (size_t)m * (size_t)m);
   for (int i = 0; i < m; i++) A[(size_t)i * (size_t)m + (size_t)i] += damping * damping;
-  if (!psdmp_cholesky(m, A)) return false;
+  if (!psdmp_linalg_cholesky(m, A)) return false;
   for (int j = 0; j < m; j++) {
     double *row = t->Mp + (size_t)j * (size_t)m;
     for (int i = 0; i < m; i++) row[i] = i == j;
-    psdmp_cholesky_solve(m, A, row);
+    psdmp_linalg_cholesky_solve(m, A, row);
   }
   for (int i = 0; i < m; i++)
     for (int j = 0; j < i; j++) {
@@ -133,10 +133,10 @@ psdm_status psdm_cartesian_at(const psdm_robot *robot, psdm_work *work, psdm_lin
   for (size_t k = 0; k < (size_t)t.n * (size_t)t.n && !status; k++) t.S[k] /= 2;
   if (!status) status = psdm_gravity(robot, work, q, t.g);
   if (status) return status;
-  if (psdmp_blas_room(NULL)) return PSDM_E_MEMORY;
+  if (psdmp_linalg_blas_room(NULL)) return PSDM_E_MEMORY;
   if (!task_inertia(&t)) return PSDM_E_SINGULAR;
   memcpy(t.Mp, t.A, sizeof *t.A * (size_t)m * (size_t)m);
-  if (!psdmp_singular_values(m, t.Mp, t.eigen, t.lapack)) return PSDM_E_SINGULAR;
+  if (!psdmp_linalg_singular_values(m, t.Mp, t.eigen, t.lapack)) return PSDM_E_SINGULAR;
   out->smallest = t.eigen[m - 1]; /* A is symmetric and not negative: singular values are eigenvalues */
   out->largest = t.eigen[0];
   if (!(out->smallest + damping * damping > 1e-13 * out->largest) || !invert_task(&t, damping)) return PSDM_E_SINGULAR;

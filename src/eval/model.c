@@ -113,8 +113,8 @@ psdm_status psdm_model_forward(const psdm_model *m, const double *theta, const d
   psdm_model_bias(m, theta, q, qd, scratch, bias);
   psdm_model_mass(m, theta, q, scratch, M);
   for (int i = 0; i < m->n; i++) qdd[i] = tau[i] - bias[i];
-  if (!psdmp_cholesky(m->n, M)) return PSDM_E_SINGULAR;
-  psdmp_cholesky_solve(m->n, M, qdd);
+  if (!psdmp_linalg_cholesky(m->n, M)) return PSDM_E_SINGULAR;
+  psdmp_linalg_cholesky_solve(m->n, M, qdd);
   return PSDM_OK;
 }
 

@@ -30,29 +30,29 @@ static bool limited(const psdm_joint *j) {
   return isfinite(j->limits.lower) || isfinite(j->limits.upper) || isfinite(j->limits.velocity) || isfinite(j->limits.acceleration);
 }
 
-psdmp_follower *psdmp_followers(const psdm_robot *robot, double margin, psdmp_arena *arena, int *count, bool *whole) {
+psdmp_excite_follower *psdmp_excite_followers(const psdm_robot *robot, double margin, psdmp_base_arena *arena, int *count, bool *whole) {
   int n = psdm_robot_n(robot), links = psdm_robot_links(robot);
   *count = 0;
   *whole = true;
   for (int j = 0; j < psdm_robot_joints(robot); j++) *count += limited(psdm_robot_joint(robot, j));
   if (!*count) return NULL;
-  double *G = psdmp_numbers(arena, (long)links * n), *c = psdmp_numbers(arena, links);
-  psdmp_follower *all = psdmp_arena_alloc(arena, (size_t)*count * sizeof *all), *f = all;
+  double *G = psdmp_excite_numbers(arena, (long)links * n), *c = psdmp_excite_numbers(arena, links);
+  psdmp_excite_follower *all = psdmp_base_arena_alloc(arena, (size_t)*count * sizeof *all), *f = all;
   *whole = G && c && all;
   if (!*whole) return NULL;
   psdm_robot_coupling(robot, G, c);
   for (int j = 0; j < psdm_robot_joints(robot); j++) {
     const psdm_joint *joint = psdm_robot_joint(robot, j);
-    if (limited(joint)) *f++ = (psdmp_follower){.G = G + (long)joint->link * n, .c = c[joint->link], .limits = inside(joint->limits, margin)};
+    if (limited(joint)) *f++ = (psdmp_excite_follower){.G = G + (long)joint->link * n, .c = c[joint->link], .limits = inside(joint->limits, margin)};
   }
   return all;
 }
 
-bool psdmp_bounds_new(const psdm_robot *robot, const psdmp_excite_limits *limits, psdmp_arena *arena, psdmp_bounds *b) {
+bool psdmp_excite_bounds_new(const psdm_robot *robot, const psdmp_excite_limits *limits, psdmp_base_arena *arena, psdmp_excite_bounds *b) {
   bool whole;
-  *b = (psdmp_bounds){.robot = robot, .limits = limits, .n = psdm_robot_n(robot), .gaps = psdm_collision_gaps(robot)};
-  b->friction = psdmp_arena_alloc(arena, (size_t)b->n * sizeof *b->friction);
-  b->follower = psdmp_followers(robot, limits->margin, arena, &b->followers, &whole);
+  *b = (psdmp_excite_bounds){.robot = robot, .limits = limits, .n = psdm_robot_n(robot), .gaps = psdm_collision_gaps(robot)};
+  b->friction = psdmp_base_arena_alloc(arena, (size_t)b->n * sizeof *b->friction);
+  b->follower = psdmp_excite_followers(robot, limits->margin, arena, &b->followers, &whole);
   if (!whole || !b->friction) return false;
   for (int j = 0; j < psdm_robot_joints(robot); j++) {
     const psdm_joint *joint = psdm_robot_joint(robot, j);
@@ -63,15 +63,15 @@ bool psdmp_bounds_new(const psdm_robot *robot, const psdmp_excite_limits *limits
   return true;
 }
 
-bool psdmp_bounds_work_new(const psdmp_bounds *b, int points, int slopes, psdm_work *work, psdm_linear *linear, psdmp_arena *arena, psdmp_bounds_work *w) {
+bool psdmp_excite_bounds_work_new(const psdmp_excite_bounds *b, int points, int slopes, psdm_work *work, psdm_linear *linear, psdmp_base_arena *arena, psdmp_excite_bounds_work *w) {
   long n = b->n, wide = b->gaps > 3 * b->followers ? b->gaps : 3L * b->followers;
-  *w = (psdmp_bounds_work){.work = work, .linear = linear};
-  w->tau = psdmp_numbers(arena, points * n);
-  w->by = psdmp_numbers(arena, b->efforts ? slopes * 3 * n * n : 0);
-  w->gap = psdmp_numbers(arena, points * (long)b->gaps);
-  w->gap_by = psdmp_numbers(arena, b->gaps * n);
-  w->share = psdmp_numbers(arena, slopes * (wide > 2 ? wide : 2));
-  w->by_state = psdmp_numbers(arena, slopes * 3 * n);
+  *w = (psdmp_excite_bounds_work){.work = work, .linear = linear};
+  w->tau = psdmp_excite_numbers(arena, points * n);
+  w->by = psdmp_excite_numbers(arena, b->efforts ? slopes * 3 * n * n : 0);
+  w->gap = psdmp_excite_numbers(arena, points * (long)b->gaps);
+  w->gap_by = psdmp_excite_numbers(arena, b->gaps * n);
+  w->share = psdmp_excite_numbers(arena, slopes * (wide > 2 ? wide : 2));
+  w->by_state = psdmp_excite_numbers(arena, slopes * 3 * n);
   return w->tau && w->by && w->gap && w->gap_by && w->share && w->by_state;
 }
 
@@ -91,7 +91,7 @@ static double smooth(long count, double *g) {
 }
 
 /* one limit of one joint: order 0 (upper: sign 1, lower: sign -1), 1 or 2 (sign 0: both) */
-static double joint_bound(const psdmp_bounds *b, const psdmp_wave *wave, const psdmp_grid *grid, psdmp_bounds_work *w, int i, int order, int sign, double *by_x) {
+static double joint_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, int i, int order, int sign, double *by_x) {
   const psdmp_excite_limits *l = b->limits;
   int n = b->n, own = wave->own, M = grid->points;
   double half = (l->upper[i] - l->lower[i]) / 2, middle = (l->upper[i] + l->lower[i]) / 2;
@@ -111,7 +111,7 @@ static double joint_bound(const psdmp_bounds *b, const psdmp_wave *wave, const p
 }
 
 /* steady friction of the file, and its slope but for the jump at rest */
-static double friction_torque(const psdmp_bounds *b, int i, double v, double *slope) {
+static double friction_torque(const psdmp_excite_bounds *b, int i, double v, double *slope) {
   const psdm_friction *f = b->friction[i];
   if (slope) *slope = 0;
   if (!f) return 0;
@@ -121,7 +121,7 @@ static double friction_torque(const psdmp_bounds *b, int i, double v, double *sl
 }
 
 /* torques of all samples, and by wish their derivatives */
-static bool set_torques(const psdmp_bounds *b, const psdmp_grid *grid, psdmp_bounds_work *w, bool gradient) {
+static bool set_torques(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, bool gradient) {
   long n = b->n;
   for (long p = 0; p < grid->points; p++) {
     const double *s = grid->state + p * 3 * n;
@@ -132,7 +132,7 @@ static bool set_torques(const psdmp_bounds *b, const psdmp_grid *grid, psdmp_bou
   return true;
 }
 
-static double torque_bound(const psdmp_bounds *b, const psdmp_wave *wave, const psdmp_grid *grid, psdmp_bounds_work *w, int i, double *by_x) {
+static double torque_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, int i, double *by_x) {
   long n = b->n, M = grid->points;
   double effort = b->limits->effort[i], *g = w->share, slope;
   for (long p = 0; p < M; p++) {
@@ -149,17 +149,17 @@ static double torque_bound(const psdmp_bounds *b, const psdmp_wave *wave, const 
     friction_torque(b, i, grid->state[p * 3 * n + n + i], &slope);
     to[n + i] += weight * slope;
   }
-  if (by_x) psdmp_grid_pull(wave, grid, w->by_state, by_x);
+  if (by_x) psdmp_excite_grid_pull(wave, grid, w->by_state, by_x);
   return result;
 }
 
-static bool set_gaps(const psdmp_bounds *b, const psdmp_grid *grid, psdmp_bounds_work *w) {
+static bool set_gaps(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w) {
   for (long p = 0; p < grid->points; p++)
     if (psdm_collision_at(b->robot, w->work, grid->state + p * 3 * b->n, w->gap + p * b->gaps, NULL)) return false;
   return true;
 }
 
-static double gap_bound(const psdmp_bounds *b, const psdmp_wave *wave, const psdmp_grid *grid, psdmp_bounds_work *w, double *by_x) {
+static double gap_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, double *by_x) {
   long n = b->n, M = grid->points, gaps = b->gaps;
   if (!set_gaps(b, grid, w)) return INFINITY;
   for (long k = 0; k < M * gaps; k++) w->share[k] = (b->limits->clearance - w->gap[k]) / near_by;
@@ -173,12 +173,12 @@ static double gap_bound(const psdmp_bounds *b, const psdmp_wave *wave, const psd
     for (long k = 0; k < gaps; k++)
       for (int j = 0; j < n; j++) to[j] -= w->share[p * gaps + k] / near_by * w->gap_by[k * n + j];
   }
-  if (by_x) psdmp_grid_pull(wave, grid, w->by_state, by_x);
+  if (by_x) psdmp_excite_grid_pull(wave, grid, w->by_state, by_x);
   return result;
 }
 
 /* a follower's position, velocity or acceleration */
-static double follow(const psdmp_follower *f, int n, int order, const double *state) {
+static double follow(const psdmp_excite_follower *f, int n, int order, const double *state) {
   double sum = order ? 0 : f->c;
   for (int j = 0; j < n; j++) sum += f->G[j] * state[(long)order * n + j];
   return sum;
@@ -193,7 +193,7 @@ static void follower_range(const psdm_limits *l, int order, double *middle, doub
   if (isnan(*size)) *size = INFINITY;
 }
 
-static double follower_bound(const psdmp_bounds *b, const psdmp_wave *wave, const psdmp_grid *grid, psdmp_bounds_work *w, double *by_x) {
+static double follower_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, double *by_x) {
   long n = b->n, M = grid->points, at = 0;
   double middle, size;
   for (long p = 0; p < M; p++)
@@ -215,11 +215,11 @@ static double follower_bound(const psdmp_bounds *b, const psdmp_wave *wave, cons
         double y = follow(&b->follower[k], b->n, order, grid->state + p * 3 * n) - middle, weight = copysign(w->share[at], y) / size;
         for (int j = 0; j < n; j++) w->by_state[p * 3 * n + order * n + j] += weight * b->follower[k].G[j];
       }
-  psdmp_grid_pull(wave, grid, w->by_state, by_x);
+  psdmp_excite_grid_pull(wave, grid, w->by_state, by_x);
   return result;
 }
 
-void psdmp_bounds_smooth(const psdmp_bounds *b, const psdmp_wave *wave, const psdmp_grid *grid, psdmp_bounds_work *w, double *result, double *gradient) {
+void psdmp_excite_bounds_smooth(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, double *result, double *gradient) {
   static const int orders[4] = {0, 0, 1, 2}, signs[4] = {1, -1, 0, 0};
   long numbers = (long)b->n * wave->own, at = 0;
   if (gradient) memset(gradient, 0, (size_t)(numbers * b->count) * sizeof *gradient);
@@ -237,7 +237,7 @@ void psdmp_bounds_smooth(const psdmp_bounds *b, const psdmp_wave *wave, const ps
 /* ---- strict ---- */
 
 /* the largest factor of joint i's amplitude about its centre that its own limits allow at all times */
-static double room(const psdmp_bounds *b, const psdmp_grid *grid, int i, double x) {
+static double room(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, int i, double x) {
   const psdmp_excite_limits *l = b->limits;
   int n = b->n;
   double most[3] = {-INFINITY, 0, 0}, least = INFINITY, centre = (l->upper[i] + l->lower[i]) / 2 + (l->upper[i] - l->lower[i]) / 2 * x;
@@ -253,18 +253,18 @@ static double room(const psdmp_bounds *b, const psdmp_grid *grid, int i, double 
   return fmin(factor, l->acceleration[i] / fmax(most[2] * grid->reach, 1e-300)) * (1 - slack);
 }
 
-static void shrink(const psdmp_wave *wave, int i, double factor, double *x) {
+static void shrink(const psdmp_excite_wave *wave, int i, double factor, double *x) {
   for (int j = 1; j < wave->own; j++) x[(long)i * wave->own + j] *= factor;
 }
 
-void psdmp_bounds_fit(const psdmp_bounds *b, const psdmp_wave *wave, psdmp_grid *grid, bool grow, double *x) {
+void psdmp_excite_bounds_fit(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, psdmp_excite_grid *grid, bool grow, double *x) {
   for (int i = 0; i < b->n; i++) x[(long)i * wave->own] = fmax(-1, fmin(1, x[(long)i * wave->own]));
-  psdmp_grid_at(wave, grid, x);
+  psdmp_excite_grid_at(wave, grid, x);
   for (int i = 0; i < b->n; i++) {
     double factor = room(b, grid, i, x[(long)i * wave->own]);
     if (grow ? factor < 1e200 : factor < 1) shrink(wave, i, factor, x);
   }
-  psdmp_grid_at(wave, grid, x);
+  psdmp_excite_grid_at(wave, grid, x);
 }
 
 /* a quarter of the largest second difference around the period of x[0], x[stride], ... */
@@ -278,7 +278,7 @@ static double between(long points, const double *x, long stride) {
 }
 
 /* largest share of joint i's effort; where it turns back friction is anything up to its most */
-static double effort_share(const psdmp_bounds *b, const psdmp_grid *grid, const psdmp_bounds_work *w, int i) {
+static double effort_share(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, const psdmp_excite_bounds_work *w, int i) {
   long n = b->n, M = grid->points;
   double most = 0;
   for (long p = 0; p < M; p++) {
@@ -290,7 +290,7 @@ static double effort_share(const psdmp_bounds *b, const psdmp_grid *grid, const 
   return (most + between(M, w->tau + i, n)) / b->limits->effort[i];
 }
 
-static double gaps_share(const psdmp_bounds *b, const psdmp_grid *grid, psdmp_bounds_work *w) {
+static double gaps_share(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w) {
   long M = grid->points;
   double most = 0;
   if (!set_gaps(b, grid, w)) return INFINITY;
@@ -302,7 +302,7 @@ static double gaps_share(const psdmp_bounds *b, const psdmp_grid *grid, psdmp_bo
   return most;
 }
 
-static double followers_share(const psdmp_bounds *b, const psdmp_grid *grid) {
+static double followers_share(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid) {
   double most = 0, middle, size;
   for (int k = 0; k < b->followers; k++)
     for (int order = 0; order < 3; order++) {
@@ -318,7 +318,7 @@ static double followers_share(const psdmp_bounds *b, const psdmp_grid *grid) {
   return most;
 }
 
-double psdmp_bounds_shared(const psdmp_bounds *b, const psdmp_grid *grid, psdmp_bounds_work *w) {
+double psdmp_excite_bounds_shared(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w) {
   double most = 0;
   if (b->efforts && !set_torques(b, grid, w, false)) return INFINITY;
   for (int i = 0; i < b->n; i++)
@@ -328,23 +328,23 @@ double psdmp_bounds_shared(const psdmp_bounds *b, const psdmp_grid *grid, psdmp_
   return most;
 }
 
-bool psdmp_bounds_keep(const psdmp_bounds *b, const psdmp_wave *wave, psdmp_grid *grid, psdmp_bounds_work *w, bool grow, double *x) {
+bool psdmp_excite_bounds_keep(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, bool grow, double *x) {
   enum { HALVINGS = 10 };
   double low = 0, high = 1, now = 1;
-  psdmp_bounds_fit(b, wave, grid, grow, x);
+  psdmp_excite_bounds_fit(b, wave, grid, grow, x);
   if (!b->efforts && !b->gaps && !b->followers) return true;
-  if (psdmp_bounds_shared(b, grid, w) <= 1) return true;
+  if (psdmp_excite_bounds_shared(b, grid, w) <= 1) return true;
   /* at rest first: what is not kept there is never kept; then the largest factor that is seen to do */
   for (int k = 0; k <= HALVINGS; k++) {
     double next = k ? (low + high) / 2 : high / 1024;
     for (int i = 0; i < b->n; i++) shrink(wave, i, next / now, x);
     now = next;
-    psdmp_grid_at(wave, grid, x);
-    bool kept = psdmp_bounds_shared(b, grid, w) <= 1;
+    psdmp_excite_grid_at(wave, grid, x);
+    bool kept = psdmp_excite_bounds_shared(b, grid, w) <= 1;
     if (!k && !kept) return false;
     *(kept ? &low : &high) = next;
   }
   for (int i = 0; i < b->n; i++) shrink(wave, i, low / now, x);
-  psdmp_grid_at(wave, grid, x);
-  return psdmp_bounds_shared(b, grid, w) <= 1;
+  psdmp_excite_grid_at(wave, grid, x);
+  return psdmp_excite_bounds_shared(b, grid, w) <= 1;
 }

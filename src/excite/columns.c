@@ -18,45 +18,45 @@ enum {
 static const double turn_over = 0.05;  /* of the velocity limit: Coulomb friction's sign is smooth below it */
 static const double dependent = 1e-8;  /* of a column's length is left beyond the others */
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 /* ---- which columns ---- */
 
 static void spread_state(const psdmp_excite_limits *l, int n, uint64_t *random, double *state) {
   for (int i = 0; i < n; i++) {
-    state[i] = psdmp_random(random, l->lower[i], l->upper[i]);
-    state[n + i] = psdmp_random(random, -l->velocity[i], l->velocity[i]);
-    state[2 * n + i] = psdmp_random(random, -l->acceleration[i], l->acceleration[i]);
+    state[i] = psdmp_base_random(random, l->lower[i], l->upper[i]);
+    state[n + i] = psdmp_base_random(random, -l->velocity[i], l->velocity[i]);
+    state[2 * n + i] = psdmp_base_random(random, -l->acceleration[i], l->acceleration[i]);
   }
 }
 
-static double friction_value(const psdmp_told *t, int column, const double *qd) {
+static double friction_value(const psdmp_excite_told *t, int column, const double *qd) {
   int i = t->joint[column];
-  return t->kind[column] == PSDMP_VISCOUS ? qd[i] : t->kind[column] == PSDMP_COULOMB ? tanh(qd[i] / t->width[i]) : 1;
+  return t->kind[column] == PSDMP_EXCITE_VISCOUS ? qd[i] : t->kind[column] == PSDMP_EXCITE_COULOMB ? tanh(qd[i] / t->width[i]) : 1;
 }
 
 /* every base parameter, and three columns of friction per joint where they count */
-static psdm_status propose(psdmp_told *t, const psdm_model *model, bool friction, psdmp_arena *arena) {
+static psdm_status propose(psdmp_excite_told *t, const psdm_model *model, bool friction, psdmp_base_arena *arena) {
   t->base = psdm_model_l(model);
-  t->friction = friction ? PSDMP_FRICTION_COLUMNS * t->n : 0;
+  t->friction = friction ? PSDMP_EXCITE_FRICTION_COLUMNS * t->n : 0;
   t->columns = t->base + t->friction;
   size_t count = (size_t)t->columns + 1;
-  t->kept = psdmp_arena_alloc(arena, count * sizeof *t->kept);
-  t->joint = psdmp_arena_alloc(arena, count * sizeof *t->joint);
-  t->kind = psdmp_arena_alloc(arena, count * sizeof *t->kind);
-  t->column_scale = psdmp_numbers(arena, t->columns);
+  t->kept = psdmp_base_arena_alloc(arena, count * sizeof *t->kept);
+  t->joint = psdmp_base_arena_alloc(arena, count * sizeof *t->joint);
+  t->kind = psdmp_base_arena_alloc(arena, count * sizeof *t->kind);
+  t->column_scale = psdmp_excite_numbers(arena, t->columns);
   if (!t->kept || !t->joint || !t->kind || !t->column_scale) return PSDM_E_MEMORY;
   for (int j = 0; j < t->base; j++) psdm_model_base_term(model, j, 0, &t->kept[j]);
-  for (int f = 0; f < t->friction; f++) t->joint[f] = f / PSDMP_FRICTION_COLUMNS, t->kind[f] = (psdmp_friction_column)(f % PSDMP_FRICTION_COLUMNS);
+  for (int f = 0; f < t->friction; f++) t->joint[f] = f / PSDMP_EXCITE_FRICTION_COLUMNS, t->kind[f] = (psdmp_excite_friction_column)(f % PSDMP_EXCITE_FRICTION_COLUMNS);
   return PSDM_OK;
 }
 
-static bool set_rows(psdmp_told *t, const psdmp_excite_limits *limits, const double *effort, psdmp_arena *arena) {
+static bool set_rows(psdmp_excite_told *t, const psdmp_excite_limits *limits, const double *effort, psdmp_base_arena *arena) {
   bool all = true;
-  t->row_scale = psdmp_numbers(arena, t->n);
-  t->width = psdmp_numbers(arena, t->n);
-  t->row_count = psdmp_arena_alloc(arena, (size_t)t->n * sizeof *t->row_count);
-  t->row_column = psdmp_arena_alloc(arena, (size_t)t->n * sizeof *t->row_column);
+  t->row_scale = psdmp_excite_numbers(arena, t->n);
+  t->width = psdmp_excite_numbers(arena, t->n);
+  t->row_count = psdmp_base_arena_alloc(arena, (size_t)t->n * sizeof *t->row_count);
+  t->row_column = psdmp_base_arena_alloc(arena, (size_t)t->n * sizeof *t->row_column);
   if (!t->row_scale || !t->width || !t->row_count || !t->row_column) return false;
   for (int i = 0; i < t->n; i++) all &= isfinite(effort[i]);
   for (int i = 0; i < t->n; i++) t->row_scale[i] = all ? 1 / effort[i] : 1, t->width[i] = turn_over * limits->velocity[i];
@@ -65,27 +65,27 @@ static bool set_rows(psdmp_told *t, const psdmp_excite_limits *limits, const dou
 
 /* Samples of all proposed columns, by columns. */
 typedef struct samples {
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   psdm_work *work;
   int states, rows;
   double *W, *Y, *state, *R, *beta;
   int *kept;
 } samples;
 
-static bool new_samples(const psdmp_told *t, samples *s) {
+static bool new_samples(const psdmp_excite_told *t, samples *s) {
   long square = (long)t->columns * t->columns;
   s->states = 4 * t->columns / t->n + 1 > FEWEST_STATES ? 4 * t->columns / t->n + 1 : FEWEST_STATES;
   s->rows = s->states * t->n;
-  s->W = psdmp_numbers(&s->arena, (long)s->rows * t->columns);
-  s->Y = psdmp_numbers(&s->arena, (long)t->n * t->standard);
-  s->state = psdmp_numbers(&s->arena, 3L * t->n);
-  s->R = psdmp_numbers(&s->arena, square);
-  s->beta = psdmp_numbers(&s->arena, square);
-  s->kept = psdmp_arena_alloc(&s->arena, ((size_t)t->columns + 1) * sizeof *s->kept);
+  s->W = psdmp_excite_numbers(&s->arena, (long)s->rows * t->columns);
+  s->Y = psdmp_excite_numbers(&s->arena, (long)t->n * t->standard);
+  s->state = psdmp_excite_numbers(&s->arena, 3L * t->n);
+  s->R = psdmp_excite_numbers(&s->arena, square);
+  s->beta = psdmp_excite_numbers(&s->arena, square);
+  s->kept = psdmp_base_arena_alloc(&s->arena, ((size_t)t->columns + 1) * sizeof *s->kept);
   return s->W && s->Y && s->state && s->R && s->beta && s->kept && !psdm_work_new(t->robot, s->arena.allocator, &s->work);
 }
 
-static psdm_status fill_samples(const psdmp_told *t, const psdmp_excite_limits *limits, samples *s) {
+static psdm_status fill_samples(const psdmp_excite_told *t, const psdmp_excite_limits *limits, samples *s) {
   uint64_t random = 1; /* the same states for every search */
   psdm_status status = PSDM_OK;
   for (int k = 0; k < s->states && !status; k++) {
@@ -100,7 +100,7 @@ static psdm_status fill_samples(const psdmp_told *t, const psdmp_excite_limits *
   return status;
 }
 
-static void set_column_scales(psdmp_told *t, samples *s) {
+static void set_column_scales(psdmp_excite_told *t, samples *s) {
   for (int c = 0; c < t->columns; c++) {
     double *column = s->W + (long)c * s->rows, sum = 0;
     for (int k = 0; k < s->rows; k++) sum += column[k] * column[k];
@@ -110,7 +110,7 @@ static void set_column_scales(psdmp_told *t, samples *s) {
 }
 
 /* drops the columns that the others say already; from[c]: where column c stood */
-static void keep_columns(psdmp_told *t, int count, const int *from) {
+static void keep_columns(psdmp_excite_told *t, int count, const int *from) {
   int base = 0, proposed = t->base;
   for (int c = 0; c < count; c++) {
     if (from[c] < proposed)
@@ -125,10 +125,10 @@ static void keep_columns(psdmp_told *t, int count, const int *from) {
 }
 
 /* entries of each joint's row that are not always zero; kept: where column c stood among the samples */
-static bool set_pattern(psdmp_told *t, const samples *s, const int *from, psdmp_arena *arena) {
+static bool set_pattern(psdmp_excite_told *t, const samples *s, const int *from, psdmp_base_arena *arena) {
   for (int i = 0; i < t->n; i++) {
     t->row_count[i] = 0;
-    t->row_column[i] = psdmp_arena_alloc(arena, ((size_t)t->columns + 1) * sizeof *t->row_column[i]);
+    t->row_column[i] = psdmp_base_arena_alloc(arena, ((size_t)t->columns + 1) * sizeof *t->row_column[i]);
     if (!t->row_column[i]) return false;
     for (int c = 0; c < t->columns; c++) {
       bool any = false;
@@ -140,12 +140,12 @@ static bool set_pattern(psdmp_told *t, const samples *s, const int *from, psdmp_
   return true;
 }
 
-static psdm_status choose(psdmp_told *t, const psdmp_excite_limits *limits, samples *s, psdmp_arena *arena) {
-  psdmp_columns found = {.kept = s->kept, .beta = s->beta};
+static psdm_status choose(psdmp_excite_told *t, const psdmp_excite_limits *limits, samples *s, psdmp_base_arena *arena) {
+  psdmp_linalg_columns found = {.kept = s->kept, .beta = s->beta};
   psdm_status status = fill_samples(t, limits, s);
   if (status) return status;
   set_column_scales(t, s);
-  psdmp_columns_choose(s->rows, t->columns, s->W, NULL, dependent, s->R, &found);
+  psdmp_linalg_columns_choose(s->rows, t->columns, s->W, NULL, dependent, s->R, &found);
   /* the samples are spoilt; zeros stand in the pattern only where rows have none at all */
   status = fill_samples(t, limits, s);
   if (status) return status;
@@ -153,25 +153,25 @@ static psdm_status choose(psdmp_told *t, const psdmp_excite_limits *limits, samp
   return set_pattern(t, s, s->kept, arena) ? PSDM_OK : PSDM_E_MEMORY;
 }
 
-psdm_status psdmp_told_new(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, const double *effort,
-                           psdmp_arena *arena, psdmp_told *t, psdm_error *error) {
+psdm_status psdmp_excite_told_new(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, const double *effort,
+                           psdmp_base_arena *arena, psdmp_excite_told *t, psdm_error *error) {
   psdm_model *model;
   psdm_status status = psdm_parameters_model(robot, arena->allocator, &model, error);
   if (status) return status;
   samples s = {.arena = {.allocator = arena->allocator}};
-  *t = (psdmp_told){.robot = robot, .n = psdm_robot_n(robot), .standard = psdm_robot_parameter_count(robot)};
+  *t = (psdmp_excite_told){.robot = robot, .n = psdm_robot_n(robot), .standard = psdm_robot_parameter_count(robot)};
   status = propose(t, model, !options->no_friction, arena);
   psdm_model_free(model);
   if (!status && (!set_rows(t, limits, effort, arena) || !new_samples(t, &s))) status = PSDM_E_MEMORY;
   if (!status) status = choose(t, limits, &s, arena);
   psdm_work_free(s.work, arena->allocator);
-  psdmp_arena_free(&s.arena);
+  psdmp_base_arena_free(&s.arena);
   if (status == PSDM_E_MEMORY) return no_memory(error);
-  if (!status && !t->columns) return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "no motion shows any parameter of this robot");
-  return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+  if (!status && !t->columns) return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "no motion shows any parameter of this robot");
+  return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
-psdm_status psdmp_told_row(const psdmp_told *t, psdm_work *work, const double *state, double *Y, double *row) {
+psdm_status psdmp_excite_told_row(const psdmp_excite_told *t, psdm_work *work, const double *state, double *Y, double *row) {
   const double *qd = state + t->n;
   psdm_status status = psdm_regressor_standard(t->robot, work, state, qd, qd + t->n, Y);
   for (int i = 0; i < t->n && !status; i++)
@@ -192,21 +192,21 @@ typedef struct triangle {
   long words;
 } triangle;
 
-static bool new_triangle(int columns, psdmp_arena *arena, triangle *t) {
+static bool new_triangle(int columns, psdmp_base_arena *arena, triangle *t) {
   *t = (triangle){.columns = columns, .used = columns, .room = columns + BLOCK_ROWS};
-  t->words = psdmp_least_squares_work(t->room, columns, 1);
-  if (t->words < (long)psdmp_modes_scratch(columns, 0)) t->words = (long)psdmp_modes_scratch(columns, 0);
-  t->A = psdmp_numbers(arena, (long)t->room * columns);
-  t->R = psdmp_numbers(arena, (long)columns * columns);
-  t->reflectors = psdmp_numbers(arena, columns);
-  t->sigma = psdmp_numbers(arena, columns);
-  t->work = psdmp_numbers(arena, t->words);
+  t->words = psdmp_linalg_least_squares_work(t->room, columns, 1);
+  if (t->words < (long)psdmp_linalg_modes_scratch(columns, 0)) t->words = (long)psdmp_linalg_modes_scratch(columns, 0);
+  t->A = psdmp_excite_numbers(arena, (long)t->room * columns);
+  t->R = psdmp_excite_numbers(arena, (long)columns * columns);
+  t->reflectors = psdmp_excite_numbers(arena, columns);
+  t->sigma = psdmp_excite_numbers(arena, columns);
+  t->work = psdmp_excite_numbers(arena, t->words);
   return t->A && t->R && t->reflectors && t->sigma && t->work;
 }
 
 static bool fold(triangle *t) {
   int W = t->columns;
-  if (!psdmp_triangle(t->room, W, t->A, t->R, t->reflectors, t->work, t->words)) return false;
+  if (!psdmp_linalg_triangle(t->room, W, t->A, t->R, t->reflectors, t->work, t->words)) return false;
   memset(t->A, 0, sizeof *t->A * (size_t)t->room * (size_t)W);
   for (int c = 0; c < W; c++) memcpy(t->A + (long)c * t->room, t->R + (long)c * W, sizeof *t->A * (size_t)W);
   t->used = W;
@@ -219,23 +219,23 @@ static double *next_row(triangle *t) {
   return t->A + t->used++;
 }
 
-static bool singular_values(triangle *t) { return fold(t) && psdmp_singular_values(t->columns, t->R, t->sigma, t->work); }
+static bool singular_values(triangle *t) { return fold(t) && psdmp_linalg_singular_values(t->columns, t->R, t->sigma, t->work); }
 
 static double ratio(const triangle *t) { return t->sigma[t->columns - 1] > 0 ? t->sigma[0] / t->sigma[t->columns - 1] : INFINITY; }
 
-struct psdmp_gathering {
-  const psdmp_told *told;
+struct psdmp_excite_gathering {
+  const psdmp_excite_told *told;
   triangle scaled, plain;
   long states;
   double *Y, *row;
 };
 
-psdmp_gathering *psdmp_gathering_new(const psdmp_told *t, psdmp_arena *arena) {
-  psdmp_gathering *g = psdmp_arena_alloc(arena, sizeof *g);
+psdmp_excite_gathering *psdmp_excite_gathering_new(const psdmp_excite_told *t, psdmp_base_arena *arena) {
+  psdmp_excite_gathering *g = psdmp_base_arena_alloc(arena, sizeof *g);
   if (!g) return NULL;
   g->told = t;
-  g->Y = psdmp_numbers(arena, (long)t->n * t->standard);
-  g->row = psdmp_numbers(arena, t->row_total);
+  g->Y = psdmp_excite_numbers(arena, (long)t->n * t->standard);
+  g->row = psdmp_excite_numbers(arena, t->row_total);
   bool whole = g->Y && g->row && new_triangle(t->columns, arena, &g->scaled) && (!t->base || new_triangle(t->base, arena, &g->plain));
   return whole ? g : NULL;
 }
@@ -245,15 +245,15 @@ static void empty(triangle *t) {
   t->used = t->columns;
 }
 
-void psdmp_gathering_begin(psdmp_gathering *g) {
+void psdmp_excite_gathering_begin(psdmp_excite_gathering *g) {
   g->states = 0;
   empty(&g->scaled);
   if (g->told->base) empty(&g->plain);
 }
 
-psdm_status psdmp_gathering_add(psdmp_gathering *g, psdm_work *work, const double *state) {
-  const psdmp_told *t = g->told;
-  psdm_status status = psdmp_told_row(t, work, state, g->Y, g->row);
+psdm_status psdmp_excite_gathering_add(psdmp_excite_gathering *g, psdm_work *work, const double *state) {
+  const psdmp_excite_told *t = g->told;
+  psdm_status status = psdmp_excite_told_row(t, work, state, g->Y, g->row);
   const double *value = g->row;
   for (int i = 0; i < t->n && !status; i++) {
     double *scaled = next_row(&g->scaled), *plain = t->base ? next_row(&g->plain) : NULL;
@@ -265,7 +265,7 @@ psdm_status psdmp_gathering_add(psdmp_gathering *g, psdm_work *work, const doubl
   return status;
 }
 
-psdm_status psdmp_gathering_end(psdmp_gathering *g, double *condition, double *logdet, double *plain) {
+psdm_status psdmp_excite_gathering_end(psdmp_excite_gathering *g, double *condition, double *logdet, double *plain) {
   if (!singular_values(&g->scaled) || (g->told->base && !singular_values(&g->plain))) return PSDM_E_LIMIT;
   *condition = ratio(&g->scaled);
   *plain = g->told->base ? ratio(&g->plain) : NAN;

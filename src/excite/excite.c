@@ -16,7 +16,7 @@ enum { MOST_EVALUATIONS = 1000000000 };                                         
 
 static const double default_margin = 0.02, default_clearance = 0.01;
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 /* ---- limits ---- */
 
@@ -48,19 +48,19 @@ static void set_joint(const psdm_excite_options *o, const psdm_joint *joint, psd
 static psdm_status check_joint(const psdm_joint *joint, const psdmp_excite_limits *l, psdm_error *error) {
   int i = joint->q;
   char name[64];
-  psdmp_quote(joint->name, strlen(joint->name), name, sizeof name);
+  psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name);
   if (!(l->lower[i] < l->upper[i]))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no motion fits the limits: joint '%s' has no room between %g and %g", name, l->lower[i], l->upper[i]);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no motion fits the limits: joint '%s' has no room between %g and %g", name, l->lower[i], l->upper[i]);
   if (!(l->velocity[i] > 0) || !(l->acceleration[i] > 0) || !(l->effort[i] > 0))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no motion fits the limits: joint '%s' may have velocities up to %g, accelerations up to %g, torques up to %g", name,
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no motion fits the limits: joint '%s' may have velocities up to %g, accelerations up to %g, torques up to %g", name,
                       l->velocity[i], l->acceleration[i], l->effort[i]);
   return PSDM_OK;
 }
 
 /* limits as given, no margin */
-static psdm_status given_limits(const psdm_robot *robot, const psdm_excite_options *o, psdmp_arena *arena, psdmp_excite_limits *l, psdm_error *error) {
+static psdm_status given_limits(const psdm_robot *robot, const psdm_excite_options *o, psdmp_base_arena *arena, psdmp_excite_limits *l, psdm_error *error) {
   int n = psdm_robot_n(robot);
-  double *all = psdmp_numbers(arena, 5L * n);
+  double *all = psdmp_excite_numbers(arena, 5L * n);
   if (!all) return no_memory(error);
   *l = (psdmp_excite_limits){.lower = all, .upper = all + n, .velocity = all + 2 * n, .acceleration = all + 3 * n, .effort = all + 4 * n, .clearance = clearance_of(o),
                              .torques = !psdm_robot_ready(robot, NULL)};
@@ -75,10 +75,10 @@ static psdm_status given_limits(const psdm_robot *robot, const psdm_excite_optio
 }
 
 /* margins taken off; torques that nobody can predict are not watched */
-static psdm_status planned_limits(const psdmp_excite_limits *given, int n, double margin, psdmp_arena *arena, psdmp_excite_limits *l, psdm_error *error) {
-  double *all = psdmp_numbers(arena, 5L * n);
+static psdm_status planned_limits(const psdmp_excite_limits *given, int n, double margin, psdmp_base_arena *arena, psdmp_excite_limits *l, psdm_error *error) {
+  double *all = psdmp_excite_numbers(arena, 5L * n);
   if (!all) return no_memory(error);
-  if (!(margin < 1)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a margin of %g leaves nothing of the limits", margin);
+  if (!(margin < 1)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a margin of %g leaves nothing of the limits", margin);
   *l = (psdmp_excite_limits){.lower = all, .upper = all + n, .velocity = all + 2 * n, .acceleration = all + 3 * n, .effort = all + 4 * n, .clearance = given->clearance,
                              .margin = margin, .torques = given->torques};
   for (int i = 0; i < n; i++) {
@@ -97,11 +97,11 @@ static psdm_status planned_limits(const psdmp_excite_limits *given, int n, doubl
 /* A motion being checked. */
 typedef struct checking {
   const psdm_robot *robot;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   psdm_work *work;
   psdmp_excite_limits limits;
   int n, gaps, followers;
-  psdmp_follower *follower;
+  psdmp_excite_follower *follower;
   const psdm_friction **friction;
   double *state, *tau, *gap;
 } checking;
@@ -112,11 +112,11 @@ static psdm_status new_checking(const psdm_robot *robot, const psdm_excite_optio
   if (status) return status;
   c->n = psdm_robot_n(robot);
   c->gaps = psdm_collision_gaps(robot);
-  c->state = psdmp_numbers(&c->arena, 3L * c->n);
-  c->tau = psdmp_numbers(&c->arena, c->n);
-  c->gap = psdmp_numbers(&c->arena, c->gaps);
-  c->friction = psdmp_arena_alloc(&c->arena, (size_t)c->n * sizeof *c->friction);
-  c->follower = psdmp_followers(robot, 0, &c->arena, &c->followers, &whole);
+  c->state = psdmp_excite_numbers(&c->arena, 3L * c->n);
+  c->tau = psdmp_excite_numbers(&c->arena, c->n);
+  c->gap = psdmp_excite_numbers(&c->arena, c->gaps);
+  c->friction = psdmp_base_arena_alloc(&c->arena, (size_t)c->n * sizeof *c->friction);
+  c->follower = psdmp_excite_followers(robot, 0, &c->arena, &c->followers, &whole);
   if (!whole || !c->state || !c->tau || !c->gap || !c->friction || psdm_work_new(robot, c->arena.allocator, &c->work)) return no_memory(error);
   for (int j = 0; j < psdm_robot_joints(robot); j++) {
     const psdm_joint *joint = psdm_robot_joint(robot, j);
@@ -128,7 +128,7 @@ static psdm_status new_checking(const psdm_robot *robot, const psdm_excite_optio
 static double follower_share(const checking *c) {
   double most = 0;
   for (int k = 0; k < c->followers; k++) {
-    const psdmp_follower *f = &c->follower[k];
+    const psdmp_excite_follower *f = &c->follower[k];
     double x[3] = {f->c, 0, 0}, middle = (f->limits.lower + f->limits.upper) / 2, half = (f->limits.upper - f->limits.lower) / 2;
     for (int d = 0; d < 3; d++)
       for (int i = 0; i < c->n; i++) x[d] += f->G[i] * c->state[d * c->n + i];
@@ -148,7 +148,7 @@ psdm_status psdm_excite_check(const psdm_robot *robot, const psdm_excite_options
   checking c = {.robot = robot, .arena = {.allocator = allocator}};
   int n = psdm_robot_n(robot);
   if (points < 2 || psdm_motion_n(motion) != n)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld points of a motion of %d joints; 2 or more of %d were expected", points, psdm_motion_n(motion), n);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld points of a motion of %d joints; 2 or more of %d were expected", points, psdm_motion_n(motion), n);
   psdm_status status = new_checking(robot, options ? options : &defaults, &c, error);
   for (int i = 0; i < n; i++) lower[i] = INFINITY, upper[i] = -INFINITY, velocity[i] = acceleration[i] = 0, effort[i] = c.limits.torques ? 0 : NAN;
   *gap = INFINITY;
@@ -160,7 +160,7 @@ psdm_status psdm_excite_check(const psdm_robot *robot, const psdm_excite_options
     if (c.limits.torques) status = psdm_inverse(robot, c.work, q, qd, qdd, c.tau);
     if (!status && c.gaps) status = psdm_collision_at(robot, c.work, q, c.gap, NULL);
     if (status) {
-      psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+      psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
       break;
     }
     for (int i = 0; i < n; i++) {
@@ -182,64 +182,64 @@ psdm_status psdm_excite_check(const psdm_robot *robot, const psdm_excite_options
   }
   if (c.gaps) *worst = fmax(*worst, gap_share(*gap, c.limits.clearance));
   psdm_work_free(c.work, allocator);
-  psdmp_arena_free(&c.arena);
+  psdmp_base_arena_free(&c.arena);
   return status;
 }
 
 /* condition numbers of a motion, its states evenly spaced over all of it */
-static psdm_status measure(const psdmp_told *told, const psdm_motion *motion, psdmp_arena *arena, double *condition, double *logdet, double *plain, psdm_error *error) {
+static psdm_status measure(const psdmp_excite_told *told, const psdm_motion *motion, psdmp_base_arena *arena, double *condition, double *logdet, double *plain, psdm_error *error) {
   double begin = psdm_motion_begin(motion), length = psdm_motion_end(motion) - begin;
   long points = (long)fmin(MOST_POINTS, fmax(FEWEST_POINTS, ceil(POINTS_PER_SECOND * length)));
   psdm_work *work = NULL;
-  psdmp_gathering *g = psdmp_gathering_new(told, arena);
-  double *state = psdmp_numbers(arena, 3L * told->n);
+  psdmp_excite_gathering *g = psdmp_excite_gathering_new(told, arena);
+  double *state = psdmp_excite_numbers(arena, 3L * told->n);
   psdm_status status = g && state ? psdm_work_new(told->robot, arena->allocator, &work) : PSDM_E_MEMORY;
-  if (!status) psdmp_gathering_begin(g);
+  if (!status) psdmp_excite_gathering_begin(g);
   for (long p = 0; p < points && !status; p++) {
     psdm_motion_at(motion, begin + length * (double)p / (double)points, 3, state);
-    status = psdmp_gathering_add(g, work, state);
+    status = psdmp_excite_gathering_add(g, work, state);
   }
-  if (!status) status = psdmp_gathering_end(g, condition, logdet, plain);
+  if (!status) status = psdmp_excite_gathering_end(g, condition, logdet, plain);
   psdm_work_free(work, arena->allocator);
-  return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
 static psdm_status refuse_loops(const psdm_robot *robot, psdm_error *error) {
   const char *own = psdm_robot_name(robot);
   char name[80];
   if (!psdm_robot_loops(robot)) return PSDM_OK;
-  return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "robot '%s' has closed loops; motions are planned for trees and coupled joints", psdmp_quote(own, strlen(own), name, sizeof name));
+  return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "robot '%s' has closed loops; motions are planned for trees and coupled joints", psdmp_base_quote(own, strlen(own), name, sizeof name));
 }
 
 psdm_status psdm_excite_condition(const psdm_robot *robot, const psdm_excite_options *options, const psdm_motion *motion, const psdm_allocator *allocator,
                                   double *condition, double *plain, psdm_error *error) {
   const psdm_excite_options defaults = {0}, *o = options ? options : &defaults;
-  psdmp_arena arena = {.allocator = allocator};
+  psdmp_base_arena arena = {.allocator = allocator};
   psdmp_excite_limits given, limits;
-  psdmp_told told;
+  psdmp_excite_told told;
   double logdet;
   if (psdm_motion_n(motion) != psdm_robot_n(robot))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a motion of %d joints for a robot that has %d", psdm_motion_n(motion), psdm_robot_n(robot));
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a motion of %d joints for a robot that has %d", psdm_motion_n(motion), psdm_robot_n(robot));
   psdm_status status = refuse_loops(robot, error);
   if (!status) status = given_limits(robot, o, &arena, &given, error);
   if (!status) status = planned_limits(&given, psdm_robot_n(robot), margin_of(o), &arena, &limits, error);
-  if (!status) status = psdmp_told_new(robot, o, &limits, given.effort, &arena, &told, error);
+  if (!status) status = psdmp_excite_told_new(robot, o, &limits, given.effort, &arena, &told, error);
   if (!status) status = measure(&told, motion, &arena, condition, &logdet, plain, error);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }
 
 /* ---- planning ---- */
 
-struct psdmp_excitation {
+struct psdmp_excite_excitation {
   psdm_excitation e;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   psdm_motion *motion;
 };
 
-static psdm_status set_extremes(const psdm_robot *robot, const psdm_excite_options *o, struct psdmp_excitation *x, psdm_error *error) {
+static psdm_status set_extremes(const psdm_robot *robot, const psdm_excite_options *o, struct psdmp_excite_excitation *x, psdm_error *error) {
   int n = x->e.n;
-  double *all = psdmp_numbers(&x->arena, 5L * n), length = psdm_motion_end(x->motion) - psdm_motion_begin(x->motion);
+  double *all = psdmp_excite_numbers(&x->arena, 5L * n), length = psdm_motion_end(x->motion) - psdm_motion_begin(x->motion);
   long points = (long)fmin(MOST_CHECKS, fmax(FEWEST_CHECKS, CHECKS_PER_SECOND * length));
   if (!all) return no_memory(error);
   x->e.extremes = (psdm_excite_extremes){.lower = all, .upper = all + n, .velocity = all + 2 * n, .acceleration = all + 3 * n, .effort = all + 4 * n};
@@ -248,14 +248,14 @@ static psdm_status set_extremes(const psdm_robot *robot, const psdm_excite_optio
 }
 
 static psdm_status plan_inertia(const psdm_robot *robot, const psdm_excite_options *o, const psdmp_excite_limits *given, const psdmp_excite_limits *limits,
-                                struct psdmp_excitation *x, psdm_error *error) {
-  psdmp_told told;
-  psdmp_found found = {0};
-  if (!psdmp_nlopt()) return psdmp_nlopt_missing(error, "motions for inertia");
-  psdm_status status = psdmp_told_new(robot, o, limits, given->effort, &x->arena, &told, error);
+                                struct psdmp_excite_excitation *x, psdm_error *error) {
+  psdmp_excite_told told;
+  psdmp_excite_found found = {0};
+  if (!psdmp_excite_nlopt()) return psdmp_plugin_nlopt_missing(error, "motions for inertia");
+  psdm_status status = psdmp_excite_told_new(robot, o, limits, given->effort, &x->arena, &told, error);
   if (!status) status = psdmp_excite_search(robot, o, limits, &told, &x->arena, &found, error);
   x->motion = found.motion;
-  if (!status && psdmp_team_member(o->ranks)) return PSDM_OK; /* the motion is rank 0's */
+  if (!status && psdmp_parallel_team_member(o->ranks)) return PSDM_OK; /* the motion is rank 0's */
   if (!status) status = measure(&told, x->motion, &x->arena, &x->e.condition, &x->e.logdet, &x->e.condition_plain, error);
   if (status) return status;
   x->e.random_best = found.random_best, x->e.random_median = found.random_median;
@@ -268,7 +268,7 @@ static psdm_status plan_inertia(const psdm_robot *robot, const psdm_excite_optio
   return PSDM_OK;
 }
 
-static psdm_status plan(const psdm_robot *robot, const psdm_excite_options *o, struct psdmp_excitation *x, psdm_error *error) {
+static psdm_status plan(const psdm_robot *robot, const psdm_excite_options *o, struct psdmp_excite_excitation *x, psdm_error *error) {
   psdmp_excite_limits given, limits;
   psdm_status status = given_limits(robot, o, &x->arena, &given, error);
   if (!status) status = planned_limits(&given, x->e.n, margin_of(o), &x->arena, &limits, error);
@@ -276,7 +276,7 @@ static psdm_status plan(const psdm_robot *robot, const psdm_excite_options *o, s
   if (o->step == PSDM_STEP_INERTIA)
     status = plan_inertia(robot, o, &given, &limits, x, error);
   else
-    status = psdmp_experiment(robot, o, &limits, &x->arena, x->arena.allocator, &x->e, &x->motion, error);
+    status = psdmp_excite_experiment(robot, o, &limits, &x->arena, x->arena.allocator, &x->e, &x->motion, error);
   if (status || !x->motion) return status;
   x->e.motion = x->motion;
   x->e.seconds = psdm_motion_end(x->motion) - psdm_motion_begin(x->motion);
@@ -284,11 +284,11 @@ static psdm_status plan(const psdm_robot *robot, const psdm_excite_options *o, s
 }
 
 static psdm_status check_options(const psdm_excite_options *o, psdm_error *error) {
-  if ((unsigned)o->step >= PSDM_STEPS) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "step %d; 0 to %d were expected", (int)o->step, PSDM_STEPS - 1);
-  if (!(o->seconds >= 0) || !isfinite(o->seconds)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g seconds; a positive, finite number was expected", o->seconds);
+  if ((unsigned)o->step >= PSDM_STEPS) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "step %d; 0 to %d were expected", (int)o->step, PSDM_STEPS - 1);
+  if (!(o->seconds >= 0) || !isfinite(o->seconds)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g seconds; a positive, finite number was expected", o->seconds);
   if (o->harmonics < 0 || o->starts < 0 || o->threads < 0 || o->evaluations < 0 || !(o->band >= 0) || !(o->wall >= 0))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "harmonics, band, starts, threads, evaluations and wall must not be negative");
-  if (o->evaluations > MOST_EVALUATIONS) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld evaluations; at most %d are possible", o->evaluations, MOST_EVALUATIONS);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "harmonics, band, starts, threads, evaluations and wall must not be negative");
+  if (o->evaluations > MOST_EVALUATIONS) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld evaluations; at most %d are possible", o->evaluations, MOST_EVALUATIONS);
   return PSDM_OK;
 }
 
@@ -296,42 +296,42 @@ psdm_status psdm_excite(const psdm_robot *robot, const psdm_excite_options *opti
                         psdm_error *error) {
   const psdm_excite_options defaults = {0};
   psdm_excite_options o = options ? *options : defaults;
-  double began = psdmp_clock();
+  double began = psdmp_base_clock();
   *excitation = NULL;
   psdm_status status = check_options(&o, error);
   if (!status) status = refuse_loops(robot, error);
   if (status) return status;
   if (o.step == PSDM_STEP_INERTIA && o.seconds == 0) o.seconds = PSDM_EXCITE_SECONDS;
-  if (o.step != PSDM_STEP_INERTIA && psdmp_team_member(o.ranks)) return PSDM_OK;
-  bool helps = psdmp_team_member(o.ranks), asks = o.step == PSDM_STEP_INERTIA && psdmp_team_size(o.ranks) > 1 && !helps;
+  if (o.step != PSDM_STEP_INERTIA && psdmp_parallel_team_member(o.ranks)) return PSDM_OK;
+  bool helps = psdmp_parallel_team_member(o.ranks), asks = o.step == PSDM_STEP_INERTIA && psdmp_parallel_team_size(o.ranks) > 1 && !helps;
   if (helps) o.going_on = NULL;
-  struct psdmp_excitation *x = psdmp_alloc(allocator, sizeof *x);
+  struct psdmp_excite_excitation *x = psdmp_base_alloc(allocator, sizeof *x);
   if (!x) return no_memory(error);
   x->arena.allocator = allocator;
   x->e = (psdm_excitation){.n = psdm_robot_n(robot), .step = o.step, .condition = NAN, .logdet = NAN, .condition_plain = NAN, .random_best = NAN, .random_median = NAN,
                            .random_plain_best = NAN, .random_plain_median = NAN, .internal = x};
   psdm_error own = {0};
-  psdmp_blas_alone();
-  status = psdmp_blas_room(&own);
+  psdmp_linalg_blas_alone();
+  status = psdmp_linalg_blas_room(&own);
   if (!status) status = plan(robot, &o, x, &own);
-  psdmp_blas_back();
+  psdmp_linalg_blas_back();
   if (status && error) *error = own;
-  if (status && helps) psdmp_team_refuse(o.ranks, &own);
-  if (asks) psdmp_team_dismiss(o.ranks);
+  if (status && helps) psdmp_parallel_team_refuse(o.ranks, &own);
+  if (asks) psdmp_parallel_team_dismiss(o.ranks);
   if (status || helps) {
     psdm_excitation_free(&x->e);
     return status;
   }
-  x->e.wall = psdmp_clock() - began;
+  x->e.wall = psdmp_base_clock() - began;
   *excitation = &x->e;
   return PSDM_OK;
 }
 
 void psdm_excitation_free(psdm_excitation *excitation) {
   if (!excitation) return;
-  struct psdmp_excitation *x = excitation->internal;
+  struct psdmp_excite_excitation *x = excitation->internal;
   const psdm_allocator *allocator = x->arena.allocator;
   psdm_motion_free(x->motion);
-  psdmp_arena_free(&x->arena);
-  psdmp_free(allocator, x);
+  psdmp_base_arena_free(&x->arena);
+  psdmp_base_free(allocator, x);
 }

@@ -5,7 +5,7 @@
 #include "excite/experiment_priv.h"
 #include "robot/robot.h"
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 /* the joint behind q_i, for messages */
 static const char *name_of(const psdm_robot *robot, int i) {
@@ -15,17 +15,17 @@ static const char *name_of(const psdm_robot *robot, int i) {
 }
 
 static psdm_status check(const psdm_robot *robot, const psdm_excite_options *o, const psdmp_excite_limits *l, psdm_error *error) {
-  if (robot->closure) return psdmp_fail(error, PSDM_E_ROBOT, robot->file, 0, 0, "experiments are not planned for closed loops");
+  if (robot->closure) return psdmp_base_fail(error, PSDM_E_ROBOT, robot->file, 0, 0, "experiments are not planned for closed loops");
   if (!(o->seconds >= 0) || !isfinite(o->seconds) || !(o->speed >= 0) || o->speed > 1 || !(o->mass >= 0) || !isfinite(o->mass) || o->levels < 0 || o->levels > 1000 ||
       !isfinite(o->com[0]) || !isfinite(o->com[1]) || !isfinite(o->com[2]))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "seconds, speed (at most 1), mass, its centre and levels (at most 1000) must be finite and not negative");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "seconds, speed (at most 1), mass, its centre and levels (at most 1000) must be finite and not negative");
   for (int i = 0; i < robot->n; i++) {
     char name[80];
     if (isfinite(l->lower[i]) && isfinite(l->upper[i]) && l->lower[i] < l->upper[i] && l->velocity[i] > 0 && isfinite(l->velocity[i]) && l->acceleration[i] > 0 &&
         isfinite(l->acceleration[i]))
       continue;
     const char *joint = name_of(robot, i);
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the limits of joint '%s' leave it no room to move", psdmp_quote(joint, strlen(joint), name, sizeof name));
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the limits of joint '%s' leave it no room to move", psdmp_base_quote(joint, strlen(joint), name, sizeof name));
   }
   return PSDM_OK;
 }
@@ -50,7 +50,7 @@ static double farthest_point(const psdm_robot *r, const psdmp_excite_limits *l) 
   return sum + capsule;
 }
 
-static void set_reach(psdmp_track *track) {
+static void set_reach(psdmp_excite_track *track) {
   const psdm_robot *r = track->robot;
   double farthest = farthest_point(r, track->limits);
   for (int b = 0; b < r->bodies; b++)
@@ -60,18 +60,18 @@ static void set_reach(psdmp_track *track) {
 /* ---- begin and end ---- */
 
 /* the robot with the known mass as a point on its last link, whose torques are watched too */
-static psdm_status load_mass(psdmp_track *track, const psdm_allocator *allocator) {
+static psdm_status load_mass(psdmp_excite_track *track, const psdm_allocator *allocator) {
   const psdm_robot *r = track->robot;
   const double none[6] = {0};
   int last = r->last, body = r->link[last].body, count = psdm_robot_parameter_count(r);
   if (!track->limits->torques || track->options->step != PSDM_STEP_MOTOR || body < 0) return PSDM_OK;
   psdm_status status = psdm_robot_clone(r, allocator, &track->loaded_owned);
-  double *pi = status ? NULL : psdmp_track_numbers(track, (size_t)count), mass[10], moved[10];
+  double *pi = status ? NULL : psdmp_excite_track_numbers(track, (size_t)count), mass[10], moved[10];
   if (!pi) return PSDM_E_MEMORY;
-  psdmp_standard_from_body(track->options->mass > 0 ? track->options->mass : 3, track->options->com, none, mass);
+  psdmp_robot_standard_from_body(track->options->mass > 0 ? track->options->mass : 3, track->options->com, none, mass);
   int carrier = r->body[body].index;
-  psdmp_pose home = psdmp_pose_inverse(&r->link[carrier].frame), frame = psdmp_pose_product(&home, &r->link[last].frame);
-  psdmp_standard_move(&frame, mass, moved);
+  psdmp_robot_pose home = psdmp_robot_pose_inverse(&r->link[carrier].frame), frame = psdmp_robot_pose_product(&home, &r->link[last].frame);
+  psdmp_robot_standard_move(&frame, mass, moved);
   psdm_robot_parameters(r, pi);
   for (int i = 0; i < 10; i++) pi[10 * r->joint[carrier].link + i] += moved[i];
   psdm_robot_set_parameters(track->loaded_owned, pi);
@@ -87,38 +87,38 @@ static const char *link_name(const psdm_robot *r, int capsule) {
 }
 
 /* a gap that is closed in every pose is a mistake of the file's, and the sentence that helps */
-static psdm_status check_gaps(psdmp_track *track) {
+static psdm_status check_gaps(psdmp_excite_track *track) {
   enum { POSES = 300 };
   const psdm_robot *r = track->robot;
   int gaps = psdm_collision_gaps(r), a, b;
-  double *best = psdmp_track_numbers(track, (size_t)gaps), *q = track->state;
+  double *best = psdmp_excite_track_numbers(track, (size_t)gaps), *q = track->state;
   if (!best) return no_memory(track->error);
   for (int g = 0; g < gaps; g++) best[g] = -INFINITY;
   for (int k = 0; k < POSES && gaps; k++) {
-    psdmp_track_random_pose(track, q);
+    psdmp_excite_track_random_pose(track, q);
     psdm_status status = psdm_collision_at(r, track->work, q, track->gap, NULL);
-    if (status) return psdmp_fail(track->error, status, r->file, 0, 0, "the gaps between capsules cannot be computed");
+    if (status) return psdmp_base_fail(track->error, status, r->file, 0, 0, "the gaps between capsules cannot be computed");
     for (int g = 0; g < gaps; g++) best[g] = fmax(best[g], track->gap[g]);
   }
   track->random = track->options->seed;
   for (int g = 0; g < gaps; g++) {
     char first[80], second[80];
     if (best[g] >= track->limits->clearance || !psdm_collision_pair(r, g, &a, &b)) continue;
-    psdmp_quote(link_name(r, a), strlen(link_name(r, a)), first, sizeof first);
-    if (b < 0) return psdmp_fail(track->error, PSDM_E_ARGUMENT, r->file, 0, 0, "capsule %d of link '%s' is too near to the floor in every pose that was tried", a + 1, first);
-    psdmp_quote(link_name(r, b), strlen(link_name(r, b)), second, sizeof second);
-    return psdmp_fail(track->error, PSDM_E_ARGUMENT, r->file, 0, 0, "capsules %d and %d, of links '%s' and '%s', are too near to each other in every pose that was tried; 'apart' in the robot file leaves out a pair", a + 1, b + 1,
+    psdmp_base_quote(link_name(r, a), strlen(link_name(r, a)), first, sizeof first);
+    if (b < 0) return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, r->file, 0, 0, "capsule %d of link '%s' is too near to the floor in every pose that was tried", a + 1, first);
+    psdmp_base_quote(link_name(r, b), strlen(link_name(r, b)), second, sizeof second);
+    return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, r->file, 0, 0, "capsules %d and %d, of links '%s' and '%s', are too near to each other in every pose that was tried; 'apart' in the robot file leaves out a pair", a + 1, b + 1,
                       first, second);
   }
   return PSDM_OK;
 }
 
-static psdm_status begin(psdmp_track *track, const psdm_allocator *allocator) {
+static psdm_status begin(psdmp_excite_track *track, const psdm_allocator *allocator) {
   size_t n = (size_t)track->n;
-  track->gap = psdmp_track_numbers(track, (size_t)psdm_collision_gaps(track->robot));
-  track->reach = psdmp_track_numbers(track, n);
-  track->control = psdmp_track_numbers(track, 6 * n);
-  track->state = psdmp_track_numbers(track, 5 * n);
+  track->gap = psdmp_excite_track_numbers(track, (size_t)psdm_collision_gaps(track->robot));
+  track->reach = psdmp_excite_track_numbers(track, n);
+  track->control = psdmp_excite_track_numbers(track, 6 * n);
+  track->state = psdmp_excite_track_numbers(track, 5 * n);
   if (track->no_memory || psdm_work_new(track->robot, allocator, &track->work)) return no_memory(track->error);
   set_reach(track);
   psdm_status status = check_gaps(track);
@@ -126,8 +126,8 @@ static psdm_status begin(psdmp_track *track, const psdm_allocator *allocator) {
   return load_mass(track, allocator) ? no_memory(track->error) : PSDM_OK;
 }
 
-static psdm_status finish(psdmp_track *track, psdmp_arena *arena, const psdm_allocator *allocator, psdm_excitation *out, psdm_motion **motion) {
-  psdm_excite_part *part = psdmp_arena_alloc(arena, (size_t)(track->parts + 1) * sizeof *part);
+static psdm_status finish(psdmp_excite_track *track, psdmp_base_arena *arena, const psdm_allocator *allocator, psdm_excitation *out, psdm_motion **motion) {
+  psdm_excite_part *part = psdmp_base_arena_alloc(arena, (size_t)(track->parts + 1) * sizeof *part);
   if (!part) return no_memory(track->error);
   if (track->parts) memcpy(part, track->part, (size_t)track->parts * sizeof *part);
   out->parts = track->parts;
@@ -135,25 +135,25 @@ static psdm_status finish(psdmp_track *track, psdmp_arena *arena, const psdm_all
   return psdm_motion_table(track->n, track->rows, track->t, track->x[0], track->x[1], track->x[2], allocator, motion, track->error);
 }
 
-psdm_status psdmp_experiment(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, psdmp_arena *arena,
+psdm_status psdmp_excite_experiment(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, psdmp_base_arena *arena,
                              const psdm_allocator *allocator, psdm_excitation *out, psdm_motion **motion, psdm_error *error) {
   *motion = NULL;
   psdm_status status = check(robot, options, limits, error);
   if (status) return status;
-  psdmp_track track = {.robot = robot, .options = options, .limits = limits, .error = error, .scratch.allocator = allocator, .n = robot->n, .random = options->seed};
+  psdmp_excite_track track = {.robot = robot, .options = options, .limits = limits, .error = error, .scratch.allocator = allocator, .n = robot->n, .random = options->seed};
   status = begin(&track, allocator);
   if (!status) switch (options->step) {
-      case PSDM_STEP_MOTOR: status = psdmp_experiment_motor(&track, arena, out); break;
-      case PSDM_STEP_GRAVITY: status = psdmp_experiment_gravity(&track); break;
-      case PSDM_STEP_FRICTION: status = psdmp_experiment_friction(&track); break;
-      default: status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "this step has no experiment by rule");
+      case PSDM_STEP_MOTOR: status = psdmp_excite_experiment_motor(&track, arena, out); break;
+      case PSDM_STEP_GRAVITY: status = psdmp_excite_experiment_gravity(&track); break;
+      case PSDM_STEP_FRICTION: status = psdmp_excite_experiment_friction(&track); break;
+      default: status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "this step has no experiment by rule");
     }
   if (track.no_memory) status = no_memory(error); /* whatever was said because of it */
   if (track.too_long)
-    status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the experiment takes more than six hours; less time, or higher limits of velocity and acceleration, were expected");
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the experiment takes more than six hours; less time, or higher limits of velocity and acceleration, were expected");
   if (!status) status = finish(&track, arena, allocator, out, motion);
   psdm_robot_free(track.loaded_owned);
   psdm_work_free(track.work, allocator);
-  psdmp_arena_free(&track.scratch);
+  psdmp_base_arena_free(&track.scratch);
   return status;
 }

@@ -22,7 +22,7 @@ static const double fastest = 2, hurried = 4;       /* Hz, of small sines; and w
 static const double pause = 0.3;                    /* s before a joint begins */
 
 typedef struct plan {
-  psdmp_track *track;
+  psdmp_excite_track *track;
   int levels, whole;    /* periods at full size */
   double highest;       /* Hz */
   double *middle;       /* (n) pose in the middle of all ranges */
@@ -45,7 +45,7 @@ static void window(double t, double f, int periods, double w[3]) {
 
 static void add_sine(plan *p, int joint, double middle, double a, double f) {
   int periods = p->whole + 2;
-  double omega = 2 * acos(-1) * f, begin = psdmp_track_time(p->track), step = 1 / (f * KNOTS);
+  double omega = 2 * acos(-1) * f, begin = psdmp_excite_track_time(p->track), step = 1 / (f * KNOTS);
   for (int k = 1; k <= KNOTS * periods; k++) {
     double t = k * step, w[3], angle = 2 * acos(-1) * (k % KNOTS) / KNOTS, s = a * sin(angle), c = a * omega * cos(angle);
     if (k == KNOTS * periods) t = periods / f;
@@ -53,10 +53,10 @@ static void add_sine(plan *p, int joint, double middle, double a, double f) {
     p->x[0][joint] = middle + w[0] * s;
     p->x[1][joint] = w[1] * s + w[0] * c;
     p->x[2][joint] = w[2] * s + 2 * w[1] * c - w[0] * omega * omega * s;
-    psdmp_track_add(p->track, step, p->x[0], p->x[1], p->x[2]);
+    psdmp_excite_track_add(p->track, step, p->x[0], p->x[1], p->x[2]);
   }
   p->x[1][joint] = p->x[2][joint] = 0;
-  psdmp_track_add_part(p->track, (psdm_excite_part){.begin = begin, .end = psdmp_track_time(p->track), .joint = joint, .amplitude = a, .frequency = f});
+  psdmp_excite_track_add_part(p->track, (psdm_excite_part){.begin = begin, .end = psdmp_excite_track_time(p->track), .joint = joint, .amplitude = a, .frequency = f});
 }
 
 /* ---- one joint ---- */
@@ -83,24 +83,24 @@ static void add_levels(plan *p, int joint, double low, double high, double top) 
 
 /* goes to the middle of the stretch and performs all sizes there, smaller or slower where they are not free */
 static bool perform(plan *p, int joint, double low, double high, double share) {
-  psdmp_track *track = p->track;
-  double top = share * track->limits->velocity[joint], step = (track->limits->upper[joint] - track->limits->lower[joint]) / (PSDMP_STRETCH - 1);
+  psdmp_excite_track *track = p->track;
+  double top = share * track->limits->velocity[joint], step = (track->limits->upper[joint] - track->limits->lower[joint]) / (PSDMP_EXCITE_STRETCH - 1);
   long rows = track->rows;
   int parts = track->parts;
   for (int k = 0; k < SHRINKS && !track->no_memory; k++) {
     p->pose[joint] = 0.5 * (low + high);
-    psdmp_obstacle obstacle = PSDMP_TOUCHES;
-    if (psdmp_track_go(track, p->pose)) {
-      psdmp_track_rest(track, pause);
+    psdmp_excite_obstacle obstacle = PSDMP_EXCITE_TOUCHES;
+    if (psdmp_excite_track_go(track, p->pose)) {
+      psdmp_excite_track_rest(track, pause);
       long begin = track->rows - 1;
       memcpy(p->x[0], p->pose, (size_t)track->n * sizeof *p->pose);
       if (!track->no_memory) add_levels(p, joint, low, high, top);
-      if (!track->no_memory) obstacle = psdmp_track_obstacle(track, begin);
-      if (obstacle == PSDMP_FREE) return !track->no_memory;
+      if (!track->no_memory) obstacle = psdmp_excite_track_obstacle(track, begin);
+      if (obstacle == PSDMP_EXCITE_FREE) return !track->no_memory;
     }
     track->rows = rows;
     track->parts = parts;
-    if (obstacle == PSDMP_OVERLOADED) top *= 0.8;
+    if (obstacle == PSDMP_EXCITE_OVERLOADED) top *= 0.8;
     else low += 0.5 * step, high -= 0.5 * step;
     if (!(high > low)) break;
   }
@@ -109,16 +109,16 @@ static bool perform(plan *p, int joint, double low, double high, double share) {
 
 /* the pose of the others that leaves a joint most of its range: the one where it is, the middle, or a random one */
 static bool find_pose(plan *p, int joint, double *low, double *high) {
-  psdmp_track *track = p->track;
+  psdmp_excite_track *track = p->track;
   size_t bytes = (size_t)track->n * sizeof *p->pose;
   double whole = track->limits->upper[joint] - track->limits->lower[joint], longest = 0;
   for (int k = 0; k < POSES && longest < 0.999 * whole; k++) {
     double from, to;
-    if (k == 0 && track->rows) memcpy(p->other, psdmp_track_last(track), bytes);
+    if (k == 0 && track->rows) memcpy(p->other, psdmp_excite_track_last(track), bytes);
     else if (k < 2) memcpy(p->other, p->middle, bytes);
-    else psdmp_track_random_pose(track, p->other);
+    else psdmp_excite_track_random_pose(track, p->other);
     /* another pose must be worth the way to it */
-    if (!psdmp_track_stretch(track, p->other, joint, &from, &to) || to - from < 1.05 * longest) continue;
+    if (!psdmp_excite_track_stretch(track, p->other, joint, &from, &to) || to - from < 1.05 * longest) continue;
     longest = to - from, *low = from, *high = to;
     memcpy(p->pose, p->other, bytes);
   }
@@ -126,19 +126,19 @@ static bool find_pose(plan *p, int joint, double *low, double *high) {
 }
 
 static psdm_status all_joints(plan *p, double share) {
-  psdmp_track *track = p->track;
+  psdmp_excite_track *track = p->track;
   track->rows = track->parts = 0;
   track->random = track->options->seed;
   for (int i = 0; i < track->n && !track->no_memory; i++) {
     double low = 0, high = 0;
     if (!find_pose(p, i, &low, &high) || !perform(p, i, low, high, share))
-      return psdmp_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "joint %d: no pose was found in which it can move alone within its limits, away from obstacles", i + 1);
+      return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "joint %d: no pose was found in which it can move alone within its limits, away from obstacles", i + 1);
   }
   return PSDM_OK;
 }
 
 /* time that sines take; the rest is on the way and at rest */
-static double sine_time(const psdmp_track *track) {
+static double sine_time(const psdmp_excite_track *track) {
   double seconds = 0;
   for (int k = 0; k < track->parts; k++) seconds += track->part[k].end - track->part[k].begin;
   return seconds;
@@ -147,27 +147,27 @@ static double sine_time(const psdmp_track *track) {
 /* as many whole periods as fit into the given time; where not even the ramps do, with faster small sines */
 static psdm_status fit_time(plan *p, double share, double wanted) {
   const double frequencies[2] = {fastest, hurried};
-  psdmp_track *track = p->track;
+  psdmp_excite_track *track = p->track;
   double least = 0;
   for (int k = 0; k < 2; k++) {
     p->highest = frequencies[k];
     psdm_status status = k ? all_joints(p, share) : PSDM_OK; /* planned before with the first */
     if (status || track->no_memory) return status;
-    double sines = sine_time(track), period = sines / (p->whole + 2), others = psdmp_track_time(track) - sines;
+    double sines = sine_time(track), period = sines / (p->whole + 2), others = psdmp_excite_track_time(track) - sines;
     least = others + 2 * period;
     if (least > wanted) continue;
     p->whole = (int)fmin((wanted - others) / period - 2, 1e5);
     return all_joints(p, share);
   }
-  return psdmp_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "%d sines of %d joints do not fit into %g s; they take at least %.1f s", p->levels, track->n, wanted, least);
+  return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "%d sines of %d joints do not fit into %g s; they take at least %.1f s", p->levels, track->n, wanted, least);
 }
 
-psdm_status psdmp_experiment_friction(psdmp_track *track) {
+psdm_status psdmp_excite_experiment_friction(psdmp_excite_track *track) {
   size_t n = (size_t)track->n;
   const psdm_excite_options *o = track->options;
   plan p = {.track = track, .levels = o->levels ? o->levels : DEFAULT_LEVELS, .whole = 1, .highest = fastest};
-  p.middle = psdmp_track_numbers(track, n), p.pose = psdmp_track_numbers(track, n), p.other = psdmp_track_numbers(track, n);
-  for (int k = 0; k < 3; k++) p.x[k] = psdmp_track_numbers(track, n);
+  p.middle = psdmp_excite_track_numbers(track, n), p.pose = psdmp_excite_track_numbers(track, n), p.other = psdmp_excite_track_numbers(track, n);
+  for (int k = 0; k < 3; k++) p.x[k] = psdmp_excite_track_numbers(track, n);
   if (track->no_memory) return PSDM_E_MEMORY;
   for (size_t i = 0; i < n; i++) p.middle[i] = 0.5 * (track->limits->lower[i] + track->limits->upper[i]);
   double share = o->speed > 0 ? fmin(o->speed, 1 - 1e-5) : default_share; /* quintics between knots may be faster than the sine by 1e-6 */

@@ -19,7 +19,7 @@ enum {
 static const double default_seconds = 120, default_share = 0.1, slot = 0.4; /* s; of the velocity limit; s at least */
 
 typedef struct jog {
-  psdmp_track *track;
+  psdmp_excite_track *track;
   int n, slots;        /* slots of half the experiment: the first and the last are ramps */
   double h;            /* s */
   int *steps;          /* (n) m */
@@ -57,15 +57,15 @@ static psdm_status set_speeds(jog *j) {
   double half = 0.5 * (o->seconds > 0 ? o->seconds : default_seconds), share = o->speed > 0 ? o->speed : default_share;
   j->h = slot;
   for (int i = 0; i < j->n; i++) {
-    double range = l->upper[i] - l->lower[i], v = share * l->velocity[i] * (1 - psdmp_track_random(j->track) / 3);
+    double range = l->upper[i] - l->lower[i], v = share * l->velocity[i] * (1 - psdmp_excite_track_random(j->track) / 3);
     if (o->speed == 0) v = fmin(fmax(v, 1.7 * range / half), l->velocity[i]);
     j->v[i] = v;
     j->h = fmax(j->h, 3 * v / (0.4 * l->acceleration[i]));
   }
-  if (half / j->h > MOST_SLOTS) return psdmp_fail(j->track->error, PSDM_E_LIMIT, "", 0, 0, "a jog of %g s; at most %.0f s are planned", 2 * half, 2 * MOST_SLOTS * j->h);
+  if (half / j->h > MOST_SLOTS) return psdmp_base_fail(j->track->error, PSDM_E_LIMIT, "", 0, 0, "a jog of %g s; at most %.0f s are planned", 2 * half, 2 * MOST_SLOTS * j->h);
   j->slots = (int)(half / j->h);
   if (j->slots < 2 * LEAST_STEPS)
-    return psdmp_fail(j->track->error, PSDM_E_ARGUMENT, "", 0, 0, "%g s are too short to jog there and back; %.1f s are the least", 2 * half, 4 * LEAST_STEPS * j->h);
+    return psdmp_base_fail(j->track->error, PSDM_E_ARGUMENT, "", 0, 0, "%g s are too short to jog there and back; %.1f s are the least", 2 * half, 4 * LEAST_STEPS * j->h);
   j->h = half / j->slots;
   for (int i = 0; i < j->n; i++) {
     double range = l->upper[i] - l->lower[i], steps = fmin(ceil(range / (j->v[i] * j->h)), 1e8);
@@ -96,7 +96,7 @@ static void advance(const jog *j, const int *place, const int *sign, const bool 
 
 static bool piece_free(jog *j) {
   const double *const from[3] = {j->x[0][0], j->x[0][1], j->x[0][2]}, *const to[3] = {j->x[1][0], j->x[1][1], j->x[1][2]};
-  return psdmp_piece_obstacle(j->track, j->h, from, to) == PSDMP_FREE;
+  return psdmp_excite_piece_obstacle(j->track, j->h, from, to) == PSDMP_EXCITE_FREE;
 }
 
 /* the slot is free, and behind it there is a way out: all joints turn */
@@ -115,13 +115,13 @@ static void choose(jog *j, int attempt, int attempts, int first, const int *plac
   for (int i = 0; i < j->n; i++) {
     int next = place[i] + sign[i];
     j->turn[i] = next < 0 || next >= j->steps[i] || attempt == attempts - 1;
-    if (attempt > j->n) j->turn[i] |= psdmp_track_random(j->track) < 0.5;
+    if (attempt > j->n) j->turn[i] |= psdmp_excite_track_random(j->track) < 0.5;
   }
   if (attempt > 0 && attempt <= j->n) j->turn[(first + attempt) % j->n] = true;
 }
 
 static bool next_slot(jog *j, const int *place, const int *sign, int *next_place, int *next_sign) {
-  int attempts = 4 * j->n + 2, first = (int)(psdmp_track_random(j->track) * j->n);
+  int attempts = 4 * j->n + 2, first = (int)(psdmp_excite_track_random(j->track) * j->n);
   for (int attempt = 0; attempt < attempts; attempt++) {
     choose(j, attempt, attempts, first, place, sign);
     advance(j, place, sign, j->turn, next_place, next_sign);
@@ -136,8 +136,8 @@ static bool next_slot(jog *j, const int *place, const int *sign, int *next_place
 static bool begin(jog *j) {
   for (int k = 0; k < STARTS; k++) {
     for (int i = 0; i < j->n; i++) {
-      j->place[i] = (int)(psdmp_track_random(j->track) * j->steps[i]);
-      j->sign[i] = psdmp_track_random(j->track) < 0.5 ? -1 : 1;
+      j->place[i] = (int)(psdmp_excite_track_random(j->track) * j->steps[i]);
+      j->sign[i] = psdmp_excite_track_random(j->track) < 0.5 ? -1 : 1;
     }
     set_end(j, 1, j->place, j->sign);
     for (int i = 0; i < j->n; i++) {
@@ -190,7 +190,7 @@ static double coverage(const jog *j) {
 }
 
 /* a row at the end of the next slot: times are multiples of h, not sums, so that both halves have the same */
-static void emit_row(jog *j, const double *q, const double *qd) { psdmp_track_add(j->track, j->h * (double)j->track->rows - psdmp_track_time(j->track), q, qd, NULL); }
+static void emit_row(jog *j, const double *q, const double *qd) { psdmp_excite_track_add(j->track, j->h * (double)j->track->rows - psdmp_excite_track_time(j->track), q, qd, NULL); }
 
 /* rows of the path, there or back; the way back has the same places at opposite speeds */
 static void emit(jog *j, bool back) {
@@ -211,22 +211,22 @@ static void emit_rest(jog *j, int end) {
 }
 
 static bool prepare(jog *j) {
-  psdmp_arena *arena = &j->track->scratch;
+  psdmp_base_arena *arena = &j->track->scratch;
   size_t n = (size_t)j->n, places = ((size_t)j->slots + 1) * n;
-  j->place = psdmp_arena_alloc(arena, places * sizeof *j->place);
-  j->sign = psdmp_arena_alloc(arena, places * sizeof *j->sign);
-  j->best_place = psdmp_arena_alloc(arena, places * sizeof *j->place);
-  j->best_sign = psdmp_arena_alloc(arena, places * sizeof *j->sign);
-  j->turn = psdmp_arena_alloc(arena, n * sizeof *j->turn);
+  j->place = psdmp_base_arena_alloc(arena, places * sizeof *j->place);
+  j->sign = psdmp_base_arena_alloc(arena, places * sizeof *j->sign);
+  j->best_place = psdmp_base_arena_alloc(arena, places * sizeof *j->place);
+  j->best_sign = psdmp_base_arena_alloc(arena, places * sizeof *j->sign);
+  j->turn = psdmp_base_arena_alloc(arena, n * sizeof *j->turn);
   bool whole = j->place && j->sign && j->best_place && j->best_sign && j->turn;
   for (int end = 0; end < 2; end++)
-    for (int k = 0; k < 3; k++) whole &= (j->x[end][k] = psdmp_track_numbers(j->track, n)) != NULL;
+    for (int k = 0; k < 3; k++) whole &= (j->x[end][k] = psdmp_excite_track_numbers(j->track, n)) != NULL;
   j->track->no_memory |= !whole;
   return whole;
 }
 
-psdm_status psdmp_experiment_gravity(psdmp_track *track) {
-  jog j = {.track = track, .n = track->n, .v = psdmp_track_numbers(track, (size_t)track->n), .steps = psdmp_arena_alloc(&track->scratch, (size_t)track->n * sizeof(int))};
+psdm_status psdmp_excite_experiment_gravity(psdmp_excite_track *track) {
+  jog j = {.track = track, .n = track->n, .v = psdmp_excite_track_numbers(track, (size_t)track->n), .steps = psdmp_base_arena_alloc(&track->scratch, (size_t)track->n * sizeof(int))};
   track->no_memory |= !j.steps;
   if (track->no_memory) return PSDM_E_MEMORY;
   psdm_status status = set_speeds(&j);
@@ -242,16 +242,16 @@ psdm_status psdmp_experiment_gravity(psdmp_track *track) {
     memcpy(j.best_place, j.place, bytes);
     memcpy(j.best_sign, j.sign, bytes);
   }
-  if (best < 0) return psdmp_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "no path was found on which all joints jog within their limits, away from obstacles");
+  if (best < 0) return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "no path was found on which all joints jog within their limits, away from obstacles");
   memcpy(j.place, j.best_place, bytes);
   memcpy(j.sign, j.best_sign, bytes);
   emit_rest(&j, -1);
   emit(&j, false);
   emit_rest(&j, 1);
-  double turn = psdmp_track_time(track);
+  double turn = psdmp_excite_track_time(track);
   emit(&j, true);
   emit_rest(&j, -1);
-  psdmp_track_add_part(track, (psdm_excite_part){.begin = 0, .end = turn, .joint = -1, .direction = 1});
-  psdmp_track_add_part(track, (psdm_excite_part){.begin = turn, .end = psdmp_track_time(track), .joint = -1, .direction = -1});
+  psdmp_excite_track_add_part(track, (psdm_excite_part){.begin = 0, .end = turn, .joint = -1, .direction = 1});
+  psdmp_excite_track_add_part(track, (psdm_excite_part){.begin = turn, .end = psdmp_excite_track_time(track), .joint = -1, .direction = -1});
   return PSDM_OK;
 }

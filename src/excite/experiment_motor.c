@@ -27,7 +27,7 @@ typedef struct view {
 /* ---- what shows ---- */
 
 /* the torque of the mass on the default link at each joint */
-static void mass_torque(psdmp_track *track, const double *q, double *tau) {
+static void mass_torque(psdmp_excite_track *track, const double *q, double *tau) {
   const psdm_excite_options *o = track->options;
   const double *g = psdm_robot_gravity(track->robot), mass = o->mass > 0 ? o->mass : default_mass;
   psdm_wrench w = {.joint = psdm_robot_default_link(track->robot, NULL)};
@@ -46,14 +46,14 @@ static void mass_torque(psdmp_track *track, const double *q, double *tau) {
 }
 
 /* a joint is blind where the mass makes no torque at any pose; returns how many are not */
-static int find_blind(psdmp_track *track, int *blind, double *tau, double *largest) {
+static int find_blind(psdmp_excite_track *track, int *blind, double *tau, double *largest) {
   const double *g = psdm_robot_gravity(track->robot), mass = track->options->mass > 0 ? track->options->mass : default_mass;
   double weight = mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), *q = track->control;
   const double *com = track->options->com;
   double arm = sqrt(com[0] * com[0] + com[1] * com[1] + com[2] * com[2]);
   int seeing = 0;
   for (int k = 0; k < BLIND_POSES; k++) {
-    psdmp_track_random_pose(track, q);
+    psdmp_excite_track_random_pose(track, q);
     mass_torque(track, q, tau);
     for (int i = 0; i < track->n; i++) largest[i] = fmax(largest[i], fabs(tau[i]));
   }
@@ -68,13 +68,13 @@ static int find_blind(psdmp_track *track, int *blind, double *tau, double *large
 /* ---- poses ---- */
 
 /* torques over the joint's range, and the stretch of free poses where they are worth most */
-static void look(psdmp_track *track, int joint, double lower, double upper, view *v, double *tau) {
-  double step = (upper - lower) / (PSDMP_STRETCH - 1), sum = 0, squares = 0, home = v->q[joint];
+static void look(psdmp_excite_track *track, int joint, double lower, double upper, view *v, double *tau) {
+  double step = (upper - lower) / (PSDMP_EXCITE_STRETCH - 1), sum = 0, squares = 0, home = v->q[joint];
   int count = 0;
   v->worth = -1;
-  for (int k = 0; k <= PSDMP_STRETCH; k++) {
+  for (int k = 0; k <= PSDMP_EXCITE_STRETCH; k++) {
     v->q[joint] = lower + step * k;
-    if (k < PSDMP_STRETCH && psdmp_pose_obstacle(track, v->q) == PSDMP_FREE) {
+    if (k < PSDMP_EXCITE_STRETCH && psdmp_excite_pose_obstacle(track, v->q) == PSDMP_EXCITE_FREE) {
       mass_torque(track, v->q, tau);
       sum += tau[joint], squares += tau[joint] * tau[joint];
       count++;
@@ -89,10 +89,10 @@ static void look(psdmp_track *track, int joint, double lower, double upper, view
 }
 
 /* a pose near another one */
-static void draw_near(psdmp_track *track, const double *from, double share, double *q) {
+static void draw_near(psdmp_excite_track *track, const double *from, double share, double *q) {
   const psdmp_excite_limits *l = track->limits;
   for (int i = 0; i < track->n; i++) {
-    double to = from[i] + share * (l->upper[i] - l->lower[i]) * (2 * psdmp_track_random(track) - 1);
+    double to = from[i] + share * (l->upper[i] - l->lower[i]) * (2 * psdmp_excite_track_random(track) - 1);
     q[i] = fmin(l->upper[i], fmax(l->lower[i], to));
   }
 }
@@ -105,13 +105,13 @@ static int best_of(const view *views, int count) {
 }
 
 /* the middle of all ranges, random poses, then poses ever nearer to the best */
-static void look_around(psdmp_track *track, int joint, double lower, double upper, view *views, double *tau) {
+static void look_around(psdmp_excite_track *track, int joint, double lower, double upper, view *views, double *tau) {
   const psdmp_excite_limits *l = track->limits;
   for (int k = 0; k < DRAWN + IMPROVED; k++) {
     if (k == 0)
       for (int i = 0; i < track->n; i++) views[k].q[i] = 0.5 * (l->lower[i] + l->upper[i]);
     else if (k < DRAWN)
-      psdmp_track_random_pose(track, views[k].q);
+      psdmp_excite_track_random_pose(track, views[k].q);
     else
       draw_near(track, views[best_of(views, k)].q, 0.25 * pow(0.985, k - DRAWN), views[k].q);
     look(track, joint, lower, upper, &views[k], tau);
@@ -125,7 +125,7 @@ typedef struct pace {
   double v, ramp;
 } pace;
 
-static pace pace_of(const psdmp_track *track, int joint, double share, double range) {
+static pace pace_of(const psdmp_excite_track *track, int joint, double share, double range) {
   pace p = {.v = share * track->limits->velocity[joint]};
   p.ramp = fmax(0.2, 1.5 * p.v / (0.4 * track->limits->acceleration[joint]));
   if (p.v * p.ramp > 0.2 * range) p.v = 0.2 * range / p.ramp; /* three fifths of a short range, at least, are left to constant speed */
@@ -133,44 +133,44 @@ static pace pace_of(const psdmp_track *track, int joint, double share, double ra
 }
 
 /* from rest at `from` to rest at `to`; the stretch of constant speed is the part */
-static void sweep(psdmp_track *track, int joint, double from, double to, pace p, double *q, double *qd) {
+static void sweep(psdmp_excite_track *track, int joint, double from, double to, pace p, double *q, double *qd) {
   double sign = to > from ? 1 : -1, ramp = 0.5 * p.v * p.ramp, cruise = (fabs(to - from) - 2 * ramp) / p.v;
   q[joint] = from + sign * ramp;
   qd[joint] = sign * p.v;
-  psdmp_track_add(track, p.ramp, q, qd, NULL);
-  double begin = psdmp_track_time(track);
+  psdmp_excite_track_add(track, p.ramp, q, qd, NULL);
+  double begin = psdmp_excite_track_time(track);
   q[joint] = to - sign * ramp;
-  psdmp_track_add(track, cruise, q, qd, NULL);
-  psdmp_track_add_part(track, (psdm_excite_part){.begin = begin, .end = psdmp_track_time(track), .joint = joint, .direction = (int)sign});
+  psdmp_excite_track_add(track, cruise, q, qd, NULL);
+  psdmp_excite_track_add_part(track, (psdm_excite_part){.begin = begin, .end = psdmp_excite_track_time(track), .joint = joint, .direction = (int)sign});
   q[joint] = to;
   qd[joint] = 0;
-  psdmp_track_add(track, p.ramp, q, NULL, NULL);
+  psdmp_excite_track_add(track, p.ramp, q, NULL, NULL);
 }
 
 /* goes there, sweeps forth and back; false where the way or the sweep is not free */
-static bool perform(psdmp_track *track, int joint, const view *v, double share, double *q, double *qd) {
+static bool perform(psdmp_excite_track *track, int joint, const view *v, double share, double *q, double *qd) {
   long rows = track->rows;
   int parts = track->parts;
   memcpy(q, v->q, (size_t)track->n * sizeof *q);
   memset(qd, 0, (size_t)track->n * sizeof *qd);
   q[joint] = v->low;
-  bool there = psdmp_track_go(track, q);
+  bool there = psdmp_excite_track_go(track, q);
   long begin = track->rows - 1;
   if (there) {
     pace p = pace_of(track, joint, share, v->high - v->low);
-    psdmp_track_rest(track, pause);
+    psdmp_excite_track_rest(track, pause);
     sweep(track, joint, v->low, v->high, p, q, qd);
-    psdmp_track_rest(track, pause);
+    psdmp_excite_track_rest(track, pause);
     sweep(track, joint, v->high, v->low, p, q, qd);
-    psdmp_track_rest(track, pause);
-    if (!track->no_memory && psdmp_track_obstacle(track, begin) == PSDMP_FREE) return true;
+    psdmp_excite_track_rest(track, pause);
+    if (!track->no_memory && psdmp_excite_track_obstacle(track, begin) == PSDMP_EXCITE_FREE) return true;
   }
   track->rows = rows;
   track->parts = parts;
   return false;
 }
 
-static psdm_status sweep_joint(psdmp_track *track, int joint, double share, view *views, double *scratch) {
+static psdm_status sweep_joint(psdmp_excite_track *track, int joint, double share, view *views, double *scratch) {
   double lower = track->limits->lower[joint], upper = track->limits->upper[joint], *q = scratch, *qd = scratch + track->n;
   const psdm_joint *of = NULL;
   for (int j = 0; j < psdm_robot_joints(track->robot); j++)
@@ -184,19 +184,19 @@ static psdm_status sweep_joint(psdmp_track *track, int joint, double share, view
     if (!(v->worth > 0)) break;
     if (perform(track, joint, v, share, q, qd)) return PSDM_OK;
     /* a sample less at both ends: something may stand just behind the last free one */
-    double step = (upper - lower) / (PSDMP_STRETCH - 1);
+    double step = (upper - lower) / (PSDMP_EXCITE_STRETCH - 1);
     view shorter = *v;
     shorter.low += step, shorter.high -= step;
     if (shorter.high > shorter.low + 3 * step && perform(track, joint, &shorter, share, q, qd)) return PSDM_OK;
     v->worth = -1;
   }
   char name[80] = "";
-  if (of) psdmp_quote(of->name, strlen(of->name), name, sizeof name);
-  return psdmp_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "joint '%s': no pose was found in which it can sweep within its limits, away from obstacles", name);
+  if (of) psdmp_base_quote(of->name, strlen(of->name), name, sizeof name);
+  return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "joint '%s': no pose was found in which it can sweep within its limits, away from obstacles", name);
 }
 
 /* one joint after the other; *cruising is the time spent at constant speed */
-static psdm_status sweep_all(psdmp_track *track, const int *blind, double share, view *views, double *scratch, double *cruising) {
+static psdm_status sweep_all(psdmp_excite_track *track, const int *blind, double share, view *views, double *scratch, double *cruising) {
   psdm_status status = PSDM_OK;
   track->rows = track->parts = 0;
   track->random = track->options->seed;
@@ -207,24 +207,24 @@ static psdm_status sweep_all(psdmp_track *track, const int *blind, double share,
   return status;
 }
 
-psdm_status psdmp_experiment_motor(psdmp_track *track, psdmp_arena *arena, psdm_excitation *out) {
+psdm_status psdmp_excite_experiment_motor(psdmp_excite_track *track, psdmp_base_arena *arena, psdm_excitation *out) {
   size_t n = (size_t)track->n;
-  int *blind = psdmp_arena_alloc(arena, n * sizeof *blind);
-  double *scratch = psdmp_track_numbers(track, 2 * n), *poses = psdmp_track_numbers(track, (DRAWN + IMPROVED) * n), *largest = psdmp_track_numbers(track, n);
-  view *views = psdmp_arena_alloc(&track->scratch, (DRAWN + IMPROVED) * sizeof *views);
+  int *blind = psdmp_base_arena_alloc(arena, n * sizeof *blind);
+  double *scratch = psdmp_excite_track_numbers(track, 2 * n), *poses = psdmp_excite_track_numbers(track, (DRAWN + IMPROVED) * n), *largest = psdmp_excite_track_numbers(track, n);
+  view *views = psdmp_base_arena_alloc(&track->scratch, (DRAWN + IMPROVED) * sizeof *views);
   track->no_memory |= !blind || !views;
   if (track->no_memory) return PSDM_E_MEMORY;
   for (size_t k = 0; k < DRAWN + IMPROVED; k++) views[k].q = poses + k * n;
   out->blind_joints = blind;
-  if (!find_blind(track, blind, scratch, largest)) return psdmp_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "gravity shows a mass on the last link at no joint");
+  if (!find_blind(track, blind, scratch, largest)) return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "gravity shows a mass on the last link at no joint");
   double share = track->options->speed > 0 ? track->options->speed : default_share, wanted = track->options->seconds, cruising;
   psdm_status status = sweep_all(track, blind, share, views, scratch, &cruising);
   /* a given time makes the sweeps faster or slower; ramps change with them, so it is met in a few rounds */
   for (int round = 0; round < 4 && wanted > 0 && !status && !track->no_memory; round++) {
-    double rest = psdmp_track_time(track) - cruising, faster = cruising / (wanted - rest);
-    if (fabs(psdmp_track_time(track) - wanted) < 1e-3 * wanted) break;
+    double rest = psdmp_excite_track_time(track) - cruising, faster = cruising / (wanted - rest);
+    if (fabs(psdmp_excite_track_time(track) - wanted) < 1e-3 * wanted) break;
     if (!(faster > 0) || share * faster > 1)
-      return psdmp_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "sweeps of %d joints do not fit into %g s; at the highest speed they take about %.0f s", track->parts / 2, wanted, rest + cruising * share);
+      return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "sweeps of %d joints do not fit into %g s; at the highest speed they take about %.0f s", track->parts / 2, wanted, rest + cruising * share);
     share *= faster;
     status = sweep_all(track, blind, share, views, scratch, &cruising);
   }

@@ -14,7 +14,7 @@ enum {
 static const double speed_share = 0.3, acceleration_share = 0.3, shortest = 0.5;
 
 /* a quintic from rest to rest has the speed 15/8 of its mean, and the acceleration 10/sqrt(3) of way / time^2 */
-static double duration(const psdmp_track *track, const double *from, const double *to) {
+static double duration(const psdmp_excite_track *track, const double *from, const double *to) {
   double seconds = shortest;
   for (int i = 0; i < track->n; i++) {
     double way = fabs(to[i] - from[i]);
@@ -25,13 +25,13 @@ static double duration(const psdmp_track *track, const double *from, const doubl
 }
 
 /* how long the straight way takes; 0 where it is not free */
-static double straight(psdmp_track *track, const double *from, const double *to, const double *still) {
+static double straight(psdmp_excite_track *track, const double *from, const double *to, const double *still) {
   const double *const begin[3] = {from, still, still}, *const end[3] = {to, still, still};
   double seconds = duration(track, from, to);
   for (int k = 0; k <= SLOWER; k++, seconds *= 2) {
-    psdmp_obstacle obstacle = psdmp_piece_obstacle(track, seconds, begin, end);
-    if (obstacle == PSDMP_FREE) return seconds;
-    if (obstacle == PSDMP_TOUCHES) return 0;
+    psdmp_excite_obstacle obstacle = psdmp_excite_piece_obstacle(track, seconds, begin, end);
+    if (obstacle == PSDMP_EXCITE_FREE) return seconds;
+    if (obstacle == PSDMP_EXCITE_TOUCHES) return 0;
   }
   return 0;
 }
@@ -44,16 +44,16 @@ typedef struct map {
 } map;
 
 /* another random pose that is free; false when none is found */
-static bool draw(psdmp_track *track, double *q) {
+static bool draw(psdmp_excite_track *track, double *q) {
   for (int k = 0; k < ATTEMPTS; k++) {
-    psdmp_track_random_pose(track, q);
-    if (psdmp_pose_obstacle(track, q) == PSDMP_FREE) return true;
+    psdmp_excite_track_random_pose(track, q);
+    if (psdmp_excite_pose_obstacle(track, q) == PSDMP_EXCITE_FREE) return true;
   }
   return false;
 }
 
 /* breadth first: the way with the fewest bends. False: the end is not reached */
-static bool find(psdmp_track *track, map *m, const double *still) {
+static bool find(psdmp_excite_track *track, map *m, const double *still) {
   int n = track->n, queue[POSES], first = 0, last = 0, known = 2;
   for (int k = 0; k < POSES; k++) m->before[k] = -1;
   m->before[0] = 0;
@@ -75,24 +75,24 @@ static bool find(psdmp_track *track, map *m, const double *still) {
   return false;
 }
 
-bool psdmp_track_go(psdmp_track *track, const double *q) {
+bool psdmp_excite_track_go(psdmp_excite_track *track, const double *q) {
   size_t n = (size_t)track->n;
   if (!track->rows) {
-    psdmp_track_add(track, 0, q, NULL, NULL);
+    psdmp_excite_track_add(track, 0, q, NULL, NULL);
     return !track->no_memory;
   }
   double farthest = 0;
-  const double *from = psdmp_track_last(track);
+  const double *from = psdmp_excite_track_last(track);
   for (size_t i = 0; i < n; i++) farthest = fmax(farthest, fabs(q[i] - from[i]));
   if (farthest == 0) return true;
-  map m = {.pose = psdmp_track_numbers(track, POSES * n)};
-  double *still = psdmp_track_numbers(track, n);
+  map m = {.pose = psdmp_excite_track_numbers(track, POSES * n)};
+  double *still = psdmp_excite_track_numbers(track, n);
   if (!m.pose || !still) return false;
   memcpy(m.pose, from, n * sizeof *q);
   memcpy(m.pose + n, q, n * sizeof *q);
   if (!find(track, &m, still)) return false;
   int way[POSES], count = 0;
   for (int at = 1; at; at = m.before[at]) way[count++] = at;
-  while (count--) psdmp_track_add(track, m.seconds[way[count]], m.pose + (size_t)way[count] * n, NULL, NULL);
+  while (count--) psdmp_excite_track_add(track, m.seconds[way[count]], m.pose + (size_t)way[count] * n, NULL, NULL);
   return !track->no_memory;
 }

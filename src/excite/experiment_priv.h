@@ -4,21 +4,21 @@
  *   experiment_track.c      rows of a motion, and whether the pieces between them keep off obstacles and torque limits
  *   experiment_move.c       the way from one pose to another
  *   experiment_motor.c, experiment_gravity.c, experiment_friction.c */
-#ifndef PSDMP_EXPERIMENT_PRIV_H
-#define PSDMP_EXPERIMENT_PRIV_H
+#ifndef PSDMP_EXCITE_EXPERIMENT_PRIV_H
+#define PSDMP_EXCITE_EXPERIMENT_PRIV_H
 
 #include "excite/excite_priv.h"
 
 /* Why a piece of a motion, or a pose, will not do. */
-typedef enum psdmp_obstacle { PSDMP_FREE, PSDMP_TOUCHES, PSDMP_OVERLOADED } psdmp_obstacle;
+typedef enum psdmp_excite_obstacle { PSDMP_EXCITE_FREE, PSDMP_EXCITE_TOUCHES, PSDMP_EXCITE_OVERLOADED } psdmp_excite_obstacle;
 
 /* A motion in the making. Rows that were added can be taken away again: remember `rows` and `parts`, and set them back. */
-typedef struct psdmp_track {
+typedef struct psdmp_excite_track {
   const psdm_robot *robot;
   const psdm_excite_options *options;
   const psdmp_excite_limits *limits;
   psdm_error *error;
-  psdmp_arena scratch; /* until the motion is made */
+  psdmp_base_arena scratch; /* until the motion is made */
   bool no_memory;      /* memory ran out on the way, or */
   bool too_long;       /* the motion takes more than six hours: both end the planning */
   int n;
@@ -38,50 +38,50 @@ typedef struct psdmp_track {
   double *reach;            /* (n) m or rad: the farthest that any point moves per unit of each joint */
   double *control;          /* (6 n) a piece as a Bezier curve */
   double *state;            /* (5 n) q, qd, qdd, tau, friction inside a piece */
-} psdmp_track;
+} psdmp_excite_track;
 
 /* Uniform in [0, 1). */
-double psdmp_track_random(psdmp_track *track);
+double psdmp_excite_track_random(psdmp_excite_track *track);
 
 /* A pose inside the limits. */
-void psdmp_track_random_pose(psdmp_track *track, double *q);
+void psdmp_excite_track_random_pose(psdmp_excite_track *track, double *q);
 
 /* Memory until the motion is made; NULL sets no_memory. */
-double *psdmp_track_numbers(psdmp_track *track, size_t count);
+double *psdmp_excite_track_numbers(psdmp_excite_track *track, size_t count);
 
 /* Adds a row `seconds` behind the last one (the first at 0). qd, qdd NULL: zero. */
-void psdmp_track_add(psdmp_track *track, double seconds, const double *q, const double *qd, const double *qdd);
+void psdmp_excite_track_add(psdmp_excite_track *track, double seconds, const double *q, const double *qd, const double *qdd);
 
 /* The last row's position; its time. */
-const double *psdmp_track_last(const psdmp_track *track);
-double psdmp_track_time(const psdmp_track *track);
+const double *psdmp_excite_track_last(const psdmp_excite_track *track);
+double psdmp_excite_track_time(const psdmp_excite_track *track);
 
 /* Stands still. */
-void psdmp_track_rest(psdmp_track *track, double seconds);
+void psdmp_excite_track_rest(psdmp_excite_track *track, double seconds);
 
-void psdmp_track_add_part(psdmp_track *track, psdm_excite_part part);
+void psdmp_excite_track_add_part(psdmp_excite_track *track, psdm_excite_part part);
 
 /* A pose at rest: capsules and floor at their clearance and a little more, torques inside their limits. */
-psdmp_obstacle psdmp_pose_obstacle(psdmp_track *track, const double *q);
+psdmp_excite_obstacle psdmp_excite_pose_obstacle(psdmp_excite_track *track, const double *q);
 
 /* The quintic from q0, qd0, qdd0 to q1, qd1, qdd1 (rows of three pointers, (n) each): nowhere nearer than the clearance, by the Lipschitz constant of
  * the gaps; torques at several points inside their limits. */
-psdmp_obstacle psdmp_piece_obstacle(psdmp_track *track, double seconds, const double *const from[3], const double *const to[3]);
+psdmp_excite_obstacle psdmp_excite_piece_obstacle(psdmp_excite_track *track, double seconds, const double *const from[3], const double *const to[3]);
 
 /* All pieces from a row on. */
-psdmp_obstacle psdmp_track_obstacle(psdmp_track *track, long row);
+psdmp_excite_obstacle psdmp_excite_track_obstacle(psdmp_excite_track *track, long row);
 
 /* Moves from the last row to a pose, at rest at both; the first row is simply put there. Along a straight line where that is free, else over random
  * poses. False: no way was found, and nothing was added. */
-bool psdmp_track_go(psdmp_track *track, const double *q);
+bool psdmp_excite_track_go(psdmp_excite_track *track, const double *q);
 
 /* The longest stretch of joint i, others as in q, where poses are free: sampled, then [*low, *high]. False: there is none. */
-bool psdmp_track_stretch(psdmp_track *track, const double *q, int i, double *low, double *high);
+bool psdmp_excite_track_stretch(psdmp_excite_track *track, const double *q, int i, double *low, double *high);
 
-enum { PSDMP_STRETCH = 33 }; /* samples over a joint's range */
+enum { PSDMP_EXCITE_STRETCH = 33 }; /* samples over a joint's range */
 
-psdm_status psdmp_experiment_motor(psdmp_track *track, psdmp_arena *arena, psdm_excitation *out);
-psdm_status psdmp_experiment_gravity(psdmp_track *track);
-psdm_status psdmp_experiment_friction(psdmp_track *track);
+psdm_status psdmp_excite_experiment_motor(psdmp_excite_track *track, psdmp_base_arena *arena, psdm_excitation *out);
+psdm_status psdmp_excite_experiment_gravity(psdmp_excite_track *track);
+psdm_status psdmp_excite_experiment_friction(psdmp_excite_track *track);
 
 #endif

@@ -9,27 +9,27 @@ static const double torque_step = 0.04; /* rad or m of the joint that goes farth
 static const double longest = 21600; /* s: nobody watches a robot for so long, and its check at 2000 points a second would hardly end */
 enum { LEAST_POINTS = 8, MOST_POINTS = 10000 }; /* of a piece where torques are looked at */
 
-double psdmp_track_random(psdmp_track *track) { return psdmp_random(&track->random, 0, 1); }
+double psdmp_excite_track_random(psdmp_excite_track *track) { return psdmp_base_random(&track->random, 0, 1); }
 
-void psdmp_track_random_pose(psdmp_track *track, double *q) {
+void psdmp_excite_track_random_pose(psdmp_excite_track *track, double *q) {
   const psdmp_excite_limits *l = track->limits;
-  for (int i = 0; i < track->n; i++) q[i] = l->lower[i] + (l->upper[i] - l->lower[i]) * psdmp_track_random(track);
+  for (int i = 0; i < track->n; i++) q[i] = l->lower[i] + (l->upper[i] - l->lower[i]) * psdmp_excite_track_random(track);
 }
 
 /* ---- rows ---- */
 
-double *psdmp_track_numbers(psdmp_track *track, size_t count) {
-  double *numbers = psdmp_arena_alloc(&track->scratch, (count ? count : 1) * sizeof *numbers);
+double *psdmp_excite_track_numbers(psdmp_excite_track *track, size_t count) {
+  double *numbers = psdmp_base_arena_alloc(&track->scratch, (count ? count : 1) * sizeof *numbers);
   if (!numbers) track->no_memory = true;
   return numbers;
 }
 
 /* twice as much room; what was there before is left to the arena */
-static bool grow(psdmp_track *track) {
+static bool grow(psdmp_excite_track *track) {
   long room = track->row_room ? 2 * track->row_room : 256;
   size_t row = (size_t)track->n;
-  double *t = psdmp_track_numbers(track, (size_t)room), *x[3];
-  for (int k = 0; k < 3; k++) x[k] = psdmp_track_numbers(track, (size_t)room * row);
+  double *t = psdmp_excite_track_numbers(track, (size_t)room), *x[3];
+  for (int k = 0; k < 3; k++) x[k] = psdmp_excite_track_numbers(track, (size_t)room * row);
   if (!t || !x[0] || !x[1] || !x[2]) return false;
   if (track->rows) memcpy(t, track->t, (size_t)track->rows * sizeof *t);
   for (int k = 0; k < 3; k++) {
@@ -41,7 +41,7 @@ static bool grow(psdmp_track *track) {
   return true;
 }
 
-void psdmp_track_add(psdmp_track *track, double seconds, const double *q, const double *qd, const double *qdd) {
+void psdmp_excite_track_add(psdmp_excite_track *track, double seconds, const double *q, const double *qd, const double *qdd) {
   if (track->no_memory || (track->rows == track->row_room && !grow(track))) return;
   const double *from[3] = {q, qd, qdd};
   long row = track->rows, n = track->n;
@@ -52,18 +52,18 @@ void psdmp_track_add(psdmp_track *track, double seconds, const double *q, const 
   if (track->t[row] > longest) track->too_long = track->no_memory = true;
 }
 
-const double *psdmp_track_last(const psdmp_track *track) { return track->x[0] + (track->rows - 1) * track->n; }
-double psdmp_track_time(const psdmp_track *track) { return track->rows ? track->t[track->rows - 1] : 0; }
+const double *psdmp_excite_track_last(const psdmp_excite_track *track) { return track->x[0] + (track->rows - 1) * track->n; }
+double psdmp_excite_track_time(const psdmp_excite_track *track) { return track->rows ? track->t[track->rows - 1] : 0; }
 
-void psdmp_track_rest(psdmp_track *track, double seconds) {
+void psdmp_excite_track_rest(psdmp_excite_track *track, double seconds) {
   if (track->no_memory || (track->rows == track->row_room && !grow(track))) return;
-  psdmp_track_add(track, seconds, psdmp_track_last(track), NULL, NULL);
+  psdmp_excite_track_add(track, seconds, psdmp_excite_track_last(track), NULL, NULL);
 }
 
-void psdmp_track_add_part(psdmp_track *track, psdm_excite_part part) {
+void psdmp_excite_track_add_part(psdmp_excite_track *track, psdm_excite_part part) {
   if (track->parts == track->part_room) {
     int room = track->part_room ? 2 * track->part_room : 64;
-    psdm_excite_part *parts = psdmp_arena_alloc(&track->scratch, (size_t)room * sizeof *parts);
+    psdm_excite_part *parts = psdmp_base_arena_alloc(&track->scratch, (size_t)room * sizeof *parts);
     if (!parts) {
       track->no_memory = true;
       return;
@@ -78,7 +78,7 @@ void psdmp_track_add_part(psdmp_track *track, psdm_excite_part part) {
 /* ---- checks ---- */
 
 /* how far the nearest gap is above the clearance; infinite where nothing is watched */
-static double room_at(psdmp_track *track, const double *q) {
+static double room_at(psdmp_excite_track *track, const double *q) {
   int gaps = psdm_collision_gaps(track->robot);
   double least = INFINITY;
   if (!gaps) return least;
@@ -88,7 +88,7 @@ static double room_at(psdmp_track *track, const double *q) {
 }
 
 /* torques of a motion, steady friction of the file included, with and without the known mass */
-static bool overloaded(psdmp_track *track, const double *q, const double *qd, const double *qdd) {
+static bool overloaded(psdmp_excite_track *track, const double *q, const double *qd, const double *qdd) {
   const psdm_robot *const robots[2] = {track->robot, track->loaded};
   double *tau = track->state + 3 * track->n, *friction = tau + track->n;
   if (!track->limits->torques) return false;
@@ -101,15 +101,15 @@ static bool overloaded(psdmp_track *track, const double *q, const double *qd, co
   return false;
 }
 
-psdmp_obstacle psdmp_pose_obstacle(psdmp_track *track, const double *q) {
+psdmp_excite_obstacle psdmp_excite_pose_obstacle(psdmp_excite_track *track, const double *q) {
   double *still = track->control; /* a piece's control points are not in use here */
-  if (room_at(track, q) < slack) return PSDMP_TOUCHES;
+  if (room_at(track, q) < slack) return PSDMP_EXCITE_TOUCHES;
   memset(still, 0, (size_t)track->n * sizeof *still);
-  return overloaded(track, q, still, still) ? PSDMP_OVERLOADED : PSDMP_FREE;
+  return overloaded(track, q, still, still) ? PSDMP_EXCITE_OVERLOADED : PSDMP_EXCITE_FREE;
 }
 
 /* control points of the quintic with these ends, (6 x n): its derivatives are differences of neighbours (Farin, Curves and surfaces for CAGD, 2002) */
-static void set_control(psdmp_track *track, double h, const double *const from[3], const double *const to[3]) {
+static void set_control(psdmp_excite_track *track, double h, const double *const from[3], const double *const to[3]) {
   int n = track->n;
   double *b = track->control;
   for (int i = 0; i < n; i++) {
@@ -123,7 +123,7 @@ static void set_control(psdmp_track *track, double h, const double *const from[3
 }
 
 /* q, qd and qdd at u in [0, 1], by de Casteljau's recursion */
-static void piece_at(psdmp_track *track, double h, double u) {
+static void piece_at(psdmp_excite_track *track, double h, double u) {
   int n = track->n;
   double *x = track->state;
   for (int i = 0; i < n; i++) {
@@ -139,14 +139,14 @@ static void piece_at(psdmp_track *track, double h, double u) {
 }
 
 /* how fast a joint is at most, per unit of u: no faster than the longest edge of the control polygon */
-static double fastest(const psdmp_track *track, int i) {
+static double fastest(const psdmp_excite_track *track, int i) {
   double speed = 0;
   for (int k = 0; k < 5; k++) speed = fmax(speed, 5 * fabs(track->control[(k + 1) * track->n + i] - track->control[k * track->n + i]));
   return speed;
 }
 
 /* steps as long as the room that is left allows at the highest speed: nothing between them can touch */
-static bool touches(psdmp_track *track, double h) {
+static bool touches(psdmp_excite_track *track, double h) {
   double way = 0;
   if (!psdm_collision_gaps(track->robot)) return false;
   for (int i = 0; i < track->n; i++) way += track->reach[i] * fastest(track, i);
@@ -160,42 +160,42 @@ static bool touches(psdmp_track *track, double h) {
 }
 
 /* points that are so near to each other that no torque does much between them */
-static int torque_points(const psdmp_track *track) {
+static int torque_points(const psdmp_excite_track *track) {
   double way = 0;
   for (int i = 0; i < track->n; i++) way = fmax(way, fastest(track, i));
   return (int)fmin(LEAST_POINTS + way / torque_step, MOST_POINTS);
 }
 
-psdmp_obstacle psdmp_piece_obstacle(psdmp_track *track, double h, const double *const from[3], const double *const to[3]) {
+psdmp_excite_obstacle psdmp_excite_piece_obstacle(psdmp_excite_track *track, double h, const double *const from[3], const double *const to[3]) {
   set_control(track, h, from, to);
-  if (touches(track, h)) return PSDMP_TOUCHES;
+  if (touches(track, h)) return PSDMP_EXCITE_TOUCHES;
   int points = track->limits->torques ? torque_points(track) : 0;
   for (int k = 0; k <= points && points; k++) {
     piece_at(track, h, (double)k / points);
-    if (overloaded(track, track->state, track->state + track->n, track->state + 2 * track->n)) return PSDMP_OVERLOADED;
+    if (overloaded(track, track->state, track->state + track->n, track->state + 2 * track->n)) return PSDMP_EXCITE_OVERLOADED;
   }
-  return PSDMP_FREE;
+  return PSDMP_EXCITE_FREE;
 }
 
-psdmp_obstacle psdmp_track_obstacle(psdmp_track *track, long row) {
+psdmp_excite_obstacle psdmp_excite_track_obstacle(psdmp_excite_track *track, long row) {
   long n = track->n;
   for (long k = row > 0 ? row : 0; k + 1 < track->rows; k++) {
     const double *from[3], *to[3];
     for (int d = 0; d < 3; d++) from[d] = track->x[d] + k * n, to[d] = from[d] + n;
-    psdmp_obstacle obstacle = psdmp_piece_obstacle(track, track->t[k + 1] - track->t[k], from, to);
+    psdmp_excite_obstacle obstacle = psdmp_excite_piece_obstacle(track, track->t[k + 1] - track->t[k], from, to);
     if (obstacle) return obstacle;
   }
-  return PSDMP_FREE;
+  return PSDMP_EXCITE_FREE;
 }
 
-bool psdmp_track_stretch(psdmp_track *track, const double *q, int i, double *low, double *high) {
-  double lower = track->limits->lower[i], step = (track->limits->upper[i] - lower) / (PSDMP_STRETCH - 1);
+bool psdmp_excite_track_stretch(psdmp_excite_track *track, const double *q, int i, double *low, double *high) {
+  double lower = track->limits->lower[i], step = (track->limits->upper[i] - lower) / (PSDMP_EXCITE_STRETCH - 1);
   double *at = track->state; /* the place of a piece's q: checks of a pose only need what is behind it */
   int begin = 0, best = 0, length = 0;
-  for (int k = 0; k <= PSDMP_STRETCH; k++) {
+  for (int k = 0; k <= PSDMP_EXCITE_STRETCH; k++) {
     memcpy(at, q, (size_t)track->n * sizeof *at);
     at[i] = lower + step * k;
-    if (k < PSDMP_STRETCH && psdmp_pose_obstacle(track, at) == PSDMP_FREE) continue;
+    if (k < PSDMP_EXCITE_STRETCH && psdmp_excite_pose_obstacle(track, at) == PSDMP_EXCITE_FREE) continue;
     if (k - begin > length) length = k - begin, best = begin;
     begin = k + 1;
   }

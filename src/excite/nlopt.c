@@ -7,13 +7,13 @@
 #ifdef PSDM_HAVE_NLOPT
 
 typedef struct running {
-  const psdmp_minimum *problem;
-  const psdmp_nlopt_table *nlopt; /* psdmp_nlopt has been asked before, so it is there */
+  const psdmp_excite_minimum *problem;
+  const psdmp_plugin_nlopt_table *nlopt; /* psdmp_excite_nlopt has been asked before, so it is there */
   nlopt_opt opt;
 } running;
 
-static running start(const psdmp_minimum *problem, nlopt_algorithm algorithm) {
-  const psdmp_nlopt_table *nlopt = psdmp_nlopt_open();
+static running start(const psdmp_excite_minimum *problem, nlopt_algorithm algorithm) {
+  const psdmp_plugin_nlopt_table *nlopt = psdmp_plugin_nlopt_open();
   return (running){problem, nlopt, nlopt ? nlopt->create(algorithm, (unsigned)problem->numbers) : NULL};
 }
 
@@ -39,8 +39,8 @@ static psdm_status status_of(nlopt_result result, bool searched) {
 
 /* result: of what was set before */
 static psdm_status run(running *r, nlopt_result result, double *x) {
-  const psdmp_minimum *p = r->problem;
-  const psdmp_nlopt_table *nlopt = r->nlopt;
+  const psdmp_excite_minimum *p = r->problem;
+  const psdmp_plugin_nlopt_table *nlopt = r->nlopt;
   double best;
   if (result > 0) result = nlopt->set_min_objective(r->opt, value, r);
   if (result > 0) result = nlopt->set_lower_bounds(r->opt, p->lower);
@@ -50,9 +50,9 @@ static psdm_status run(running *r, nlopt_result result, double *x) {
   return status ? status : status_of(nlopt->optimize(r->opt, x, &best), true);
 }
 
-bool psdmp_nlopt(void) { return psdmp_nlopt_open() != NULL; }
+bool psdmp_excite_nlopt(void) { return psdmp_plugin_nlopt_open() != NULL; }
 
-psdm_status psdmp_minimise_global(const psdmp_minimum *p, double *x) {
+psdm_status psdmp_excite_minimise_global(const psdmp_excite_minimum *p, double *x) {
   running r = start(p, NLOPT_GN_CRS2_LM);
   if (!r.opt) return PSDM_E_MEMORY;
   r.nlopt->srand(p->seed);
@@ -61,7 +61,7 @@ psdm_status psdmp_minimise_global(const psdmp_minimum *p, double *x) {
   return status;
 }
 
-psdm_status psdmp_minimise_local(const psdmp_minimum *p, double *x) {
+psdm_status psdmp_excite_minimise_local(const psdmp_excite_minimum *p, double *x) {
   running r = start(p, NLOPT_LD_SLSQP);
   if (!r.opt) return PSDM_E_MEMORY;
   nlopt_result result = r.nlopt->set_ftol_abs(r.opt, 1e-6);
@@ -73,14 +73,14 @@ psdm_status psdmp_minimise_local(const psdmp_minimum *p, double *x) {
 
 #else
 
-bool psdmp_nlopt(void) { return false; }
+bool psdmp_excite_nlopt(void) { return false; }
 
-psdm_status psdmp_minimise_global(const psdmp_minimum *p, double *x) {
+psdm_status psdmp_excite_minimise_global(const psdmp_excite_minimum *p, double *x) {
   (void)p, (void)x;
   return PSDM_OK;
 }
 
-psdm_status psdmp_minimise_local(const psdmp_minimum *p, double *x) {
+psdm_status psdmp_excite_minimise_local(const psdmp_excite_minimum *p, double *x) {
   (void)p, (void)x;
   return PSDM_OK;
 }

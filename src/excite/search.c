@@ -27,9 +27,9 @@ static const double box = 4;             /* no coefficient of a motion inside it
 
 typedef struct search {
   const psdm_excite_options *options;
-  const psdmp_told *told;
+  const psdmp_excite_told *told;
   const psdm_allocator *allocator;
-  psdmp_bounds bounds;
+  psdmp_excite_bounds bounds;
   int n, terms, highest, starts, threads;
   long global, local, total;
   double began, wall;
@@ -50,11 +50,11 @@ typedef struct start {
   uint64_t random;
   psdm_status status;
   psdm_error error;
-  psdmp_wave wave, best_wave, drawn_wave;
-  psdmp_grid coarse, fine;
-  psdmp_value value;
-  psdmp_bounds_work bounds;
-  psdmp_gathering *gathering;
+  psdmp_excite_wave wave, best_wave, drawn_wave;
+  psdmp_excite_grid coarse, fine;
+  psdmp_excite_value value;
+  psdmp_excite_bounds_work bounds;
+  psdmp_excite_gathering *gathering;
   psdm_work *work;
   psdm_linear *linear;
   double *x, *attempt, *best, *drawn, *by_state, *scratch;
@@ -73,20 +73,20 @@ static void call(start *o) {
   double share = fmin(1, (double)atomic_load(&s->evaluations) / (double)s->total);
   if (atomic_load(&s->stop) || !s->options->going_on) return;
   if (!s->options->going_on(s->options->going_on_user, o->doing, share, s->best, s->best ? s->best_condition : NAN)) atomic_store(&s->stop, true);
-  s->called = psdmp_clock();
+  s->called = psdmp_base_clock();
 }
 
 static void report(start *o, bool now) {
 #ifdef _OPENMP
 #pragma omp critical
 #endif
-  if (now || psdmp_clock() - o->s->called >= interval) call(o);
+  if (now || psdmp_base_clock() - o->s->called >= interval) call(o);
 }
 
 static bool stopped(void *user) {
   start *o = user;
   search *s = o->s;
-  if (psdmp_clock() - s->began > s->wall) atomic_store(&s->stop, true);
+  if (psdmp_base_clock() - s->began > s->wall) atomic_store(&s->stop, true);
   return o->status || atomic_load(&s->stop);
 }
 
@@ -96,7 +96,7 @@ static void count(start *o) {
 }
 
 static void give_up(start *o, psdm_status status, const char *text) {
-  o->status = psdmp_fail(&o->error, status, "", 0, 0, "%s", text);
+  o->status = psdmp_base_fail(&o->error, status, "", 0, 0, "%s", text);
   atomic_store(&o->s->stop, true);
 }
 
@@ -108,7 +108,7 @@ static void publish(start *o) {
 #endif
   if (s->options->going_on && (!s->best || o->best_value < s->best_value)) {
     psdm_motion *motion;
-    if (psdmp_wave_motion(&o->best_wave, s->options->shape == PSDM_EXCITE_SINES, o->best, o->scratch, s->allocator, &motion, &o->error)) {
+    if (psdmp_excite_wave_motion(&o->best_wave, s->options->shape == PSDM_EXCITE_SINES, o->best, o->scratch, s->allocator, &motion, &o->error)) {
       o->status = o->error.status;
       atomic_store(&s->stop, true);
     } else {
@@ -123,11 +123,11 @@ static void publish(start *o) {
 /* ---- one start ---- */
 
 static double evaluate(start *o, const double *x, double *gradient, double *condition) {
-  psdmp_grid_at(&o->wave, &o->coarse, x);
-  double f = psdmp_value_at(&o->value, o->coarse.state, gradient ? o->by_state : NULL, condition);
+  psdmp_excite_grid_at(&o->wave, &o->coarse, x);
+  double f = psdmp_excite_value_at(&o->value, o->coarse.state, gradient ? o->by_state : NULL, condition);
   if (gradient) {
     if (isfinite(f))
-      psdmp_grid_pull(&o->wave, &o->coarse, o->by_state, gradient);
+      psdmp_excite_grid_pull(&o->wave, &o->coarse, o->by_state, gradient);
     else
       memset(gradient, 0, (size_t)(o->wave.n * o->wave.own) * sizeof *gradient);
   }
@@ -143,13 +143,13 @@ static void remember(start *o) {
   o->best_value = f;
   o->best_condition = condition;
   memcpy(o->best, o->attempt, (size_t)(o->wave.n * o->wave.own) * sizeof *o->best);
-  psdmp_wave_copy(&o->wave, &o->best_wave);
+  psdmp_excite_wave_copy(&o->wave, &o->best_wave);
   publish(o);
 }
 
 static void consider(start *o, const double *x, bool grow) {
   memcpy(o->attempt, x, (size_t)(o->wave.n * o->wave.own) * sizeof *x);
-  if (psdmp_bounds_keep(&o->s->bounds, &o->wave, &o->fine, &o->bounds, grow, o->attempt)) remember(o);
+  if (psdmp_excite_bounds_keep(&o->s->bounds, &o->wave, &o->fine, &o->bounds, grow, o->attempt)) remember(o);
 }
 
 /* FOURIER: 1, 2, ...; SINES: any, without repetition, ascending (Floyd's way to draw a subset) */
@@ -158,28 +158,28 @@ static void draw_harmonics(start *o) {
   for (int i = 0; i < o->wave.n; i++) {
     int *k = o->wave.harmonic + (long)i * N, used = 0;
     for (int j = K - N + 1; j <= K; j++, used++) {
-      int pick = o->s->options->shape == PSDM_EXCITE_FOURIER ? used + 1 : 1 + (int)(psdmp_random_bits(&o->random) % (uint64_t)j), at = used;
+      int pick = o->s->options->shape == PSDM_EXCITE_FOURIER ? used + 1 : 1 + (int)(psdmp_base_random_bits(&o->random) % (uint64_t)j), at = used;
       for (int e = 0; e < used; e++)
         if (k[e] == pick) pick = j;
       for (; at > 0 && k[at - 1] > pick; at--) k[at] = k[at - 1];
       k[at] = pick;
     }
   }
-  psdmp_wave_set(&o->wave);
-  psdmp_grid_set(&o->wave, &o->coarse);
-  psdmp_grid_set(&o->wave, &o->fine);
+  psdmp_excite_wave_set(&o->wave);
+  psdmp_excite_grid_set(&o->wave, &o->coarse);
+  psdmp_excite_grid_set(&o->wave, &o->fine);
 }
 
-static void take_harmonics(start *o, const psdmp_wave *from) {
-  psdmp_wave_copy(from, &o->wave);
-  psdmp_grid_set(&o->wave, &o->coarse);
-  psdmp_grid_set(&o->wave, &o->fine);
+static void take_harmonics(start *o, const psdmp_excite_wave *from) {
+  psdmp_excite_wave_copy(from, &o->wave);
+  psdmp_excite_grid_set(&o->wave, &o->coarse);
+  psdmp_excite_grid_set(&o->wave, &o->fine);
 }
 
 /* centres in the middle half of the range, coefficients of any direction */
 static void draw(start *o, double *x) {
   for (int i = 0; i < o->wave.n; i++)
-    for (int j = 0; j < o->wave.own; j++) x[(long)i * o->wave.own + j] = j ? psdmp_random(&o->random, -1, 1) : psdmp_random(&o->random, -0.5, 0.5);
+    for (int j = 0; j < o->wave.own; j++) x[(long)i * o->wave.own + j] = j ? psdmp_base_random(&o->random, -1, 1) : psdmp_base_random(&o->random, -0.5, 0.5);
 }
 
 /* condition numbers of a motion on the fine grid, which has its states */
@@ -187,9 +187,9 @@ static psdm_status measure(start *o, double *condition, double *plain) {
   double logdet;
   int stride = o->fine.points / 400 + 1;
   psdm_status status = PSDM_OK;
-  psdmp_gathering_begin(o->gathering);
-  for (int p = 0; p < o->fine.points && !status; p += stride) status = psdmp_gathering_add(o->gathering, o->work, o->fine.state + 3L * p * o->wave.n);
-  return status ? status : psdmp_gathering_end(o->gathering, condition, &logdet, plain);
+  psdmp_excite_gathering_begin(o->gathering);
+  for (int p = 0; p < o->fine.points && !status; p += stride) status = psdmp_excite_gathering_add(o->gathering, o->work, o->fine.state + 3L * p * o->wave.n);
+  return status ? status : psdmp_excite_gathering_end(o->gathering, condition, &logdet, plain);
 }
 
 /* a random motion that goes to its limits, and how much it tells */
@@ -199,7 +199,7 @@ static void random_motion(start *o, int number) {
   for (int k = 0; k < DRAWS && !fits && !stopped(o); k++) {
     if (s->options->shape == PSDM_EXCITE_SINES || !o->wave.harmonic[0]) draw_harmonics(o);
     draw(o, o->attempt);
-    fits = psdmp_bounds_keep(&s->bounds, &o->wave, &o->fine, &o->bounds, true, o->attempt);
+    fits = psdmp_excite_bounds_keep(&s->bounds, &o->wave, &o->fine, &o->bounds, true, o->attempt);
   }
   if (!fits) return;
   psdm_status status = measure(o, &s->random[number], &s->random_plain[number]);
@@ -213,10 +213,10 @@ static double global_value(void *user, const double *x, double *gradient) {
   start *o = user;
   (void)gradient;
   memcpy(o->attempt, x, (size_t)(o->wave.n * o->wave.own) * sizeof *x);
-  psdmp_bounds_fit(&o->s->bounds, &o->wave, &o->coarse, true, o->attempt);
-  double beyond = psdmp_bounds_shared(&o->s->bounds, &o->coarse, &o->bounds) - 1;
+  psdmp_excite_bounds_fit(&o->s->bounds, &o->wave, &o->coarse, true, o->attempt);
+  double beyond = psdmp_excite_bounds_shared(&o->s->bounds, &o->coarse, &o->bounds) - 1;
   count(o);
-  return psdmp_value_at(&o->value, o->coarse.state, NULL, NULL) + refused * fmax(0, beyond);
+  return psdmp_excite_value_at(&o->value, o->coarse.state, NULL, NULL) + refused * fmax(0, beyond);
 }
 
 static double local_value(void *user, const double *x, double *gradient) {
@@ -225,7 +225,7 @@ static double local_value(void *user, const double *x, double *gradient) {
   count(o);
   /* now and then what is much better is made feasible, so that a stop loses little */
   if (f < o->seen - worth) {
-    psdmp_bounds_smooth(&o->s->bounds, &o->wave, &o->coarse, &o->bounds, o->result, NULL);
+    psdmp_excite_bounds_smooth(&o->s->bounds, &o->wave, &o->coarse, &o->bounds, o->result, NULL);
     for (int k = 0; k < o->s->bounds.count; k++) most = fmax(most, o->result[k]);
     if (most < broken) {
       o->seen = f;
@@ -237,16 +237,16 @@ static double local_value(void *user, const double *x, double *gradient) {
 
 static void local_bounds(void *user, const double *x, double *result, double *gradient) {
   start *o = user;
-  psdmp_grid_at(&o->wave, &o->coarse, x);
-  psdmp_bounds_smooth(&o->s->bounds, &o->wave, &o->coarse, &o->bounds, result, gradient);
+  psdmp_excite_grid_at(&o->wave, &o->coarse, x);
+  psdmp_excite_bounds_smooth(&o->s->bounds, &o->wave, &o->coarse, &o->bounds, result, gradient);
 }
 
 static void search_once(start *o, long evaluations, bool global) {
   search *s = o->s;
-  psdmp_minimum problem = {.numbers = o->wave.n * o->wave.own, .constraints = s->bounds.count, .lower = global ? s->lower : s->box_lower,
+  psdmp_excite_minimum problem = {.numbers = o->wave.n * o->wave.own, .constraints = s->bounds.count, .lower = global ? s->lower : s->box_lower,
                            .upper = global ? s->upper : s->box_upper, .value = global ? global_value : local_value, .bounds = local_bounds, .stop = stopped,
-                           .user = o, .evaluations = evaluations, .seed = (unsigned long)psdmp_random_bits(&o->random)};
-  psdm_status status = evaluations > 0 && !stopped(o) ? (global ? psdmp_minimise_global : psdmp_minimise_local)(&problem, o->x) : PSDM_OK;
+                           .user = o, .evaluations = evaluations, .seed = (unsigned long)psdmp_base_random_bits(&o->random)};
+  psdm_status status = evaluations > 0 && !stopped(o) ? (global ? psdmp_excite_minimise_global : psdmp_excite_minimise_local)(&problem, o->x) : PSDM_OK;
   if (status) give_up(o, status, status == PSDM_E_MEMORY ? "out of memory" : "NLopt refuses the search: its bounds or counts are not numbers");
 }
 
@@ -263,7 +263,7 @@ static void explore(start *o, long evaluations) {
     if (!(f < least)) continue;
     least = f;
     memcpy(o->x, o->drawn, (size_t)numbers * sizeof *o->x);
-    psdmp_wave_copy(&o->wave, &o->drawn_wave);
+    psdmp_excite_wave_copy(&o->wave, &o->drawn_wave);
     o->drew = true;
   }
   take_harmonics(o, o->drew ? &o->drawn_wave : &o->best_wave);
@@ -309,13 +309,13 @@ static int fine_points(const search *s) { return FINE * s->highest > 4 * FEWEST 
 
 /* what the starts take: grids, rows of all samples, slopes of torques, squares of columns */
 static psdm_status ask_memory(const search *s, psdm_error *error) {
-  const psdmp_bounds *b = &s->bounds;
+  const psdmp_excite_bounds *b = &s->bounds;
   double n = s->n, own = 2 * s->terms - 1, coarse = coarse_points(s), fine = fine_points(s), W = s->told->columns;
   double numbers = (coarse + fine) * (2 + 3 * n * (own + 1)) + coarse * (s->told->row_total + 6 * n + (b->efforts ? 3 * n * n : 0) + b->gaps) + fine * (n + b->gaps) + 8 * W * W;
-  return psdmp_memory_ask("", "the search", s->starts * numbers * sizeof(double), psdm_robot_memory(b->robot), "; fewer --harmonics or --starts need less", error);
+  return psdmp_base_memory_ask("", "the search", s->starts * numbers * sizeof(double), psdm_robot_memory(b->robot), "; fewer --harmonics or --starts need less", error);
 }
 
-static bool new_start(search *s, int number, psdmp_arena *arena, start *o) {
+static bool new_start(search *s, int number, psdmp_base_arena *arena, start *o) {
   int coarse = coarse_points(s), fine = fine_points(s);
   long numbers = (long)s->n * (2 * s->terms - 1);
   const psdmp_excite_limits *limits = s->bounds.limits;
@@ -323,28 +323,28 @@ static bool new_start(search *s, int number, psdmp_arena *arena, start *o) {
   *o = (start){.s = s, .number = number, .random = s->options->seed * 0x9E3779B97F4A7C15u + (uint64_t)number * 0xD1B54A32D192ED03u + 1, .doing = "", .seen = INFINITY,
                .best_value = INFINITY, .best_condition = NAN};
   if (psdm_work_new(s->bounds.robot, arena->allocator, &o->work) || psdm_linear_new(s->bounds.robot, arena->allocator, &o->linear)) return false;
-  psdmp_wave *waves[] = {&o->wave, &o->best_wave, &o->drawn_wave};
+  psdmp_excite_wave *waves[] = {&o->wave, &o->best_wave, &o->drawn_wave};
   for (int k = 0; k < 3; k++)
-    if (!psdmp_wave_new(s->n, s->terms, s->highest, seconds, limits, arena, waves[k])) return false;
-  if (!psdmp_grid_new(&o->wave, coarse, arena, &o->coarse) || !psdmp_grid_new(&o->wave, fine, arena, &o->fine)) return false;
-  if (!psdmp_value_new(s->told, s->options->goal, coarse, o->work, arena, &o->value)) return false;
-  if (!psdmp_bounds_work_new(&s->bounds, fine, coarse, o->work, o->linear, arena, &o->bounds)) return false;
-  o->gathering = psdmp_gathering_new(s->told, arena);
-  o->x = psdmp_numbers(arena, numbers);
-  o->attempt = psdmp_numbers(arena, numbers);
-  o->best = psdmp_numbers(arena, numbers);
-  o->drawn = psdmp_numbers(arena, numbers);
-  o->by_state = psdmp_numbers(arena, 3L * s->n * coarse);
-  o->scratch = psdmp_numbers(arena, psdmp_wave_scratch(&o->wave));
-  o->result = psdmp_numbers(arena, s->bounds.count);
+    if (!psdmp_excite_wave_new(s->n, s->terms, s->highest, seconds, limits, arena, waves[k])) return false;
+  if (!psdmp_excite_grid_new(&o->wave, coarse, arena, &o->coarse) || !psdmp_excite_grid_new(&o->wave, fine, arena, &o->fine)) return false;
+  if (!psdmp_excite_value_new(s->told, s->options->goal, coarse, o->work, arena, &o->value)) return false;
+  if (!psdmp_excite_bounds_work_new(&s->bounds, fine, coarse, o->work, o->linear, arena, &o->bounds)) return false;
+  o->gathering = psdmp_excite_gathering_new(s->told, arena);
+  o->x = psdmp_excite_numbers(arena, numbers);
+  o->attempt = psdmp_excite_numbers(arena, numbers);
+  o->best = psdmp_excite_numbers(arena, numbers);
+  o->drawn = psdmp_excite_numbers(arena, numbers);
+  o->by_state = psdmp_excite_numbers(arena, 3L * s->n * coarse);
+  o->scratch = psdmp_excite_numbers(arena, psdmp_excite_wave_scratch(&o->wave));
+  o->result = psdmp_excite_numbers(arena, s->bounds.count);
   return o->gathering && o->x && o->attempt && o->best && o->drawn && o->by_state && o->scratch && o->result;
 }
 
-static bool set_boxes(search *s, psdmp_arena *arena) {
+static bool set_boxes(search *s, psdmp_base_arena *arena) {
   long own = 2 * s->terms - 1, numbers = s->n * own;
   double *side[4];
   for (int k = 0; k < 4; k++)
-    if (!(side[k] = psdmp_numbers(arena, numbers))) return false;
+    if (!(side[k] = psdmp_excite_numbers(arena, numbers))) return false;
   for (long k = 0; k < numbers; k++) {
     bool centre = k % own == 0;
     side[1][k] = 1, side[3][k] = centre ? 1 : box;
@@ -354,9 +354,9 @@ static bool set_boxes(search *s, psdmp_arena *arena) {
   return true;
 }
 
-static bool set_random(search *s, psdmp_arena *arena) {
-  s->random = psdmp_numbers(arena, RANDOM_MOTIONS);
-  s->random_plain = psdmp_numbers(arena, RANDOM_MOTIONS);
+static bool set_random(search *s, psdmp_base_arena *arena) {
+  s->random = psdmp_excite_numbers(arena, RANDOM_MOTIONS);
+  s->random_plain = psdmp_excite_numbers(arena, RANDOM_MOTIONS);
   for (int k = 0; k < RANDOM_MOTIONS && s->random && s->random_plain; k++) s->random[k] = s->random_plain[k] = NAN;
   return s->random && s->random_plain;
 }
@@ -366,13 +366,13 @@ static psdm_status set_harmonics(search *s, psdm_error *error) {
   const psdm_excite_options *o = s->options;
   bool sines = o->shape == PSDM_EXCITE_SINES;
   double band = o->band > 0 ? o->band : sines ? 1 : 0;
-  int within = band > 0 ? (int)fmin(PSDMP_MOST_TERMS, floor(band * o->seconds * (1 + 1e-12))) : PSDMP_MOST_TERMS;
+  int within = band > 0 ? (int)fmin(PSDMP_EXCITE_MOST_TERMS, floor(band * o->seconds * (1 + 1e-12))) : PSDMP_EXCITE_MOST_TERMS;
   s->terms = o->harmonics > 0 ? o->harmonics : sines ? 3 : band > 0 ? within : 5;
-  if (s->terms > PSDMP_MOST_TERMS) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d harmonics; at most %d are possible", s->terms, PSDMP_MOST_TERMS);
+  if (s->terms > PSDMP_EXCITE_MOST_TERMS) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d harmonics; at most %d are possible", s->terms, PSDMP_EXCITE_MOST_TERMS);
   if (!sines && s->terms > within) s->terms = within;
-  if (s->terms < 2) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d harmonics; a motion that begins and ends at rest needs 2, in a band of %g Hz or more", s->terms, 2 / o->seconds);
+  if (s->terms < 2) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d harmonics; a motion that begins and ends at rest needs 2, in a band of %g Hz or more", s->terms, 2 / o->seconds);
   if (s->terms > within)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d sines do not fit in a band of %g Hz: a period of %g s has %d harmonics there", s->terms, band, o->seconds, within);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d sines do not fit in a band of %g Hz: a period of %g s has %d harmonics there", s->terms, band, o->seconds, within);
   s->highest = sines ? within : s->terms;
   return PSDM_OK;
 }
@@ -395,8 +395,8 @@ static void order(double *x, double *best, double *median) {
 /* those of this rank */
 static void run_starts(search *s, start *all) {
   long first, last;
-  psdmp_team_share(s->options->ranks, s->starts, &first, &last);
-  int threads = psdmp_threads(s->threads, NULL, last - first); /* nothing is allocated in them, but one at a time */
+  psdmp_parallel_team_share(s->options->ranks, s->starts, &first, &last);
+  int threads = psdmp_parallel_threads(s->threads, NULL, last - first); /* nothing is allocated in them, but one at a time */
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
 #endif
@@ -417,76 +417,76 @@ typedef struct outcome {
   double best_value, best_condition;
 } outcome;
 
-static void put_start(const start *o, psdmp_bytes *to) {
+static void put_start(const start *o, psdmp_parallel_bytes *to) {
   const search *s = o->s;
   const outcome found = {o->status, o->error, o->any, o->finished, o->best_value, o->best_condition};
-  PSDMP_PUT(to, found);
-  psdmp_bytes_put(to, o->best, (size_t)(o->wave.n * o->wave.own) * sizeof *o->best);
-  psdmp_bytes_put(to, o->best_wave.harmonic, (size_t)(o->wave.n * o->wave.terms) * sizeof *o->best_wave.harmonic);
+  PSDMP_PARALLEL_PUT(to, found);
+  psdmp_parallel_bytes_put(to, o->best, (size_t)(o->wave.n * o->wave.own) * sizeof *o->best);
+  psdmp_parallel_bytes_put(to, o->best_wave.harmonic, (size_t)(o->wave.n * o->wave.terms) * sizeof *o->best_wave.harmonic);
   for (int k = o->number; k < RANDOM_MOTIONS; k += s->starts) {
-    PSDMP_PUT(to, s->random[k]);
-    PSDMP_PUT(to, s->random_plain[k]);
+    PSDMP_PARALLEL_PUT(to, s->random[k]);
+    PSDMP_PARALLEL_PUT(to, s->random_plain[k]);
   }
 }
 
-static void get_start(start *o, psdmp_bytes *from) {
+static void get_start(start *o, psdmp_parallel_bytes *from) {
   search *s = o->s;
   outcome found;
-  PSDMP_GET(from, found);
+  PSDMP_PARALLEL_GET(from, found);
   o->status = found.status, o->error = found.error, o->any = found.any, o->finished = found.finished;
   o->best_value = found.best_value, o->best_condition = found.best_condition;
-  psdmp_bytes_get(from, o->best, (size_t)(o->wave.n * o->wave.own) * sizeof *o->best);
-  psdmp_bytes_get(from, o->best_wave.harmonic, (size_t)(o->wave.n * o->wave.terms) * sizeof *o->best_wave.harmonic);
-  if (o->any) psdmp_wave_set(&o->best_wave);
+  psdmp_parallel_bytes_get(from, o->best, (size_t)(o->wave.n * o->wave.own) * sizeof *o->best);
+  psdmp_parallel_bytes_get(from, o->best_wave.harmonic, (size_t)(o->wave.n * o->wave.terms) * sizeof *o->best_wave.harmonic);
+  if (o->any) psdmp_excite_wave_set(&o->best_wave);
   for (int k = o->number; k < RANDOM_MOTIONS; k += s->starts) {
-    PSDMP_GET(from, s->random[k]);
-    PSDMP_GET(from, s->random_plain[k]);
+    PSDMP_PARALLEL_GET(from, s->random[k]);
+    PSDMP_PARALLEL_GET(from, s->random_plain[k]);
   }
 }
 
 /* another rank: what its starts found */
-static psdm_status help(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+static psdm_status help(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
   start *all = user;
   search *s = all->s;
   long first, last, evaluations;
   bool stop;
   (void)work, (void)request, (void)error;
   run_starts(s, all);
-  psdmp_team_share(s->options->ranks, s->starts, &first, &last);
+  psdmp_parallel_team_share(s->options->ranks, s->starts, &first, &last);
   evaluations = atomic_load(&s->evaluations);
   stop = atomic_load(&s->stop);
-  PSDMP_PUT(answer, first);
-  PSDMP_PUT(answer, last);
-  PSDMP_PUT(answer, evaluations);
-  PSDMP_PUT(answer, stop);
+  PSDMP_PARALLEL_PUT(answer, first);
+  PSDMP_PARALLEL_PUT(answer, last);
+  PSDMP_PARALLEL_PUT(answer, evaluations);
+  PSDMP_PARALLEL_PUT(answer, stop);
   for (long k = first; k < last; k++) put_start(&all[k], answer);
   return PSDM_OK;
 }
 
 static psdm_status hear(search *s, start *all, int rank, psdm_error *error) {
-  psdmp_bytes answer = {.allocator = s->allocator};
+  psdmp_parallel_bytes answer = {.allocator = s->allocator};
   long first, last, evaluations;
   bool stop;
-  psdm_status status = psdmp_team_listen(s->options->ranks, rank, &answer, error);
-  PSDMP_GET(&answer, first);
-  PSDMP_GET(&answer, last);
-  PSDMP_GET(&answer, evaluations);
-  PSDMP_GET(&answer, stop);
+  psdm_status status = psdmp_parallel_team_listen(s->options->ranks, rank, &answer, error);
+  PSDMP_PARALLEL_GET(&answer, first);
+  PSDMP_PARALLEL_GET(&answer, last);
+  PSDMP_PARALLEL_GET(&answer, evaluations);
+  PSDMP_PARALLEL_GET(&answer, stop);
   for (long k = first; k < last && !status && !answer.failed && k >= 0 && k < s->starts; k++) get_start(&all[k], &answer);
-  if (!status && answer.failed) status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank %d searches for something else than rank 0", rank);
+  if (!status && answer.failed) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank %d searches for something else than rank 0", rank);
   if (!status && stop) atomic_store(&s->stop, true);
   atomic_fetch_add(&s->evaluations, evaluations);
-  psdmp_bytes_free(&answer);
+  psdmp_parallel_bytes_free(&answer);
   return status;
 }
 
 /* rank 0: the others' starts while its own run */
 static psdm_status run_together(search *s, start *all, psdm_error *error) {
   psdm_ranks *ranks = s->options->ranks;
-  psdm_status status = psdmp_team_size(ranks) > 1 ? psdmp_team_ask(ranks, 0, NULL, error) : PSDM_OK;
+  psdm_status status = psdmp_parallel_team_size(ranks) > 1 ? psdmp_parallel_team_ask(ranks, 0, NULL, error) : PSDM_OK;
   if (status) return status;
   run_starts(s, all);
-  for (int k = 1; k < psdmp_team_size(ranks); k++) {
+  for (int k = 1; k < psdmp_parallel_team_size(ranks); k++) {
     psdm_error other;
     psdm_status heard = hear(s, all, k, &other);
     if (heard && !status && error) *error = other;
@@ -496,10 +496,10 @@ static psdm_status run_together(search *s, start *all, psdm_error *error) {
 }
 
 /* the best start's motion, the same for any order in which they ended */
-static psdm_status finish(search *s, start *all, psdmp_found *found, psdm_error *error) {
+static psdm_status finish(search *s, start *all, psdmp_excite_found *found, psdm_error *error) {
   start *best = NULL;
   for (int k = 0; k < s->starts; k++) {
-    if (all[k].status) return psdmp_fail(error, all[k].status, "", 0, 0, "%s", all[k].error.text);
+    if (all[k].status) return psdmp_base_fail(error, all[k].status, "", 0, 0, "%s", all[k].error.text);
     found->start_condition[k] = all[k].finished ? all[k].best_condition : NAN;
     if (all[k].any && (!best || all[k].best_value < best->best_value)) best = &all[k];
   }
@@ -508,37 +508,37 @@ static psdm_status finish(search *s, start *all, psdmp_found *found, psdm_error 
   found->stopped = atomic_load(&s->stop);
   order(s->random, &found->random_best, &found->random_median);
   order(s->random_plain, &found->random_plain_best, &found->random_plain_median);
-  if (!best && found->stopped) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped before a first motion was found");
+  if (!best && found->stopped) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped before a first motion was found");
   if (!best)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no motion fits the limits: none of %d places leaves room for torques, gaps and coupled joints", RANDOM_MOTIONS * DRAWS);
-  return psdmp_wave_motion(&best->best_wave, s->options->shape == PSDM_EXCITE_SINES, best->best, best->scratch, s->allocator, &found->motion, error);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no motion fits the limits: none of %d places leaves room for torques, gaps and coupled joints", RANDOM_MOTIONS * DRAWS);
+  return psdmp_excite_wave_motion(&best->best_wave, s->options->shape == PSDM_EXCITE_SINES, best->best, best->scratch, s->allocator, &found->motion, error);
 }
 
-psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, const psdmp_told *told, psdmp_arena *arena,
-                         psdmp_found *found, psdm_error *error) {
+psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, const psdmp_excite_told *told, psdmp_base_arena *arena,
+                         psdmp_excite_found *found, psdm_error *error) {
   search s = {.options = options, .told = told, .allocator = arena->allocator, .n = psdm_robot_n(robot), .starts = options->starts > 0 ? options->starts : 8, .threads = options->threads,
-              .began = psdmp_clock(), .wall = options->wall > 0 ? options->wall : 100};
-  psdmp_arena own = {.allocator = arena->allocator}; /* nothing of it outlives the search */
+              .began = psdmp_base_clock(), .wall = options->wall > 0 ? options->wall : 100};
+  psdmp_base_arena own = {.allocator = arena->allocator}; /* nothing of it outlives the search */
   s.global = options->evaluations > 0 ? options->evaluations * GLOBAL / (GLOBAL + LOCAL) : GLOBAL;
   s.local = options->evaluations > 0 ? options->evaluations - s.global : LOCAL;
   s.total = s.starts * (s.global + s.local) + RANDOM_MOTIONS;
   s.called = s.began;
   psdm_status status = set_harmonics(&s, error);
   if (status) return status;
-  start *all = psdmp_arena_alloc(&own, (size_t)s.starts * sizeof *all);
-  found->start_condition = psdmp_numbers(arena, s.starts);
-  bool whole = all && found->start_condition && psdmp_bounds_new(robot, limits, &own, &s.bounds) && set_boxes(&s, &own) && set_random(&s, &own);
+  start *all = psdmp_base_arena_alloc(&own, (size_t)s.starts * sizeof *all);
+  found->start_condition = psdmp_excite_numbers(arena, s.starts);
+  bool whole = all && found->start_condition && psdmp_excite_bounds_new(robot, limits, &own, &s.bounds) && set_boxes(&s, &own) && set_random(&s, &own);
   if (whole) status = ask_memory(&s, error);
   for (int k = 0; whole && !status && k < s.starts; k++) whole = new_start(&s, k, &own, &all[k]);
-  if (!whole && !status) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  if (!status && psdmp_team_member(options->ranks)) status = psdmp_team_serve(options->ranks, help, all, arena->allocator, error);
+  if (!whole && !status) status = psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!status && psdmp_parallel_team_member(options->ranks)) status = psdmp_parallel_team_serve(options->ranks, help, all, arena->allocator, error);
   else if (!status) status = run_together(&s, all, error);
-  if (!status && !psdmp_team_member(options->ranks)) status = finish(&s, all, found, error);
+  if (!status && !psdmp_parallel_team_member(options->ranks)) status = finish(&s, all, found, error);
   for (int k = 0; all && k < s.starts; k++) {
     psdm_work_free(all[k].work, arena->allocator);
     psdm_linear_free(all[k].linear, arena->allocator);
   }
   psdm_motion_free(s.best);
-  psdmp_arena_free(&own);
+  psdmp_base_arena_free(&own);
   return status;
 }

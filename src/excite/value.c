@@ -13,34 +13,34 @@
 #include "excite/inertia_priv.h"
 #include "linalg/linalg.h"
 
-const double psdmp_ridge = 1e-10; /* of the columns' mean square at random: information that hardly counts, and keeps log det finite */
+const double psdmp_excite_ridge = 1e-10; /* of the columns' mean square at random: information that hardly counts, and keeps log det finite */
 
 enum { SQUARINGS = 4, POWER = 1 << SQUARINGS }; /* p: exp(f) is at most columns^(1/16) times the condition number, 1.3 for 64 columns, if all are at its ends */
 
-_Static_assert(sizeof((psdmp_value *)0)->power / sizeof(double *) == SQUARINGS + 1, "powers in memory");
+_Static_assert(sizeof((psdmp_excite_value *)0)->power / sizeof(double *) == SQUARINGS + 1, "powers in memory");
 
-bool psdmp_value_new(const psdmp_told *t, psdm_excite_goal goal, int points, psdm_work *work, psdmp_arena *arena, psdmp_value *v) {
+bool psdmp_excite_value_new(const psdmp_excite_told *t, psdm_excite_goal goal, int points, psdm_work *work, psdmp_base_arena *arena, psdmp_excite_value *v) {
   long W = t->columns;
-  *v = (psdmp_value){.told = t, .goal = goal, .points = points, .work = work};
-  v->Y = psdmp_numbers(arena, (long)t->n * t->standard + W);
-  v->weight = psdmp_numbers(arena, (long)t->n * t->standard);
-  v->adjoint = psdmp_numbers(arena, psdmp_adjoint_scratch(t->robot));
-  v->row = psdmp_numbers(arena, (long)points * t->row_total);
-  v->gram = psdmp_numbers(arena, W * W);
-  v->A = psdmp_numbers(arena, W * W);
-  v->B = psdmp_numbers(arena, W * W);
+  *v = (psdmp_excite_value){.told = t, .goal = goal, .points = points, .work = work};
+  v->Y = psdmp_excite_numbers(arena, (long)t->n * t->standard + W);
+  v->weight = psdmp_excite_numbers(arena, (long)t->n * t->standard);
+  v->adjoint = psdmp_excite_numbers(arena, psdmp_excite_adjoint_scratch(t->robot));
+  v->row = psdmp_excite_numbers(arena, (long)points * t->row_total);
+  v->gram = psdmp_excite_numbers(arena, W * W);
+  v->A = psdmp_excite_numbers(arena, W * W);
+  v->B = psdmp_excite_numbers(arena, W * W);
   for (int k = 0; k < SQUARINGS + 1; k++)
-    if (!(v->power[k] = psdmp_numbers(arena, W * W))) return false;
-  v->eigen = psdmp_numbers(arena, W);
-  v->eigen_work = psdmp_numbers(arena, 40 * W);
+    if (!(v->power[k] = psdmp_excite_numbers(arena, W * W))) return false;
+  v->eigen = psdmp_excite_numbers(arena, W);
+  v->eigen_work = psdmp_excite_numbers(arena, 40 * W);
   return v->Y && v->weight && v->adjoint && v->row && v->gram && v->A && v->B && v->eigen && v->eigen_work;
 }
 
 /* ---- A ---- */
 
 /* one joint's share of A: its rows hold entries of its own columns only */
-static void add_joint(psdmp_value *v, int i, long first) {
-  const psdmp_told *t = v->told;
+static void add_joint(psdmp_excite_value *v, int i, long first) {
+  const psdmp_excite_told *t = v->told;
   int count = t->row_count[i], W = t->columns;
   double *restrict gram = v->gram;
   memset(gram, 0, sizeof *gram * (size_t)count * (size_t)count);
@@ -54,12 +54,12 @@ static void add_joint(psdmp_value *v, int i, long first) {
 }
 
 /* the lower triangle, then both */
-static bool set_information(psdmp_value *v, const double *state) {
-  const psdmp_told *t = v->told;
+static bool set_information(psdmp_excite_value *v, const double *state) {
+  const psdmp_excite_told *t = v->told;
   int W = t->columns;
   long first = 0;
   for (int p = 0; p < v->points; p++)
-    if (psdmp_told_row(t, v->work, state + 3L * p * t->n, v->Y, v->row + (long)p * t->row_total)) return false;
+    if (psdmp_excite_told_row(t, v->work, state + 3L * p * t->n, v->Y, v->row + (long)p * t->row_total)) return false;
   memset(v->A, 0, sizeof *v->A * (size_t)W * (size_t)W);
   for (int i = 0; i < t->n; first += t->row_count[i++]) add_joint(v, i, first);
   for (int a = 0; a < W; a++)
@@ -92,11 +92,11 @@ static void invert_factor(int W, const double *L, double *inverse, double *B) {
     for (int b = 0; b < a; b++) B[(long)b * W + a] = B[(long)a * W + b];
 }
 
-static double determinant(psdmp_value *v, bool gradient) {
+static double determinant(psdmp_excite_value *v, bool gradient) {
   int W = v->told->columns;
   double sum = 0;
-  for (int c = 0; c < W; c++) v->A[(long)c * W + c] += psdmp_ridge;
-  if (!psdmp_cholesky(W, v->A)) return INFINITY;
+  for (int c = 0; c < W; c++) v->A[(long)c * W + c] += psdmp_excite_ridge;
+  if (!psdmp_linalg_cholesky(W, v->A)) return INFINITY;
   for (int c = 0; c < W; c++) sum += 2 * log(v->A[(long)c * W + c]);
   if (gradient) {
     invert_factor(W, v->A, v->gram, v->B);
@@ -118,7 +118,7 @@ static void multiply(int W, const double *restrict A, const double *restrict B, 
 }
 
 /* scales X to the trace 1 and sets power[k] = X^(2^k) for k < SQUARINGS; the trace of X^POWER, and what X was divided by */
-static double powers(psdmp_value *v, double *X, double *scale) {
+static double powers(psdmp_excite_value *v, double *X, double *scale) {
   int W = v->told->columns;
   double trace = 0, sum = 0;
   for (int c = 0; c < W; c++) trace += X[(long)c * W + c];
@@ -131,7 +131,7 @@ static double powers(psdmp_value *v, double *X, double *scale) {
 }
 
 /* X^(POWER - 1) or, beyond, X^(POWER + 1) of the powers above; those are spoilt */
-static const double *odd_power(psdmp_value *v, bool beyond) {
+static const double *odd_power(psdmp_excite_value *v, bool beyond) {
   int W = v->told->columns;
   double **P = v->power, *from = P[SQUARINGS - 1], *to = P[SQUARINGS], *swap;
   if (beyond) {
@@ -146,16 +146,16 @@ static const double *odd_power(psdmp_value *v, bool beyond) {
   return from;
 }
 
-static double smooth_condition(psdmp_value *v, bool gradient) {
+static double smooth_condition(psdmp_excite_value *v, bool gradient) {
   int W = v->told->columns;
   double large, small, a, c, *inverse = v->gram;
-  for (int k = 0; k < W; k++) v->A[(long)k * W + k] += psdmp_ridge;
+  for (int k = 0; k < W; k++) v->A[(long)k * W + k] += psdmp_excite_ridge;
   large = powers(v, v->A, &a);
   if (gradient) {
     const double *X = odd_power(v, false);
     for (long k = 0; k < (long)W * W; k++) v->B[k] = X[k] / (2 * a * large);
   }
-  if (!psdmp_cholesky(W, v->A)) return INFINITY;
+  if (!psdmp_linalg_cholesky(W, v->A)) return INFINITY;
   invert_factor(W, v->A, v->power[SQUARINGS], inverse);
   small = powers(v, inverse, &c);
   if (gradient) {
@@ -166,7 +166,7 @@ static double smooth_condition(psdmp_value *v, bool gradient) {
 }
 
 /* from the eigenvalues; A is spoilt */
-static double plain_condition(psdmp_value *v) {
+static double plain_condition(psdmp_excite_value *v) {
   int W = v->told->columns;
   bool found = LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'L', W, v->A, W, v->eigen, v->eigen_work, 40 * W) == 0;
   return found && v->eigen[0] > 0 ? sqrt(v->eigen[W - 1] / v->eigen[0]) : INFINITY;
@@ -175,17 +175,17 @@ static double plain_condition(psdmp_value *v) {
 /* ---- the gradient ---- */
 
 /* a friction column's derivative by its joint's velocity */
-static double friction_slope(const psdmp_told *t, int column, double qd) {
+static double friction_slope(const psdmp_excite_told *t, int column, double qd) {
   int i = t->joint[column];
-  if (t->kind[column] == PSDMP_OFFSET) return 0;
-  if (t->kind[column] == PSDMP_VISCOUS) return 1;
+  if (t->kind[column] == PSDMP_EXCITE_OFFSET) return 0;
+  if (t->kind[column] == PSDMP_EXCITE_VISCOUS) return 1;
   double s = tanh(qd / t->width[i]);
   return (1 - s * s) / t->width[i];
 }
 
 /* the rows become their weights, 2/points B r, joint by joint with B's part of that joint's columns */
-static void weigh_rows(psdmp_value *v) {
-  const psdmp_told *t = v->told;
+static void weigh_rows(psdmp_excite_value *v) {
+  const psdmp_excite_told *t = v->told;
   int W = t->columns;
   long first = 0;
   for (int i = 0; i < t->n; first += t->row_count[i++]) {
@@ -203,8 +203,8 @@ static void weigh_rows(psdmp_value *v) {
   }
 }
 
-static void differentiate(psdmp_value *v, const double *state, double *by_state) {
-  const psdmp_told *t = v->told;
+static void differentiate(psdmp_excite_value *v, const double *state, double *by_state) {
+  const psdmp_excite_told *t = v->told;
   int n = t->n;
   weigh_rows(v);
   memset(v->weight, 0, sizeof *v->weight * (size_t)n * (size_t)t->standard);
@@ -221,12 +221,12 @@ static void differentiate(psdmp_value *v, const double *state, double *by_state)
         else
           Y[i] += weight * friction_slope(t, c - t->base, state[n + i]);
       }
-    psdmp_adjoint(t->robot, v->work, state, v->weight, v->adjoint, by_state);
+    psdmp_excite_adjoint(t->robot, v->work, state, v->weight, v->adjoint, by_state);
     for (int i = 0; i < n; i++) by_state[n + i] += Y[i];
   }
 }
 
-double psdmp_value_at(psdmp_value *v, const double *state, double *by_state, double *condition) {
+double psdmp_excite_value_at(psdmp_excite_value *v, const double *state, double *by_state, double *condition) {
   int W = v->told->columns;
   if (!set_information(v, state)) return INFINITY;
   if (condition) {

@@ -6,12 +6,12 @@
 
 static const double turn = 6.283185307179586476925;
 
-bool psdmp_wave_new(int n, int terms, int highest, double seconds, const psdmp_excite_limits *limits, psdmp_arena *arena, psdmp_wave *w) {
+bool psdmp_excite_wave_new(int n, int terms, int highest, double seconds, const psdmp_excite_limits *limits, psdmp_base_arena *arena, psdmp_excite_wave *w) {
   long count = (long)n * terms;
-  *w = (psdmp_wave){.n = n, .terms = terms, .own = 2 * terms - 1, .highest = highest, .seconds = seconds, .limits = limits};
-  w->harmonic = psdmp_arena_alloc(arena, (size_t)count * sizeof *w->harmonic);
-  w->unit = psdmp_numbers(arena, count);
-  for (int s = 0; s < 2; s++) w->basis[s] = psdmp_numbers(arena, count * (terms - 1));
+  *w = (psdmp_excite_wave){.n = n, .terms = terms, .own = 2 * terms - 1, .highest = highest, .seconds = seconds, .limits = limits};
+  w->harmonic = psdmp_base_arena_alloc(arena, (size_t)count * sizeof *w->harmonic);
+  w->unit = psdmp_excite_numbers(arena, count);
+  for (int s = 0; s < 2; s++) w->basis[s] = psdmp_excite_numbers(arena, count * (terms - 1));
   return w->harmonic && w->unit && w->basis[0] && w->basis[1];
 }
 
@@ -30,11 +30,11 @@ static void complement(int terms, const double *v, double *basis) {
     for (int j = 1; j < terms; j++) basis[k * (terms - 1) + j - 1] = (k == j) - 2 * (k ? v[k] : corner) * v[j] / square;
 }
 
-void psdmp_wave_set(psdmp_wave *w) {
+void psdmp_excite_wave_set(psdmp_excite_wave *w) {
   int N = w->terms;
   for (int i = 0; i < w->n; i++)
     for (int s = 0; s < 2; s++) {
-      double *basis = w->basis[s] + (long)i * N * (N - 1), *u = w->unit + (long)i * N, ends[PSDMP_MOST_TERMS];
+      double *basis = w->basis[s] + (long)i * N * (N - 1), *u = w->unit + (long)i * N, ends[PSDMP_EXCITE_MOST_TERMS];
       const int *k = w->harmonic + (long)i * N;
       /* velocity at the ends: sum of a; acceleration: sum of k b */
       for (int j = 0; j < N; j++) {
@@ -47,17 +47,17 @@ void psdmp_wave_set(psdmp_wave *w) {
     }
 }
 
-void psdmp_wave_copy(const psdmp_wave *from, psdmp_wave *to) {
+void psdmp_excite_wave_copy(const psdmp_excite_wave *from, psdmp_excite_wave *to) {
   memcpy(to->harmonic, from->harmonic, (size_t)(from->n * from->terms) * sizeof *to->harmonic);
-  psdmp_wave_set(to);
+  psdmp_excite_wave_set(to);
 }
 
 /* ---- motions ---- */
 
-long psdmp_wave_scratch(const psdmp_wave *w) { return w->n * (1 + 3L * w->terms); }
+long psdmp_excite_wave_scratch(const psdmp_excite_wave *w) { return w->n * (1 + 3L * w->terms); }
 
 /* a and b of all joints */
-static void coefficients(const psdmp_wave *w, const double *x, double *a, double *b) {
+static void coefficients(const psdmp_excite_wave *w, const double *x, double *a, double *b) {
   int N = w->terms;
   for (int i = 0; i < w->n; i++)
     for (int k = 0; k < N; k++) {
@@ -68,7 +68,7 @@ static void coefficients(const psdmp_wave *w, const double *x, double *a, double
     }
 }
 
-psdm_status psdmp_wave_motion(const psdmp_wave *w, bool sines, const double *x, double *scratch, const psdm_allocator *allocator, psdm_motion **motion,
+psdm_status psdmp_excite_wave_motion(const psdmp_excite_wave *w, bool sines, const double *x, double *scratch, const psdm_allocator *allocator, psdm_motion **motion,
                               psdm_error *error) {
   long count = (long)w->n * w->terms;
   double *centre = scratch, *a = centre + w->n, *b = a + count, *rate = b + count;
@@ -87,17 +87,17 @@ psdm_status psdmp_wave_motion(const psdmp_wave *w, bool sines, const double *x, 
 
 /* ---- samples ---- */
 
-bool psdmp_grid_new(const psdmp_wave *w, int points, psdmp_arena *arena, psdmp_grid *g) {
-  *g = (psdmp_grid){.points = points, .reach = 1 / cos(turn / 2 * w->highest / points)};
-  g->turn = psdmp_numbers(arena, 2L * points);
-  g->table = psdmp_numbers(arena, 3L * w->n * points * w->own);
-  g->state = psdmp_numbers(arena, 3L * w->n * points);
+bool psdmp_excite_grid_new(const psdmp_excite_wave *w, int points, psdmp_base_arena *arena, psdmp_excite_grid *g) {
+  *g = (psdmp_excite_grid){.points = points, .reach = 1 / cos(turn / 2 * w->highest / points)};
+  g->turn = psdmp_excite_numbers(arena, 2L * points);
+  g->table = psdmp_excite_numbers(arena, 3L * w->n * points * w->own);
+  g->state = psdmp_excite_numbers(arena, 3L * w->n * points);
   for (int p = 0; g->turn && p < points; p++) g->turn[2 * p] = sin(turn * p / points), g->turn[2 * p + 1] = cos(turn * p / points);
   return g->turn && g->table && g->state;
 }
 
 /* one sample of one joint: rows of q, qd, qdd by centre, by a's coordinates, by b's */
-static void table_at(const psdmp_wave *w, const psdmp_grid *g, int i, int point, double *q) {
+static void table_at(const psdmp_excite_wave *w, const psdmp_excite_grid *g, int i, int point, double *q) {
   int N = w->terms, own = w->own;
   double *qd = q + own, *qdd = qd + own;
   memset(q, 0, 3 * (size_t)own * sizeof *q);
@@ -113,12 +113,12 @@ static void table_at(const psdmp_wave *w, const psdmp_grid *g, int i, int point,
   }
 }
 
-void psdmp_grid_set(const psdmp_wave *w, psdmp_grid *g) {
+void psdmp_excite_grid_set(const psdmp_excite_wave *w, psdmp_excite_grid *g) {
   for (int i = 0; i < w->n; i++)
     for (int p = 0; p < g->points; p++) table_at(w, g, i, p, g->table + ((long)i * g->points + p) * 3 * w->own);
 }
 
-void psdmp_grid_at(const psdmp_wave *w, psdmp_grid *g, const double *x) {
+void psdmp_excite_grid_at(const psdmp_excite_wave *w, psdmp_excite_grid *g, const double *x) {
   int n = w->n, own = w->own;
   for (int i = 0; i < n; i++) {
     const double *own_x = x + (long)i * own, middle = (w->limits->upper[i] + w->limits->lower[i]) / 2;
@@ -134,7 +134,7 @@ void psdmp_grid_at(const psdmp_wave *w, psdmp_grid *g, const double *x) {
   }
 }
 
-void psdmp_grid_pull(const psdmp_wave *w, const psdmp_grid *g, const double *by_state, double *by_x) {
+void psdmp_excite_grid_pull(const psdmp_excite_wave *w, const psdmp_excite_grid *g, const double *by_state, double *by_x) {
   int n = w->n, own = w->own;
   memset(by_x, 0, (size_t)n * (size_t)own * sizeof *by_x);
   for (int i = 0; i < n; i++)

@@ -32,7 +32,7 @@ psdm_status psdm_graph_gradient(psdm_graph *g, psdm_ref output, const int *input
   uint32_t size = g->size;
   psdm_ref zero = psdm_const(g, 0);
   if (output == PSDM_REF_NONE || g->status) return g->status ? g->status : PSDM_E_ARGUMENT;
-  psdm_ref *adjoint = psdmp_alloc_raw(g->allocator, ((size_t)size + 1) * sizeof *adjoint);
+  psdm_ref *adjoint = psdmp_base_alloc_raw(g->allocator, ((size_t)size + 1) * sizeof *adjoint);
   if (!adjoint) return PSDM_E_MEMORY;
   for (uint32_t k = 0; k < size; k++) adjoint[k] = zero;
   /* backwards: a node's adjoint is complete before its operands' are */
@@ -43,6 +43,6 @@ psdm_status psdm_graph_gradient(psdm_graph *g, psdm_ref output, const int *input
     psdm_ref input = psdm_input(g, inputs[i]);
     gradient[i] = input != PSDM_REF_NONE && input >> 1 < size ? adjoint[input >> 1] : zero;
   }
-  psdmp_free(g->allocator, adjoint);
+  psdmp_base_free(g->allocator, adjoint);
   return g->status;
 }

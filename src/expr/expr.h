@@ -6,6 +6,6 @@
 #include "psdm/expr.h"
 
 /* Which of a graph's nodes some outputs reach: live (nodes). */
-void psdmp_graph_mark(const psdm_graph *graph, const psdm_ref *outputs, size_t count, bool *live);
+void psdmp_expr_graph_mark(const psdm_graph *graph, const psdm_ref *outputs, size_t count, bool *live);
 
 #endif

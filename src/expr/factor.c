@@ -50,7 +50,7 @@ typedef struct user {
 } user;
 
 typedef struct factorer {
-  psdmp_nary n;
+  psdmp_expr_nary n;
   const ranking *rank;
   bool failed;          /* memory ended: sticky */
   uint32_t *head;       /* (items) list of users, index + 1 */
@@ -90,9 +90,9 @@ static uint32_t hash_of(uint64_t key) {
 
 static bool grow_slots(factorer *f) {
   uint32_t slots = f->slots ? 2 * f->slots : 1024;
-  uint32_t *slot = psdmp_alloc(f->n.allocator, slots * sizeof *slot);
+  uint32_t *slot = psdmp_base_alloc(f->n.allocator, slots * sizeof *slot);
   if (!slot) return false;
-  psdmp_free(f->n.allocator, f->slot);
+  psdmp_base_free(f->n.allocator, f->slot);
   f->slot = slot;
   f->slots = slots;
   for (uint32_t k = 0; k < f->candidates; k++) {
@@ -106,7 +106,7 @@ static bool grow_slots(factorer *f) {
 /* the candidate with this key, entered with count 0 when it is new; NULL when memory ends */
 static candidate *look_up(factorer *f, uint64_t key) {
   if (2 * f->candidates >= f->slots && !grow_slots(f)) f->failed = true;
-  if (!psdmp_reserve(f->n.allocator, &f->candidate, &f->candidate_room, (size_t)f->candidates + 1, sizeof *f->candidate)) f->failed = true;
+  if (!psdmp_expr_reserve(f->n.allocator, &f->candidate, &f->candidate_room, (size_t)f->candidates + 1, sizeof *f->candidate)) f->failed = true;
   if (f->failed) return NULL;
   uint32_t at = hash_of(key) & (f->slots - 1);
   for (; f->slot[at]; at = (at + 1) & (f->slots - 1))
@@ -122,11 +122,11 @@ static uint32_t turn(const factorer *f, uint32_t which) { return f->rank->last_s
 /* the greatest saving on top; ties as ranked */
 static void enter(factorer *f, const candidate *c, uint32_t saving) {
   const uint32_t most = (1u << 24) - 1;
-  if (!psdmp_reserve(f->n.allocator, &f->heap, &f->heap_room, (size_t)f->heap_size + 1, sizeof *f->heap)) f->failed = true;
+  if (!psdmp_expr_reserve(f->n.allocator, &f->heap, &f->heap_room, (size_t)f->heap_size + 1, sizeof *f->heap)) f->failed = true;
   if (f->failed) return;
   uint64_t promise = most - (saving < most ? saving : most);
   uint64_t kind = f->rank->kind[kind_of(c->key)];
-  psdmp_heap_push(f->heap, &f->heap_size, promise << 40 | kind << 36 | turn(f, (uint32_t)(c - f->candidate)));
+  psdmp_expr_heap_push(f->heap, &f->heap_size, promise << 40 | kind << 36 | turn(f, (uint32_t)(c - f->candidate)));
 }
 
 static void see(factorer *f, uint64_t key, uint32_t times, bool enter_now) {
@@ -139,7 +139,7 @@ static void see(factorer *f, uint64_t key, uint32_t times, bool enter_now) {
 /* ---- users ---- */
 
 static void add_user(factorer *f, uint32_t item, uint32_t by) {
-  if (!psdmp_reserve(f->n.allocator, &f->user, &f->user_room, (size_t)f->user_count + 1, sizeof *f->user)) f->failed = true;
+  if (!psdmp_expr_reserve(f->n.allocator, &f->user, &f->user_room, (size_t)f->user_count + 1, sizeof *f->user)) f->failed = true;
   if (f->failed) return;
   f->user[f->user_count] = (user){by, f->head[item]};
   f->head[item] = ++f->user_count;
@@ -153,9 +153,9 @@ static void follow_items(factorer *f) {
   if (f->stamp_room < known) known = f->stamp_room;
   if (f->n.items <= known) return;
   uint32_t head = f->head_room, users = f->users_room, stamp = f->stamp_room;
-  if (!psdmp_reserve(m, &f->head, &f->head_room, f->n.items, sizeof *f->head) ||
-      !psdmp_reserve(m, &f->users, &f->users_room, f->n.items, sizeof *f->users) ||
-      !psdmp_reserve(m, &f->stamp, &f->stamp_room, f->n.items, sizeof *f->stamp)) {
+  if (!psdmp_expr_reserve(m, &f->head, &f->head_room, f->n.items, sizeof *f->head) ||
+      !psdmp_expr_reserve(m, &f->users, &f->users_room, f->n.items, sizeof *f->users) ||
+      !psdmp_expr_reserve(m, &f->stamp, &f->stamp_room, f->n.items, sizeof *f->stamp)) {
     f->failed = true;
     return;
   }
@@ -165,7 +165,7 @@ static void follow_items(factorer *f) {
 }
 
 static uint32_t new_item(factorer *f, psdm_op op, uint32_t count) {
-  uint32_t item = psdmp_nary_item(&f->n, op, count);
+  uint32_t item = psdmp_expr_nary_item(&f->n, op, count);
   if (item == UINT32_MAX) f->failed = true;
   if (!f->failed) follow_items(f);
   return item;
@@ -257,7 +257,7 @@ static uint64_t pair_key(const factorer *f, uint32_t list, uint32_t a, uint32_t 
 /* operands that somebody else uses too, sorted: only they can make a pair that is seen twice */
 static uint32_t shared_operands(factorer *f, uint32_t list) {
   uint32_t count = 0, end = length(f, list);
-  if (!psdmp_reserve(f->n.allocator, &f->scratch, &f->scratch_room, end, sizeof *f->scratch)) f->failed = true;
+  if (!psdmp_expr_reserve(f->n.allocator, &f->scratch, &f->scratch_room, end, sizeof *f->scratch)) f->failed = true;
   if (f->failed) return 0;
   for (uint32_t k = 0; k < end; k++)
     if (f->n.item[operands(f, list)[k] >> 1].uses > 1) f->scratch[count++] = operands(f, list)[k];
@@ -299,7 +299,7 @@ static void see_pairs_of(factorer *f, uint32_t list, uint32_t operand) {
 
 /* a product that only this sum uses can lose a factor */
 static bool is_own_product(const factorer *f, uint32_t operand) {
-  const psdmp_item *it = &f->n.item[operand >> 1];
+  const psdmp_expr_item *it = &f->n.item[operand >> 1];
   return it->op == PSDM_OP_MUL && it->uses == 1;
 }
 
@@ -359,7 +359,7 @@ static common count_common(const factorer *f, uint32_t sum, uint32_t factor) {
 
 /* what is left of a term without the factor */
 static uint32_t divide(factorer *f, uint32_t operand, uint32_t factor) {
-  psdmp_item *product = &f->n.item[operand >> 1];
+  psdmp_expr_item *product = &f->n.item[operand >> 1];
   take_out(f, operand >> 1, 2 * factor);
   if (product->length > 1) return operand;
   /* one factor is left: the product itself is gone, and whoever held it holds the factor */
@@ -445,7 +445,7 @@ typedef struct places {
 static places find_places(factorer *f, pair p) {
   places found = {0, 0, UINT32_MAX};
   uint32_t by = f->users[p.x] <= f->users[p.y] ? p.x : p.y, sign, seen = ++f->now;
-  if (!psdmp_reserve(f->n.allocator, &f->scratch, &f->scratch_room, f->users[by], sizeof *f->scratch)) f->failed = true;
+  if (!psdmp_expr_reserve(f->n.allocator, &f->scratch, &f->scratch_room, f->users[by], sizeof *f->scratch)) f->failed = true;
   if (f->failed) return found;
   for (uint32_t k = f->head[by]; k; k = f->user[k - 1].next) {
     uint32_t list = f->user[k - 1].item;
@@ -482,7 +482,7 @@ static void take_pair(factorer *f, pair p, places found) {
   uint32_t by = found.exact, *lists = NULL;
   if (by == UINT32_MAX) by = new_pair(f, p.kind == KIND_PRODUCT ? PSDM_OP_MUL : PSDM_OP_ADD, 2 * p.x, 2 * p.y + (p.kind == KIND_DIFF));
   /* seeing new pairs sorts in scratch, so the places move out of it */
-  lists = psdmp_alloc_raw(f->n.allocator, found.lists * sizeof *lists);
+  lists = psdmp_base_alloc_raw(f->n.allocator, found.lists * sizeof *lists);
   if (!lists) f->failed = true;
   if (!f->failed) memcpy(lists, f->scratch, found.lists * sizeof *lists);
   for (uint32_t k = 0; !f->failed && k < found.lists; k++) replace_pair(f, lists[k], p, by);
@@ -491,7 +491,7 @@ static void take_pair(factorer *f, pair p, places found) {
     times_in(f, lists[k], by, &sign);
     see_pairs_of(f, lists[k], 2 * by + sign);
   }
-  psdmp_free(f->n.allocator, lists);
+  psdmp_base_free(f->n.allocator, lists);
 }
 
 /* ---- squares ---- */
@@ -673,7 +673,7 @@ static void pass(factorer *f) {
   start(f);
   do {
     while (f->heap_size && !f->failed) {
-      uint64_t top = psdmp_heap_pop(f->heap, &f->heap_size);
+      uint64_t top = psdmp_expr_heap_pop(f->heap, &f->heap_size);
       consider(f, turn(f, (uint32_t)top), (1u << 24) - 1 - (uint32_t)(top >> 40));
     }
   } while (!f->failed && find_more(f));
@@ -681,15 +681,15 @@ static void pass(factorer *f) {
 
 static void free_factorer(factorer *f) {
   const psdm_allocator *m = f->n.allocator;
-  psdmp_free(m, f->head);
-  psdmp_free(m, f->users);
-  psdmp_free(m, f->stamp);
-  psdmp_free(m, f->user);
-  psdmp_free(m, f->candidate);
-  psdmp_free(m, f->slot);
-  psdmp_free(m, f->heap);
-  psdmp_free(m, f->scratch);
-  psdmp_nary_free(&f->n);
+  psdmp_base_free(m, f->head);
+  psdmp_base_free(m, f->users);
+  psdmp_base_free(m, f->stamp);
+  psdmp_base_free(m, f->user);
+  psdmp_base_free(m, f->candidate);
+  psdmp_base_free(m, f->slot);
+  psdmp_base_free(m, f->heap);
+  psdmp_base_free(m, f->scratch);
+  psdmp_expr_nary_free(&f->n);
 }
 
 /* ---- passes until nothing is saved ---- */
@@ -705,22 +705,22 @@ static long operations(const psdm_cost *c) { return c->mult + c->add + c->div + 
 
 static psdm_status new_version(const psdm_allocator *allocator, size_t count, version *v) {
   *v = (version){0};
-  v->outputs = psdmp_alloc_raw(allocator, count * sizeof *v->outputs);
+  v->outputs = psdmp_base_alloc_raw(allocator, count * sizeof *v->outputs);
   return v->outputs ? psdm_graph_new(allocator, &v->g) : PSDM_E_MEMORY;
 }
 
 static void free_version(const psdm_allocator *allocator, version *v) {
-  psdmp_free(allocator, v->outputs);
+  psdmp_base_free(allocator, v->outputs);
   psdm_graph_free(v->g);
 }
 
 /* from -> to, one pass further */
 static psdm_status advance(factorer *f, const psdm_graph *g, const psdm_ref *outputs, size_t count, version *to) {
-  if (!psdmp_nary_read(&f->n, g, outputs, count, true)) return PSDM_E_MEMORY;
+  if (!psdmp_expr_nary_read(&f->n, g, outputs, count, true)) return PSDM_E_MEMORY;
   pass(f);
   if (f->failed) return PSDM_E_MEMORY;
   psdm_graph_clear(to->g);
-  psdm_status status = psdmp_nary_write(&f->n, to->g, to->outputs);
+  psdm_status status = psdmp_expr_nary_write(&f->n, to->g, to->outputs);
   return status ? status : psdm_graph_cost(to->g, to->outputs, count, &to->cost);
 }
 
@@ -744,13 +744,13 @@ static psdm_status descend(factorer *f, const psdm_graph *g, const psdm_ref *out
 /* the live nodes of one graph, constructed in another */
 static psdm_status copy_nodes(const version *v, size_t count, psdm_graph *to, psdm_ref *outputs) {
   const psdm_graph *g = v->g;
-  uint32_t *used = psdmp_alloc(g->allocator, 2 * (size_t)g->size * sizeof *used);
+  uint32_t *used = psdmp_base_alloc(g->allocator, 2 * (size_t)g->size * sizeof *used);
   if (!used) return PSDM_E_MEMORY;
   psdm_ref *copy = used + g->size;
 #define COPY(r) (copy[(r) >> 1] ^ ((r) & 1u))
-  psdmp_graph_uses(g, v->outputs, count, used);
+  psdmp_expr_graph_uses(g, v->outputs, count, used);
   for (uint32_t k = 0; k < g->size && !to->status; k++) {
-    const psdmp_node *n = &g->node[k];
+    const psdmp_expr_node *n = &g->node[k];
     if (!used[k]) continue;
     switch ((psdm_op)n->op) {
       case PSDM_OP_CONST: copy[k] = psdm_const(to, n->u.value); break;
@@ -766,7 +766,7 @@ static psdm_status copy_nodes(const version *v, size_t count, psdm_graph *to, ps
   }
   for (size_t k = 0; k < count && !to->status; k++) outputs[k] = COPY(v->outputs[k]);
 #undef COPY
-  psdmp_free(g->allocator, used);
+  psdmp_base_free(g->allocator, used);
   return to->status;
 }
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-int psdmp_arity(psdm_op op) {
+int psdmp_expr_arity(psdm_op op) {
   switch (op) {
     case PSDM_OP_CONST:
     case PSDM_OP_INPUT: return 0;
@@ -20,7 +20,7 @@ int psdmp_arity(psdm_op op) {
 /* ---- memory ---- */
 
 psdm_status psdm_graph_new(const psdm_allocator *allocator, psdm_graph **graph) {
-  psdm_graph *g = psdmp_alloc(allocator, sizeof *g);
+  psdm_graph *g = psdmp_base_alloc(allocator, sizeof *g);
   *graph = g;
   if (!g) return PSDM_E_MEMORY;
   g->allocator = allocator;
@@ -29,9 +29,9 @@ psdm_status psdm_graph_new(const psdm_allocator *allocator, psdm_graph **graph) 
 
 void psdm_graph_free(psdm_graph *g) {
   if (!g) return;
-  psdmp_free(g->allocator, g->node);
-  psdmp_free(g->allocator, g->slot);
-  psdmp_free(g->allocator, g);
+  psdmp_base_free(g->allocator, g->node);
+  psdmp_base_free(g->allocator, g->slot);
+  psdmp_base_free(g->allocator, g);
 }
 
 void psdm_graph_clear(psdm_graph *g) {
@@ -58,16 +58,16 @@ static void place(psdm_graph *g, uint32_t node) {
 static bool grow(psdm_graph *g) {
   uint32_t room = g->room ? 2 * g->room : 512;
   if (room > UINT32_MAX / 8) return false;
-  psdmp_node *node = psdmp_alloc_raw(g->allocator, room * sizeof *node);
-  uint32_t *slot = psdmp_alloc(g->allocator, 2 * (size_t)room * sizeof *slot);
+  psdmp_expr_node *node = psdmp_base_alloc_raw(g->allocator, room * sizeof *node);
+  uint32_t *slot = psdmp_base_alloc(g->allocator, 2 * (size_t)room * sizeof *slot);
   if (!node || !slot) {
-    psdmp_free(g->allocator, node);
-    psdmp_free(g->allocator, slot);
+    psdmp_base_free(g->allocator, node);
+    psdmp_base_free(g->allocator, slot);
     return false;
   }
   if (g->size) memcpy(node, g->node, g->size * sizeof *node);
-  psdmp_free(g->allocator, g->node);
-  psdmp_free(g->allocator, g->slot);
+  psdmp_base_free(g->allocator, g->node);
+  psdmp_base_free(g->allocator, g->slot);
   g->node = node;
   g->room = room;
   g->slot = slot;
@@ -87,7 +87,7 @@ static uint32_t mix(uint64_t x) {
 }
 
 /* the node with these contents, made when it is not there */
-static psdm_ref intern(psdm_graph *g, psdm_op op, psdmp_node fresh) {
+static psdm_ref intern(psdm_graph *g, psdm_op op, psdmp_expr_node fresh) {
   uint64_t bits;
   memcpy(&bits, &fresh.u, sizeof bits);
   fresh.op = (uint32_t)op;
@@ -95,7 +95,7 @@ static psdm_ref intern(psdm_graph *g, psdm_op op, psdmp_node fresh) {
   if (g->slots) {
     uint32_t at = fresh.hash & (g->slots - 1);
     for (; g->slot[at]; at = (at + 1) & (g->slots - 1)) {
-      const psdmp_node *k = &g->node[g->slot[at] - 1];
+      const psdmp_expr_node *k = &g->node[g->slot[at] - 1];
       if (k->hash == fresh.hash && k->op == fresh.op && memcmp(&k->u, &fresh.u, sizeof fresh.u) == 0) return 2 * (g->slot[at] - 1);
     }
   }
@@ -106,14 +106,14 @@ static psdm_ref intern(psdm_graph *g, psdm_op op, psdmp_node fresh) {
 }
 
 static psdm_ref operation(psdm_graph *g, psdm_op op, psdm_ref a, psdm_ref b) {
-  psdmp_node fresh = {.u.of = {a, b}};
+  psdmp_expr_node fresh = {.u.of = {a, b}};
   return intern(g, op, fresh);
 }
 
 psdm_node psdm_graph_node(const psdm_graph *g, uint32_t node) {
-  const psdmp_node *k = &g->node[node];
+  const psdmp_expr_node *k = &g->node[node];
   psdm_node out = {.op = (psdm_op)k->op, .a = PSDM_REF_NONE, .b = PSDM_REF_NONE};
-  int arity = psdmp_arity(out.op);
+  int arity = psdmp_expr_arity(out.op);
   if (arity > 0) out.a = k->u.of.a;
   if (arity > 1) out.b = k->u.of.b;
   if (out.op == PSDM_OP_CONST) out.value = k->u.value;
@@ -124,34 +124,34 @@ psdm_node psdm_graph_node(const psdm_graph *g, uint32_t node) {
 /* ---- constructors ---- */
 
 psdm_ref psdm_const(psdm_graph *g, double value) {
-  psdmp_node fresh = {.u.value = fabs(value)};
+  psdmp_expr_node fresh = {.u.value = fabs(value)};
   psdm_ref r = intern(g, PSDM_OP_CONST, fresh);
   return r == PSDM_REF_NONE || !(value < 0) ? r : r ^ 1u;
 }
 
 psdm_ref psdm_input(psdm_graph *g, int number) {
-  psdmp_node fresh;
+  psdmp_expr_node fresh;
   memset(&fresh, 0, sizeof fresh);
   fresh.u.input = number;
   return intern(g, PSDM_OP_INPUT, fresh);
 }
 
 int psdm_is_const(const psdm_graph *g, psdm_ref a, double *value) {
-  if (a == PSDM_REF_NONE || psdmp_op(g, a) != PSDM_OP_CONST) return 0;
+  if (a == PSDM_REF_NONE || psdmp_expr_op(g, a) != PSDM_OP_CONST) return 0;
   if (value) *value = a & 1u ? -g->node[a >> 1].u.value : g->node[a >> 1].u.value;
   return 1;
 }
 
 /* a constant and what is left of a product or sum with one; the constant is always the first operand */
 static bool leading_const(const psdm_graph *g, psdm_ref r, psdm_op op, double *value, psdm_ref *rest) {
-  if (psdmp_op(g, r) != op || !psdm_is_const(g, psdmp_a(g, r), value)) return false;
-  *rest = psdmp_b(g, r);
+  if (psdmp_expr_op(g, r) != op || !psdm_is_const(g, psdmp_expr_a(g, r), value)) return false;
+  *rest = psdmp_expr_b(g, r);
   return true;
 }
 
 /* constants first, then by number */
 static bool comes_before(const psdm_graph *g, psdm_ref a, psdm_ref b) {
-  bool ca = psdmp_op(g, a) == PSDM_OP_CONST, cb = psdmp_op(g, b) == PSDM_OP_CONST;
+  bool ca = psdmp_expr_op(g, a) == PSDM_OP_CONST, cb = psdmp_expr_op(g, b) == PSDM_OP_CONST;
   return ca != cb ? ca : a >> 1 < b >> 1;
 }
 
@@ -197,7 +197,7 @@ static psdm_ref mul_const(psdm_graph *g, psdm_ref a, psdm_ref b) {
   if (c == 0) return a;
   if (c == 1) return b;
   if (leading_const(g, b, PSDM_OP_MUL, &d, &rest)) return psdm_mul(g, psdm_const(g, c * d), rest);
-  if (psdmp_op(g, b) == PSDM_OP_ADD && psdmp_a(g, b) == psdmp_b(g, b)) return psdm_mul(g, psdm_const(g, 2 * c), psdmp_a(g, b));
+  if (psdmp_expr_op(g, b) == PSDM_OP_ADD && psdmp_expr_a(g, b) == psdmp_expr_b(g, b)) return psdm_mul(g, psdm_const(g, 2 * c), psdmp_expr_a(g, b));
   return c == 2 ? psdm_add(g, b, b) : operation(g, PSDM_OP_MUL, a, b);
 }
 
@@ -211,7 +211,7 @@ psdm_ref psdm_mul(psdm_graph *g, psdm_ref a, psdm_ref b) {
     a = b;
     b = swap;
   }
-  psdm_ref product = psdmp_op(g, a) == PSDM_OP_CONST ? mul_const(g, a, b) : operation(g, PSDM_OP_MUL, a, b);
+  psdm_ref product = psdmp_expr_op(g, a) == PSDM_OP_CONST ? mul_const(g, a, b) : operation(g, PSDM_OP_MUL, a, b);
   if (product == PSDM_REF_NONE) return product;
   return psdm_is_const(g, product, NULL) && g->node[product >> 1].u.value == 0 ? product & ~1u : product ^ sign;
 }
@@ -226,7 +226,7 @@ psdm_ref psdm_recip(psdm_graph *g, psdm_ref a) {
   double c;
   if (a == PSDM_REF_NONE) return a;
   if (psdm_is_const(g, a, &c)) return psdm_const(g, 1 / c);
-  if (psdmp_op(g, a) == PSDM_OP_RECIP) return psdmp_a(g, a) ^ (a & 1u);
+  if (psdmp_expr_op(g, a) == PSDM_OP_RECIP) return psdmp_expr_a(g, a) ^ (a & 1u);
   psdm_ref r = operation(g, PSDM_OP_RECIP, a & ~1u, PSDM_REF_NONE);
   return r == PSDM_REF_NONE ? r : r ^ (a & 1u);
 }
@@ -255,17 +255,17 @@ psdm_ref psdm_sqrt(psdm_graph *g, psdm_ref a) {
 
 /* ---- cost ---- */
 
-void psdmp_graph_uses(const psdm_graph *g, const psdm_ref *outputs, size_t count, uint32_t *used) {
+void psdmp_expr_graph_uses(const psdm_graph *g, const psdm_ref *outputs, size_t count, uint32_t *used) {
   for (size_t k = 0; k < count; k++) used[outputs[k] >> 1]++;
   for (uint32_t k = g->size; k-- > 0;) {
     if (!used[k]) continue;
-    int arity = psdmp_arity((psdm_op)g->node[k].op);
+    int arity = psdmp_expr_arity((psdm_op)g->node[k].op);
     if (arity > 0) used[g->node[k].u.of.a >> 1]++;
     if (arity > 1) used[g->node[k].u.of.b >> 1]++;
   }
 }
 
-static void count_node(const psdmp_node *k, psdm_cost *cost) {
+static void count_node(const psdmp_expr_node *k, psdm_cost *cost) {
   switch ((psdm_op)k->op) {
     case PSDM_OP_ADD: cost->add++; break;
     case PSDM_OP_MUL: cost->mult++; break;
@@ -294,13 +294,13 @@ psdm_status psdm_graph_cost(const psdm_graph *g, const psdm_ref *outputs, size_t
   if (g->status || g->size == 0) return g->status;
   for (size_t k = 0; k < count; k++)
     if (outputs[k] == PSDM_REF_NONE) return PSDM_E_ARGUMENT;
-  uint32_t *used = psdmp_alloc(g->allocator, 2 * (size_t)g->size * sizeof *used), *depth = used + g->size;
+  uint32_t *used = psdmp_base_alloc(g->allocator, 2 * (size_t)g->size * sizeof *used), *depth = used + g->size;
   if (!used) return PSDM_E_MEMORY;
-  psdmp_graph_uses(g, outputs, count, used);
+  psdmp_expr_graph_uses(g, outputs, count, used);
   cost->sincos = count_angles(g, used, depth);
   for (uint32_t k = 0; k < g->size; k++) {
-    const psdmp_node *node = &g->node[k];
-    int arity = psdmp_arity((psdm_op)node->op);
+    const psdmp_expr_node *node = &g->node[k];
+    int arity = psdmp_expr_arity((psdm_op)node->op);
     depth[k] = 0;
     if (!used[k] || !arity) continue;
     count_node(node, cost);
@@ -308,7 +308,7 @@ psdm_status psdm_graph_cost(const psdm_graph *g, const psdm_ref *outputs, size_t
     depth[k] = 1 + (a > b ? a : b);
     if ((long)depth[k] > cost->depth) cost->depth = depth[k];
   }
-  psdmp_free(g->allocator, used);
+  psdmp_base_free(g->allocator, used);
   return PSDM_OK;
 }
 
@@ -317,7 +317,7 @@ psdm_status psdm_graph_cost(const psdm_graph *g, const psdm_ref *outputs, size_t
 void psdm_graph_evaluate(const psdm_graph *g, const double *input, const psdm_ref *outputs, size_t count, double *v, double *out) {
 #define VALUE(r) ((r) & 1u ? -v[(r) >> 1] : v[(r) >> 1])
   for (uint32_t k = 0; k < g->size; k++) {
-    const psdmp_node *n = &g->node[k];
+    const psdmp_expr_node *n = &g->node[k];
     switch ((psdm_op)n->op) {
       case PSDM_OP_CONST: v[k] = n->u.value; break;
       case PSDM_OP_INPUT: v[k] = input[n->u.input]; break;

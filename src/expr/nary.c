@@ -6,50 +6,50 @@
 #include "expr/graph_priv.h"
 #include "expr/heap_priv.h"
 
-bool psdmp_reserve(const psdm_allocator *allocator, void *array, uint32_t *room, size_t need, size_t element) {
+bool psdmp_expr_reserve(const psdm_allocator *allocator, void *array, uint32_t *room, size_t need, size_t element) {
   void *memory;
   if (need <= *room) return true;
   memcpy(&memory, array, sizeof memory);
   size_t fresh = *room ? 2 * (size_t)*room : 256;
   if (fresh < need) fresh = need;
   if (fresh > UINT32_MAX / 4) return false;
-  void *larger = psdmp_alloc_raw(allocator, fresh * element);
+  void *larger = psdmp_base_alloc_raw(allocator, fresh * element);
   if (!larger) return false;
   if (*room) memcpy(larger, memory, *room * element);
-  psdmp_free(allocator, memory);
+  psdmp_base_free(allocator, memory);
   memcpy(array, &larger, sizeof larger);
   *room = (uint32_t)fresh;
   return true;
 }
 
-uint32_t psdmp_nary_item(psdmp_nary *n, psdm_op op, uint32_t length) {
-  if (!psdmp_reserve(n->allocator, &n->item, &n->item_room, n->items + 1, sizeof *n->item) ||
-      !psdmp_reserve(n->allocator, &n->pool, &n->pool_room, (size_t)n->pooled + length, sizeof *n->pool))
+uint32_t psdmp_expr_nary_item(psdmp_expr_nary *n, psdm_op op, uint32_t length) {
+  if (!psdmp_expr_reserve(n->allocator, &n->item, &n->item_room, n->items + 1, sizeof *n->item) ||
+      !psdmp_expr_reserve(n->allocator, &n->pool, &n->pool_room, (size_t)n->pooled + length, sizeof *n->pool))
     return UINT32_MAX;
-  n->item[n->items] = (psdmp_item){.op = op, .first = n->pooled, .length = length};
+  n->item[n->items] = (psdmp_expr_item){.op = op, .first = n->pooled, .length = length};
   n->pooled += length;
   return n->items++;
 }
 
-void psdmp_nary_clear(psdmp_nary *n) {
-  psdmp_free(n->allocator, n->output);
+void psdmp_expr_nary_clear(psdmp_expr_nary *n) {
+  psdmp_base_free(n->allocator, n->output);
   n->output = NULL;
   n->outputs = 0;
   n->items = n->pooled = 0;
 }
 
-void psdmp_nary_free(psdmp_nary *n) {
-  psdmp_nary_clear(n);
-  psdmp_free(n->allocator, n->item);
-  psdmp_free(n->allocator, n->pool);
-  *n = (psdmp_nary){.allocator = n->allocator};
+void psdmp_expr_nary_free(psdmp_expr_nary *n) {
+  psdmp_expr_nary_clear(n);
+  psdmp_base_free(n->allocator, n->item);
+  psdmp_base_free(n->allocator, n->pool);
+  *n = (psdmp_expr_nary){.allocator = n->allocator};
 }
 
 /* ---- reading ---- */
 
 typedef struct reader {
   const psdm_graph *g;
-  psdmp_nary *n;
+  psdmp_expr_nary *n;
   bool doubles;
   uint32_t *uses;   /* (nodes) 0: dead */
   uint32_t *parent; /* (nodes) op of the last user seen: of the only one where uses is 1 */
@@ -60,7 +60,7 @@ typedef struct reader {
 } reader;
 
 static bool is_double(const reader *r, uint32_t node) {
-  const psdmp_node *k = &r->g->node[node];
+  const psdmp_expr_node *k = &r->g->node[node];
   return r->doubles && k->op == PSDM_OP_ADD && k->u.of.a == k->u.of.b;
 }
 
@@ -76,7 +76,7 @@ static void count_uses(reader *r, const psdm_ref *outputs, size_t count) {
   for (size_t k = 0; k < count; k++) use(r, outputs[k], UINT32_MAX);
   for (uint32_t k = r->g->size; k-- > 0;) {
     if (!r->uses[k]) continue;
-    int arity = psdmp_arity((psdm_op)r->g->node[k].op);
+    int arity = psdmp_expr_arity((psdm_op)r->g->node[k].op);
     uint32_t by = op_of(r, k);
     if (arity > 0) use(r, r->g->node[k].u.of.a, by);
     if (arity > 1 && !is_double(r, k)) use(r, r->g->node[k].u.of.b, by);
@@ -89,8 +89,8 @@ static bool swallowed(const reader *r, uint32_t node) {
 }
 
 static bool append(reader *r, uint32_t operand) {
-  psdmp_nary *n = r->n;
-  if (!psdmp_reserve(n->allocator, &n->pool, &n->pool_room, (size_t)n->pooled + 1, sizeof *n->pool)) return false;
+  psdmp_expr_nary *n = r->n;
+  if (!psdmp_expr_reserve(n->allocator, &n->pool, &n->pool_room, (size_t)n->pooled + 1, sizeof *n->pool)) return false;
   n->pool[n->pooled++] = operand;
   n->item[operand >> 1].uses++;
   return true;
@@ -99,7 +99,7 @@ static bool append(reader *r, uint32_t operand) {
 /* a constant has no operands, so those of the item at hand stay in one piece */
 static bool append_two(reader *r) {
   if (r->two == UINT32_MAX) {
-    r->two = psdmp_nary_item(r->n, PSDM_OP_CONST, 0);
+    r->two = psdmp_expr_nary_item(r->n, PSDM_OP_CONST, 0);
     if (r->two == UINT32_MAX) return false;
     r->n->item[r->two].value = 2;
   }
@@ -109,19 +109,19 @@ static bool append_two(reader *r) {
 /* the operands of a sum or product, through what it swallows; the item is the last one that has operands in the pool */
 static bool read_operands(reader *r, uint32_t node, uint32_t into) {
   uint32_t deep = 0;
-  if (!psdmp_reserve(r->n->allocator, &r->stack, &r->stack_room, 1, sizeof *r->stack)) return false;
+  if (!psdmp_expr_reserve(r->n->allocator, &r->stack, &r->stack_room, 1, sizeof *r->stack)) return false;
   r->stack[deep++] = 2 * node;
   while (deep) {
     psdm_ref top = r->stack[--deep];
-    const psdmp_node *k = &r->g->node[top >> 1];
+    const psdmp_expr_node *k = &r->g->node[top >> 1];
     bool twice = is_double(r, top >> 1);
     if (top >> 1 != node && !swallowed(r, top >> 1)) {
       if (!append(r, 2 * r->item[top >> 1] + (top & 1u))) return false;
       continue;
     }
     if (twice && !append_two(r)) return false;
-    if (!psdmp_reserve(r->n->allocator, &r->stack, &r->stack_room, (size_t)deep + 2, sizeof *r->stack)) return false;
-    if (psdmp_arity((psdm_op)k->op) > 1 && !twice) r->stack[deep++] = k->u.of.b ^ (top & 1u);
+    if (!psdmp_expr_reserve(r->n->allocator, &r->stack, &r->stack_room, (size_t)deep + 2, sizeof *r->stack)) return false;
+    if (psdmp_expr_arity((psdm_op)k->op) > 1 && !twice) r->stack[deep++] = k->u.of.b ^ (top & 1u);
     r->stack[deep++] = k->u.of.a ^ (top & 1u);
   }
   r->n->item[into].length = r->n->pooled - r->n->item[into].first;
@@ -130,12 +130,12 @@ static bool read_operands(reader *r, uint32_t node, uint32_t into) {
 
 /* products have no sign below them: references to products carry it */
 static bool read_node(reader *r, uint32_t node) {
-  const psdmp_node *k = &r->g->node[node];
+  const psdmp_expr_node *k = &r->g->node[node];
   if (k->op == PSDM_OP_CONST && k->u.value == 2 && r->two != UINT32_MAX) {
     r->item[node] = r->two;
     return true;
   }
-  uint32_t item = psdmp_nary_item(r->n, (psdm_op)op_of(r, node), 0);
+  uint32_t item = psdmp_expr_nary_item(r->n, (psdm_op)op_of(r, node), 0);
   if (item == UINT32_MAX) return false;
   r->item[node] = item;
   if (k->op == PSDM_OP_CONST) {
@@ -151,7 +151,7 @@ static bool read_node(reader *r, uint32_t node) {
 }
 
 static bool read_outputs(reader *r, const psdm_ref *outputs, size_t count) {
-  r->n->output = psdmp_alloc_raw(r->n->allocator, count * sizeof *r->n->output);
+  r->n->output = psdmp_base_alloc_raw(r->n->allocator, count * sizeof *r->n->output);
   if (!r->n->output) return false;
   r->n->outputs = count;
   for (size_t k = 0; k < count; k++) {
@@ -162,11 +162,11 @@ static bool read_outputs(reader *r, const psdm_ref *outputs, size_t count) {
   return true;
 }
 
-bool psdmp_nary_read(psdmp_nary *n, const psdm_graph *g, const psdm_ref *outputs, size_t count, bool doubles) {
-  psdmp_nary_clear(n);
+bool psdmp_expr_nary_read(psdmp_expr_nary *n, const psdm_graph *g, const psdm_ref *outputs, size_t count, bool doubles) {
+  psdmp_expr_nary_clear(n);
   if (!count) return true;
   reader r = {.g = g, .n = n, .doubles = doubles, .two = UINT32_MAX};
-  r.uses = psdmp_alloc(n->allocator, 3 * (size_t)g->size * sizeof *r.uses);
+  r.uses = psdmp_base_alloc(n->allocator, 3 * (size_t)g->size * sizeof *r.uses);
   if (!r.uses) return false;
   r.parent = r.uses + g->size;
   r.item = r.parent + g->size;
@@ -175,15 +175,15 @@ bool psdmp_nary_read(psdmp_nary *n, const psdm_graph *g, const psdm_ref *outputs
   for (uint32_t k = 0; ok && k < g->size; k++)
     if (r.uses[k] && !swallowed(&r, k)) ok = read_node(&r, k);
   ok = ok && read_outputs(&r, outputs, count);
-  psdmp_free(n->allocator, r.stack);
-  psdmp_free(n->allocator, r.uses);
+  psdmp_base_free(n->allocator, r.stack);
+  psdmp_base_free(n->allocator, r.uses);
   return ok;
 }
 
 /* ---- writing ---- */
 
 typedef struct writer {
-  const psdmp_nary *n;
+  const psdmp_expr_nary *n;
   psdm_graph *g;
   psdm_ref *made;   /* (items) PSDM_REF_NONE: not yet */
   uint32_t *stack;
@@ -197,10 +197,10 @@ typedef struct writer {
 static bool know_depths(writer *w) {
   const psdm_graph *g = w->g;
   if (w->known == g->size) return true;
-  if (!psdmp_reserve(w->n->allocator, &w->depth, &w->depth_room, g->size, sizeof *w->depth)) return false;
+  if (!psdmp_expr_reserve(w->n->allocator, &w->depth, &w->depth_room, g->size, sizeof *w->depth)) return false;
   for (; w->known < g->size; w->known++) {
-    const psdmp_node *k = &g->node[w->known];
-    int arity = psdmp_arity((psdm_op)k->op);
+    const psdmp_expr_node *k = &g->node[w->known];
+    int arity = psdmp_expr_arity((psdm_op)k->op);
     uint32_t a = arity > 0 ? w->depth[k->u.of.a >> 1] + 1 : 0, b = arity > 1 ? w->depth[k->u.of.b >> 1] + 1 : 0;
     w->depth[w->known] = a > b ? a : b;
   }
@@ -209,34 +209,34 @@ static bool know_depths(writer *w) {
 
 /* when an operand is there: constants first of all, so that they fold, then by depth, then by number */
 static uint64_t arrival(const writer *w, psdm_ref r) {
-  uint64_t when = psdmp_op(w->g, r) == PSDM_OP_CONST ? 0 : (uint64_t)w->depth[r >> 1] + 1;
+  uint64_t when = psdmp_expr_op(w->g, r) == PSDM_OP_CONST ? 0 : (uint64_t)w->depth[r >> 1] + 1;
   return when << 32 | r;
 }
 
 /* combining the two earliest until one is left gives the least depth (Huffman's tree with max in place of plus) */
 static psdm_ref combine(writer *w, psdm_op op, uint32_t size) {
   while (size > 1) {
-    psdm_ref a = (psdm_ref)psdmp_heap_pop(w->heap, &size), b = (psdm_ref)psdmp_heap_pop(w->heap, &size);
+    psdm_ref a = (psdm_ref)psdmp_expr_heap_pop(w->heap, &size), b = (psdm_ref)psdmp_expr_heap_pop(w->heap, &size);
     psdm_ref both = op == PSDM_OP_ADD ? psdm_add(w->g, a, b) : psdm_mul(w->g, a, b);
     if (both == PSDM_REF_NONE || !know_depths(w)) return PSDM_REF_NONE;
-    psdmp_heap_push(w->heap, &size, arrival(w, both));
+    psdmp_expr_heap_push(w->heap, &size, arrival(w, both));
   }
   return (psdm_ref)w->heap[0];
 }
 
-static psdm_ref write_many(writer *w, const psdmp_item *it) {
+static psdm_ref write_many(writer *w, const psdmp_expr_item *it) {
   uint32_t size = 0;
   if (!it->length) return psdm_const(w->g, it->op == PSDM_OP_MUL);
-  if (!know_depths(w) || !psdmp_reserve(w->n->allocator, &w->heap, &w->heap_room, it->length, sizeof *w->heap)) return PSDM_REF_NONE;
+  if (!know_depths(w) || !psdmp_expr_reserve(w->n->allocator, &w->heap, &w->heap_room, it->length, sizeof *w->heap)) return PSDM_REF_NONE;
   for (uint32_t k = 0; k < it->length; k++) {
     uint32_t operand = w->n->pool[it->first + k];
-    psdmp_heap_push(w->heap, &size, arrival(w, w->made[operand >> 1] ^ (operand & 1u)));
+    psdmp_expr_heap_push(w->heap, &size, arrival(w, w->made[operand >> 1] ^ (operand & 1u)));
   }
   psdm_ref r = combine(w, (psdm_op)it->op, size);
   return r == PSDM_REF_NONE ? r : r ^ it->sign;
 }
 
-static psdm_ref write_item(writer *w, const psdmp_item *it) {
+static psdm_ref write_item(writer *w, const psdmp_expr_item *it) {
   psdm_ref a = PSDM_REF_NONE;
   if (it->length) a = w->made[w->n->pool[it->first] >> 1] ^ (w->n->pool[it->first] & 1u);
   switch ((psdm_op)it->op) {
@@ -254,16 +254,16 @@ static psdm_ref write_item(writer *w, const psdmp_item *it) {
 /* an item after its operands; the stack holds what waits */
 static bool write_from(writer *w, uint32_t root) {
   uint32_t deep = 0;
-  if (!psdmp_reserve(w->n->allocator, &w->stack, &w->stack_room, 1, sizeof *w->stack)) return false;
+  if (!psdmp_expr_reserve(w->n->allocator, &w->stack, &w->stack_room, 1, sizeof *w->stack)) return false;
   w->stack[deep++] = root;
   while (deep) {
     uint32_t item = w->stack[deep - 1], waiting = deep;
-    const psdmp_item *it = &w->n->item[item];
+    const psdmp_expr_item *it = &w->n->item[item];
     if (w->made[item] != PSDM_REF_NONE) {
       deep--;
       continue;
     }
-    if (!psdmp_reserve(w->n->allocator, &w->stack, &w->stack_room, (size_t)deep + it->length, sizeof *w->stack)) return false;
+    if (!psdmp_expr_reserve(w->n->allocator, &w->stack, &w->stack_room, (size_t)deep + it->length, sizeof *w->stack)) return false;
     for (uint32_t k = it->length; k-- > 0;)
       if (w->made[w->n->pool[it->first + k] >> 1] == PSDM_REF_NONE) w->stack[deep++] = w->n->pool[it->first + k] >> 1;
     if (deep > waiting) continue;
@@ -274,17 +274,17 @@ static bool write_from(writer *w, uint32_t root) {
   return true;
 }
 
-psdm_status psdmp_nary_write(const psdmp_nary *n, psdm_graph *g, psdm_ref *outputs) {
+psdm_status psdmp_expr_nary_write(const psdmp_expr_nary *n, psdm_graph *g, psdm_ref *outputs) {
   if (!n->outputs) return PSDM_OK;
   writer w = {.n = n, .g = g};
-  w.made = psdmp_alloc_raw(n->allocator, n->items * sizeof *w.made);
+  w.made = psdmp_base_alloc_raw(n->allocator, n->items * sizeof *w.made);
   bool ok = w.made != NULL;
   for (uint32_t k = 0; ok && k < n->items; k++) w.made[k] = PSDM_REF_NONE;
   for (size_t k = 0; ok && k < n->outputs; k++) ok = write_from(&w, n->output[k] >> 1);
   for (size_t k = 0; ok && k < n->outputs; k++) outputs[k] = w.made[n->output[k] >> 1] ^ (n->output[k] & 1u);
-  psdmp_free(n->allocator, w.made);
-  psdmp_free(n->allocator, w.stack);
-  psdmp_free(n->allocator, w.heap);
-  psdmp_free(n->allocator, w.depth);
+  psdmp_base_free(n->allocator, w.made);
+  psdmp_base_free(n->allocator, w.stack);
+  psdmp_base_free(n->allocator, w.heap);
+  psdmp_base_free(n->allocator, w.depth);
   return ok ? PSDM_OK : PSDM_E_MEMORY;
 }

@@ -49,16 +49,16 @@ static uint32_t latency(psdm_op op) {
 /* ---- what there is to order ---- */
 
 static int operands_of(const plan *p, uint32_t node, uint32_t out[2]) {
-  const psdmp_node *k = &p->g->node[node];
-  int arity = psdmp_arity((psdm_op)k->op), count = 0;
+  const psdmp_expr_node *k = &p->g->node[node];
+  int arity = psdmp_expr_arity((psdm_op)k->op), count = 0;
   for (int i = 0; i < arity; i++) {
     uint32_t operand = (i ? k->u.of.b : k->u.of.a) >> 1;
-    if (psdmp_arity((psdm_op)p->g->node[operand].op)) out[count++] = operand;
+    if (psdmp_expr_arity((psdm_op)p->g->node[operand].op)) out[count++] = operand;
   }
   return count;
 }
 
-static bool is_live(const plan *p, uint32_t node) { return p->uses[node] && psdmp_arity((psdm_op)p->g->node[node].op); }
+static bool is_live(const plan *p, uint32_t node) { return p->uses[node] && psdmp_expr_arity((psdm_op)p->g->node[node].op); }
 
 static bool is_angle(const plan *p, uint32_t node) {
   uint32_t op = p->g->node[node].op;
@@ -96,7 +96,7 @@ static void measure_paths(plan *p) {
 
 static bool make_plan(plan *p) {
   uint32_t size = p->g->size;
-  p->heap = psdmp_alloc(p->g->allocator, (size_t)size * ARRAYS64 * sizeof(uint64_t) + ((size_t)size * ARRAYS32 + 1) * sizeof(uint32_t));
+  p->heap = psdmp_base_alloc(p->g->allocator, (size_t)size * ARRAYS64 * sizeof(uint64_t) + ((size_t)size * ARRAYS32 + 1) * sizeof(uint32_t));
   if (!p->heap) return false;
   p->second = p->heap + 4 * (size_t)size;
   uint32_t *at = (uint32_t *)(p->second + 4 * (size_t)size);
@@ -105,7 +105,7 @@ static bool make_plan(plan *p) {
   p->reader = at;
   p->stack = at += 2 * (size_t)size;
   p->first = at += 2 * (size_t)size;
-  psdmp_graph_uses(p->g, p->outputs, p->count, p->uses);
+  psdmp_expr_graph_uses(p->g, p->outputs, p->count, p->uses);
   list_readers(p);
   mark_early(p);
   measure_paths(p);
@@ -205,14 +205,14 @@ typedef struct ready {
 } ready;
 
 static void offer(plan *p, ready *r, uint32_t node, bool again) {
-  psdmp_heap_push(p->heap, &r->pressed, pressure_key(p, node));
-  if (!again) psdmp_heap_push(p->second, &r->timed, latency_key(p, node));
+  psdmp_expr_heap_push(p->heap, &r->pressed, pressure_key(p, node));
+  if (!again) psdmp_expr_heap_push(p->second, &r->timed, latency_key(p, node));
 }
 
 /* entries of nodes that are done, or that were offered again with another growth, are old */
 static uint32_t choose(plan *p, ready *r, bool pressed) {
   for (;;) {
-    uint64_t key = pressed ? psdmp_heap_pop(p->heap, &r->pressed) : psdmp_heap_pop(p->second, &r->timed);
+    uint64_t key = pressed ? psdmp_expr_heap_pop(p->heap, &r->pressed) : psdmp_expr_heap_pop(p->second, &r->timed);
     uint32_t node = p->by_tie[(uint32_t)key];
     if (!p->done[node] && (!pressed || key == pressure_key(p, node))) return node;
   }
@@ -298,7 +298,7 @@ static void begin_value(plan *p, uint32_t *size, uint32_t value) {
     uint32_t reader = p->reader[k];
     if (reader != before && !p->done[reader]) {
       p->gain[reader]++;
-      if (!p->waits[reader]) psdmp_heap_push(p->heap, size, backward_key(p, reader));
+      if (!p->waits[reader]) psdmp_expr_heap_push(p->heap, size, backward_key(p, reader));
     }
     before = reader;
   }
@@ -310,7 +310,7 @@ static void place_last(plan *p, uint32_t *size, uint32_t node) {
   p->done[node] = 1;
   for (int i = 0; i < count; i++) {
     if (!p->left[o[i]]) begin_value(p, size, o[i]);
-    if (--p->waits[o[i]] == 0) psdmp_heap_push(p->heap, size, backward_key(p, o[i]));
+    if (--p->waits[o[i]] == 0) psdmp_expr_heap_push(p->heap, size, backward_key(p, o[i]));
   }
 }
 
@@ -321,9 +321,9 @@ static void order_backward(plan *p, uint32_t *order) {
   memset(p->done, 0, size * sizeof *p->done);
   memcpy(p->waits, p->reads, size * sizeof *p->waits);
   for (uint32_t k = 0; k < size; k++)
-    if (is_live(p, k) && !p->waits[k]) psdmp_heap_push(p->heap, &heap, backward_key(p, k));
+    if (is_live(p, k) && !p->waits[k]) psdmp_expr_heap_push(p->heap, &heap, backward_key(p, k));
   for (uint32_t k = p->live; k > 0;) {
-    uint64_t key = psdmp_heap_pop(p->heap, &heap);
+    uint64_t key = psdmp_expr_heap_pop(p->heap, &heap);
     uint32_t node = p->by_tie[(uint32_t)key];
     if (p->done[node] || key != backward_key(p, node)) continue;
     order[--k] = node;
@@ -385,11 +385,11 @@ psdm_status psdm_graph_schedule(const psdm_graph *g, const psdm_ref *outputs, si
   }
   *length = p.live;
   if (peak) *peak = peak_of(&p, order);
-  psdmp_free(g->allocator, p.heap);
+  psdmp_base_free(g->allocator, p.heap);
   return PSDM_OK;
 }
 
-void psdmp_graph_mark(const psdm_graph *graph, const psdm_ref *outputs, size_t count, bool *live) {
+void psdmp_expr_graph_mark(const psdm_graph *graph, const psdm_ref *outputs, size_t count, bool *live) {
   uint32_t nodes = psdm_graph_size(graph);
   memset(live, 0, nodes);
   for (size_t k = 0; k < count; k++) live[psdm_ref_node(outputs[k])] = true;

@@ -19,12 +19,12 @@
 #include "psdm/version.h"
 #include "robot/robot.h"
 
-enum { DIGEST = PSDMP_SHA256_BYTES, NAME = 128, HOST = 64 };
+enum { DIGEST = PSDMP_BASE_SHA256_BYTES, NAME = 128, HOST = 64 };
 
 /* counted up whenever parts come to mean something else within a version */
 static const int meaning = 3;
 
-struct psdmp_checkpoint {
+struct psdmp_feed_checkpoint {
   const psdm_allocator *allocator;
   char *folder;
   unsigned char key[DIGEST];
@@ -43,18 +43,18 @@ typedef struct head {
 
 static const char word[16] = "psdm part 1";
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 /* ---- names ---- */
 
 static void hash_of(const void *data, size_t count, unsigned char digest[DIGEST]) {
-  psdmp_sha256 hash;
-  psdmp_sha256_start(&hash);
-  psdmp_sha256_part(&hash, data ? data : "", data ? count : 0);
-  psdmp_sha256_end(&hash, digest);
+  psdmp_base_sha256 hash;
+  psdmp_base_sha256_start(&hash);
+  psdmp_base_sha256_part(&hash, data ? data : "", data ? count : 0);
+  psdmp_base_sha256_end(&hash, digest);
 }
 
-static void name_of(const psdmp_checkpoint *c, const char *kind, long number, const unsigned char request[DIGEST], char name[NAME]) {
+static void name_of(const psdmp_feed_checkpoint *c, const char *kind, long number, const unsigned char request[DIGEST], char name[NAME]) {
   char text[2][17];
   for (int k = 0; k < 8; k++) {
     snprintf(text[0] + 2 * k, 3, "%02x", c->key[k]);
@@ -63,9 +63,9 @@ static void name_of(const psdmp_checkpoint *c, const char *kind, long number, co
   snprintf(name, NAME, "%s-%s-%s-%06ld.part", text[0], kind, text[1], number);
 }
 
-static char *path_of(const psdmp_checkpoint *c, const char *name) {
+static char *path_of(const psdmp_feed_checkpoint *c, const char *name) {
   size_t size = strlen(c->folder) + strlen(name) + 32;
-  char *path = psdmp_alloc_raw(c->allocator, size);
+  char *path = psdmp_base_alloc_raw(c->allocator, size);
   if (path) snprintf(path, size, "%s/%s", c->folder, name);
   return path;
 }
@@ -73,42 +73,42 @@ static char *path_of(const psdmp_checkpoint *c, const char *name) {
 /* ---- the key ---- */
 
 /* what need not be there; where it is, with its length, so that nothing is taken for something else */
-static void hash_given(psdmp_sha256 *hash, const void *data, size_t bytes) {
+static void hash_given(psdmp_base_sha256 *hash, const void *data, size_t bytes) {
   long long length = data ? (long long)bytes : -1;
-  psdmp_sha256_part(hash, &length, sizeof length);
-  if (data && bytes) psdmp_sha256_part(hash, data, bytes);
+  psdmp_base_sha256_part(hash, &length, sizeof length);
+  if (data && bytes) psdmp_base_sha256_part(hash, data, bytes);
 }
 
 /* what decides which rows there are and which of them train; all else is in the requests */
-static void hash_options(const psdm_calibrate_options *o, int n, psdmp_sha256 *hash) {
+static void hash_options(const psdm_calibrate_options *o, int n, psdmp_base_sha256 *hash) {
   const double numbers[] = {o->log.rate, o->log.jump, o->holdout, o->holdout_block};
   const long counts[] = {o->files, o->log.degrees, o->log.ignore_extra, o->log.currents, o->holdout_every, o->cache, o->decimate};
-  psdmp_sha256_part(hash, numbers, sizeof numbers);
-  psdmp_sha256_part(hash, counts, sizeof counts);
+  psdmp_base_sha256_part(hash, numbers, sizeof numbers);
+  psdmp_base_sha256_part(hash, counts, sizeof counts);
   hash_given(hash, o->log.columns, o->log.columns ? strlen(o->log.columns) : 0);
   hash_given(hash, o->log.sign, (size_t)n * sizeof(double));
   hash_given(hash, o->log.offset, (size_t)n * sizeof(double));
 }
 
-static psdm_status make_key(psdmp_checkpoint *c, const psdm_robot *robot, const psdm_calibrate_options *o, psdm_error *error) {
-  psdmp_sha256 hash;
+static psdm_status make_key(psdmp_feed_checkpoint *c, const psdm_robot *robot, const psdm_calibrate_options *o, psdm_error *error) {
+  psdmp_base_sha256 hash;
   uint64_t description;
   if (psdmp_robot_description(robot, c->allocator, &description)) return no_memory(error);
-  psdmp_sha256_start(&hash);
-  psdmp_sha256_part(&hash, PSDM_VERSION, strlen(PSDM_VERSION));
-  psdmp_sha256_part(&hash, &meaning, sizeof meaning);
-  psdmp_sha256_part(&hash, &description, sizeof description);
+  psdmp_base_sha256_start(&hash);
+  psdmp_base_sha256_part(&hash, PSDM_VERSION, strlen(PSDM_VERSION));
+  psdmp_base_sha256_part(&hash, &meaning, sizeof meaning);
+  psdmp_base_sha256_part(&hash, &description, sizeof description);
   hash_options(o, psdm_robot_n(robot), &hash);
   for (int k = 0; k < o->files; k++)
-    if (!psdmp_file_identity(o->path[k], &hash))
-      return psdmp_fail(error, PSDM_E_IO, o->path[k], 0, 0, "is no file that can be read and known again, and a checkpoint was asked for");
-  psdmp_sha256_end(&hash, c->key);
+    if (!psdmp_feed_file_identity(o->path[k], &hash))
+      return psdmp_base_fail(error, PSDM_E_IO, o->path[k], 0, 0, "is no file that can be read and known again, and a checkpoint was asked for");
+  psdmp_base_sha256_end(&hash, c->key);
   return PSDM_OK;
 }
 
 /* ---- the folder ---- */
 
-static void count_stale(psdmp_checkpoint *c) {
+static void count_stale(psdmp_feed_checkpoint *c) {
   static const unsigned char none[DIGEST];
   char own[NAME];
   DIR *folder = opendir(c->folder);
@@ -120,45 +120,45 @@ static void count_stale(psdmp_checkpoint *c) {
   if (folder) closedir(folder);
 }
 
-psdm_status psdmp_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *o, const psdm_allocator *allocator, psdmp_checkpoint **out, psdm_error *error) {
+psdm_status psdmp_feed_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *o, const psdm_allocator *allocator, psdmp_feed_checkpoint **out, psdm_error *error) {
   *out = NULL;
-  psdmp_checkpoint *c = psdmp_alloc(allocator, sizeof *c);
+  psdmp_feed_checkpoint *c = psdmp_base_alloc(allocator, sizeof *c);
   size_t length = strlen(o->checkpoint);
   if (!c) return no_memory(error);
   c->allocator = allocator;
   c->found = &c->counts[0], c->saved = &c->counts[1], c->damaged = &c->counts[2];
-  c->folder = psdmp_alloc_raw(allocator, length + 1);
+  c->folder = psdmp_base_alloc_raw(allocator, length + 1);
   psdm_status status = c->folder ? PSDM_OK : no_memory(error);
   if (!status) memcpy(c->folder, o->checkpoint, length + 1);
-  if (!status && mkdir(c->folder, 0777) != 0 && errno != EEXIST) status = psdmp_fail(error, PSDM_E_IO, c->folder, 0, 0, "cannot be made: %s", strerror(errno));
-  if (!status && !psdmp_team_member(o->ranks)) status = make_key(c, robot, o, error);
-  if (!status && !psdmp_team_member(o->ranks)) {
+  if (!status && mkdir(c->folder, 0777) != 0 && errno != EEXIST) status = psdmp_base_fail(error, PSDM_E_IO, c->folder, 0, 0, "cannot be made: %s", strerror(errno));
+  if (!status && !psdmp_parallel_team_member(o->ranks)) status = make_key(c, robot, o, error);
+  if (!status && !psdmp_parallel_team_member(o->ranks)) {
     count_stale(c);
-    if (!psdmp_checkpoint_names(c, PSDMP_CHECKPOINT_LOG, NULL)) status = no_memory(error);
+    if (!psdmp_feed_checkpoint_names(c, PSDMP_FEED_CHECKPOINT_LOG, NULL)) status = no_memory(error);
   }
-  if (status) return psdmp_checkpoint_free(c), status;
+  if (status) return psdmp_feed_checkpoint_free(c), status;
   *out = c;
   return PSDM_OK;
 }
 
-void psdmp_checkpoint_free(psdmp_checkpoint *c) {
+void psdmp_feed_checkpoint_free(psdmp_feed_checkpoint *c) {
   if (!c) return;
-  psdmp_free(c->allocator, c->named);
-  psdmp_free(c->allocator, c->folder);
-  psdmp_free(c->allocator, c);
+  psdmp_base_free(c->allocator, c->named);
+  psdmp_base_free(c->allocator, c->folder);
+  psdmp_base_free(c->allocator, c);
 }
 
 /* ---- what this run leaves behind ---- */
 
-bool psdmp_checkpoint_names(psdmp_checkpoint *c, const char *kind, const psdmp_bytes *request) {
+bool psdmp_feed_checkpoint_names(psdmp_feed_checkpoint *c, const char *kind, const psdmp_parallel_bytes *request) {
   unsigned char digest[DIGEST];
   char name[NAME];
   if (c->names == c->room) {
     int room = 2 * c->room + 16;
-    char(*bigger)[NAME] = psdmp_alloc(c->allocator, (size_t)room * sizeof *bigger);
+    char(*bigger)[NAME] = psdmp_base_alloc(c->allocator, (size_t)room * sizeof *bigger);
     if (!bigger) return false;
     if (c->names) memcpy(bigger, c->named, (size_t)c->names * sizeof *bigger);
-    psdmp_free(c->allocator, c->named);
+    psdmp_base_free(c->allocator, c->named);
     c->named = bigger, c->room = room;
   }
   hash_of(request ? request->data : NULL, request ? request->used : 0, digest);
@@ -169,7 +169,7 @@ bool psdmp_checkpoint_names(psdmp_checkpoint *c, const char *kind, const psdmp_b
 }
 
 /* a part, or what a process that was killed has begun of one */
-static bool is_own(const psdmp_checkpoint *c, const char *file) {
+static bool is_own(const psdmp_feed_checkpoint *c, const char *file) {
   const char *name = file + (file[0] == '.');
   if (!strstr(name, ".part")) return false;
   for (int k = 0; k < c->names; k++)
@@ -177,26 +177,26 @@ static bool is_own(const psdmp_checkpoint *c, const char *file) {
   return false;
 }
 
-psdm_status psdmp_checkpoint_clear(const psdmp_checkpoint *c, long *removed, psdm_error *error) {
+psdm_status psdmp_feed_checkpoint_clear(const psdmp_feed_checkpoint *c, long *removed, psdm_error *error) {
   psdm_status status = PSDM_OK;
   DIR *folder = opendir(c->folder);
-  if (!folder) return psdmp_fail(error, PSDM_E_IO, c->folder, 0, 0, "cannot be opened: %s", strerror(errno));
+  if (!folder) return psdmp_base_fail(error, PSDM_E_IO, c->folder, 0, 0, "cannot be opened: %s", strerror(errno));
   for (struct dirent *entry; (entry = readdir(folder));) {
     if (!is_own(c, entry->d_name)) continue;
     char *path = path_of(c, entry->d_name);
     if (!path) status = no_memory(error);
-    else if (unlink(path) != 0 && errno != ENOENT) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be removed: %s", strerror(errno));
+    else if (unlink(path) != 0 && errno != ENOENT) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be removed: %s", strerror(errno));
     else ++*removed;
-    psdmp_free(c->allocator, path);
+    psdmp_base_free(c->allocator, path);
   }
   closedir(folder);
   return status;
 }
 
-const unsigned char *psdmp_checkpoint_key(const psdmp_checkpoint *c) { return c->key; }
-void psdmp_checkpoint_set_key(psdmp_checkpoint *c, const unsigned char key[DIGEST]) { memcpy(c->key, key, DIGEST); }
+const unsigned char *psdmp_feed_checkpoint_key(const psdmp_feed_checkpoint *c) { return c->key; }
+void psdmp_feed_checkpoint_set_key(psdmp_feed_checkpoint *c, const unsigned char key[DIGEST]) { memcpy(c->key, key, DIGEST); }
 
-void psdmp_checkpoint_counts(const psdmp_checkpoint *c, long *found, long *saved, long *stale, long *damaged) {
+void psdmp_feed_checkpoint_counts(const psdmp_feed_checkpoint *c, long *found, long *saved, long *stale, long *damaged) {
   *found = atomic_load(c->found), *saved = atomic_load(c->saved), *damaged = atomic_load(c->damaged);
   *stale = c->stale;
 }
@@ -223,20 +223,20 @@ static bool write_all(int fd, const void *from, size_t count) {
   return true;
 }
 
-static bool read_part(const psdmp_checkpoint *c, int fd, const unsigned char request[DIGEST], psdmp_bytes *part) {
+static bool read_part(const psdmp_feed_checkpoint *c, int fd, const unsigned char request[DIGEST], psdmp_parallel_bytes *part) {
   head h;
   struct stat info;
   unsigned char digest[DIGEST];
   if (fstat(fd, &info) != 0 || !read_all(fd, &h, sizeof h) || memcmp(h.word, word, sizeof word) != 0) return false;
   if (memcmp(h.key, c->key, DIGEST) != 0 || memcmp(h.request, request, DIGEST) != 0) return false;
-  if ((unsigned long long)info.st_size != sizeof h + h.bytes || !psdmp_bytes_room(part, (size_t)h.bytes)) return false;
+  if ((unsigned long long)info.st_size != sizeof h + h.bytes || !psdmp_parallel_bytes_room(part, (size_t)h.bytes)) return false;
   if (!read_all(fd, part->data, (size_t)h.bytes)) return false;
   part->used = (size_t)h.bytes;
   hash_of(part->data, part->used, digest);
   return memcmp(digest, h.content, DIGEST) == 0;
 }
 
-bool psdmp_checkpoint_load(const psdmp_checkpoint *c, const char *kind, long number, const psdmp_bytes *request, psdmp_bytes *part) {
+bool psdmp_feed_checkpoint_load(const psdmp_feed_checkpoint *c, const char *kind, long number, const psdmp_parallel_bytes *request, psdmp_parallel_bytes *part) {
   unsigned char digest[DIGEST];
   char name[NAME];
   hash_of(request ? request->data : NULL, request ? request->used : 0, digest);
@@ -246,13 +246,13 @@ bool psdmp_checkpoint_load(const psdmp_checkpoint *c, const char *kind, long num
   bool found = fd >= 0 && read_part(c, fd, digest, part);
   if (fd >= 0) atomic_fetch_add(found ? c->found : c->damaged, 1);
   if (fd >= 0) close(fd);
-  psdmp_free(c->allocator, path);
+  psdmp_base_free(c->allocator, path);
   return found;
 }
 
 /* under a name of this process and machine first, then renamed: others never see half of it */
-static bool write_part(const char *temporary, const char *path, const head *h, const psdmp_bytes *part) {
-  int slot = psdmp_pending_add(AT_FDCWD, temporary);
+static bool write_part(const char *temporary, const char *path, const head *h, const psdmp_parallel_bytes *part) {
+  int slot = psdmp_base_pending_add(AT_FDCWD, temporary);
   int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd < 0 && errno == EEXIST && unlink(temporary) == 0) /* a process of this number was killed here, or somebody has put a link */
     fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -261,12 +261,12 @@ static bool write_part(const char *temporary, const char *path, const head *h, c
   if (fd >= 0 && close(fd) != 0 && written) written = false, why = errno;
   if (written && rename(temporary, path) != 0) written = false, why = errno;
   if (!written && fd >= 0) unlink(temporary);
-  psdmp_pending_remove(slot);
+  psdmp_base_pending_remove(slot);
   errno = why;
   return written;
 }
 
-psdm_status psdmp_checkpoint_save(const psdmp_checkpoint *c, const char *kind, long number, const psdmp_bytes *request, const psdmp_bytes *part, psdm_error *error) {
+psdm_status psdmp_feed_checkpoint_save(const psdmp_feed_checkpoint *c, const char *kind, long number, const psdmp_parallel_bytes *request, const psdmp_parallel_bytes *part, psdm_error *error) {
   head h;
   char name[NAME], host[HOST] = "", hidden[NAME + HOST + 32];
   if (part->failed) return no_memory(error);
@@ -282,9 +282,9 @@ psdm_status psdmp_checkpoint_save(const psdmp_checkpoint *c, const char *kind, l
   snprintf(hidden, sizeof hidden, ".%s.%s.%ld", name, host, (long)getpid());
   char *path = path_of(c, name), *temporary = path_of(c, hidden);
   psdm_status status = path && temporary ? PSDM_OK : no_memory(error);
-  if (!status && !write_part(temporary, path, &h, part)) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+  if (!status && !write_part(temporary, path, &h, part)) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
   if (!status) atomic_fetch_add(c->saved, 1);
-  psdmp_free(c->allocator, path);
-  psdmp_free(c->allocator, temporary);
+  psdmp_base_free(c->allocator, path);
+  psdmp_base_free(c->allocator, temporary);
   return status;
 }

@@ -11,23 +11,23 @@ enum { SPAN = 10 }; /* rows whose way is compared with what qd integrates to: st
 static const double room = 0.05;  /* rad or m by which limits may be passed: encoders and their zeros are off a little */
 static const double strong = 1.1; /* of an effort limit: a peak of the current may be */
 
-bool psdmp_facts_new(psdmp_facts *facts, const psdm_robot *robot, const psdm_allocator *a) {
+bool psdmp_feed_facts_new(psdmp_feed_facts *facts, const psdm_robot *robot, const psdm_allocator *a) {
   int n = psdm_robot_n(robot);
   facts->n = n;
-  facts->joint = psdmp_alloc(a, (size_t)n * sizeof *facts->joint);
-  facts->last = psdmp_alloc(a, 5 * (size_t)n * sizeof *facts->last);
+  facts->joint = psdmp_base_alloc(a, (size_t)n * sizeof *facts->joint);
+  facts->last = psdmp_base_alloc(a, 5 * (size_t)n * sizeof *facts->last);
   if (!facts->joint || !facts->last) return false;
-  for (int i = 0; i < n; i++) facts->joint[i] = (psdmp_joint_facts){.q_low = INFINITY, .q_high = -INFINITY};
+  for (int i = 0; i < n; i++) facts->joint[i] = (psdmp_feed_joint_facts){.q_low = INFINITY, .q_high = -INFINITY};
   return true;
 }
 
-void psdmp_facts_free(psdmp_facts *facts, const psdm_allocator *a) {
-  psdmp_free(a, facts->joint);
-  psdmp_free(a, facts->last);
-  *facts = (psdmp_facts){0};
+void psdmp_feed_facts_free(psdmp_feed_facts *facts, const psdm_allocator *a) {
+  psdmp_base_free(a, facts->joint);
+  psdmp_base_free(a, facts->last);
+  *facts = (psdmp_feed_facts){0};
 }
 
-static void note_position(psdmp_joint_facts *f, const psdm_limits *limits, double q, long line) {
+static void note_position(psdmp_feed_joint_facts *f, const psdm_limits *limits, double q, long line) {
   f->q_low = fmin(f->q_low, q);
   f->q_high = fmax(f->q_high, q);
   if (q >= limits->lower - room && q <= limits->upper + room) return;
@@ -35,7 +35,7 @@ static void note_position(psdmp_joint_facts *f, const psdm_limits *limits, doubl
 }
 
 /* second differences of what is smooth are small, of white noise 6 times its variance */
-static void note_torque(psdmp_joint_facts *f, const psdm_limits *limits, double tau, double *last, long seen, long line) {
+static void note_torque(psdmp_feed_joint_facts *f, const psdm_limits *limits, double tau, double *last, long seen, long line) {
   if (fabs(tau) > f->peak) f->peak = fabs(tau), f->peak_line = (double)line;
   if (fabs(tau) > strong * limits->effort && !f->beyond++) f->beyond_line = (double)line;
   f->squares += tau * tau, f->rows++;
@@ -45,20 +45,20 @@ static void note_torque(psdmp_joint_facts *f, const psdm_limits *limits, double 
 }
 
 /* last: q and t where the span began are the caller's; way and integral of one span */
-static void end_span(psdmp_joint_facts *f, double way, double integral, double seconds, long line) {
+static void end_span(psdmp_feed_joint_facts *f, double way, double integral, double seconds, long line) {
   if (!(seconds > 0)) return;
   if (fabs(way) / seconds > f->fast) f->fast = fabs(way) / seconds, f->fast_line = (double)line;
   f->way2 += way * way, f->both += way * integral, f->integral2 += integral * integral;
 }
 
-void psdmp_facts_rows(psdmp_facts *facts, const psdm_robot *robot, const psdm_log_rows *rows, bool fresh) {
+void psdmp_feed_facts_rows(psdmp_feed_facts *facts, const psdm_robot *robot, const psdm_log_rows *rows, bool fresh) {
   int n = facts->n;
   if (fresh) facts->seen = 0;
   for (long k = 0; k < rows->count; k++, facts->seen++) {
     double t = rows->t[k], step = facts->seen ? t - facts->t : 0;
     long since = facts->seen % SPAN;
     for (int i = 0; i < n; i++) {
-      psdmp_joint_facts *f = &facts->joint[i];
+      psdmp_feed_joint_facts *f = &facts->joint[i];
       double *last = facts->last + 5 * i, q = rows->q[k * n + i], qd = rows->qd ? rows->qd[k * n + i] : 0;
       const psdm_limits *limits = &psdmp_robot_joint_of(robot, i)->limits;
       unsigned char bad = rows->bad[k * n + i];

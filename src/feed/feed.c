@@ -18,7 +18,7 @@ bool psdmp_feed_has_accelerations(const psdmp_feed *f) { return f->accelerations
 int psdmp_feed_currents(const psdmp_feed *f) { return f->currents; }
 int psdmp_feed_files(const psdmp_feed *f) { return f->files; }
 const char *psdmp_feed_name(const psdmp_feed *f, int file) { return strcmp(f->file[file].path, "-") == 0 ? "<stdin>" : f->file[file].path; }
-const psdmp_joint_facts *psdmp_feed_joints(const psdmp_feed *f, int file) { return f->file[file].facts.joint; }
+const psdmp_feed_joint_facts *psdmp_feed_joints(const psdmp_feed *f, int file) { return f->file[file].facts.joint; }
 bool psdmp_feed_whole(const psdmp_feed *f) { return f->whole; }
 bool psdmp_feed_shared(const psdmp_feed *f) { return f->shared; }
 const char *psdmp_feed_fault(const psdmp_feed *f, int index) { return index >= 0 && index < f->fault_count ? f->fault[index] : NULL; }
@@ -29,12 +29,12 @@ void psdmp_feed_faults(const psdmp_feed *f, long faults[PSDM_FAULTS]) {
     for (int i = 0; i < PSDM_FAULTS; i++) faults[i] += f->file[k].faults[i];
 }
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 /* channels that not all logs have are nobody's */
-psdmp_stretch psdmp_feed_view(const psdmp_feed *f, const psdmp_feed_columns *r, long at, long count) {
+psdmp_feed_stretch psdmp_feed_view(const psdmp_feed *f, const psdmp_feed_columns *r, long at, long count) {
   size_t skip = (size_t)at * (size_t)f->n;
-  return (psdmp_stretch){.rows = count, .t = r->t + at, .q = r->q + skip, .tau = r->tau + skip, .bad = r->bad + skip,
+  return (psdmp_feed_stretch){.rows = count, .t = r->t + at, .q = r->q + skip, .tau = r->tau + skip, .bad = r->bad + skip,
                          .qd = f->rates ? r->qd + skip : NULL, .qdd = f->accelerations ? r->qdd + skip : NULL};
 }
 
@@ -44,7 +44,7 @@ psdmp_stretch psdmp_feed_view(const psdmp_feed *f, const psdmp_feed_columns *r, 
 static long cut_run(const psdmp_feed_window *run, psdmp_feed_window *to) {
   long count = 0, end = run->first + run->count;
   for (long from = run->first; from < end; count++) {
-    long next = (from / PSDMP_WINDOW + 1) * PSDMP_WINDOW;
+    long next = (from / PSDMP_FEED_WINDOW + 1) * PSDMP_FEED_WINDOW;
     if (next > end) next = end;
     if (to) to[count] = *run, to[count].from = from, to[count].to = next;
     from = next;
@@ -68,16 +68,16 @@ static long cut_kept(const psdmp_feed *f, psdmp_feed_window *to) {
 
 static bool list_windows(psdmp_feed *f) {
   f->windows = cut_kept(f, NULL);
-  f->window = psdmp_arena_alloc(&f->arena, (size_t)(f->windows + 1) * sizeof *f->window);
+  f->window = psdmp_base_arena_alloc(&f->arena, (size_t)(f->windows + 1) * sizeof *f->window);
   if (f->window) cut_kept(f, f->window);
   return f->window != NULL;
 }
 
 /* groups of rows that are read: cut at multiples of their length within a file that can be read from the middle, short files together */
 static bool list_units(psdmp_feed *f) {
-  long group = PSDMP_GROUP;
-  while (f->total / group > PSDMP_GROUPS) group *= 2;
-  f->unit = psdmp_arena_alloc(&f->arena, (size_t)(f->total / group + f->files + 2) * sizeof *f->unit);
+  long group = PSDMP_FEED_GROUP;
+  while (f->total / group > PSDMP_FEED_GROUPS) group *= 2;
+  f->unit = psdmp_base_arena_alloc(&f->arena, (size_t)(f->total / group + f->files + 2) * sizeof *f->unit);
   if (!f->unit) return false;
   for (int k = 0; k < f->files; k++) {
     const psdmp_feed_file *g = &f->file[k];
@@ -93,49 +93,49 @@ static bool list_units(psdmp_feed *f) {
 
 long psdmp_feed_units(const psdmp_feed *f, bool all) { return all && !f->whole ? f->units : f->windows; }
 
-static psdm_status use_kept(psdmp_feed *f, const psdmp_feed_window *w, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error) {
+static psdm_status use_kept(psdmp_feed *f, const psdmp_feed_window *w, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
   const psdmp_feed_file *g = &f->file[w->file];
   const psdmp_feed_piece *run = &g->piece[w->run];
   long end = w->first + w->count, begin = w->from - lead > w->first ? w->from - lead : w->first, last = w->to + trail < end ? w->to + trail : end;
-  psdmp_stretch s = psdmp_feed_view(f, &g->kept, run->at + begin - w->first, last - begin);
+  psdmp_feed_stretch s = psdmp_feed_view(f, &g->kept, run->at + begin - w->first, last - begin);
   s.lead = w->from - begin, s.trail = last - w->to, s.first = g->first + begin, s.segment = g->first_segment + run->segment, s.file = w->file;
   s.origin = g->origin, s.begin = run->begin, s.begins = begin == w->first, s.ends = last == end;
   return use(user, &s, error);
 }
 
 /* rows from .. to of all */
-static psdm_status use_read(psdmp_reader *reader, long from, long to, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error) {
-  psdmp_feed *f = psdmp_reader_feed(reader);
+static psdm_status use_read(psdmp_feed_reader *reader, long from, long to, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
+  psdmp_feed *f = psdmp_feed_reader_feed(reader);
   psdm_status status = PSDM_OK;
   for (int k = 0; k < f->files && !status; k++) {
     const psdmp_feed_file *g = &f->file[k];
     long begin = from > g->first ? from : g->first, end = to < g->first + g->rows ? to : g->first + g->rows;
-    if (begin < end) status = psdmp_reader_rows(reader, k, begin - g->first, end - g->first, lead, trail, use, user, error);
+    if (begin < end) status = psdmp_feed_reader_rows(reader, k, begin - g->first, end - g->first, lead, trail, use, user, error);
   }
   return status;
 }
 
-psdm_status psdmp_feed_unit(psdmp_reader *reader, bool all, long unit, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error) {
-  psdmp_feed *f = psdmp_reader_feed(reader);
+psdm_status psdmp_feed_unit(psdmp_feed_reader *reader, bool all, long unit, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
+  psdmp_feed *f = psdmp_feed_reader_feed(reader);
   if (!all || f->whole) return use_kept(f, &f->window[unit], lead, trail, use, user, error);
   return use_read(reader, f->unit[unit], f->unit[unit + 1], lead, trail, use, user, error);
 }
 
-static psdm_status use_all(psdmp_feed *f, bool all, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error) {
-  psdmp_reader *reader = psdmp_reader_new(f);
+static psdm_status use_all(psdmp_feed *f, bool all, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
+  psdmp_feed_reader *reader = psdmp_feed_reader_new(f);
   psdm_status status = reader ? PSDM_OK : no_memory(error);
   if (!status && all && !f->whole) status = use_read(reader, 0, f->total, lead, trail, use, user, error);
   for (long k = 0; k < f->windows && !status && (!all || f->whole); k++) status = use_kept(f, &f->window[k], lead, trail, use, user, error);
-  psdmp_reader_free(reader);
+  psdmp_feed_reader_free(reader);
   return status;
 }
 
-psdm_status psdmp_feed_each(psdmp_feed *f, bool all, long margin, psdmp_use_stretch use, void *user, psdm_error *error) {
+psdm_status psdmp_feed_each(psdmp_feed *f, bool all, long margin, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
   return use_all(f, all, margin, margin, use, user, error);
 }
 
-psdm_status psdmp_feed_each_warm(psdmp_feed *f, bool all, long margin, psdmp_use_stretch use, void *user, psdm_error *error) {
-  return use_all(f, all, margin + PSDMP_WARM, margin, use, user, error);
+psdm_status psdmp_feed_each_warm(psdmp_feed *f, bool all, long margin, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
+  return use_all(f, all, margin + PSDMP_FEED_WARM, margin, use, user, error);
 }
 
 /* ---- all files together ---- */
@@ -146,9 +146,9 @@ static psdm_status check_file(const psdmp_feed *f, int file, psdm_error *error) 
   double first = f->file[0].interval;
   if (g->status && error) *error = g->error;
   if (g->status) return g->status;
-  if (!(g->interval > 0)) return psdmp_fail(error, PSDM_E_PARSE, name, 0, 0, "it has no clock: two rows or more, at different times, were expected");
+  if (!(g->interval > 0)) return psdmp_base_fail(error, PSDM_E_PARSE, name, 0, 0, "it has no clock: two rows or more, at different times, were expected");
   if (fabs(g->interval - first) > 0.02 * first)
-    return psdmp_fail(error, PSDM_E_PARSE, name, 0, 0, "its clock ticks every %g ms, that of the first log every %g ms; logs of one calibration need one rate", 1e3 * g->interval, 1e3 * first);
+    return psdmp_base_fail(error, PSDM_E_PARSE, name, 0, 0, "its clock ticks every %g ms, that of the first log every %g ms; logs of one calibration need one rate", 1e3 * g->interval, 1e3 * first);
   return PSDM_OK;
 }
 
@@ -170,8 +170,8 @@ static psdm_status ask(const psdmp_feed *f, psdm_error *error) {
   long kept = 0;
   char what[64];
   for (int k = 0; k < f->files; k++) kept += psdmp_feed_kept(k, f->file[k].rows, f->every);
-  psdmp_print(what, sizeof what, "keeping %ld rows", kept);
-  return psdmp_memory_ask(psdmp_feed_name(f, 0), what, (double)kept * (double)KEPT_BYTES * f->n, psdm_robot_memory(f->robot), "; --cache ROWS keeps fewer", error);
+  psdmp_base_print(what, sizeof what, "keeping %ld rows", kept);
+  return psdmp_base_memory_ask(psdmp_feed_name(f, 0), what, (double)kept * (double)KEPT_BYTES * f->n, psdm_robot_memory(f->robot), "; --cache ROWS keeps fewer", error);
 }
 
 static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
@@ -187,7 +187,7 @@ static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
     f->accelerations &= g->accelerations;
     f->currents += g->currents;
     f->shared &= g->shared;
-    for (int i = 0; i < g->fault_count && f->fault_count < PSDMP_MOST_FAULTS; i++) f->fault[f->fault_count++] = g->fault[i];
+    for (int i = 0; i < g->fault_count && f->fault_count < PSDMP_FEED_MOST_FAULTS; i++) f->fault[f->fault_count++] = g->fault[i];
   }
   f->interval = f->file[0].interval;
   choose_pieces(f);
@@ -199,21 +199,21 @@ static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
 /* ---- ranks: each reads some files, and then knows all ---- */
 
 static psdm_status scan_share(psdmp_feed *f, const int *rank, psdm_error *error) {
-  int count = 0, own = f->ranks ? f->ranks->rank : 0, *file = psdmp_alloc(f->allocator, (size_t)(f->files + 1) * sizeof *file);
+  int count = 0, own = f->ranks ? f->ranks->rank : 0, *file = psdmp_base_alloc(f->allocator, (size_t)(f->files + 1) * sizeof *file);
   if (!file) return no_memory(error);
   for (int k = 0; k < f->files; k++)
     if (rank[k] == own) file[count++] = k;
   psdm_status status = psdmp_feed_scan(f, count, file, error);
-  psdmp_free(f->allocator, file);
+  psdmp_base_free(f->allocator, file);
   return status;
 }
 
-static void put_files(const psdmp_feed *f, const int *rank, int own, psdmp_bytes *to) {
+static void put_files(const psdmp_feed *f, const int *rank, int own, psdmp_parallel_bytes *to) {
   for (int k = 0; k < f->files; k++)
     if (!rank || rank[k] == own) psdmp_feed_file_put(&f->file[k], to);
 }
 
-static bool get_files(psdmp_feed *f, const int *rank, int own, psdmp_bytes *from) {
+static bool get_files(psdmp_feed *f, const int *rank, int own, psdmp_parallel_bytes *from) {
   for (int k = 0; k < f->files; k++)
     if ((!rank || rank[k] == own) && !psdmp_feed_file_get(&f->file[k], f->allocator, from)) return false;
   return true;
@@ -221,62 +221,62 @@ static bool get_files(psdmp_feed *f, const int *rank, int own, psdmp_bytes *from
 
 /* rank 0: own files, those of the others, and then all to all. All are listened to, whatever is wrong with one. */
 static psdm_status scan_together(psdmp_feed *f, const int *rank, psdm_error *error) {
-  psdmp_bytes request = {.allocator = f->allocator}, all = {.allocator = f->allocator};
+  psdmp_parallel_bytes request = {.allocator = f->allocator}, all = {.allocator = f->allocator};
   psdm_error other;
   static const unsigned char none[32];
-  psdmp_bytes_put(&request, f->checkpoint ? psdmp_checkpoint_key(f->checkpoint) : none, sizeof none);
-  psdmp_bytes_put(&request, rank, (size_t)f->files * sizeof *rank);
-  psdm_status status = psdmp_team_ask(f->ranks, PSDMP_WORK_SCAN, &request, error);
-  psdmp_bytes_free(&request);
+  psdmp_parallel_bytes_put(&request, f->checkpoint ? psdmp_feed_checkpoint_key(f->checkpoint) : none, sizeof none);
+  psdmp_parallel_bytes_put(&request, rank, (size_t)f->files * sizeof *rank);
+  psdm_status status = psdmp_parallel_team_ask(f->ranks, PSDMP_FEED_WORK_SCAN, &request, error);
+  psdmp_parallel_bytes_free(&request);
   if (status) return status;
   status = scan_share(f, rank, error);
   for (int k = 1; k < f->ranks->size; k++) {
-    psdmp_bytes answer = {.allocator = f->allocator};
-    psdm_status heard = psdmp_team_listen(f->ranks, k, &answer, &other);
+    psdmp_parallel_bytes answer = {.allocator = f->allocator};
+    psdm_status heard = psdmp_parallel_team_listen(f->ranks, k, &answer, &other);
     if (!heard && !get_files(f, rank, k, &answer)) heard = no_memory(&other);
-    psdmp_bytes_free(&answer);
+    psdmp_parallel_bytes_free(&answer);
     if (!heard) choose_pieces(f); /* what all of them have kept would be too much */
     if (heard && !status && error) *error = other;
     if (heard && !status) status = heard;
   }
   for (int k = 0; k < f->files && !status; k++) {
     status = check_file(f, k, error);
-    psdmp_team_tell(rank[k], status, error);
+    psdmp_parallel_team_tell(rank[k], status, error);
   }
   if (status) return status;
   choose_pieces(f);
   put_files(f, NULL, 0, &all);
-  status = psdmp_team_ask(f->ranks, PSDMP_WORK_FEED, &all, error);
+  status = psdmp_parallel_team_ask(f->ranks, PSDMP_FEED_WORK_FEED, &all, error);
   bool asked = !status;
-  psdmp_bytes_free(&all);
+  psdmp_parallel_bytes_free(&all);
   for (int k = 1; k < f->ranks->size && asked; k++) {
-    psdmp_bytes empty = {.allocator = f->allocator};
-    psdm_status heard = psdmp_team_listen(f->ranks, k, &empty, &other);
-    psdmp_bytes_free(&empty);
+    psdmp_parallel_bytes empty = {.allocator = f->allocator};
+    psdm_status heard = psdmp_parallel_team_listen(f->ranks, k, &empty, &other);
+    psdmp_parallel_bytes_free(&empty);
     if (heard && !status && error) *error = other;
     if (heard && !status) status = heard;
   }
   return status;
 }
 
-psdm_status psdmp_feed_serve_scan(psdmp_feed *f, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
-  int *rank = psdmp_arena_alloc(&f->arena, (size_t)(f->files + 1) * sizeof *rank);
+psdm_status psdmp_feed_serve_scan(psdmp_feed *f, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+  int *rank = psdmp_base_arena_alloc(&f->arena, (size_t)(f->files + 1) * sizeof *rank);
   if (!rank) return no_memory(error);
-  psdmp_bytes_get(request, rank, (size_t)f->files * sizeof *rank);
-  if (request->failed || request->at != request->used) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 has other logs than rank %d", f->ranks->rank);
+  psdmp_parallel_bytes_get(request, rank, (size_t)f->files * sizeof *rank);
+  if (request->failed || request->at != request->used) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 has other logs than rank %d", f->ranks->rank);
   psdm_status status = scan_share(f, rank, error);
   if (!status) put_files(f, rank, f->ranks->rank, answer);
   return status;
 }
 
-psdm_status psdmp_feed_serve_all(psdmp_feed *f, psdmp_bytes *request, psdm_error *error) {
+psdm_status psdmp_feed_serve_all(psdmp_feed *f, psdmp_parallel_bytes *request, psdm_error *error) {
   return get_files(f, NULL, 0, request) ? put_together(f, error) : no_memory(error);
 }
 
 /* ---- opening ---- */
 
 static double *copy_numbers(psdmp_feed *f, const double *from) {
-  double *copy = from ? psdmp_arena_alloc(&f->arena, (size_t)f->n * sizeof *copy) : NULL;
+  double *copy = from ? psdmp_base_arena_alloc(&f->arena, (size_t)f->n * sizeof *copy) : NULL;
   if (copy) memcpy(copy, from, (size_t)f->n * sizeof *copy);
   return copy;
 }
@@ -286,21 +286,21 @@ static bool copy_options(psdmp_feed *f, const psdm_calibrate_options *o) {
   f->log = o->log;
   f->log.sign = copy_numbers(f, o->log.sign);
   f->log.offset = copy_numbers(f, o->log.offset);
-  f->log.columns = o->log.columns ? psdmp_arena_text(&f->arena, o->log.columns, strlen(o->log.columns)) : NULL;
-  f->file = psdmp_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->file);
-  f->progress = psdmp_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->progress);
+  f->log.columns = o->log.columns ? psdmp_base_arena_text(&f->arena, o->log.columns, strlen(o->log.columns)) : NULL;
+  f->file = psdmp_base_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->file);
+  f->progress = psdmp_base_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->progress);
   bool ok = f->file && f->progress && !f->log.sign == !o->log.sign && !f->log.offset == !o->log.offset && !f->log.columns == !o->log.columns;
-  for (int k = 0; k < o->files && ok; k++) ok = (f->file[k].path = psdmp_arena_text(&f->arena, o->path[k], strlen(o->path[k]))) != NULL;
+  for (int k = 0; k < o->files && ok; k++) ok = (f->file[k].path = psdmp_base_arena_text(&f->arena, o->path[k], strlen(o->path[k]))) != NULL;
   return ok;
 }
 
-psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options *o, const psdmp_checkpoint *checkpoint, const psdm_allocator *allocator, psdmp_feed **out,
+psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options *o, const psdmp_feed_checkpoint *checkpoint, const psdm_allocator *allocator, psdmp_feed **out,
                            psdm_error *error) {
-  psdmp_feed *f = *out = psdmp_alloc(allocator, sizeof *f);
+  psdmp_feed *f = *out = psdmp_base_alloc(allocator, sizeof *f);
   if (!f) return no_memory(error);
   f->allocator = f->arena.allocator = allocator;
   f->robot = robot, f->ranks = o->ranks, f->threads = o->threads, f->n = psdm_robot_n(robot), f->files = o->files, f->every = 1, f->checkpoint = checkpoint;
-  f->limit = o->cache <= 0 ? 2000000 : o->cache < PSDMP_PIECE ? PSDMP_PIECE : o->cache;
+  f->limit = o->cache <= 0 ? 2000000 : o->cache < PSDMP_FEED_PIECE ? PSDMP_FEED_PIECE : o->cache;
   f->going_on = o->going_on, f->going_on_user = o->going_on_user;
   atomic_init(&f->stop, false);
   atomic_init(&f->failed, INT_MAX);
@@ -312,7 +312,7 @@ psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options
 }
 
 psdm_status psdmp_feed_read(psdmp_feed *f, psdm_error *error) {
-  int *rank = psdmp_arena_alloc(&f->arena, (size_t)(f->files + 1) * sizeof *rank);
+  int *rank = psdmp_base_arena_alloc(&f->arena, (size_t)(f->files + 1) * sizeof *rank);
   if (!rank || (f->ranks && !psdmp_feed_assign(f, f->ranks->size, rank))) return no_memory(error);
   psdm_status status = f->ranks ? scan_together(f, rank, error) : scan_share(f, rank, error);
   return status ? status : put_together(f, error);
@@ -330,6 +330,6 @@ psdm_status psdmp_feed_open(const psdm_robot *robot, const psdm_calibrate_option
 void psdmp_feed_close(psdmp_feed *f) {
   if (!f) return;
   for (int k = 0; k < f->files; k++) psdmp_feed_file_free(&f->file[k], f->allocator);
-  psdmp_arena_free(&f->arena);
-  psdmp_free(f->allocator, f);
+  psdmp_base_arena_free(&f->arena);
+  psdmp_base_free(f->allocator, f);
 }

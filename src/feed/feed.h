@@ -8,12 +8,12 @@
 #include "psdm/robot.h"
 
 /* Rows before a stretch that friction columns with a memory see first. */
-enum { PSDMP_WARM = 4096 };
+enum { PSDMP_FEED_WARM = 4096 };
 
 /* ---- feed.c ---- */
 
 /* Consecutive rows of one segment, as they were logged; lead and trail rows at its ends are neighbours for the filter only. */
-typedef struct psdmp_stretch {
+typedef struct psdmp_feed_stretch {
   long rows, lead, trail;
   long first;                   /* index of row 0 among all rows */
   int segment, file;
@@ -21,14 +21,14 @@ typedef struct psdmp_stretch {
   double origin, begin;         /* time of its file's first row, and of its segment's */
   const double *t, *q, *qd, *qdd, *tau; /* (rows), (rows x n); qd, qdd NULL where absent */
   const unsigned char *bad;     /* (rows x n) */
-} psdmp_stretch;
+} psdmp_feed_stretch;
 
 typedef struct psdmp_feed psdmp_feed;
 
-typedef struct psdmp_checkpoint psdmp_checkpoint;
+typedef struct psdmp_feed_checkpoint psdmp_feed_checkpoint;
 
 /* Opened in two steps: logs are named, then read, by all ranks together (rank 0). */
-psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options *options, const psdmp_checkpoint *checkpoint, const psdm_allocator *allocator,
+psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options *options, const psdmp_feed_checkpoint *checkpoint, const psdm_allocator *allocator,
                            psdmp_feed **feed, psdm_error *error);
 psdm_status psdmp_feed_read(psdmp_feed *feed, psdm_error *error);
 psdm_status psdmp_feed_open(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdmp_feed **feed, psdm_error *error); /* both */
@@ -45,7 +45,7 @@ void psdmp_feed_faults(const psdmp_feed *feed, long faults[PSDM_FAULTS]);
 const char *psdmp_feed_fault(const psdmp_feed *feed, int index);
 
 /* What a log holds of one joint, on the joint's side. Doubles alone: they go to other ranks as they are. */
-typedef struct psdmp_joint_facts {
+typedef struct psdmp_feed_joint_facts {
   double q_low, q_high;
   double outside, outside_line; /* rows beyond the position limits, the first one's line */
   double peak, peak_line;       /* largest |tau| */
@@ -54,51 +54,51 @@ typedef struct psdmp_joint_facts {
   double way2, both, integral2; /* over ten rows each: way^2, way times what qd integrates to, its square */
   double noise, noises;         /* second differences of the torque, squared */
   double squares, rows;         /* of the torque */
-} psdmp_joint_facts;
+} psdmp_feed_joint_facts;
 
 int psdmp_feed_files(const psdmp_feed *feed);
 const char *psdmp_feed_name(const psdmp_feed *feed, int file);
-const psdmp_joint_facts *psdmp_feed_joints(const psdmp_feed *feed, int file); /* (n) */
+const psdmp_feed_joint_facts *psdmp_feed_joints(const psdmp_feed *feed, int file); /* (n) */
 
 /* Calls use for every stretch: of the rows in memory (a sample of the log where it is long), or of all rows with so many neighbours on either side. */
-typedef psdm_status (*psdmp_use_stretch)(void *user, const psdmp_stretch *stretch, psdm_error *error);
-psdm_status psdmp_feed_each(psdmp_feed *feed, bool all, long margin, psdmp_use_stretch use, void *user, psdm_error *error);
+typedef psdm_status (*psdmp_feed_use_stretch)(void *user, const psdmp_feed_stretch *stretch, psdm_error *error);
+psdm_status psdmp_feed_each(psdmp_feed *feed, bool all, long margin, psdmp_feed_use_stretch use, void *user, psdm_error *error);
 
-psdm_status psdmp_feed_each_warm(psdmp_feed *feed, bool all, long margin, psdmp_use_stretch use, void *user, psdm_error *error); /* with PSDMP_WARM more before them */
+psdm_status psdmp_feed_each_warm(psdmp_feed *feed, bool all, long margin, psdmp_feed_use_stretch use, void *user, psdm_error *error); /* with PSDMP_FEED_WARM more before them */
 
 /* The same in units that the logs alone decide, in any order and by several readers at once: stretches of one unit, in their order. */
-typedef struct psdmp_reader psdmp_reader;
-psdmp_reader *psdmp_reader_new(psdmp_feed *feed); /* NULL: out of memory */
-void psdmp_reader_free(psdmp_reader *reader);     /* accepts NULL */
-psdmp_feed *psdmp_reader_feed(const psdmp_reader *reader);
+typedef struct psdmp_feed_reader psdmp_feed_reader;
+psdmp_feed_reader *psdmp_feed_reader_new(psdmp_feed *feed); /* NULL: out of memory */
+void psdmp_feed_reader_free(psdmp_feed_reader *reader);     /* accepts NULL */
+psdmp_feed *psdmp_feed_reader_feed(const psdmp_feed_reader *reader);
 long psdmp_feed_units(const psdmp_feed *feed, bool all);
-psdm_status psdmp_feed_unit(psdmp_reader *reader, bool all, long unit, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error);
-psdm_status psdmp_reader_rows(psdmp_reader *reader, int file, long from, long to, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error);
+psdm_status psdmp_feed_unit(psdmp_feed_reader *reader, bool all, long unit, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error);
+psdm_status psdmp_feed_reader_rows(psdmp_feed_reader *reader, int file, long from, long to, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error);
 
-/* Other ranks: their files, and then all of them. Further work that they are asked for is counted from PSDMP_WORK_OF_FEED. */
-enum { PSDMP_WORK_SCAN, PSDMP_WORK_FEED, PSDMP_WORK_OF_FEED };
-psdm_status psdmp_feed_serve_scan(psdmp_feed *feed, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
-psdm_status psdmp_feed_serve_all(psdmp_feed *feed, psdmp_bytes *request, psdm_error *error);
+/* Other ranks: their files, and then all of them. Further work that they are asked for is counted from PSDMP_FEED_WORK_OF_FEED. */
+enum { PSDMP_FEED_WORK_SCAN, PSDMP_FEED_WORK_FEED, PSDMP_FEED_WORK_OF_FEED };
+psdm_status psdmp_feed_serve_scan(psdmp_feed *feed, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status psdmp_feed_serve_all(psdmp_feed *feed, psdmp_parallel_bytes *request, psdm_error *error);
 
 /* ---- checkpoint_io.c ---- */
 
-struct psdmp_sha256;
-bool psdmp_file_identity(const char *path, struct psdmp_sha256 *hash); /* false: it cannot be known again */
+struct psdmp_base_sha256;
+bool psdmp_feed_file_identity(const char *path, struct psdmp_base_sha256 *hash); /* false: it cannot be known again */
 
 /* A folder of parts. The folder is made; parts of other logs, settings or versions are left alone, and counted. */
-#define PSDMP_CHECKPOINT_LOG "log" /* the kind of parts that are logs, read through: they answer no request */
-psdm_status psdmp_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdmp_checkpoint **checkpoint, psdm_error *error);
-void psdmp_checkpoint_free(psdmp_checkpoint *checkpoint); /* accepts NULL */
-const unsigned char *psdmp_checkpoint_key(const psdmp_checkpoint *checkpoint);             /* (32) */
-void psdmp_checkpoint_set_key(psdmp_checkpoint *checkpoint, const unsigned char key[32]);
-void psdmp_checkpoint_counts(const psdmp_checkpoint *checkpoint, long *found, long *saved, long *stale, long *damaged);
+#define PSDMP_FEED_CHECKPOINT_LOG "log" /* the kind of parts that are logs, read through: they answer no request */
+psdm_status psdmp_feed_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdmp_feed_checkpoint **checkpoint, psdm_error *error);
+void psdmp_feed_checkpoint_free(psdmp_feed_checkpoint *checkpoint); /* accepts NULL */
+const unsigned char *psdmp_feed_checkpoint_key(const psdmp_feed_checkpoint *checkpoint);             /* (32) */
+void psdmp_feed_checkpoint_set_key(psdmp_feed_checkpoint *checkpoint, const unsigned char key[32]);
+void psdmp_feed_checkpoint_counts(const psdmp_feed_checkpoint *checkpoint, long *found, long *saved, long *stale, long *damaged);
 
 /* Removes all parts of the kinds and requests that were named; logs that were read are among them. */
-bool psdmp_checkpoint_names(psdmp_checkpoint *checkpoint, const char *kind, const psdmp_bytes *request); /* false: out of memory */
-psdm_status psdmp_checkpoint_clear(const psdmp_checkpoint *checkpoint, long *removed, psdm_error *error);
+bool psdmp_feed_checkpoint_names(psdmp_feed_checkpoint *checkpoint, const char *kind, const psdmp_parallel_bytes *request); /* false: out of memory */
+psdm_status psdmp_feed_checkpoint_clear(const psdmp_feed_checkpoint *checkpoint, long *removed, psdm_error *error);
 
 /* Part `number` of a kind that answers a request (nullable). Any thread. */
-bool psdmp_checkpoint_load(const psdmp_checkpoint *checkpoint, const char *kind, long number, const psdmp_bytes *request, psdmp_bytes *part);
-psdm_status psdmp_checkpoint_save(const psdmp_checkpoint *checkpoint, const char *kind, long number, const psdmp_bytes *request, const psdmp_bytes *part, psdm_error *error);
+bool psdmp_feed_checkpoint_load(const psdmp_feed_checkpoint *checkpoint, const char *kind, long number, const psdmp_parallel_bytes *request, psdmp_parallel_bytes *part);
+psdm_status psdmp_feed_checkpoint_save(const psdmp_feed_checkpoint *checkpoint, const char *kind, long number, const psdmp_parallel_bytes *request, const psdmp_parallel_bytes *part, psdm_error *error);
 
 #endif

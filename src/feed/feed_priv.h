@@ -15,14 +15,14 @@
 #include "log/log.h"
 
 enum {
-  PSDMP_PIECE = 65536,        /* rows that are kept or let go together */
-  PSDMP_WINDOW = 32768,       /* rows that are worked on at once: cut at its multiples within a file, whoever reads */
-  PSDMP_READ = 4096,
-  PSDMP_GROUP = 65536,        /* rows of a unit that is read, at least: a multiple of the window; */
-  PSDMP_GROUPS = 512,         /* it grows so that there are not many more of them */
-  PSDMP_FIRST_SPACING = 16384, /* rows between bookmarks; they thin out so that */
-  PSDMP_BOOKMARKS = 2048,     /* all logs have no more of them */
-  PSDMP_MOST_FAULTS = 200
+  PSDMP_FEED_PIECE = 65536,        /* rows that are kept or let go together */
+  PSDMP_FEED_WINDOW = 32768,       /* rows that are worked on at once: cut at its multiples within a file, whoever reads */
+  PSDMP_FEED_READ = 4096,
+  PSDMP_FEED_GROUP = 65536,        /* rows of a unit that is read, at least: a multiple of the window; */
+  PSDMP_FEED_GROUPS = 512,         /* it grows so that there are not many more of them */
+  PSDMP_FEED_FIRST_SPACING = 16384, /* rows between bookmarks; they thin out so that */
+  PSDMP_FEED_BOOKMARKS = 2048,     /* all logs have no more of them */
+  PSDMP_FEED_MOST_FAULTS = 200
 };
 
 /* rows side by side in arrays that grow together */
@@ -38,7 +38,7 @@ bool psdmp_feed_room(psdmp_feed_columns *rows, const psdm_allocator *allocator, 
 void psdmp_feed_copy(psdmp_feed_columns *rows, const psdm_log_rows *from, long first, long count);
 void psdmp_feed_move(psdmp_feed_columns *rows, long to, long from, long count); /* to <= from */
 void psdmp_feed_columns_free(psdmp_feed_columns *rows, const psdm_allocator *allocator);
-psdmp_stretch psdmp_feed_view(const psdmp_feed *feed, const psdmp_feed_columns *rows, long at, long count);
+psdmp_feed_stretch psdmp_feed_view(const psdmp_feed *feed, const psdmp_feed_columns *rows, long at, long count);
 
 /* Consecutive rows of one segment that are in memory. Rows and segments are counted within the file. */
 typedef struct psdmp_feed_piece {
@@ -54,17 +54,17 @@ typedef struct psdmp_feed_mark {
 } psdmp_feed_mark;
 
 /* What a log is known by, while it is read. */
-typedef struct psdmp_facts {
+typedef struct psdmp_feed_facts {
   int n;
-  psdmp_joint_facts *joint; /* (n) */
+  psdmp_feed_joint_facts *joint; /* (n) */
   double *last;             /* (5 n) torque of the last two rows, q where the span began, integral of qd since, qd of the last row */
   double t, began;          /* of the last row, of the span */
   long seen;                /* rows of this segment */
-} psdmp_facts;
+} psdmp_feed_facts;
 
-bool psdmp_facts_new(psdmp_facts *facts, const psdm_robot *robot, const psdm_allocator *allocator); /* false: out of memory */
-void psdmp_facts_free(psdmp_facts *facts, const psdm_allocator *allocator);
-void psdmp_facts_rows(psdmp_facts *facts, const psdm_robot *robot, const psdm_log_rows *rows, bool fresh); /* fresh: a segment begins */
+bool psdmp_feed_facts_new(psdmp_feed_facts *facts, const psdm_robot *robot, const psdm_allocator *allocator); /* false: out of memory */
+void psdmp_feed_facts_free(psdmp_feed_facts *facts, const psdm_allocator *allocator);
+void psdmp_feed_facts_rows(psdmp_feed_facts *facts, const psdm_robot *robot, const psdm_log_rows *rows, bool fresh); /* fresh: a segment begins */
 
 /* One log after the first time through. */
 typedef struct psdmp_feed_file {
@@ -81,7 +81,7 @@ typedef struct psdmp_feed_file {
   int marks;
   long spacing;
   long faults[PSDM_FAULTS];
-  psdmp_facts facts;
+  psdmp_feed_facts facts;
   char **fault;              /* (fault_count) */
   int fault_count;
   psdm_status status;        /* what was wrong with it */
@@ -97,7 +97,7 @@ typedef struct psdmp_feed_window {
 
 struct psdmp_feed {
   const psdm_allocator *allocator;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const psdm_robot *robot;
   psdm_ranks *ranks;
   psdm_log_options log;
@@ -108,7 +108,7 @@ struct psdmp_feed {
   double interval;
   long total, limit;
   long every;                /* every so many-th piece is kept */
-  const char *fault[PSDMP_MOST_FAULTS];
+  const char *fault[PSDMP_FEED_MOST_FAULTS];
   int fault_count;
   long windows, units;       /* of the rows in memory; of all rows, where those are read */
   psdmp_feed_window *window; /* (windows) */
@@ -118,7 +118,7 @@ struct psdmp_feed {
   double *progress;          /* (files) share that was read */
   atomic_bool stop;
   atomic_int failed;         /* the first file that could not be read; INT_MAX: none */
-  const psdmp_checkpoint *checkpoint;
+  const psdmp_feed_checkpoint *checkpoint;
 };
 
 /* The pieces of a file that are kept when every so many-th is, in rows. */
@@ -127,8 +127,8 @@ void psdmp_feed_thin(psdmp_feed *feed, int file, long every);
 psdm_status psdmp_feed_scan(psdmp_feed *feed, int count, const int *file, psdm_error *error); /* these files; what is wrong with one stays in its status */
 void psdmp_feed_file_free(psdmp_feed_file *file, const psdm_allocator *allocator);
 
-void psdmp_feed_file_put(const psdmp_feed_file *file, psdmp_bytes *to);
-bool psdmp_feed_file_get(psdmp_feed_file *file, const psdm_allocator *allocator, psdmp_bytes *from); /* false: out of memory, or not what was put */
+void psdmp_feed_file_put(const psdmp_feed_file *file, psdmp_parallel_bytes *to);
+bool psdmp_feed_file_get(psdmp_feed_file *file, const psdm_allocator *allocator, psdmp_parallel_bytes *from); /* false: out of memory, or not what was put */
 
 /* Who takes which file: rank (files). The largest first, each to the rank that has least; pipes are rank 0's. False: out of memory. */
 bool psdmp_feed_assign(const psdmp_feed *feed, int ranks, int *rank);

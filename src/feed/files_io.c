@@ -22,8 +22,8 @@ static int larger(const void *a, const void *b) {
 }
 
 bool psdmp_feed_assign(const psdmp_feed *f, int ranks, int *rank) {
-  sized *files = psdmp_alloc(f->allocator, (size_t)(f->files + 1) * sizeof *files);
-  double *load = psdmp_alloc(f->allocator, (size_t)ranks * sizeof *load);
+  sized *files = psdmp_base_alloc(f->allocator, (size_t)(f->files + 1) * sizeof *files);
+  double *load = psdmp_base_alloc(f->allocator, (size_t)ranks * sizeof *load);
   int count = 0;
   for (int k = 0; k < f->files && files && load; k++) {
     struct stat info;
@@ -39,13 +39,13 @@ bool psdmp_feed_assign(const psdmp_feed *f, int ranks, int *rank) {
     rank[files[k].file] = least;
     load[least] += files[k].bytes;
   }
-  psdmp_free(f->allocator, files);
-  psdmp_free(f->allocator, load);
+  psdmp_base_free(f->allocator, files);
+  psdmp_base_free(f->allocator, load);
   return made;
 }
 
 /* size, time of its last change, and its first and last bytes */
-bool psdmp_file_identity(const char *path, psdmp_sha256 *hash) {
+bool psdmp_feed_file_identity(const char *path, psdmp_base_sha256 *hash) {
   enum { EDGE = 65536 };
   static const unsigned char nothing = 0;
   unsigned char *bytes = malloc(EDGE);
@@ -59,13 +59,13 @@ bool psdmp_file_identity(const char *path, psdmp_sha256 *hash) {
     do got = pread(fd, bytes, EDGE, at);
     while (got < 0 && errno == EINTR);
     known = got >= 0;
-    if (known) psdmp_sha256_part(hash, got ? bytes : &nothing, (size_t)got);
+    if (known) psdmp_base_sha256_part(hash, got ? bytes : &nothing, (size_t)got);
   }
   if (fd >= 0) close(fd);
   free(bytes);
   if (!known) return false;
-  psdmp_sha256_part(hash, &size, sizeof size);
-  psdmp_sha256_part(hash, &info.st_mtim.tv_sec, sizeof info.st_mtim.tv_sec);
-  psdmp_sha256_part(hash, &info.st_mtim.tv_nsec, sizeof info.st_mtim.tv_nsec);
+  psdmp_base_sha256_part(hash, &size, sizeof size);
+  psdmp_base_sha256_part(hash, &info.st_mtim.tv_sec, sizeof info.st_mtim.tv_sec);
+  psdmp_base_sha256_part(hash, &info.st_mtim.tv_nsec, sizeof info.st_mtim.tv_nsec);
   return true;
 }

@@ -4,7 +4,7 @@
 #include "feed/feed_priv.h"
 
 /* One log that is open, and where it stands. */
-struct psdmp_reader {
+struct psdmp_feed_reader {
   psdmp_feed *feed;
   int file;          /* -1: none */
   psdm_log *log;
@@ -13,30 +13,30 @@ struct psdmp_reader {
   psdmp_feed_columns rows;
 };
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-psdmp_reader *psdmp_reader_new(psdmp_feed *f) {
-  psdmp_reader *r = psdmp_alloc(f->allocator, sizeof *r);
-  if (r) *r = (psdmp_reader){.feed = f, .file = -1};
+psdmp_feed_reader *psdmp_feed_reader_new(psdmp_feed *f) {
+  psdmp_feed_reader *r = psdmp_base_alloc(f->allocator, sizeof *r);
+  if (r) *r = (psdmp_feed_reader){.feed = f, .file = -1};
   return r;
 }
 
-void psdmp_reader_free(psdmp_reader *r) {
+void psdmp_feed_reader_free(psdmp_feed_reader *r) {
   if (!r) return;
   psdm_log_close(r->log);
   psdmp_feed_columns_free(&r->rows, r->feed->allocator);
-  psdmp_free(r->feed->allocator, r);
+  psdmp_base_free(r->feed->allocator, r);
 }
 
-psdmp_feed *psdmp_reader_feed(const psdmp_reader *r) { return r->feed; }
+psdmp_feed *psdmp_feed_reader_feed(const psdmp_feed_reader *r) { return r->feed; }
 
-static psdm_status open_file(psdmp_reader *r, int file, psdm_error *error) {
+static psdm_status open_file(psdmp_feed_reader *r, int file, psdm_error *error) {
   psdmp_feed *f = r->feed;
   if (r->file == file) return PSDM_OK;
   psdm_log_close(r->log);
   r->log = NULL;
   r->file = -1;
-  if (f->file[file].once) return psdmp_fail(error, PSDM_E_IO, f->file[file].path, 0, 0, "is a pipe and cannot be read a second time");
+  if (f->file[file].once) return psdmp_base_fail(error, PSDM_E_IO, f->file[file].path, 0, 0, "is a pipe and cannot be read a second time");
   psdm_status status = psdmp_log_open(f->file[file].path, f->robot, &f->log, f->allocator, &r->log, error);
   if (status) return status;
   psdmp_feed_columns_free(&r->rows, f->allocator);
@@ -49,7 +49,7 @@ static psdm_status open_file(psdmp_reader *r, int file, psdm_error *error) {
 }
 
 /* to a place at or before a row: where it stands already, the last bookmark, or the beginning */
-static psdm_status go_before(psdmp_reader *r, long row, psdm_error *error) {
+static psdm_status go_before(psdmp_feed_reader *r, long row, psdm_error *error) {
   const psdmp_feed_file *g = &r->feed->file[r->file];
   const psdmp_feed_mark *mark = NULL;
   long now = psdm_log_good(r->log);
@@ -62,19 +62,19 @@ static psdm_status go_before(psdmp_reader *r, long row, psdm_error *error) {
 
 /* what is asked for: rows from .. to of a file, with so many neighbours before and behind each window */
 typedef struct reading {
-  psdmp_reader *reader;
+  psdmp_feed_reader *reader;
   long from, to, lead, trail;
-  psdmp_use_stretch use;
+  psdmp_feed_use_stretch use;
   void *user;
   long first, next;  /* of the row that stands first in memory; of the next that a window begins with */
   bool begins;       /* row 0 in memory is its segment's first */
 } reading;
 
 static psdm_status use_window(reading *g, long to, bool ends, psdm_error *error) {
-  psdmp_reader *r = g->reader;
+  psdmp_feed_reader *r = g->reader;
   const psdmp_feed_file *file = &r->feed->file[r->file];
   long end = g->first + r->rows.count, begin = g->next - g->lead > g->first ? g->next - g->lead : g->first, last = to + g->trail < end ? to + g->trail : end;
-  psdmp_stretch s = psdmp_feed_view(r->feed, &r->rows, begin - g->first, last - begin);
+  psdmp_feed_stretch s = psdmp_feed_view(r->feed, &r->rows, begin - g->first, last - begin);
   s.lead = g->next - begin, s.trail = last - to, s.first = file->first + begin, s.segment = file->first_segment + r->segment, s.file = r->file;
   s.origin = file->origin, s.begin = r->begin, s.begins = g->begins && begin == g->first, s.ends = ends && last == end;
   return g->use(g->user, &s, error);
@@ -84,7 +84,7 @@ static psdm_status use_window(reading *g, long to, bool ends, psdm_error *error)
 static psdm_status use_windows(reading *g, bool ends, psdm_error *error) {
   psdmp_feed_columns *rows = &g->reader->rows;
   while (rows->count) {
-    long end = g->first + rows->count, to = (g->next / PSDMP_WINDOW + 1) * PSDMP_WINDOW;
+    long end = g->first + rows->count, to = (g->next / PSDMP_FEED_WINDOW + 1) * PSDMP_FEED_WINDOW;
     if (to > g->to) to = g->to;
     if (!ends && end < to + g->trail) break;
     if (to > end) to = end;
@@ -104,7 +104,7 @@ static psdm_status use_windows(reading *g, bool ends, psdm_error *error) {
 
 /* rows of one answer behind those that wait */
 static psdm_status take(reading *g, const psdm_log_rows *got, long row, psdm_error *error) {
-  psdmp_reader *r = g->reader;
+  psdmp_feed_reader *r = g->reader;
   long skip = g->from - g->lead > row ? g->from - g->lead - row : 0;
   bool fresh = got->segment != r->segment;
   if (fresh) {
@@ -122,7 +122,7 @@ static psdm_status take(reading *g, const psdm_log_rows *got, long row, psdm_err
   return use_windows(g, false, error);
 }
 
-psdm_status psdmp_reader_rows(psdmp_reader *r, int file, long from, long to, long lead, long trail, psdmp_use_stretch use, void *user, psdm_error *error) {
+psdm_status psdmp_feed_reader_rows(psdmp_feed_reader *r, int file, long from, long to, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
   reading g = {.reader = r, .from = from, .to = to, .lead = lead, .trail = trail, .use = use, .user = user, .next = from};
   psdm_status status = open_file(r, file, error);
   if (!status) status = go_before(r, from > lead ? from - lead : 0, error);
@@ -130,10 +130,10 @@ psdm_status psdmp_reader_rows(psdmp_reader *r, int file, long from, long to, lon
   while (!status && g.next < to) {
     psdm_log_rows got;
     long row = psdm_log_good(r->log);
-    status = psdm_log_read(r->log, PSDMP_READ, &got, error);
+    status = psdm_log_read(r->log, PSDMP_FEED_READ, &got, error);
     if (!status && !got.count) {
       status = use_windows(&g, true, error);
-      if (!status && g.next < to) status = psdmp_fail(error, PSDM_E_IO, psdm_log_file(r->log), 0, 0, "has changed while it was read");
+      if (!status && g.next < to) status = psdmp_base_fail(error, PSDM_E_IO, psdm_log_file(r->log), 0, 0, "has changed while it was read");
       break;
     }
     if (!status) status = take(&g, &got, row, error);

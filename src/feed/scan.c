@@ -8,15 +8,15 @@
 #include <omp.h>
 #endif
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 /* ---- rows that grow ---- */
 
 static bool grow_array(const psdm_allocator *a, void **array, size_t old, size_t new) {
-  void *bigger = psdmp_alloc_raw(a, new);
+  void *bigger = psdmp_base_alloc_raw(a, new);
   if (!bigger) return false;
   if (old) memcpy(bigger, *array, old);
-  psdmp_free(a, *array);
+  psdmp_base_free(a, *array);
   *array = bigger;
   return true;
 }
@@ -33,7 +33,7 @@ static bool set_room(psdmp_feed_columns *r, const psdm_allocator *a, long room) 
 
 bool psdmp_feed_room(psdmp_feed_columns *r, const psdm_allocator *a, long count) {
   if (count <= r->room) return true;
-  long room = r->room ? r->room : PSDMP_READ;
+  long room = r->room ? r->room : PSDMP_FEED_READ;
   while (room < count) room *= 2;
   return set_room(r, a, room);
 }
@@ -46,7 +46,7 @@ static void give_room(psdmp_feed_columns *r, const psdm_allocator *a) {
 
 void psdmp_feed_columns_free(psdmp_feed_columns *r, const psdm_allocator *a) {
   void *const parts[] = {r->t, r->q, r->qd, r->qdd, r->tau, r->bad};
-  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(a, parts[k]);
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_base_free(a, parts[k]);
   *r = (psdmp_feed_columns){.n = r->n, .rates = r->rates, .accelerations = r->accelerations};
 }
 
@@ -73,12 +73,12 @@ void psdmp_feed_move(psdmp_feed_columns *r, long to, long from, long count) {
 
 void psdmp_feed_file_free(psdmp_feed_file *f, const psdm_allocator *a) {
   psdmp_feed_columns_free(&f->kept, a);
-  psdmp_facts_free(&f->facts, a);
-  psdmp_free(a, f->piece);
+  psdmp_feed_facts_free(&f->facts, a);
+  psdmp_base_free(a, f->piece);
   for (int k = 0; k < f->marks; k++) psdmp_log_bookmark_free(&f->mark[k].at, a);
-  psdmp_free(a, f->mark);
-  for (int k = 0; k < f->fault_count; k++) psdmp_free(a, f->fault[k]);
-  psdmp_free(a, f->fault);
+  psdmp_base_free(a, f->mark);
+  for (int k = 0; k < f->fault_count; k++) psdmp_base_free(a, f->fault[k]);
+  psdmp_base_free(a, f->fault);
   *f = (psdmp_feed_file){.path = f->path};
 }
 
@@ -89,10 +89,10 @@ void psdmp_feed_file_free(psdmp_feed_file *f, const psdm_allocator *a) {
 static bool is_kept(int file, long piece, long every) { return (piece + file) % every == 0; }
 
 long psdmp_feed_kept(int file, long rows, long every) {
-  long pieces = (rows + PSDMP_PIECE - 1) / PSDMP_PIECE, skip = (every - file % every) % every;
+  long pieces = (rows + PSDMP_FEED_PIECE - 1) / PSDMP_FEED_PIECE, skip = (every - file % every) % every;
   if (pieces <= skip) return 0;
-  long kept = (pieces - 1 - skip) / every + 1, last = rows - (pieces - 1) * PSDMP_PIECE;
-  return kept * PSDMP_PIECE - (is_kept(file, pieces - 1, every) ? PSDMP_PIECE - last : 0);
+  long kept = (pieces - 1 - skip) / every + 1, last = rows - (pieces - 1) * PSDMP_FEED_PIECE;
+  return kept * PSDMP_FEED_PIECE - (is_kept(file, pieces - 1, every) ? PSDMP_FEED_PIECE - last : 0);
 }
 
 void psdmp_feed_thin(psdmp_feed *f, int file, long every) {
@@ -103,7 +103,7 @@ void psdmp_feed_thin(psdmp_feed *f, int file, long every) {
   g->every = every;
   for (int k = 0; k < g->pieces; k++) {
     psdmp_feed_piece p = g->piece[k];
-    if (!is_kept(file, p.first / PSDMP_PIECE, every)) continue;
+    if (!is_kept(file, p.first / PSDMP_FEED_PIECE, every)) continue;
     psdmp_feed_move(&g->kept, to, p.at, p.count);
     p.at = to;
     to += p.count;
@@ -128,10 +128,10 @@ static bool new_piece(const psdmp_feed *f, psdmp_feed_file *g, psdmp_feed_piece 
 static bool keep(const psdmp_feed *f, int file, const psdm_log_rows *from, double begin, bool fresh) {
   psdmp_feed_file *g = &f->file[file];
   for (long done = 0; done < from->count;) {
-    long left = PSDMP_PIECE - g->rows % PSDMP_PIECE, count = from->count - done < left ? from->count - done : left;
-    if (is_kept(file, g->rows / PSDMP_PIECE, g->every)) {
+    long left = PSDMP_FEED_PIECE - g->rows % PSDMP_FEED_PIECE, count = from->count - done < left ? from->count - done : left;
+    if (is_kept(file, g->rows / PSDMP_FEED_PIECE, g->every)) {
       const psdmp_feed_piece *last = g->pieces ? &g->piece[g->pieces - 1] : NULL;
-      bool new = g->rows % PSDMP_PIECE == 0 || (fresh && done == 0) || !last || last->first + last->count != g->rows;
+      bool new = g->rows % PSDMP_FEED_PIECE == 0 || (fresh && done == 0) || !last || last->first + last->count != g->rows;
       if (new && !new_piece(f, g, (psdmp_feed_piece){.first = g->rows, .at = g->kept.count, .segment = from->segment, .begin = begin})) return false;
       if (!psdmp_feed_room(&g->kept, f->allocator, g->kept.count + count)) return false;
       psdmp_feed_copy(&g->kept, from, done, count);
@@ -156,7 +156,7 @@ static void thin_marks(const psdmp_feed *f, psdmp_feed_file *g) {
 }
 
 static bool lay_mark(const psdmp_feed *f, psdmp_feed_file *g, psdm_log *log, int segment, double begin) {
-  int most = PSDMP_BOOKMARKS / f->files > 16 ? PSDMP_BOOKMARKS / f->files : 16;
+  int most = PSDMP_FEED_BOOKMARKS / f->files > 16 ? PSDMP_FEED_BOOKMARKS / f->files : 16;
   long last = g->marks ? g->mark[g->marks - 1].at.row : 0;
   if (!psdmp_log_markable(log) || psdm_log_good(log) < last + g->spacing) return true;
   if (g->marks == most) thin_marks(f, g);
@@ -173,14 +173,14 @@ static bool lay_mark(const psdmp_feed *f, psdmp_feed_file *g, psdm_log *log, int
 static bool note_faults(const psdmp_feed *f, psdmp_feed_file *g, const psdm_log *log) {
   const char *text;
   long line;
-  g->fault = psdmp_alloc(f->allocator, PSDM_FAULTS * PSDMP_LOG_KEPT * sizeof *g->fault);
+  g->fault = psdmp_base_alloc(f->allocator, PSDM_FAULTS * PSDMP_LOG_KEPT * sizeof *g->fault);
   if (!g->fault) return false;
   for (int k = 0; k < PSDM_FAULTS; k++) {
     g->faults[k] = psdm_log_faults(log, (psdm_fault)k);
     for (int i = 0; (text = psdm_log_fault(log, (psdm_fault)k, i, &line)); i++) {
       char whole[512];
       snprintf(whole, sizeof whole, "%s: %s", psdm_log_file(log), text);
-      char *copy = psdmp_alloc_raw(f->allocator, strlen(whole) + 1);
+      char *copy = psdmp_base_alloc_raw(f->allocator, strlen(whole) + 1);
       if (!copy) return false;
       strcpy(copy, whole);
       g->fault[g->fault_count++] = copy;
@@ -213,17 +213,17 @@ static psdm_status read_rows(psdmp_feed *f, int file, psdm_log *log, psdm_error 
   psdmp_feed_file *g = &f->file[file];
   double begin = 0;
   int segment = -1;
-  if (!psdmp_facts_new(&g->facts, f->robot, f->allocator)) return no_memory(error);
+  if (!psdmp_feed_facts_new(&g->facts, f->robot, f->allocator)) return no_memory(error);
   for (;;) {
     psdm_log_rows got;
-    psdm_status status = psdm_log_read(log, PSDMP_READ, &got, error);
+    psdm_status status = psdm_log_read(log, PSDMP_FEED_READ, &got, error);
     if (status || !got.count) return status;
     bool fresh = got.segment != segment;
     if (!g->rows) g->origin = got.t[0];
     if (fresh) begin = got.t[0];
     segment = got.segment;
     g->segments = segment + 1;
-    psdmp_facts_rows(&g->facts, f->robot, &got, fresh);
+    psdmp_feed_facts_rows(&g->facts, f->robot, &got, fresh);
     if (!keep(f, file, &got, begin, fresh) || !lay_mark(f, g, log, segment, begin)) return no_memory(error);
     double share = psdm_log_size(log) > 0 ? (double)psdm_log_bytes(log) / (double)psdm_log_size(log) : 0.5;
     long every;
@@ -235,7 +235,7 @@ static psdm_status read_rows(psdmp_feed *f, int file, psdm_log *log, psdm_error 
       every = f->every;
     }
     psdmp_feed_thin(f, file, every);
-    if (atomic_load(&f->stop) || atomic_load(&f->failed) < file) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped while the logs were read");
+    if (atomic_load(&f->stop) || atomic_load(&f->failed) < file) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped while the logs were read");
   }
 }
 
@@ -244,7 +244,7 @@ static psdm_status no_rows(const psdm_log *log, psdm_error *error) {
   const char *text = NULL;
   long line = 0;
   for (int k = 0; k < PSDM_FAULTS && !text; k++) text = psdm_log_fault(log, (psdm_fault)k, 0, &line);
-  return psdmp_fail(error, PSDM_E_PARSE, psdm_log_file(log), 0, 0, "no row could be read%s%s", text ? "; " : "", text ? text : "");
+  return psdmp_base_fail(error, PSDM_E_PARSE, psdm_log_file(log), 0, 0, "no row could be read%s%s", text ? "; " : "", text ? text : "");
 }
 
 static void scan_log(psdmp_feed *f, int file, psdm_log *log) {
@@ -257,7 +257,7 @@ static void scan_log(psdmp_feed *f, int file, psdm_log *log) {
   g->once = psdmp_log_once(log);
   g->kept.n = f->n;
   g->every = 1;
-  g->spacing = PSDMP_FIRST_SPACING;
+  g->spacing = PSDMP_FEED_FIRST_SPACING;
   g->status = read_rows(f, file, log, &g->error);
   g->interval = psdm_log_interval(log);
   if (!g->status && !g->rows) g->status = no_rows(log, &g->error);
@@ -273,20 +273,20 @@ static void fail_at(psdmp_feed *f, int file) {
 
 /* what an earlier run has read of it */
 static bool from_checkpoint(psdmp_feed *f, int file) {
-  psdmp_bytes bytes = {.allocator = f->allocator};
-  bool found = f->checkpoint && psdmp_checkpoint_load(f->checkpoint, PSDMP_CHECKPOINT_LOG, file, NULL, &bytes) && psdmp_feed_file_get(&f->file[file], f->allocator, &bytes);
-  psdmp_bytes_free(&bytes);
+  psdmp_parallel_bytes bytes = {.allocator = f->allocator};
+  bool found = f->checkpoint && psdmp_feed_checkpoint_load(f->checkpoint, PSDMP_FEED_CHECKPOINT_LOG, file, NULL, &bytes) && psdmp_feed_file_get(&f->file[file], f->allocator, &bytes);
+  psdmp_parallel_bytes_free(&bytes);
   return found;
 }
 
 static psdm_status to_checkpoint(psdmp_feed *f, int file, psdm_error *error) {
-  psdmp_bytes bytes = {.allocator = f->allocator};
+  psdmp_parallel_bytes bytes = {.allocator = f->allocator};
   if (!f->checkpoint || f->file[file].status || f->file[file].once) return PSDM_OK;
   psdmp_feed_file whole = f->file[file];
   whole.scanned = true;
   psdmp_feed_file_put(&whole, &bytes);
-  psdm_status status = psdmp_checkpoint_save(f->checkpoint, PSDMP_CHECKPOINT_LOG, file, NULL, &bytes, error);
-  psdmp_bytes_free(&bytes);
+  psdm_status status = psdmp_feed_checkpoint_save(f->checkpoint, PSDMP_FEED_CHECKPOINT_LOG, file, NULL, &bytes, error);
+  psdmp_parallel_bytes_free(&bytes);
   return status;
 }
 
@@ -319,9 +319,9 @@ static void scan_file(psdmp_feed *f, int file, psdm_log *log) {
 /* files ascend; the first one that cannot be read is what is told, whoever reads the others: those before it are read to their ends. Formats whose libraries know one
  * thread only wait for the second round. */
 psdm_status psdmp_feed_scan(psdmp_feed *f, int count, const int *file, psdm_error *error) {
-  bool *later = psdmp_alloc(f->allocator, (size_t)count + 1);
+  bool *later = psdmp_base_alloc(f->allocator, (size_t)count + 1);
   if (!later) return no_memory(error);
-  int threads = psdmp_threads(f->threads, f->allocator, count);
+  int threads = psdmp_parallel_threads(f->threads, f->allocator, count);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
 #endif
@@ -339,6 +339,6 @@ psdm_status psdmp_feed_scan(psdmp_feed *f, int count, const int *file, psdm_erro
     if (log) scan_file(f, file[k], log);
     psdm_log_close(log);
   }
-  psdmp_free(f->allocator, later);
+  psdmp_base_free(f->allocator, later);
   return PSDM_OK;
 }

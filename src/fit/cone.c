@@ -14,15 +14,15 @@
 
 static const double root2 = 1.4142135623730950488;
 
-static int unknowns(const psdmp_rows *rows) { return psdmp_fit_own(rows) + rows->standard; }
+static int unknowns(const psdmp_fit_rows *rows) { return psdmp_fit_own(rows) + rows->standard; }
 
-size_t psdmp_cone_scratch(const psdmp_rows *rows) {
+size_t psdmp_fit_cone_scratch(const psdmp_fit_rows *rows) {
   size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), M = (size_t)unknowns(rows), links = (size_t)rows->links;
-  size_t factor = psdmp_factor_scratch((int)M + 1, (long)W), gather = psdmp_fit_gather_scratch(rows) + (W + 1) * (W + 1);
+  size_t factor = psdmp_linalg_factor_scratch((int)M + 1, (long)W), gather = psdmp_fit_gather_scratch(rows) + (W + 1) * (W + 1);
   return 2 * W * (M + 1) + (M + 1) * (M + 1) + 6 * M + links * (16 + 16 + 10 + 100) + (factor > gather ? factor : gather) + W * W + W * M + 2 * W + M + 16 * links;
 }
 
-static void lay_out(psdmp_cone *c, double *at) {
+static void lay_out(psdmp_fit_cone *c, double *at) {
   long W = c->W, M = c->M, links = c->rows->links;
   c->E = psdmp_fit_piece(&at, W * (M + 1));
   c->X = psdmp_fit_piece(&at, W * (M + 1));
@@ -41,12 +41,12 @@ static void lay_out(psdmp_cone *c, double *at) {
 }
 
 /* whether unknown i is a number of its own, not one of a link's ten */
-static bool scalar(const psdmp_cone *c, int i) { return i < c->own || i >= c->own + 10 * c->rows->links; }
+static bool scalar(const psdmp_fit_cone *c, int i) { return i < c->own || i >= c->own + 10 * c->rows->links; }
 
 /* ---- start ---- */
 
 /* E = G [1 0 0; 0 K 0; 0 0 1]: the data in phi and pi; G's last row holds no unknown */
-static void spread(psdmp_cone *c, const double *G) {
+static void spread(psdmp_fit_cone *c, const double *G) {
   int base = c->rows->base, standard = c->rows->standard, wide = c->M + 1, full = c->W + 1;
   for (int i = 0; i < c->W; i++) {
     memcpy(c->E + (long)i * wide, G + (long)i * full, sizeof *G * (size_t)c->own);
@@ -56,21 +56,21 @@ static void spread(psdmp_cone *c, const double *G) {
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c->W, standard, base, 1, G + c->own, full, c->rows->K, standard, 0, c->E + c->own, wide);
 }
 
-static void invert_prior(psdmp_cone *c) {
+static void invert_prior(psdmp_fit_cone *c) {
   for (int k = 0; k < c->rows->links; k++) {
     double L[16];
     memcpy(L, c->L + 16 * k, sizeof L);
     for (int column = 0; column < 4; column++) {
       double x[4] = {0};
       x[column] = 1;
-      psdmp_cholesky_solve(4, L, x);
+      psdmp_linalg_cholesky_solve(4, L, x);
       for (int i = 0; i < 4; i++) c->pull[16 * k + 4 * i + column] = x[i];
     }
   }
 }
 
 /* which scalars must not be negative */
-static void set_signs(psdmp_cone *c) {
+static void set_signs(psdmp_fit_cone *c) {
   const psdmp_fit_options *o = c->options;
   memset(c->sign, 0, sizeof *c->sign * (size_t)c->M);
   for (int j = 0, first = 0; j < c->rows->n; first += c->rows->extras[j++])
@@ -80,7 +80,7 @@ static void set_signs(psdmp_cone *c) {
 }
 
 /* scalars are held weakly, own ones at zero, drives at their prior; what the data do not see at all is held with weight one */
-static void set_ridge(psdmp_cone *c) {
+static void set_ridge(psdmp_fit_cone *c) {
   double share = c->options->ridge > 0 ? c->options->ridge : 1e-6;
   for (int i = 0; i < c->M; i++) {
     double length = scalar(c, i) ? cblas_dnrm2(c->W, c->E + i, c->M + 1) : 0;
@@ -89,10 +89,10 @@ static void set_ridge(psdmp_cone *c) {
   }
 }
 
-psdm_status psdmp_cone_start(psdmp_cone *c, const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch) {
+psdm_status psdmp_fit_cone_start(psdmp_fit_cone *c, const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch) {
   if (!psdmp_fit_sound(rows, options) || !options->prior || !(options->lambda > 0 && isfinite(options->lambda))) return PSDM_E_ARGUMENT;
   if (rows->links < 0 || rows->standard < 10 * rows->links) return PSDM_E_ARGUMENT;
-  *c = (psdmp_cone){.rows = rows, .options = options, .own = psdmp_fit_own(rows), .M = unknowns(rows), .lambda = options->lambda};
+  *c = (psdmp_fit_cone){.rows = rows, .options = options, .own = psdmp_fit_own(rows), .M = unknowns(rows), .lambda = options->lambda};
   c->W = c->own + rows->base;
   lay_out(c, scratch);
   double *G = c->scratch;
@@ -104,14 +104,14 @@ psdm_status psdmp_cone_start(psdmp_cone *c, const psdmp_rows *rows, const psdmp_
   memcpy(c->x + c->own, options->prior, sizeof *c->x * (size_t)rows->standard);
   for (int i = 0; i < rows->standard; i++)
     if (!isfinite(options->prior[i])) return PSDM_E_ARGUMENT;
-  if (!psdmp_cone_stand(c, false)) return PSDM_E_ARGUMENT;
+  if (!psdmp_fit_cone_stand(c, false)) return PSDM_E_ARGUMENT;
   invert_prior(c);
   return PSDM_OK;
 }
 
-bool psdmp_cone_stand(psdmp_cone *c, bool positive) {
+bool psdmp_fit_cone_stand(psdmp_fit_cone *c, bool positive) {
   for (int k = 0; k < c->rows->links; k++)
-    if (!psdmp_pseudo_factor(c->x + c->own + 10 * k, c->L + 16 * k)) return false;
+    if (!psdmp_fit_pseudo_factor(c->x + c->own + 10 * k, c->L + 16 * k)) return false;
   for (int i = 0; i < c->M && positive; i++)
     if (c->sign[i] > 0 && !(c->x[i] > 0)) return false;
   return true;
@@ -120,24 +120,24 @@ bool psdmp_cone_stand(psdmp_cone *c, bool positive) {
 /* ---- a step ---- */
 
 /* map's column a: the parameters of L S_a L^T; tilt: the coordinates of L^T P0^-1 L */
-static void set_coordinates(psdmp_cone *c, int k) {
+static void set_coordinates(psdmp_fit_cone *c, int k) {
   const double *L = c->L + 16 * k, *pull = c->pull + 16 * k;
   for (int a = 0; a < 10; a++) {
-    int p = psdmp_pair[a][0], q = psdmp_pair[a][1];
+    int p = psdmp_fit_pair[a][0], q = psdmp_fit_pair[a][1];
     double P[16], pi[10], size = p == q ? 0.5 : 1 / root2, sum = 0;
     for (int i = 0; i < 4; i++)
       for (int j = 0; j < 4; j++) {
         P[4 * i + j] = size * (L[4 * i + p] * L[4 * j + q] + L[4 * i + q] * L[4 * j + p]);
         sum += P[4 * i + j] * pull[4 * i + j];
       }
-    psdmp_pseudo_parameters(P, pi);
+    psdmp_fit_pseudo_parameters(P, pi);
     for (int i = 0; i < 10; i++) c->map[100 * k + 10 * i + a] = pi[i];
     c->tilt[10 * k + a] = sum;
   }
 }
 
 /* X: the data's rows in the coordinates, and minus their residual at x */
-static void set_data(psdmp_cone *c) {
+static void set_data(psdmp_fit_cone *c) {
   int wide = c->M + 1;
   memcpy(c->X, c->E, sizeof *c->X * (size_t)c->W * (size_t)wide);
   for (int k = 0; k < c->rows->links; k++) {
@@ -148,7 +148,7 @@ static void set_data(psdmp_cone *c) {
 }
 
 /* T: the diagonal, and minus the gradient divided by it */
-static void set_held(psdmp_cone *c, bool positive) {
+static void set_held(psdmp_fit_cone *c, bool positive) {
   int wide = c->M + 1;
   double lambda = c->lambda, weight = lambda + c->mu;
   memset(c->T, 0, sizeof *c->T * (size_t)wide * (size_t)wide);
@@ -160,7 +160,7 @@ static void set_held(psdmp_cone *c, bool positive) {
       root = barrier > 0 ? hypot(c->ridge[i], sqrt(c->mu) / c->x[i]) : c->ridge[i];
     } else {
       int a = i - c->own;
-      bool on_diagonal = psdmp_pair[a % 10][0] == psdmp_pair[a % 10][1];
+      bool on_diagonal = psdmp_fit_pair[a % 10][0] == psdmp_fit_pair[a % 10][1];
       gradient = lambda * c->tilt[a] - (on_diagonal ? weight : 0);
       root = sqrt(weight);
     }
@@ -170,19 +170,19 @@ static void set_held(psdmp_cone *c, bool positive) {
   }
 }
 
-double psdmp_cone_newton(psdmp_cone *c, bool positive) {
+double psdmp_fit_cone_newton(psdmp_fit_cone *c, bool positive) {
   int wide = c->M + 1, links = c->rows->links;
   for (int k = 0; k < links; k++) set_coordinates(c, k);
   set_data(c);
   set_held(c, positive);
-  psdmp_factor_add(wide, c->T, c->W, c->X, c->scratch);
+  psdmp_linalg_factor_add(wide, c->T, c->W, c->X, c->scratch);
   cblas_dcopy(c->M, c->T + c->M, wide, c->step, 1);
   double decrement = cblas_ddot(c->M, c->step, 1, c->step, 1);
   cblas_dtrsv(CblasRowMajor, CblasUpper, CblasNoTrans, CblasNonUnit, c->M, c->T, wide, c->step, 1);
   return decrement;
 }
 
-void psdmp_cone_unfold(psdmp_cone *c) {
+void psdmp_fit_cone_unfold(psdmp_fit_cone *c) {
   for (int k = 0; k < c->rows->links; k++) {
     double pi[10], *z = c->step + c->own + 10 * k;
     cblas_dgemv(CblasRowMajor, CblasNoTrans, 10, 10, 1, c->map + 100 * k, 10, z, 1, 0, pi, 1);
@@ -192,7 +192,7 @@ void psdmp_cone_unfold(psdmp_cone *c) {
 
 /* ---- what it says about theta and phi ---- */
 
-void psdmp_cone_root(const psdmp_cone *c, double *J) {
+void psdmp_fit_cone_root(const psdmp_fit_cone *c, double *J) {
   int base = c->rows->base, standard = c->rows->standard, M = c->M, drives = c->own + 10 * c->rows->links;
   memset(J, 0, sizeof *J * (size_t)c->W * (size_t)M);
   for (int i = 0; i < c->own; i++) J[(long)i * M + i] = 1;
@@ -205,7 +205,7 @@ void psdmp_cone_root(const psdmp_cone *c, double *J) {
   cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, c->W, M, 1, c->T, M + 1, J, M);
 }
 
-void psdmp_cone_seen(const psdmp_cone *c, double *seen) {
+void psdmp_fit_cone_seen(const psdmp_fit_cone *c, double *seen) {
   memcpy(seen, c->x, sizeof *seen * (size_t)c->own);
   for (int i = 0; i < c->rows->base; i++) seen[c->own + i] = cblas_ddot(c->rows->standard, c->rows->K + (long)i * c->rows->standard, 1, c->x + c->own, 1);
 }

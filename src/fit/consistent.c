@@ -49,7 +49,7 @@ static double search(const ray *r) {
 /* a link's Z from its coordinates */
 static void symmetric(const double z[10], double Z[16]) {
   for (int a = 0; a < 10; a++) {
-    int i = psdmp_pair[a][0], j = psdmp_pair[a][1];
+    int i = psdmp_fit_pair[a][0], j = psdmp_fit_pair[a][1];
     Z[4 * i + j] = Z[4 * j + i] = i == j ? z[a] : z[a] / 1.4142135623730950488;
   }
 }
@@ -63,7 +63,7 @@ static bool rates_of(const double *z, double rate[4]) {
 
 /* The step's length. At its beginning a Newton step has f' = -decrement and f'' = decrement: what the logarithms do not
  * account for is the parabola's, without a difference of large sums. rate: (4 links + positives) */
-static bool measure(psdmp_cone *c, double decrement, double *rate, double *length) {
+static bool measure(psdmp_fit_cone *c, double decrement, double *rate, double *length) {
   int links = c->rows->links;
   ray r = {.slope = -decrement, .bend = decrement, .even = 4 * links, .rates = 4 * links, .weight = c->lambda + c->mu, .mu = c->mu, .rate = rate};
   for (int k = 0; k < links; k++)
@@ -85,7 +85,7 @@ static bool move_link(const double *from, const double *z, double t, double *L, 
   double C[16], P[16] = {0};
   symmetric(z, C);
   for (int i = 0; i < 16; i++) C[i] = (i % 5 == 0) + t * C[i];
-  if (!psdmp_cholesky(4, C)) return false;
+  if (!psdmp_linalg_cholesky(4, C)) return false;
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) {
       L[4 * i + j] = 0;
@@ -96,12 +96,12 @@ static bool move_link(const double *from, const double *z, double t, double *L, 
       for (int k = 0; k <= j; k++) P[4 * i + j] += L[4 * i + k] * L[4 * j + k];
       P[4 * j + i] = P[4 * i + j];
     }
-  psdmp_pseudo_parameters(P, pi);
-  return psdmp_pseudo_positive(pi);
+  psdmp_fit_pseudo_parameters(P, pi);
+  return psdmp_fit_pseudo_positive(pi);
 }
 
 /* scalars stay inside by the step's length */
-static bool move(psdmp_cone *c, double t, const double *x, const double *L) {
+static bool move(psdmp_fit_cone *c, double t, const double *x, const double *L) {
   bool inside = true;
   for (int i = 0; i < c->M; i++) c->x[i] = x[i] + t * c->step[i];
   for (int k = 0; k < c->rows->links && inside; k++) inside = move_link(L + 16 * k, c->step + c->own + 10 * k, t, c->L + 16 * k, c->x + c->own + 10 * k);
@@ -109,7 +109,7 @@ static bool move(psdmp_cone *c, double t, const double *x, const double *L) {
 }
 
 /* along the step, strictly inside; false when no digit is left to move by. from: (M + 16 links) */
-static bool advance(psdmp_cone *c, double t, double *from) {
+static bool advance(psdmp_fit_cone *c, double t, double *from) {
   size_t unknowns = (size_t)c->M, factors = 16 * (size_t)c->rows->links;
   double *L = from + c->M;
   memcpy(from, c->x, sizeof *from * unknowns);
@@ -126,7 +126,7 @@ static bool advance(psdmp_cone *c, double t, double *from) {
 enum { MOST_STEPS = 600 }; /* 20 to 60 are usual; hundreds where the data contradict the cone by 10^9 nats */
 
 /* as far from the wall as the barrier would hold it against the data's curvature */
-static void place_positives(psdmp_cone *c) {
+static void place_positives(psdmp_fit_cone *c) {
   for (int i = 0; i < c->M; i++) {
     double length = cblas_dnrm2(c->W, c->E + i, c->M + 1);
     if (c->sign[i] > 0 && !(c->x[i] > 0)) c->x[i] = sqrt(c->mu) / (length > 0 ? length : 1);
@@ -134,9 +134,9 @@ static void place_positives(psdmp_cone *c) {
 }
 
 /* Newton steps at one mu until the squared decrement, twice what f has left to fall, is below this */
-static bool centre(psdmp_cone *c, double enough, double *spare, psdmp_fit *fit) {
+static bool centre(psdmp_fit_cone *c, double enough, double *spare, psdmp_fit *fit) {
   while (fit->steps < MOST_STEPS) {
-    double length, decrement = psdmp_cone_newton(c, true);
+    double length, decrement = psdmp_fit_cone_newton(c, true);
     if (!isfinite(decrement) || !measure(c, decrement, spare, &length)) return false;
     fit->steps++;
     fit->decrement = decrement;
@@ -151,9 +151,9 @@ static bool centre(psdmp_cone *c, double enough, double *spare, psdmp_fit *fit) 
 /* Down to a hundredth of a nat for all together: a gap relative to the torques would stop too early. A pull that is weaker than mu would let what the data do
  * not see run far away and back, and a mu far below what the data gain by the first step leaves the path at once, for hundreds of short steps: so the
  * pull is never weaker than mu on the way, and where the data pull hard the way begins higher. The end does not depend on it: f is strictly convex. */
-static bool follow(psdmp_cone *c, double *spare, psdmp_fit *fit) {
+static bool follow(psdmp_fit_cone *c, double *spare, psdmp_fit *fit) {
   int count = 4 * c->rows->links + c->positives;
-  double first = psdmp_cone_newton(c, false) / fmax(1, count);
+  double first = psdmp_fit_cone_newton(c, false) / fmax(1, count);
   double torque = cblas_dnrm2(c->W, c->E + c->M, c->M + 1), rounding = 1e-22 * torque * torque; /* decrements below are that of the rows' twelfth digits */
   if (!isfinite(first)) return false;
   while (c->mu < first) c->mu /= 0.15;
@@ -170,46 +170,46 @@ static bool follow(psdmp_cone *c, double *spare, psdmp_fit *fit) {
 }
 
 /* theta, phi, pi, cost and covariance of where the cone stands; T is the factor there */
-static void tell(const psdmp_cone *c, double *spare, psdmp_fit *fit) {
+static void tell(const psdmp_fit_cone *c, double *spare, psdmp_fit *fit) {
   double *at = spare, *seen = psdmp_fit_piece(&at, c->W), *C = NULL;
   if (fit->covariance) {
     double *J = psdmp_fit_piece(&at, (long)c->W * c->M);
     C = psdmp_fit_piece(&at, (long)c->W * c->W);
-    psdmp_cone_root(c, J);
+    psdmp_fit_cone_root(c, J);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, c->W, c->W, c->M, 1, J, c->M, J, c->M, 0, C, c->W);
   }
-  psdmp_cone_seen(c, seen);
+  psdmp_fit_cone_seen(c, seen);
   if (fit->pi) memcpy(fit->pi, c->x + c->own, sizeof *fit->pi * (size_t)c->rows->standard);
   psdmp_fit_finish(c->rows, c->options->sigma, seen, C, c->W, at, fit);
 }
 
-psdm_status psdmp_fit_surrogate(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
-  psdmp_cone c;
-  psdm_status status = psdmp_cone_start(&c, rows, options, scratch);
+psdm_status psdmp_fit_surrogate(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
+  psdmp_fit_cone c;
+  psdm_status status = psdmp_fit_cone_start(&c, rows, options, scratch);
   if (status) return status;
   /* one whole step from the prior, barriers off: the quadratic model's minimum */
-  double decrement = psdmp_cone_newton(&c, false);
+  double decrement = psdmp_fit_cone_newton(&c, false);
   if (!isfinite(decrement)) return PSDM_E_ARGUMENT;
-  psdmp_cone_unfold(&c);
+  psdmp_fit_cone_unfold(&c);
   for (int i = 0; i < c.M; i++) c.x[i] += c.step[i];
   fit->steps = 1, fit->gap = 0, fit->decrement = 0, fit->rank = c.W;
   tell(&c, c.scratch, fit);
-  fit->feasible = psdmp_cone_stand(&c, true);
+  fit->feasible = psdmp_fit_cone_stand(&c, true);
   return PSDM_OK;
 }
 
-psdm_status psdmp_fit_consistent(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
-  psdmp_cone c;
-  psdm_status status = psdmp_cone_start(&c, rows, options, scratch);
+psdm_status psdmp_fit_consistent(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
+  psdmp_fit_cone c;
+  psdm_status status = psdmp_fit_cone_start(&c, rows, options, scratch);
   if (status) return status;
   if (options->start) memcpy(c.x + c.own, options->start, sizeof *c.x * (size_t)rows->standard);
   c.mu = 10;
-  if (!psdmp_cone_stand(&c, false)) return PSDM_E_ARGUMENT;
+  if (!psdmp_fit_cone_stand(&c, false)) return PSDM_E_ARGUMENT;
   fit->steps = 0, fit->rank = c.W;
   double *spare = c.scratch; /* between Newton's steps nobody needs it */
   if (!follow(&c, spare, fit)) return PSDM_E_ARGUMENT;
-  fit->feasible = psdmp_cone_stand(&c, true);
-  if (fit->covariance && !isfinite(psdmp_cone_newton(&c, true))) return PSDM_E_ARGUMENT;
+  fit->feasible = psdmp_fit_cone_stand(&c, true);
+  if (fit->covariance && !isfinite(psdmp_fit_cone_newton(&c, true))) return PSDM_E_ARGUMENT;
   tell(&c, spare, fit);
   return PSDM_OK;
 }

@@ -7,19 +7,19 @@
 #include "fit/fit_priv.h"
 #include "linalg/linalg.h"
 
-int psdmp_fit_own(const psdmp_rows *rows) {
+int psdmp_fit_own(const psdmp_fit_rows *rows) {
   int sum = 0;
   for (int j = 0; j < rows->n; j++) sum += rows->extras[j];
   return sum;
 }
 
-int psdmp_fit_widest(const psdmp_rows *rows) {
+int psdmp_fit_widest(const psdmp_fit_rows *rows) {
   int most = 0;
   for (int j = 0; j < rows->n; j++) most = rows->extras[j] > most ? rows->extras[j] : most;
   return rows->base + most + 1;
 }
 
-bool psdmp_fit_sound(const psdmp_rows *rows, const psdmp_fit_options *options) {
+bool psdmp_fit_sound(const psdmp_fit_rows *rows, const psdmp_fit_options *options) {
   if (rows->n < 1 || rows->base < 0 || psdmp_fit_own(rows) + rows->base < 1) return false;
   for (int j = 0; j < rows->n; j++) {
     if (rows->extras[j] < 0) return false;
@@ -32,20 +32,20 @@ static double weight_of(const double *sigma, int joint) { return sigma ? 1 / sig
 
 /* ---- gathering ---- */
 
-size_t psdmp_fit_gather_scratch(const psdmp_rows *rows) {
+size_t psdmp_fit_gather_scratch(const psdmp_fit_rows *rows) {
   size_t widest = (size_t)psdmp_fit_widest(rows), shared = (size_t)rows->base + 1;
-  return 3 * widest * widest + shared * shared + widest + psdmp_factor_scratch((int)widest, (long)widest);
+  return 3 * widest * widest + shared * shared + widest + psdmp_linalg_factor_scratch((int)widest, (long)widest);
 }
 
 /* the joint's factor with its own columns in front: V (w x w) */
-static void own_first(const psdmp_rows *rows, int joint, double weight, double *V, double *scaled, int *take, double *scratch) {
+static void own_first(const psdmp_fit_rows *rows, int joint, double weight, double *V, double *scaled, int *take, double *scratch) {
   int base = rows->base, extras = rows->extras[joint], w = base + extras + 1;
   for (long i = 0; i < (long)w * w; i++) scaled[i] = weight * rows->R[joint][i];
   for (int k = 0; k < w; k++) take[k] = k < extras ? base + k : k < extras + base ? k - extras : w - 1;
-  psdmp_factor_take(w, scaled, w, take, V, scratch);
+  psdmp_linalg_factor_take(w, scaled, w, take, V, scratch);
 }
 
-bool psdmp_fit_gather(const psdmp_rows *rows, const double *sigma, double *scratch, double *G) {
+bool psdmp_fit_gather(const psdmp_fit_rows *rows, const double *sigma, double *scratch, double *G) {
   int base = rows->base, own = psdmp_fit_own(rows), shared = base + 1, full = own + shared, widest = psdmp_fit_widest(rows);
   double *at = scratch, *V = psdmp_fit_piece(&at, (long)widest * widest), *X = psdmp_fit_piece(&at, (long)widest * widest);
   double *scaled = psdmp_fit_piece(&at, (long)widest * widest), *T = psdmp_fit_piece(&at, (long)shared * shared);
@@ -63,16 +63,16 @@ bool psdmp_fit_gather(const psdmp_rows *rows, const double *sigma, double *scrat
     }
     /* the rest is about theta alone */
     for (int i = 0; i < shared; i++) memcpy(X + (long)i * shared, V + (long)(extras + i) * w + extras, sizeof *X * (size_t)shared);
-    psdmp_factor_add(shared, T, shared, X, at);
+    psdmp_linalg_factor_add(shared, T, shared, X, at);
   }
   for (int i = 0; i < shared; i++) memcpy(G + (long)(own + i) * full + own, T + (long)i * shared, sizeof *G * (size_t)shared);
-  return isfinite(psdmp_largest((long)full * full, G));
+  return isfinite(psdmp_linalg_largest((long)full * full, G));
 }
 
 /* ---- residuals ---- */
 
 /* r (w) = R [theta; phi; -1] of a joint, x its whole; returns |r|^2 */
-static double residual(const psdmp_rows *rows, int joint, const double *phi, const double *theta, double *y, double *r) {
+static double residual(const psdmp_fit_rows *rows, int joint, const double *phi, const double *theta, double *y, double *r) {
   int base = rows->base, extras = rows->extras[joint], w = base + extras + 1;
   const double *R = rows->R[joint];
   double sum = 0;
@@ -87,7 +87,7 @@ static double residual(const psdmp_rows *rows, int joint, const double *phi, con
   return sum;
 }
 
-void psdmp_fit_gradient(const psdmp_rows *rows, const double *sigma, const double *x, double scale, double *scratch, double *g) {
+void psdmp_fit_gradient(const psdmp_fit_rows *rows, const double *sigma, const double *x, double scale, double *scratch, double *g) {
   int base = rows->base, own = psdmp_fit_own(rows), widest = psdmp_fit_widest(rows);
   double *r = scratch, *y = scratch + widest;
   for (int j = 0, first = 0; j < rows->n; first += rows->extras[j++]) {
@@ -102,7 +102,7 @@ void psdmp_fit_gradient(const psdmp_rows *rows, const double *sigma, const doubl
   }
 }
 
-void psdmp_fit_finish(const psdmp_rows *rows, const double *sigma, const double *x, const double *C, int parameters, double *scratch, psdmp_fit *fit) {
+void psdmp_fit_finish(const psdmp_fit_rows *rows, const double *sigma, const double *x, const double *C, int parameters, double *scratch, psdmp_fit *fit) {
   int base = rows->base, own = psdmp_fit_own(rows), W = own + base, widest = psdmp_fit_widest(rows);
   double weighted = 0, count = 0, *cost = scratch + 2 * widest;
   for (int j = 0, first = 0; j < rows->n; first += rows->extras[j++]) {
@@ -122,7 +122,7 @@ void psdmp_fit_finish(const psdmp_rows *rows, const double *sigma, const double 
     }
 }
 
-void psdmp_fit_sigma(const psdmp_rows *rows, const double *cost, double *sigma) {
+void psdmp_fit_sigma(const psdmp_fit_rows *rows, const double *cost, double *sigma) {
   double total = 0;
   for (int j = 0; j < rows->n; j++) total += rows->count[j];
   for (int j = 0; j < rows->n; j++) {
@@ -136,8 +136,8 @@ void psdmp_fit_sigma(const psdmp_rows *rows, const double *cost, double *sigma) 
 }
 
 /* plain least squares take less than total ones: a matrix less, and one solution */
-size_t psdmp_fit_scratch(const psdmp_rows *rows) {
-  size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), cone = psdmp_cone_scratch(rows);
+size_t psdmp_fit_scratch(const psdmp_fit_rows *rows) {
+  size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), cone = psdmp_fit_cone_scratch(rows);
   size_t total = (W + 1) * (W + 1) + 2 * W + 4 * (W + 2) * (W + 2) + 2 * psdmp_fit_solve_scratch((int)W + 1);
   return (total > cone ? total : cone) + psdmp_fit_gather_scratch(rows) + 2 * (size_t)psdmp_fit_widest(rows) + (size_t)rows->n;
 }

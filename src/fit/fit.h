@@ -10,7 +10,7 @@
 #include "psdm/robot.h"
 
 /* Compressed rows. All arrays are the caller's. */
-typedef struct psdmp_rows {
+typedef struct psdmp_fit_rows {
   int n;              /* joints */
   int base, standard; /* l; S = 10 links + drives */
   int links;          /* pseudo-inertias: the first 10 links entries of pi; drives behind them */
@@ -18,7 +18,7 @@ typedef struct psdmp_rows {
   const int *extras;  /* (n) own columns of each joint */
   double *const *R;   /* (n) each (w x w) upper triangular, row-major, w = base + extras + 1 */
   const double *count; /* (n) rows behind each factor */
-} psdmp_rows;
+} psdmp_fit_rows;
 
 /* What a fit may be told. Zero-initialise. */
 typedef struct psdmp_fit_options {
@@ -51,32 +51,32 @@ typedef struct psdmp_fit {
 } psdmp_fit;
 
 /* Doubles of scratch for any of these. */
-size_t psdmp_fit_scratch(const psdmp_rows *rows);
+size_t psdmp_fit_scratch(const psdmp_fit_rows *rows);
 
 /* Ordinary or weighted least squares in theta and phi, rank decided on scaled columns. */
-psdm_status psdmp_fit_linear(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
+psdm_status psdmp_fit_linear(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
 
 /* Total least squares: errors in all columns alike, tau's too, after scaling to equal length (Golub, Van Loan 1980), weights 1/sigma. PSDM_E_ARGUMENT when the
  * torque has no share in the least singular vector. */
-psdm_status psdmp_fit_total(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
+psdm_status psdmp_fit_total(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
 
 /* Linear least squares in pi and phi with the entropic pull replaced by its Hessian at the prior: cheap, for choices between columns. */
-psdm_status psdmp_fit_surrogate(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
+psdm_status psdmp_fit_surrogate(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
 
 /* Physically consistent: minimises sum |residual / sigma|^2 / 2 + |ridge|^2 / 2 + lambda D(pi | prior) - mu sum log det P_k(pi) - mu sum log of what must not be
  * negative, mu from 10 (higher where the data pull harder, and with lambda at least mu on the way) by factors of 0.15 until the gap is below 0.01, by Newton steps
  * that are least-squares problems. Every iterate is inside. The same half in surrogate: lambda |L0^-1 (P - P0) L0^-T|^2 / 2. */
-psdm_status psdmp_fit_consistent(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
+psdm_status psdmp_fit_consistent(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
 
 /* Weights for the next fit: sigma_j^2 = cost_j / (count_j - extras_j - base's share by rows), at least 1e-9 of the torque's size. May write over options' sigma. */
-void psdmp_fit_sigma(const psdmp_rows *rows, const double *cost, double *sigma);
+void psdmp_fit_sigma(const psdmp_fit_rows *rows, const double *cost, double *sigma);
 
 /* sum over links of log det(P0) - log det(P) + tr(P0^-1 P) - 4: the divergence D, infinite where P is not positive definite. */
 double psdmp_fit_divergence(int links, const double *prior, const double *pi);
 
 /* 4x4 pseudo-inertia of standard parameters about a frame: [Sigma h; h^T m], Sigma = tr(I)/2 1 - I; and whether it is positive definite. */
-void psdmp_pseudo_inertia(const double pi[10], double P[16]);
-bool psdmp_pseudo_positive(const double pi[10]);
+void psdmp_fit_pseudo_inertia(const double pi[10], double P[16]);
+bool psdmp_fit_pseudo_positive(const double pi[10]);
 
 /* ---- doubt that survives filtering ---- */
 
@@ -86,8 +86,8 @@ bool psdmp_pseudo_positive(const double pi[10]);
  * A fit bends to each block, so that its residuals there are smaller than they would be without it: with a few blocks and many parameters the sandwich is too
  * small. leave_out: the blocks' steps H^-1 g_b become (H - H_b)^-1 g_b, which for linear fits is the jackknife over blocks, V = (B-1)/B sum of their squares (Miller
  * 1974; CR3 of Bell, McCaffrey 2002). A parameter that one block alone knows would have no end of doubt: H_b is taken 1 - 1/2B times. */
-psdm_status psdmp_fit_sandwich(const psdmp_rows *rows, int blocks, const psdmp_rows *block, const psdmp_fit_options *options, const psdmp_fit *fit, bool consistent,
+psdm_status psdmp_fit_sandwich(const psdmp_fit_rows *rows, int blocks, const psdmp_fit_rows *block, const psdmp_fit_options *options, const psdmp_fit *fit, bool consistent,
                                double *scratch, double *covariance, double *prior_share);
-size_t psdmp_fit_sandwich_scratch(const psdmp_rows *rows);
+size_t psdmp_fit_sandwich_scratch(const psdmp_fit_rows *rows);
 
 #endif

@@ -80,7 +80,7 @@ int psdmp_fit_solve(int W, const double *G, double *scratch, double *x, double *
   return rank;
 }
 
-psdm_status psdmp_fit_linear(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
+psdm_status psdmp_fit_linear(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
   if (!psdmp_fit_sound(rows, options)) return PSDM_E_ARGUMENT;
   int W = psdmp_fit_own(rows) + rows->base;
   double *at = scratch, *G = psdmp_fit_piece(&at, (long)(W + 1) * (W + 1)), *Z = psdmp_fit_piece(&at, (long)W * W), *C = psdmp_fit_piece(&at, (long)W * W);
@@ -112,7 +112,7 @@ static bool nearest(int W, int rank, const double *s, const double *share, doubl
   return true;
 }
 
-psdm_status psdmp_fit_total(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
+psdm_status psdmp_fit_total(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
   if (!psdmp_fit_sound(rows, options)) return PSDM_E_ARGUMENT;
   int W = psdmp_fit_own(rows) + rows->base;
   double *at = scratch, *G = psdmp_fit_piece(&at, (long)(W + 1) * (W + 1)), *x = psdmp_fit_piece(&at, W), *y = psdmp_fit_piece(&at, W);

@@ -5,9 +5,9 @@
 #include "fit/fit_priv.h"
 #include "linalg/linalg.h"
 
-const int psdmp_pair[10][2] = {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+const int psdmp_fit_pair[10][2] = {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
 
-void psdmp_pseudo_inertia(const double pi[10], double P[16]) {
+void psdmp_fit_pseudo_inertia(const double pi[10], double P[16]) {
   double xx = pi[4], yy = pi[7], zz = pi[9];
   /* halves of sums, not half the trace minus a moment: a slender body's small entry keeps its digits */
   const double full[16] = {0.5 * (yy + zz - xx), -pi[5], -pi[6], pi[1], -pi[5], 0.5 * (xx + zz - yy), -pi[8], pi[2],
@@ -15,24 +15,24 @@ void psdmp_pseudo_inertia(const double pi[10], double P[16]) {
   memcpy(P, full, sizeof full);
 }
 
-void psdmp_pseudo_parameters(const double P[16], double pi[10]) {
+void psdmp_fit_pseudo_parameters(const double P[16], double pi[10]) {
   const double of[10] = {P[15], P[3], P[7], P[11], P[5] + P[10], -P[1], -P[2], P[0] + P[10], -P[6], P[0] + P[5]};
   memcpy(pi, of, sizeof of);
 }
 
-bool psdmp_pseudo_factor(const double pi[10], double L[16]) {
-  psdmp_pseudo_inertia(pi, L);
+bool psdmp_fit_pseudo_factor(const double pi[10], double L[16]) {
+  psdmp_fit_pseudo_inertia(pi, L);
   for (int i = 0; i < 16; i++)
     if (!isfinite(L[i])) return false;
-  if (!psdmp_cholesky(4, L)) return false;
+  if (!psdmp_linalg_cholesky(4, L)) return false;
   for (int i = 0; i < 4; i++)
     for (int j = i + 1; j < 4; j++) L[4 * i + j] = 0;
   return true;
 }
 
-bool psdmp_pseudo_positive(const double pi[10]) {
+bool psdmp_fit_pseudo_positive(const double pi[10]) {
   double L[16];
-  return psdmp_pseudo_factor(pi, L);
+  return psdmp_fit_pseudo_factor(pi, L);
 }
 
 /* with A = L0^-1 L: tr(P0^-1 P) = |A|^2 and log det(P0^-1 P) = 2 sum log A_ii, taken together so that near the prior little is lost */
@@ -55,7 +55,7 @@ static double divergence_of(const double L0[16], const double L[16]) {
 double psdmp_fit_divergence(int links, const double *prior, const double *pi) {
   double sum = 0, L0[16], L[16];
   for (int k = 0; k < links; k++) {
-    if (!psdmp_pseudo_factor(prior + 10 * k, L0) || !psdmp_pseudo_factor(pi + 10 * k, L)) return INFINITY;
+    if (!psdmp_fit_pseudo_factor(prior + 10 * k, L0) || !psdmp_fit_pseudo_factor(pi + 10 * k, L)) return INFINITY;
     sum += divergence_of(L0, L);
   }
   return sum;

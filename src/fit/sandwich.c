@@ -7,15 +7,15 @@
 
 #include "fit/fit_priv.h"
 
-size_t psdmp_fit_sandwich_scratch(const psdmp_rows *rows) {
+size_t psdmp_fit_sandwich_scratch(const psdmp_fit_rows *rows) {
   size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), M = (size_t)(psdmp_fit_own(rows) + rows->standard), widest = (size_t)psdmp_fit_widest(rows);
   size_t linear = (W + 1) * (W + 1) + W * W + W + psdmp_fit_solve_scratch((int)W) + psdmp_fit_gather_scratch(rows);
-  size_t held = psdmp_cone_scratch(rows) + W * M, most = linear > held ? linear : held; /* blocks left out take less than linear fits */
+  size_t held = psdmp_fit_cone_scratch(rows) + W * M, most = linear > held ? linear : held; /* blocks left out take less than linear fits */
   return 2 * W * W + 4 * W + 2 * widest + most;
 }
 
 /* C = (W^T W)^+ */
-static bool inverse_linear(const psdmp_rows *rows, const psdmp_fit_options *options, double *at, double *C) {
+static bool inverse_linear(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *at, double *C) {
   int W = psdmp_fit_own(rows) + rows->base;
   double *G = psdmp_fit_piece(&at, (long)(W + 1) * (W + 1)), *Z = psdmp_fit_piece(&at, (long)W * W), *x = psdmp_fit_piece(&at, W);
   if (!psdmp_fit_gather(rows, options->sigma, at, G) || psdmp_fit_solve(W, G, at, x, Z) < 0) return false;
@@ -24,17 +24,17 @@ static bool inverse_linear(const psdmp_rows *rows, const psdmp_fit_options *opti
 }
 
 /* C = J H^-1 J^T and V = J H^-1 H_p H^-1 J^T at the fit, H_p the square of the diagonal; J takes the coordinates to phi and theta */
-static psdm_status inverse_held(const psdmp_rows *rows, const psdmp_fit_options *options, const psdmp_fit *fit, double *at, double *C, double *V) {
-  psdmp_cone c;
-  double *scratch = psdmp_fit_piece(&at, (long)psdmp_cone_scratch(rows)), *J = at;
-  psdm_status status = psdmp_cone_start(&c, rows, options, scratch);
+static psdm_status inverse_held(const psdmp_fit_rows *rows, const psdmp_fit_options *options, const psdmp_fit *fit, double *at, double *C, double *V) {
+  psdmp_fit_cone c;
+  double *scratch = psdmp_fit_piece(&at, (long)psdmp_fit_cone_scratch(rows)), *J = at;
+  psdm_status status = psdmp_fit_cone_start(&c, rows, options, scratch);
   if (status) return status;
   int count = 4 * rows->links + c.positives;
   memcpy(c.x, fit->phi, sizeof *c.x * (size_t)c.own);
   memcpy(c.x + c.own, fit->pi, sizeof *c.x * (size_t)rows->standard);
   c.mu = fit->gap / fmax(1, count);
-  if (!psdmp_cone_stand(&c, c.mu > 0) || !isfinite(psdmp_cone_newton(&c, c.mu > 0))) return PSDM_E_ARGUMENT;
-  psdmp_cone_root(&c, J);
+  if (!psdmp_fit_cone_stand(&c, c.mu > 0) || !isfinite(psdmp_fit_cone_newton(&c, c.mu > 0))) return PSDM_E_ARGUMENT;
+  psdmp_fit_cone_root(&c, J);
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, c.W, c.W, c.M, 1, J, c.M, J, c.M, 0, C, c.W);
   cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasTrans, CblasNonUnit, c.W, c.M, 1, c.T, c.M + 1, J, c.M);
   for (int i = 0; i < c.W; i++)
@@ -44,7 +44,7 @@ static psdm_status inverse_held(const psdmp_rows *rows, const psdmp_fit_options 
 }
 
 /* V += B/(B-1) sum over blocks of (C g)(C g)^T, g centred */
-static void add_scatter(int blocks, const psdmp_rows *block, const double *sigma, const double *x, int W, const double *C, double *at, double *V) {
+static void add_scatter(int blocks, const psdmp_fit_rows *block, const double *sigma, const double *x, int W, const double *C, double *at, double *V) {
   double *mean = psdmp_fit_piece(&at, W), *g = psdmp_fit_piece(&at, W), *moved = psdmp_fit_piece(&at, W);
   memset(mean, 0, sizeof *mean * (size_t)W);
   for (int b = 0; b < blocks; b++) psdmp_fit_gradient(&block[b], sigma, x, 1.0 / blocks, at, mean);
@@ -57,7 +57,7 @@ static void add_scatter(int blocks, const psdmp_rows *block, const double *sigma
 }
 
 /* moved <- (1 - keep C H_b)^-1 moved */
-static bool without_block(const psdmp_rows *block, const double *sigma, int W, double keep, const double *C, double *at, double *moved) {
+static bool without_block(const psdmp_fit_rows *block, const double *sigma, int W, double keep, const double *C, double *at, double *moved) {
   double *G = psdmp_fit_piece(&at, (long)(W + 1) * (W + 1)), *H = psdmp_fit_piece(&at, (long)W * W), *A = psdmp_fit_piece(&at, (long)W * W);
   lapack_int *pivot = (lapack_int *)(void *)psdmp_fit_piece(&at, W);
   if (!psdmp_fit_gather(block, sigma, at, G)) return false;
@@ -70,7 +70,7 @@ static bool without_block(const psdmp_rows *block, const double *sigma, int W, d
 }
 
 /* V += (B-1)/B sum over blocks of their steps squared, each as if the block had been left out */
-static bool add_left_out(int blocks, const psdmp_rows *block, const double *sigma, const double *x, int W, const double *C, double *at, double *V) {
+static bool add_left_out(int blocks, const psdmp_fit_rows *block, const double *sigma, const double *x, int W, const double *C, double *at, double *V) {
   double *mean = psdmp_fit_piece(&at, W), *g = psdmp_fit_piece(&at, W), *moved = psdmp_fit_piece(&at, W);
   double keep = 1 - 1 / (2.0 * blocks);
   memset(mean, 0, sizeof *mean * (size_t)W);
@@ -85,7 +85,7 @@ static bool add_left_out(int blocks, const psdmp_rows *block, const double *sigm
   return true;
 }
 
-psdm_status psdmp_fit_sandwich(const psdmp_rows *rows, int blocks, const psdmp_rows *block, const psdmp_fit_options *options, const psdmp_fit *fit, bool consistent,
+psdm_status psdmp_fit_sandwich(const psdmp_fit_rows *rows, int blocks, const psdmp_fit_rows *block, const psdmp_fit_options *options, const psdmp_fit *fit, bool consistent,
                                double *scratch, double *covariance, double *prior_share) {
   if (!psdmp_fit_sound(rows, options) || blocks < 2 || !fit->theta || !fit->phi || (consistent && !fit->pi)) return PSDM_E_ARGUMENT;
   int base = rows->base, own = psdmp_fit_own(rows), W = own + base;

@@ -15,28 +15,28 @@ static const double ridge = 1e-6; /* of the columns' gains, relative to their sq
 /* ---- memory that lives as long as a choice ---- */
 
 typedef struct chooser {
-  psdmp_run *run;
-  const psdmp_factors *f;
-  psdmp_arena arena;
+  psdmp_identify_run *run;
+  const psdmp_identify_factors *f;
+  psdmp_base_arena arena;
   double *prior;    /* ((l + 1)^2) factor of the pull: theta, right side */
-  double **left;    /* (n * PSDMP_FOLDS) what a drive says of theta alone when a fold is left out, (l + 1)^2 */
+  double **left;    /* (n * PSDMP_IDENTIFY_FOLDS) what a drive says of theta alone when a fold is left out, (l + 1)^2 */
   double *X, *R, *scratch, *whole; /* (2 widest x widest) rows, (widest^2) twice, for factors */
   int widest, *take; /* (widest) columns that are taken */
 } chooser;
 
-#define NEW(c, count, type) psdmp_arena_alloc(&(c)->arena, (size_t)(count) * sizeof(type))
+#define NEW(c, count, type) psdmp_base_arena_alloc(&(c)->arena, (size_t)(count) * sizeof(type))
 
 /* (K H^-1 K^T)^-1 = C^T C. The pull's Hessian is block diagonal: lambda tr(P^-1 E_a P^-1 E_b); drives have hardly any. */
 static bool set_prior(chooser *c) {
-  psdmp_run *r = c->run;
+  psdmp_identify_run *r = c->run;
   int l = r->l, S = r->S, w = l + 1;
   double *G = NEW(c, l * l, double), *inverse = NEW(c, l * l, double), *HK = NEW(c, S * l, double), *scales = NEW(c, l, double);
   if (!G || !inverse || !HK || !scales) return false;
   for (int k = 0; k < r->links; k++) { /* H^-1 K^T, link by link */
     double H[100], H_inverse[100], scale[10];
-    psdmp_pull_hessian(r->prior + 10L * k, H);
+    psdmp_identify_pull_hessian(r->prior + 10L * k, H);
     for (int a = 0; a < 100; a++) H[a] *= r->lambda;
-    if (!psdmp_invert_scaled(10, H, H_inverse, scale)) return !(r->singular = true);
+    if (!psdmp_identify_invert_scaled(10, H, H_inverse, scale)) return !(r->singular = true);
     for (int a = 0; a < 10; a++)
       for (int j = 0; j < l; j++) {
         double sum = 0;
@@ -52,7 +52,7 @@ static bool set_prior(chooser *c) {
       for (int k = 0; k < S; k++) sum += r->K[(long)i * S + k] * HK[(long)k * l + j];
       G[(long)i * l + j] = sum;
     }
-  if (!psdmp_invert_scaled(l, G, inverse, scales) || !psdmp_cholesky(l, inverse)) return !(r->singular = true);
+  if (!psdmp_identify_invert_scaled(l, G, inverse, scales) || !psdmp_linalg_cholesky(l, inverse)) return !(r->singular = true);
   memset(c->prior, 0, (size_t)w * (size_t)w * sizeof *c->prior);
   for (int i = 0; i < l; i++) {
     double theta0 = 0;
@@ -65,44 +65,44 @@ static bool set_prior(chooser *c) {
   return true;
 }
 
-static bool start(chooser *c, psdmp_run *r, const psdmp_factors *f) {
+static bool start(chooser *c, psdmp_identify_run *r, const psdmp_identify_factors *f) {
   *c = (chooser){.run = r, .f = f, .arena = {.allocator = r->allocator}};
   for (int i = 0; i < r->n; i++) c->widest = f->width[i] > c->widest ? f->width[i] : c->widest;
   size_t w = (size_t)c->widest, square = w * w;
   c->prior = NEW(c, (r->l + 1) * (r->l + 1), double);
-  c->left = NEW(c, r->n * PSDMP_FOLDS, double *);
+  c->left = NEW(c, r->n * PSDMP_IDENTIFY_FOLDS, double *);
   c->X = NEW(c, 2 * square, double), c->R = NEW(c, square, double), c->whole = NEW(c, square, double);
-  c->scratch = NEW(c, psdmp_factor_scratch(c->widest, 2 * (long)w), double);
+  c->scratch = NEW(c, psdmp_linalg_factor_scratch(c->widest, 2 * (long)w), double);
   c->take = NEW(c, c->widest, int);
   bool ok = c->prior && c->left && c->X && c->R && c->whole && c->scratch && c->take;
-  for (int k = 0; ok && k < r->n * PSDMP_FOLDS; k++) ok = (c->left[k] = NEW(c, (r->l + 1) * (r->l + 1), double)) != NULL;
+  for (int k = 0; ok && k < r->n * PSDMP_IDENTIFY_FOLDS; k++) ok = (c->left[k] = NEW(c, (r->l + 1) * (r->l + 1), double)) != NULL;
   return ok && set_prior(c);
 }
 
 /* ---- factors of some columns over some folds ---- */
 
-static double **factor(const psdmp_factors *f, int drive, int block, int rest) { return &f->R[((long)drive * f->blocks + block) * 2 + rest]; }
+static double **factor(const psdmp_identify_factors *f, int drive, int block, int rest) { return &f->R[((long)drive * f->blocks + block) * 2 + rest]; }
 
 /* out (v x v): columns `take` of a drive, all blocks but those of fold `without` (-1: all), divided by sigma */
 static void stack(chooser *c, int drive, int without, int v, const int *take, double sigma, double *out) {
-  const psdmp_factors *f = c->f;
+  const psdmp_identify_factors *f = c->f;
   int w = f->width[drive];
   memset(out, 0, (size_t)v * (size_t)v * sizeof *out);
   for (int b = 0; b < f->blocks; b++) {
-    if (b * PSDMP_FOLDS / f->blocks == without) continue;
+    if (b * PSDMP_IDENTIFY_FOLDS / f->blocks == without) continue;
     for (int rest = 0; rest < (c->run->rest > 0 ? 1 : 2); rest++) {
       if (f->count[((long)drive * f->blocks + b) * 2 + rest] == 0) continue;
       const double *R = *factor(f, drive, b, rest);
       for (int i = 0; i < w; i++)
         for (int j = 0; j < v; j++) c->X[(long)i * v + j] = take[j] >= i ? R[(long)i * w + take[j]] / sigma : 0;
-      psdmp_factor_add(v, out, w, c->X, c->scratch);
+      psdmp_linalg_factor_add(v, out, w, c->X, c->scratch);
     }
   }
 }
 
 /* columns: gains of the chosen, theta, torque */
-static int own_first(const psdmp_run *r, int drive, int width, int *take) {
-  const psdmp_choice *choice = &r->choice[drive];
+static int own_first(const psdmp_identify_run *r, int drive, int width, int *take) {
+  const psdmp_identify_choice *choice = &r->choice[drive];
   int v = 0;
   for (int k = 0; k < choice->count; k++) take[v++] = r->l + choice->take[k];
   for (int j = 0; j < r->l; j++) take[v++] = j;
@@ -118,14 +118,14 @@ static void add_ridge(chooser *c, int v, int k, double *R) {
     for (int i = 0; i <= j; i++) square += R[(long)i * v + j] * R[(long)i * v + j];
     c->X[(long)j * v + j] = sqrt(ridge * square) + 1e-12;
   }
-  psdmp_factor_add(v, R, k, c->X, c->scratch);
+  psdmp_linalg_factor_add(v, R, k, c->X, c->scratch);
 }
 
 /* rows of R from k on, without its first k columns, are added to out (v - k)^2 */
 static void add_rest(chooser *c, int v, int k, const double *R, double *out) {
   int u = v - k;
   for (int i = 0; i < u; i++) memcpy(c->X + (long)i * u, R + (long)(k + i) * v + k, (size_t)u * sizeof *c->X);
-  psdmp_factor_add(u, out, u, c->X, c->scratch);
+  psdmp_linalg_factor_add(u, out, u, c->X, c->scratch);
 }
 
 /* x of R x = right (column `right` of R) over the first v columns; columns that are nothing get 0 */
@@ -140,9 +140,9 @@ static void back(int w, const double *R, int v, int right, double *x) {
 
 /* what a drive says of theta, without a fold */
 static void set_left(chooser *c, int drive, int fold) {
-  psdmp_run *r = c->run;
+  psdmp_identify_run *r = c->run;
   int *take = c->take, v = own_first(r, drive, c->f->width[drive], take), k = r->choice[drive].count;
-  double *out = c->left[drive * PSDMP_FOLDS + fold];
+  double *out = c->left[drive * PSDMP_IDENTIFY_FOLDS + fold];
   stack(c, drive, fold, v, take, r->sigma[drive], c->R);
   add_ridge(c, v, k, c->R);
   memset(out, 0, (size_t)(r->l + 1) * (size_t)(r->l + 1) * sizeof *out);
@@ -157,7 +157,7 @@ typedef struct answer {
 
 /* the surrogate without a fold (-1: with all) */
 static void solve(chooser *c, int without, answer *a) {
-  psdmp_run *r = c->run;
+  psdmp_identify_run *r = c->run;
   int l = r->l, w = l + 1, *take = c->take;
   double x[16 + 1];
   memcpy(c->whole, c->prior, (size_t)w * (size_t)w * sizeof *c->whole);
@@ -185,13 +185,13 @@ static void solve(chooser *c, int without, answer *a) {
 
 /* sum of squared residuals of a drive's rows in some blocks, against the torque in the band or the wide one */
 static double residual(chooser *c, int drive, int fold, bool all_folds, bool rest_too, bool wide, const answer *a, double *count) {
-  psdmp_run *r = c->run;
-  const psdmp_factors *f = c->f;
+  psdmp_identify_run *r = c->run;
+  const psdmp_identify_factors *f = c->f;
   int w = f->width[drive], l = r->l;
   double sum = 0;
   *count = 0;
   for (int b = 0; b < f->blocks; b++) {
-    if (!all_folds && b * PSDMP_FOLDS / f->blocks != fold) continue;
+    if (!all_folds && b * PSDMP_IDENTIFY_FOLDS / f->blocks != fold) continue;
     for (int rest = 0; rest < (rest_too ? 2 : 1); rest++) {
       const double *R = *factor(f, drive, b, rest);
       *count += f->count[((long)drive * f->blocks + b) * 2 + rest];
@@ -216,14 +216,14 @@ static bool new_answer(chooser *c, answer *a) {
   return a->theta && a->gain;
 }
 
-bool psdmp_score(psdmp_run *r, const psdmp_factors *f, double *mean, double *each) {
+bool psdmp_identify_score(psdmp_identify_run *r, const psdmp_identify_factors *f, double *mean, double *each) {
   chooser c;
   answer a;
   double total = 0;
   bool ok = start(&c, r, f) && new_answer(&c, &a);
   double *sum = ok ? NEW(&c, 2 * r->n, double) : NULL;
   ok = sum != NULL;
-  for (int fold = 0; fold < PSDMP_FOLDS && ok; fold++) {
+  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS && ok; fold++) {
     solve(&c, fold, &a);
     for (int i = 0; i < r->n; i++) {
       double count;
@@ -237,11 +237,11 @@ bool psdmp_score(psdmp_run *r, const psdmp_factors *f, double *mean, double *eac
     total += score / r->n;
   }
   if (ok && mean) *mean = total;
-  psdmp_arena_free(&c.arena);
+  psdmp_base_arena_free(&c.arena);
   return ok;
 }
 
-bool psdmp_reweight(psdmp_run *r, const psdmp_factors *f) {
+bool psdmp_identify_reweight(psdmp_identify_run *r, const psdmp_identify_factors *f) {
   chooser c;
   answer a;
   bool ok = start(&c, r, f) && new_answer(&c, &a);
@@ -252,7 +252,7 @@ bool psdmp_reweight(psdmp_run *r, const psdmp_factors *f) {
       if (count > 0 && sum > 0) r->sigma[i] = sqrt(sum / count);
     }
   }
-  psdmp_arena_free(&c.arena);
+  psdmp_base_arena_free(&c.arena);
   return ok;
 }
 
@@ -260,9 +260,9 @@ bool psdmp_reweight(psdmp_run *r, const psdmp_factors *f) {
 
 typedef struct table {
   int d;                    /* columns of the dictionary */
-  double *G[PSDMP_FOLDS];   /* ((d + 1)^2) normal equations without the fold: gains, torque */
-  double *E[PSDMP_FOLDS];   /* ((d + 1)^2) errors on the fold's moving rows: gains, wide torque */
-  double count[PSDMP_FOLDS];
+  double *G[PSDMP_IDENTIFY_FOLDS];   /* ((d + 1)^2) normal equations without the fold: gains, torque */
+  double *E[PSDMP_IDENTIFY_FOLDS];   /* ((d + 1)^2) errors on the fold's moving rows: gains, wide torque */
+  double count[PSDMP_IDENTIFY_FOLDS];
 } table;
 
 static void gram(int rows, int stride, int first, int d, const double *R, double *out) {
@@ -276,8 +276,8 @@ static void gram(int rows, int stride, int first, int d, const double *R, double
 
 /* theta of gains phi is U^-1 (c - W phi); errors on the fold are linear in phi */
 static void set_errors(chooser *c, int drive, int fold, int v, const double *M, double *space, table *t) {
-  const psdmp_run *r = c->run;
-  const psdmp_factors *f = c->f;
+  const psdmp_identify_run *r = c->run;
+  const psdmp_identify_factors *f = c->f;
   int l = r->l, d = t->d, w = f->width[drive];
   /* columns of U^-1 [W c], (l x (d + 1)) */
   for (int j = 0; j <= d; j++)
@@ -290,7 +290,7 @@ static void set_errors(chooser *c, int drive, int fold, int v, const double *M, 
   t->count[fold] = 0;
   double *rows = space + (long)l * (d + 1), *part = rows + (long)w * (d + 1);
   for (int b = 0; b < f->blocks; b++) {
-    if (b * PSDMP_FOLDS / f->blocks != fold) continue;
+    if (b * PSDMP_IDENTIFY_FOLDS / f->blocks != fold) continue;
     const double *R = *factor(f, drive, b, 0);
     t->count[fold] += f->count[((long)drive * f->blocks + b) * 2];
     for (int i = 0; i < w; i++)
@@ -306,16 +306,16 @@ static void set_errors(chooser *c, int drive, int fold, int v, const double *M, 
 }
 
 static bool set_table(chooser *c, int drive, table *t) {
-  psdmp_run *r = c->run;
+  psdmp_identify_run *r = c->run;
   int l = r->l, w = c->f->width[drive], d = w - l - 2, v = l + d + 1, u = l + 1, *take = c->take;
-  psdmp_arena arena = {.allocator = r->allocator};
-  double *space = psdmp_arena_alloc(&arena, ((size_t)(l + w) * (size_t)(d + 1) + (size_t)(d + 1) * (size_t)(d + 1)) * sizeof *space);
+  psdmp_base_arena arena = {.allocator = r->allocator};
+  double *space = psdmp_base_arena_alloc(&arena, ((size_t)(l + w) * (size_t)(d + 1) + (size_t)(d + 1) * (size_t)(d + 1)) * sizeof *space);
   t->d = d;
-  for (int fold = 0; fold < PSDMP_FOLDS && space; fold++) {
+  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS && space; fold++) {
     /* other drives and the prior on theta */
     memcpy(c->whole, c->prior, (size_t)u * (size_t)u * sizeof *c->whole);
     for (int i = 0; i < r->n; i++)
-      if (i != drive) add_rest(c, u, 0, c->left[i * PSDMP_FOLDS + fold], c->whole);
+      if (i != drive) add_rest(c, u, 0, c->left[i * PSDMP_IDENTIFY_FOLDS + fold], c->whole);
     for (int j = 0; j < v; j++) take[j] = j < v - 1 ? j : w - 2;
     stack(c, drive, fold, v, take, r->sigma[drive], c->R);
     memset(c->X, 0, (size_t)u * (size_t)v * sizeof *c->X);
@@ -323,18 +323,18 @@ static bool set_table(chooser *c, int drive, table *t) {
       memcpy(c->X + (long)i * v, c->whole + (long)i * u, (size_t)l * sizeof *c->X);
       c->X[(long)i * v + v - 1] = c->whole[(long)i * u + l];
     }
-    psdmp_factor_add(v, c->R, u, c->X, c->scratch);
+    psdmp_linalg_factor_add(v, c->R, u, c->X, c->scratch);
     gram(v - l, v, l, d + 1, c->R + (long)l * v, t->G[fold]);
     set_errors(c, drive, fold, v, c->R, space, t);
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return space != NULL;
 }
 
-/* errors (PSDMP_FOLDS, sums of squares) of a set of columns */
-static void try_columns(const table *t, int count, const int *take, double errors[PSDMP_FOLDS]) {
+/* errors (PSDMP_IDENTIFY_FOLDS, sums of squares) of a set of columns */
+static void try_columns(const table *t, int count, const int *take, double errors[PSDMP_IDENTIFY_FOLDS]) {
   int d = t->d + 1, last = t->d;
-  for (int fold = 0; fold < PSDMP_FOLDS; fold++) {
+  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) {
     double A[16 * 16], x[16];
     const double *G = t->G[fold], *E = t->E[fold];
     for (int i = 0; i < count; i++) {
@@ -343,11 +343,11 @@ static void try_columns(const table *t, int count, const int *take, double error
       x[i] = G[(long)take[i] * d + last] / scale;
     }
     errors[fold] = E[(long)last * d + last];
-    if (!psdmp_cholesky(count, A)) {
+    if (!psdmp_linalg_cholesky(count, A)) {
       errors[fold] = INFINITY;
       continue;
     }
-    psdmp_cholesky_solve(count, A, x);
+    psdmp_linalg_cholesky_solve(count, A, x);
     for (int i = 0; i < count; i++) x[i] /= sqrt(G[(long)take[i] * d + take[i]] + 1e-300);
     for (int i = 0; i < count; i++) {
       errors[fold] -= 2 * x[i] * E[(long)take[i] * d + last];
@@ -357,17 +357,17 @@ static void try_columns(const table *t, int count, const int *take, double error
   }
 }
 
-static double log_rmse(const table *t, const double errors[PSDMP_FOLDS]) {
+static double log_rmse(const table *t, const double errors[PSDMP_IDENTIFY_FOLDS]) {
   double sum = 0, count = 0;
-  for (int fold = 0; fold < PSDMP_FOLDS; fold++) sum += errors[fold], count += t->count[fold];
+  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) sum += errors[fold], count += t->count[fold];
   return 0.5 * log(sum / fmax(count, 1));
 }
 
 /* whether the gain over the folds is more than their scatter explains */
-static bool convincing(const table *t, const double before[PSDMP_FOLDS], const double after[PSDMP_FOLDS]) {
+static bool convincing(const table *t, const double before[PSDMP_IDENTIFY_FOLDS], const double after[PSDMP_IDENTIFY_FOLDS]) {
   double mean = 0, square = 0;
   int folds = 0;
-  for (int fold = 0; fold < PSDMP_FOLDS; fold++) {
+  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) {
     if (t->count[fold] == 0) continue;
     double gain = 0.5 * log(before[fold] / after[fold]);
     mean += gain, square += gain * gain;
@@ -379,23 +379,23 @@ static bool convincing(const table *t, const double before[PSDMP_FOLDS], const d
   return mean > sqrt(fmax(variance, 0) / folds);
 }
 
-static bool is_position(const psdmp_column *c) { return c->kind == PSDM_COLUMN_LINEAR || c->kind == PSDM_COLUMN_SINE || c->kind == PSDM_COLUMN_COSINE; }
-static bool is_coulomb(const psdmp_column *c) { return !c->load && (c->kind == PSDM_COLUMN_TANH || c->kind == PSDM_COLUMN_STOP); }
+static bool is_position(const psdmp_parameters_column *c) { return c->kind == PSDM_COLUMN_LINEAR || c->kind == PSDM_COLUMN_SINE || c->kind == PSDM_COLUMN_COSINE; }
+static bool is_coulomb(const psdmp_parameters_column *c) { return !c->load && (c->kind == PSDM_COLUMN_TANH || c->kind == PSDM_COLUMN_STOP); }
 
-static bool taken(const psdmp_choice *choice, int k) {
+static bool taken(const psdmp_identify_choice *choice, int k) {
   for (int i = 0; i < choice->count; i++)
     if (choice->take[i] == k) return true;
   return false;
 }
 
 /* another Coulomb element in place of the second column */
-static void swap_coulomb(const psdmp_run *r, const table *t, int drive, psdmp_choice *choice, double errors[PSDMP_FOLDS]) {
-  const psdmp_dictionary *d = &r->dictionary[drive];
-  psdmp_choice best = *choice;
+static void swap_coulomb(const psdmp_identify_run *r, const table *t, int drive, psdmp_identify_choice *choice, double errors[PSDMP_IDENTIFY_FOLDS]) {
+  const psdmp_identify_dictionary *d = &r->dictionary[drive];
+  psdmp_identify_choice best = *choice;
   double least = log_rmse(t, errors);
   for (int k = 0; k < d->count; k++) {
-    psdmp_choice other = *choice;
-    double now[PSDMP_FOLDS];
+    psdmp_identify_choice other = *choice;
+    double now[PSDMP_IDENTIFY_FOLDS];
     if (!is_coulomb(&d->column[k]) || taken(choice, k)) continue;
     other.take[1] = k;
     try_columns(t, other.count, other.take, now);
@@ -408,13 +408,13 @@ static void swap_coulomb(const psdmp_run *r, const table *t, int drive, psdmp_ch
 }
 
 /* the column that helps most, if any does enough */
-static bool add_column(const psdmp_run *r, const table *t, int drive, psdmp_choice *choice, double errors[PSDMP_FOLDS]) {
-  const psdmp_dictionary *d = &r->dictionary[drive];
-  double least = INFINITY, before = log_rmse(t, errors), kept[PSDMP_FOLDS];
+static bool add_column(const psdmp_identify_run *r, const table *t, int drive, psdmp_identify_choice *choice, double errors[PSDMP_IDENTIFY_FOLDS]) {
+  const psdmp_identify_dictionary *d = &r->dictionary[drive];
+  double least = INFINITY, before = log_rmse(t, errors), kept[PSDMP_IDENTIFY_FOLDS];
   int best = -1;
   for (int k = 0; k < d->count; k++) {
-    psdmp_choice more = *choice;
-    double now[PSDMP_FOLDS];
+    psdmp_identify_choice more = *choice;
+    double now[PSDMP_IDENTIFY_FOLDS];
     if (taken(choice, k)) continue;
     more.take[more.count++] = k;
     try_columns(t, more.count, more.take, now);
@@ -431,10 +431,10 @@ static bool add_column(const psdmp_run *r, const table *t, int drive, psdmp_choi
 }
 
 /* a column whose loss is not felt goes again */
-static void drop_columns(const table *t, int always, psdmp_choice *choice, double errors[PSDMP_FOLDS]) {
+static void drop_columns(const table *t, int always, psdmp_identify_choice *choice, double errors[PSDMP_IDENTIFY_FOLDS]) {
   for (int k = choice->count - 1; k >= always; k--) {
-    psdmp_choice less = *choice;
-    double now[PSDMP_FOLDS];
+    psdmp_identify_choice less = *choice;
+    double now[PSDMP_IDENTIFY_FOLDS];
     memmove(less.take + k, less.take + k + 1, (size_t)(less.count - k - 1) * sizeof *less.take);
     less.count--;
     try_columns(t, less.count, less.take, now);
@@ -444,17 +444,17 @@ static void drop_columns(const table *t, int always, psdmp_choice *choice, doubl
   }
 }
 
-bool psdmp_choose(psdmp_run *r, const psdmp_factors *f, int most, bool swap_only) {
+bool psdmp_identify_choose(psdmp_identify_run *r, const psdmp_identify_factors *f, int most, bool swap_only) {
   chooser c;
   bool ok = start(&c, r, f);
   for (int i = 0; i < r->n && ok; i++)
-    for (int fold = 0; fold < PSDMP_FOLDS; fold++) set_left(&c, i, fold);
+    for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) set_left(&c, i, fold);
   for (int i = 0; i < r->n && ok && !r->options->plain_friction; i++) {
-    int d = f->width[i] - r->l - 2, room = most + psdmp_columns_always(r, i) - 3; /* springs come on top */
+    int d = f->width[i] - r->l - 2, room = most + psdmp_identify_columns_always(r, i) - 3; /* springs come on top */
     if (room > 16) room = 16;
     table t;
-    double errors[PSDMP_FOLDS];
-    for (int fold = 0; fold < PSDMP_FOLDS && ok; fold++) {
+    double errors[PSDMP_IDENTIFY_FOLDS];
+    for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS && ok; fold++) {
       t.G[fold] = NEW(&c, (d + 1) * (d + 1), double);
       t.E[fold] = NEW(&c, (d + 1) * (d + 1), double);
       ok = t.G[fold] && t.E[fold];
@@ -463,24 +463,24 @@ bool psdmp_choose(psdmp_run *r, const psdmp_factors *f, int most, bool swap_only
     try_columns(&t, r->choice[i].count, r->choice[i].take, errors);
     swap_coulomb(r, &t, i, &r->choice[i], errors);
     while (!swap_only && r->choice[i].count < room && add_column(r, &t, i, &r->choice[i], errors)) continue;
-    if (!swap_only) drop_columns(&t, psdmp_columns_always(r, i), &r->choice[i], errors);
-    for (int fold = 0; fold < PSDMP_FOLDS; fold++) set_left(&c, i, fold);
+    if (!swap_only) drop_columns(&t, psdmp_identify_columns_always(r, i), &r->choice[i], errors);
+    for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) set_left(&c, i, fold);
   }
-  psdmp_arena_free(&c.arena);
+  psdmp_base_arena_free(&c.arena);
   return ok;
 }
 
 /* ---- rows for the estimators ---- */
 
-bool psdmp_select(psdmp_run *r, const psdmp_factors *f, unsigned blocks, bool chosen_already, psdmp_selected *out) {
+bool psdmp_identify_select(psdmp_identify_run *r, const psdmp_identify_factors *f, unsigned blocks, bool chosen_already, psdmp_identify_selected *out) {
   chooser c = {.run = r, .f = f, .arena = {.allocator = r->allocator}};
-  *out = (psdmp_selected){0};
-  out->extras = psdmp_alloc(r->allocator, (size_t)r->n * sizeof *out->extras);
-  out->R = psdmp_alloc(r->allocator, (size_t)r->n * sizeof *out->R);
-  out->count = psdmp_alloc(r->allocator, (size_t)r->n * sizeof *out->count);
+  *out = (psdmp_identify_selected){0};
+  out->extras = psdmp_base_alloc(r->allocator, (size_t)r->n * sizeof *out->extras);
+  out->R = psdmp_base_alloc(r->allocator, (size_t)r->n * sizeof *out->R);
+  out->count = psdmp_base_alloc(r->allocator, (size_t)r->n * sizeof *out->count);
   for (int i = 0; i < r->n; i++) c.widest = f->width[i] > c.widest ? f->width[i] : c.widest;
   c.X = NEW(&c, (size_t)c.widest * (size_t)c.widest, double);
-  c.scratch = NEW(&c, psdmp_factor_scratch(c.widest, c.widest), double);
+  c.scratch = NEW(&c, psdmp_linalg_factor_scratch(c.widest, c.widest), double);
   c.take = NEW(&c, c.widest, int);
   bool ok = out->extras && out->R && out->count && c.X && c.scratch && c.take;
   for (int i = 0; i < r->n && ok; i++) {
@@ -489,7 +489,7 @@ bool psdmp_select(psdmp_run *r, const psdmp_factors *f, unsigned blocks, bool ch
     for (int j = 0; j < k; j++) take[r->l + j] = r->l + (chosen_already ? j : r->choice[i].take[j]);
     take[v - 1] = w - 2;
     out->extras[i] = k;
-    ok = (out->R[i] = psdmp_alloc(r->allocator, (size_t)v * (size_t)v * sizeof(double))) != NULL;
+    ok = (out->R[i] = psdmp_base_alloc(r->allocator, (size_t)v * (size_t)v * sizeof(double))) != NULL;
     for (int b = 0; b < f->blocks && ok; b++) {
       if (!(blocks >> b & 1)) continue;
       for (int rest = 0; rest < (r->rest > 0 ? 1 : 2); rest++) {
@@ -498,20 +498,20 @@ bool psdmp_select(psdmp_run *r, const psdmp_factors *f, unsigned blocks, bool ch
         out->count[i] += f->count[((long)i * f->blocks + b) * 2 + rest];
         for (int row = 0; row < w; row++)
           for (int j = 0; j < v; j++) c.X[(long)row * v + j] = take[j] >= row ? R[(long)row * w + take[j]] : 0;
-        psdmp_factor_add(v, out->R[i], w, c.X, c.scratch);
+        psdmp_linalg_factor_add(v, out->R[i], w, c.X, c.scratch);
       }
     }
   }
-  psdmp_arena_free(&c.arena);
-  out->rows = (psdmp_rows){.n = r->n, .base = r->l, .standard = r->S, .links = r->links, .K = r->K, .extras = out->extras, .R = out->R, .count = out->count};
-  if (!ok) psdmp_selected_free(r, out);
+  psdmp_base_arena_free(&c.arena);
+  out->rows = (psdmp_fit_rows){.n = r->n, .base = r->l, .standard = r->S, .links = r->links, .K = r->K, .extras = out->extras, .R = out->R, .count = out->count};
+  if (!ok) psdmp_identify_selected_free(r, out);
   return ok;
 }
 
-void psdmp_selected_free(psdmp_run *r, psdmp_selected *s) {
-  for (int i = 0; s->R && i < r->n; i++) psdmp_free(r->allocator, s->R[i]);
-  psdmp_free(r->allocator, s->R);
-  psdmp_free(r->allocator, s->extras);
-  psdmp_free(r->allocator, s->count);
-  *s = (psdmp_selected){0};
+void psdmp_identify_selected_free(psdmp_identify_run *r, psdmp_identify_selected *s) {
+  for (int i = 0; s->R && i < r->n; i++) psdmp_base_free(r->allocator, s->R[i]);
+  psdmp_base_free(r->allocator, s->R);
+  psdmp_base_free(r->allocator, s->extras);
+  psdmp_base_free(r->allocator, s->count);
+  *s = (psdmp_identify_selected){0};
 }

@@ -5,20 +5,20 @@
 #include "robot/robot.h"
 
 /* 76 columns at most, well below what there is room for */
-static void add(psdmp_dictionary *d, psdm_column_kind kind, double width, int load) {
-  d->column[d->count++] = (psdmp_column){kind, width, load};
+static void add(psdmp_identify_dictionary *d, psdm_column_kind kind, double width, int load) {
+  d->column[d->count++] = (psdmp_parameters_column){kind, width, load};
 }
 
-static bool turns(const psdmp_run *r, int drive) {
+static bool turns(const psdmp_identify_run *r, int drive) {
   for (int j = 0; j < r->robot->joints; j++)
     if (r->robot->joint[j].q == drive) return r->robot->joint[j].type == PSDM_REVOLUTE;
   return false;
 }
 
 /* v, one Coulomb element, 1, and springs where they are asked for: x, and of joints that turn sin x, cos x */
-int psdmp_columns_always(const psdmp_run *r, int drive) { return !r->options->springs ? 3 : turns(r, drive) ? 6 : 4; }
+int psdmp_identify_columns_always(const psdmp_identify_run *r, int drive) { return !r->options->springs ? 3 : turns(r, drive) ? 6 : 4; }
 
-static void add_springs(const psdmp_run *r, int drive, psdmp_dictionary *d) {
+static void add_springs(const psdmp_identify_run *r, int drive, psdmp_identify_dictionary *d) {
   if (!r->options->springs) return;
   add(d, PSDM_COLUMN_LINEAR, 0, 0);
   if (!turns(r, drive)) return;
@@ -27,7 +27,7 @@ static void add_springs(const psdmp_run *r, int drive, psdmp_dictionary *d) {
 }
 
 /* what is always there comes first: every choice begins with it */
-void psdmp_dictionary_fill(const psdmp_run *r, int drive, bool basic, bool loads, psdmp_dictionary *d) {
+void psdmp_identify_dictionary_fill(const psdmp_identify_run *r, int drive, bool basic, bool loads, psdmp_identify_dictionary *d) {
   double speed = fmax(r->speed[drive], 1e-9), span = fmax(r->span[drive], 1e-9);
   d->count = 0;
   add(d, PSDM_COLUMN_VISCOUS, 0, 0);

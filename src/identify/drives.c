@@ -5,7 +5,7 @@
 #include "robot/robot.h"
 
 /* T: drives' positions, seen from the joints, to joints */
-bool psdmp_run_transmission(psdmp_run *r, psdmp_arena *arena) {
+bool psdmp_identify_run_transmission(psdmp_identify_run *r, psdmp_base_arena *arena) {
   const psdm_robot *robot = r->robot;
   int n = r->n;
   bool identity = true;
@@ -14,7 +14,7 @@ bool psdmp_run_transmission(psdmp_run *r, psdmp_arena *arena) {
   for (int j = 0; j < robot->joints; j++)
     if (robot->joint[j].q >= 0) gear[robot->joint[j].q] = robot->joint[j].gear;
   size_t bytes = (size_t)n * (size_t)n * sizeof(double);
-  double *T = psdmp_arena_alloc(arena, bytes), *inverse = psdmp_arena_alloc(arena, bytes);
+  double *T = psdmp_base_arena_alloc(arena, bytes), *inverse = psdmp_base_arena_alloc(arena, bytes);
   if (!T || !inverse) return false;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -26,25 +26,25 @@ bool psdmp_run_transmission(psdmp_run *r, psdmp_arena *arena) {
   return true;
 }
 
-void psdmp_run_to_drives(const psdmp_run *r, const double *joint, double *drive) {
+void psdmp_identify_run_to_drives(const psdmp_identify_run *r, const double *joint, double *drive) {
   for (int i = 0; i < r->n; i++) {
     drive[i] = r->T ? 0 : joint[i];
     for (int k = 0; k < r->n && r->T; k++) drive[i] += r->T[k * r->n + i] * joint[k];
   }
 }
 
-void psdmp_run_to_joints(const psdmp_run *r, const double *drive, double *joint) {
+void psdmp_identify_run_to_joints(const psdmp_identify_run *r, const double *drive, double *joint) {
   for (int i = 0; i < r->n; i++) {
     joint[i] = r->T ? 0 : drive[i];
     for (int k = 0; k < r->n && r->T; k++) joint[i] += r->T_inverse[k * r->n + i] * drive[k];
   }
 }
 
-bool psdmp_run_formulas(psdmp_run *r, psdmp_arena *arena) {
+bool psdmp_identify_run_formulas(psdmp_identify_run *r, psdmp_base_arena *arena) {
   r->l = psdm_model_l(r->model);
   r->S = psdm_robot_parameter_count(r->robot);
-  r->kept = psdmp_arena_alloc(arena, (size_t)r->l * sizeof *r->kept);
-  r->K = psdmp_arena_alloc(arena, (size_t)r->l * (size_t)r->S * sizeof *r->K);
+  r->kept = psdmp_base_arena_alloc(arena, (size_t)r->l * sizeof *r->kept);
+  r->K = psdmp_base_arena_alloc(arena, (size_t)r->l * (size_t)r->S * sizeof *r->K);
   if (!r->kept || !r->K) return false;
   for (int j = 0; j < r->l; j++) {
     psdm_model_base_term(r->model, j, 0, &r->kept[j]);

@@ -7,13 +7,13 @@
 
 enum { CHUNK = 256 };
 
-int psdmp_estimate_width(const psdmp_run *r) {
+int psdmp_identify_estimate_width(const psdmp_identify_run *r) {
   int sum = r->l;
   for (int i = 0; i < r->n; i++) sum += r->choice[i].count;
   return sum;
 }
 
-double psdmp_estimate_change(int W, const double *before, const double *x, const double *classical) {
+double psdmp_identify_estimate_change(int W, const double *before, const double *x, const double *classical) {
   double most = 0;
   for (int j = 0; j < W; j++) {
     double variance = classical[(long)j * W + j];
@@ -24,12 +24,12 @@ double psdmp_estimate_change(int W, const double *before, const double *x, const
 
 /* ---- memory ---- */
 
-#define NEW(b, count, type) psdmp_arena_alloc(&(b)->arena, (size_t)(count) * sizeof(type))
+#define NEW(b, count, type) psdmp_base_arena_alloc(&(b)->arena, (size_t)(count) * sizeof(type))
 
-bool psdmp_blocks_new(const psdm_allocator *allocator, int n, const int *width, psdmp_blocks *b) {
+bool psdmp_identify_blocks_new(const psdm_allocator *allocator, int n, const int *width, psdmp_identify_blocks *b) {
   int widest = 0;
-  *b = (psdmp_blocks){.arena = {.allocator = allocator}, .n = n};
-  b->width = NEW(b, n, int), b->R = NEW(b, n * PSDMP_BLOCKS, double *), b->count = NEW(b, n * PSDMP_BLOCKS, double);
+  *b = (psdmp_identify_blocks){.arena = {.allocator = allocator}, .n = n};
+  b->width = NEW(b, n, int), b->R = NEW(b, n * PSDMP_IDENTIFY_BLOCKS, double *), b->count = NEW(b, n * PSDMP_IDENTIFY_BLOCKS, double);
   b->chunk = NEW(b, n, double *), b->waiting = NEW(b, n, int), b->block = NEW(b, n, int);
   bool ok = b->width && b->R && b->count && b->chunk && b->waiting && b->block;
   for (int i = 0; i < n && ok; i++) {
@@ -37,25 +37,25 @@ bool psdmp_blocks_new(const psdm_allocator *allocator, int n, const int *width, 
     b->width[i] = width[i];
     widest = width[i] > widest ? width[i] : widest;
     ok = (b->chunk[i] = NEW(b, CHUNK * w, double)) != NULL;
-    for (int k = 0; k < PSDMP_BLOCKS && ok; k++) ok = (b->R[i * PSDMP_BLOCKS + k] = NEW(b, w * w, double)) != NULL;
+    for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS && ok; k++) ok = (b->R[i * PSDMP_IDENTIFY_BLOCKS + k] = NEW(b, w * w, double)) != NULL;
   }
   size_t rows = widest > CHUNK ? (size_t)widest : CHUNK;
-  ok = ok && (b->scratch = NEW(b, psdmp_factor_scratch(widest, (long)rows) + (size_t)widest * (size_t)widest, double)) != NULL;
-  if (!ok) psdmp_blocks_free(b);
+  ok = ok && (b->scratch = NEW(b, psdmp_linalg_factor_scratch(widest, (long)rows) + (size_t)widest * (size_t)widest, double)) != NULL;
+  if (!ok) psdmp_identify_blocks_free(b);
   return ok;
 }
 
-void psdmp_blocks_free(psdmp_blocks *b) {
-  psdmp_arena_free(&b->arena);
-  *b = (psdmp_blocks){0};
+void psdmp_identify_blocks_free(psdmp_identify_blocks *b) {
+  psdmp_base_arena_free(&b->arena);
+  *b = (psdmp_identify_blocks){0};
 }
 
-void psdmp_blocks_clear(psdmp_blocks *b) {
+void psdmp_identify_blocks_clear(psdmp_identify_blocks *b) {
   for (int i = 0; i < b->n; i++) {
     size_t w = (size_t)b->width[i];
     b->waiting[i] = 0;
-    for (int k = 0; k < PSDMP_BLOCKS; k++) {
-      int at = i * PSDMP_BLOCKS + k;
+    for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) {
+      int at = i * PSDMP_IDENTIFY_BLOCKS + k;
       if (b->count[at] > 0) memset(b->R[at], 0, w * w * sizeof(double));
       b->count[at] = 0;
     }
@@ -64,116 +64,116 @@ void psdmp_blocks_clear(psdmp_blocks *b) {
 
 /* ---- rows in ---- */
 
-static void flush(psdmp_blocks *b, int i) {
-  int at = i * PSDMP_BLOCKS + b->block[i];
+static void flush(psdmp_identify_blocks *b, int i) {
+  int at = i * PSDMP_IDENTIFY_BLOCKS + b->block[i];
   if (!b->waiting[i]) return;
-  psdmp_factor_add(b->width[i], b->R[at], b->waiting[i], b->chunk[i], b->scratch);
+  psdmp_linalg_factor_add(b->width[i], b->R[at], b->waiting[i], b->chunk[i], b->scratch);
   b->count[at] += b->waiting[i];
   b->waiting[i] = 0;
 }
 
-double *psdmp_blocks_row(psdmp_blocks *b, int i, int block) {
+double *psdmp_identify_blocks_row(psdmp_identify_blocks *b, int i, int block) {
   if (b->waiting[i] == CHUNK || block != b->block[i]) flush(b, i);
   b->block[i] = block;
   return b->chunk[i] + (long)b->waiting[i]++ * b->width[i];
 }
 
-void psdmp_blocks_flush(psdmp_blocks *b) {
+void psdmp_identify_blocks_flush(psdmp_identify_blocks *b) {
   for (int i = 0; i < b->n; i++) flush(b, i);
 }
 
 /* ---- some blocks together ---- */
 
-unsigned psdmp_blocks_all(void) { return (1u << PSDMP_BLOCKS) - 1; }
+unsigned psdmp_identify_blocks_all(void) { return (1u << PSDMP_IDENTIFY_BLOCKS) - 1; }
 
-unsigned psdmp_blocks_without(int fold) {
+unsigned psdmp_identify_blocks_without(int fold) {
   unsigned mask = 0;
-  for (int b = 0; b < PSDMP_BLOCKS; b++)
-    if (b * PSDMP_FOLDS / PSDMP_BLOCKS != fold) mask |= 1u << b;
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++)
+    if (b * PSDMP_IDENTIFY_FOLDS / PSDMP_IDENTIFY_BLOCKS != fold) mask |= 1u << b;
   return mask;
 }
 
-double psdmp_blocks_stack(psdmp_blocks *b, int i, unsigned mask, double *R) {
+double psdmp_identify_blocks_stack(psdmp_identify_blocks *b, int i, unsigned mask, double *R) {
   int w = b->width[i];
   size_t bytes = (size_t)w * (size_t)w * sizeof *R;
   double count = 0, *X = b->scratch, *scratch = b->scratch + (long)w * w;
   memset(R, 0, bytes);
-  for (int k = 0; k < PSDMP_BLOCKS; k++) {
-    int at = i * PSDMP_BLOCKS + k;
+  for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) {
+    int at = i * PSDMP_IDENTIFY_BLOCKS + k;
     if (!(mask >> k & 1) || b->count[at] == 0) continue;
     count += b->count[at];
     memcpy(X, b->R[at], bytes);
-    psdmp_factor_add(w, R, w, X, scratch);
+    psdmp_linalg_factor_add(w, R, w, X, scratch);
   }
   return count;
 }
 
 /* rows of some blocks as the fits take them; all memory is the arena's */
-static bool take(psdmp_run *r, psdmp_blocks *b, unsigned mask, psdmp_arena *arena, psdmp_rows *out) {
+static bool take(psdmp_identify_run *r, psdmp_identify_blocks *b, unsigned mask, psdmp_base_arena *arena, psdmp_fit_rows *out) {
   size_t n = (size_t)b->n;
-  int *extras = psdmp_arena_alloc(arena, n * sizeof *extras);
-  double **R = psdmp_arena_alloc(arena, n * sizeof *R), *count = psdmp_arena_alloc(arena, n * sizeof *count);
+  int *extras = psdmp_base_arena_alloc(arena, n * sizeof *extras);
+  double **R = psdmp_base_arena_alloc(arena, n * sizeof *R), *count = psdmp_base_arena_alloc(arena, n * sizeof *count);
   if (!extras || !R || !count) return false;
   for (int i = 0; i < b->n; i++) {
     size_t w = (size_t)b->width[i];
     extras[i] = b->width[i] - r->l - 1;
-    if (!(R[i] = psdmp_arena_alloc(arena, w * w * sizeof **R))) return false;
-    count[i] = psdmp_blocks_stack(b, i, mask, R[i]);
+    if (!(R[i] = psdmp_base_arena_alloc(arena, w * w * sizeof **R))) return false;
+    count[i] = psdmp_identify_blocks_stack(b, i, mask, R[i]);
   }
-  *out = (psdmp_rows){.n = b->n, .base = r->l, .standard = r->S, .links = r->links, .K = r->K, .extras = extras, .R = R, .count = count};
+  *out = (psdmp_fit_rows){.n = b->n, .base = r->l, .standard = r->S, .links = r->links, .K = r->K, .extras = extras, .R = R, .count = count};
   return true;
 }
 
-psdm_status psdmp_blocks_fit(psdmp_run *r, psdmp_blocks *b, unsigned mask, const double *sigma, double *x, double *covariance) {
-  psdmp_arena arena = {.allocator = r->allocator};
-  psdmp_rows rows;
+psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *r, psdmp_identify_blocks *b, unsigned mask, const double *sigma, double *x, double *covariance) {
+  psdmp_base_arena arena = {.allocator = r->allocator};
+  psdmp_fit_rows rows;
   const psdmp_fit_options o = {.sigma = sigma};
   psdmp_fit fit = {.theta = x, .phi = x + r->l, .covariance = covariance};
   psdm_status status = PSDM_E_MEMORY;
   if (take(r, b, mask, &arena, &rows)) {
-    double *scratch = psdmp_arena_alloc_raw(&arena, psdmp_fit_scratch(&rows) * sizeof *scratch);
+    double *scratch = psdmp_base_arena_alloc_raw(&arena, psdmp_fit_scratch(&rows) * sizeof *scratch);
     if (scratch) status = psdmp_fit_linear(&rows, &o, scratch, &fit);
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }
 
-psdm_status psdmp_blocks_finish(psdmp_run *r, psdmp_blocks *b, const double *sigma, psdmp_estimated *e) {
-  psdmp_arena arena = {.allocator = r->allocator};
-  psdmp_rows whole, block[PSDMP_BLOCKS];
-  int blocks = 0, W = psdmp_estimate_width(r);
-  psdm_status status = psdmp_blocks_fit(r, b, psdmp_blocks_all(), sigma, e->x, e->classical);
-  bool ok = !status && take(r, b, psdmp_blocks_all(), &arena, &whole);
-  for (int k = 0; k < PSDMP_BLOCKS && ok; k++) {
+psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *r, psdmp_identify_blocks *b, const double *sigma, psdmp_identify_estimated *e) {
+  psdmp_base_arena arena = {.allocator = r->allocator};
+  psdmp_fit_rows whole, block[PSDMP_IDENTIFY_BLOCKS];
+  int blocks = 0, W = psdmp_identify_estimate_width(r);
+  psdm_status status = psdmp_identify_blocks_fit(r, b, psdmp_identify_blocks_all(), sigma, e->x, e->classical);
+  bool ok = !status && take(r, b, psdmp_identify_blocks_all(), &arena, &whole);
+  for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS && ok; k++) {
     double any = 0;
-    for (int i = 0; i < b->n; i++) any += b->count[i * PSDMP_BLOCKS + k];
+    for (int i = 0; i < b->n; i++) any += b->count[i * PSDMP_IDENTIFY_BLOCKS + k];
     if (any > 0) ok = take(r, b, 1u << k, &arena, &block[blocks++]);
   }
-  double *scratch = ok ? psdmp_arena_alloc_raw(&arena, psdmp_fit_sandwich_scratch(&whole) * sizeof *scratch) : NULL;
+  double *scratch = ok ? psdmp_base_arena_alloc_raw(&arena, psdmp_fit_sandwich_scratch(&whole) * sizeof *scratch) : NULL;
   if (!status && !scratch) status = PSDM_E_MEMORY;
   const psdmp_fit_options o = {.sigma = sigma};
   const psdmp_fit fit = {.theta = e->x, .phi = e->x + r->l};
   if (!status) status = psdmp_fit_sandwich(&whole, blocks, block, &o, &fit, false, scratch, e->covariance, NULL);
-  for (int fold = 0; fold < PSDMP_FOLDS && !status; fold++) status = psdmp_blocks_fit(r, b, psdmp_blocks_without(fold), sigma, e->folds + (long)fold * W, NULL);
-  psdmp_arena_free(&arena);
+  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS && !status; fold++) status = psdmp_identify_blocks_fit(r, b, psdmp_identify_blocks_without(fold), sigma, e->folds + (long)fold * W, NULL);
+  psdmp_base_arena_free(&arena);
   return status;
 }
 
-psdm_status psdmp_blocks_jackknife(psdmp_run *r, psdmp_blocks *b, const double *sigma, const double *x, double *covariance) {
-  int W = psdmp_estimate_width(r), blocks = 0;
-  double *without = psdmp_alloc_raw(r->allocator, (size_t)W * sizeof *without);
+psdm_status psdmp_identify_blocks_jackknife(psdmp_identify_run *r, psdmp_identify_blocks *b, const double *sigma, const double *x, double *covariance) {
+  int W = psdmp_identify_estimate_width(r), blocks = 0;
+  double *without = psdmp_base_alloc_raw(r->allocator, (size_t)W * sizeof *without);
   psdm_status status = without ? PSDM_OK : PSDM_E_MEMORY;
   memset(covariance, 0, (size_t)W * (size_t)W * sizeof *covariance);
-  for (int k = 0; k < PSDMP_BLOCKS && !status; k++) {
+  for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS && !status; k++) {
     double any = 0;
-    for (int i = 0; i < b->n; i++) any += b->count[i * PSDMP_BLOCKS + k];
+    for (int i = 0; i < b->n; i++) any += b->count[i * PSDMP_IDENTIFY_BLOCKS + k];
     if (!(any > 0)) continue;
     blocks++;
-    status = psdmp_blocks_fit(r, b, psdmp_blocks_all() & ~(1u << k), sigma, without, NULL);
+    status = psdmp_identify_blocks_fit(r, b, psdmp_identify_blocks_all() & ~(1u << k), sigma, without, NULL);
     for (int i = 0; i < W && !status; i++)
       for (int j = 0; j < W; j++) covariance[(long)i * W + j] += (without[i] - x[i]) * (without[j] - x[j]);
   }
   for (long k = 0; k < (long)W * W && blocks > 0; k++) covariance[k] *= (blocks - 1.0) / blocks;
-  psdmp_free(r->allocator, without);
+  psdmp_base_free(r->allocator, without);
   return status;
 }

@@ -9,49 +9,49 @@
 enum { ROUNDS = 10 };
 static const double settled = 0.01; /* of a standard deviation */
 
-void psdmp_didim_row(psdmp_pass_rows *to, const psdmp_walk_row *row) {
-  psdmp_run *r = to->run;
+void psdmp_identify_didim_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row) {
+  psdmp_identify_run *r = to->run;
   int l = r->l;
   for (int i = 0; i < r->n; i++) {
     int count = r->choice[i].count;
     if (!row->fitted[i]) continue;
-    double *equation = psdmp_blocks_row(&to->blocks, i, row->block);
+    double *equation = psdmp_identify_blocks_row(&to->blocks, i, row->block);
     memcpy(equation, row->Y_auxiliary + (long)i * l, (size_t)l * sizeof *equation);
     memcpy(equation + l, row->F_auxiliary + 16L * i, (size_t)count * sizeof *equation);
     equation[l + count] = row->tau[i];
   }
 }
 
-static psdm_status iterate(psdmp_run *r, psdmp_blocks *blocks, psdmp_simulation *s, psdmp_estimated *e, double *before, psdm_error *error) {
-  int W = psdmp_estimate_width(r);
+static psdm_status iterate(psdmp_identify_run *r, psdmp_identify_blocks *blocks, psdmp_identify_simulation *s, psdmp_identify_estimated *e, double *before, psdm_error *error) {
+  int W = psdmp_identify_estimate_width(r);
   double change = INFINITY;
   psdm_status status = PSDM_OK;
   for (e->steps = 0; e->steps < ROUNDS && change > settled && (e->steps == 0 || !r->stopped);) {
-    status = psdmp_simulation_walk(s, PSDMP_PASS_DIDIM, blocks, e->x, error);
+    status = psdmp_identify_simulation_walk(s, PSDMP_IDENTIFY_PASS_DIDIM, blocks, e->x, error);
     if (status) return status;
     memcpy(before, e->x, (size_t)W * sizeof *before);
-    if ((status = psdmp_blocks_fit(r, blocks, psdmp_blocks_all(), r->sigma, e->x, e->classical))) return psdmp_fail_status(error, status);
-    change = psdmp_estimate_change(W, before, e->x, e->classical);
+    if ((status = psdmp_identify_blocks_fit(r, blocks, psdmp_identify_blocks_all(), r->sigma, e->x, e->classical))) return psdmp_base_fail_status(error, status);
+    change = psdmp_identify_estimate_change(W, before, e->x, e->classical);
     e->steps++;
-    psdmp_going_on(r, "simulating", -1);
+    psdmp_identify_going_on(r, "simulating", -1);
   }
-  psdmp_simulation_say(s, change > settled ? change : 0);
+  psdmp_identify_simulation_say(s, change > settled ? change : 0);
   return status;
 }
 
-psdm_status psdmp_estimate_didim(psdmp_run *r, psdmp_estimated *e, psdm_error *error) {
-  int W = psdmp_estimate_width(r);
-  psdmp_pass pass = {.kind = PSDMP_PASS_DIDIM, .run = r};
-  psdmp_blocks blocks;
-  psdmp_simulation *s = NULL;
-  psdmp_pass_shape(&pass);
-  bool ok = psdmp_blocks_new(r->allocator, pass.equations, pass.width, &blocks);
-  double *before = ok ? psdmp_alloc_raw(r->allocator, (size_t)W * sizeof *before) : NULL;
-  psdm_status status = before ? psdmp_simulation_new(r, &s, error) : psdmp_fail_status(error, PSDM_E_MEMORY);
+psdm_status psdmp_identify_estimate_didim(psdmp_identify_run *r, psdmp_identify_estimated *e, psdm_error *error) {
+  int W = psdmp_identify_estimate_width(r);
+  psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_DIDIM, .run = r};
+  psdmp_identify_blocks blocks;
+  psdmp_identify_simulation *s = NULL;
+  psdmp_identify_pass_shape(&pass);
+  bool ok = psdmp_identify_blocks_new(r->allocator, pass.equations, pass.width, &blocks);
+  double *before = ok ? psdmp_base_alloc_raw(r->allocator, (size_t)W * sizeof *before) : NULL;
+  psdm_status status = before ? psdmp_identify_simulation_new(r, &s, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
   if (!status) status = iterate(r, &blocks, s, e, before, error);
-  if (!status && (status = psdmp_blocks_finish(r, &blocks, r->sigma, e))) psdmp_fail_status(error, status);
-  psdmp_simulation_free(s);
-  psdmp_blocks_free(&blocks);
-  psdmp_free(r->allocator, before);
+  if (!status && (status = psdmp_identify_blocks_finish(r, &blocks, r->sigma, e))) psdmp_base_fail_status(error, status);
+  psdmp_identify_simulation_free(s);
+  psdmp_identify_blocks_free(&blocks);
+  psdmp_base_free(r->allocator, before);
   return status;
 }

@@ -35,7 +35,7 @@ static void let_go(int W, int j, double *x, double *V) {
   }
 }
 
-void psdmp_essential(int base, int W, const double *x, const double *classical, const double *sd, double *scratch, bool *essential) {
+void psdmp_identify_essential(int base, int W, const double *x, const double *classical, const double *sd, double *scratch, bool *essential) {
   double *V = scratch, *now = scratch + (long)W * W, sum = 0;
   /* correlations as if residuals were white, standard deviations as they are: the sandwich alone has the rank of its blocks */
   for (int i = 0; i < W; i++)

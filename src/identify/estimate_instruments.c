@@ -7,32 +7,32 @@
 #include "linalg/linalg.h"
 
 /* where column k of [Z W] of a drive, whose own columns begin at `first`, stands among the unknowns */
-static int unknown(const psdmp_run *r, int drive, int first, int k) {
+static int unknown(const psdmp_identify_run *r, int drive, int first, int k) {
   int half = r->l + r->choice[drive].count, at = k % half;
   return at < r->l ? at : first + at - r->l;
 }
 
 /* T: the triangle of all drives' [Z W tau] over some blocks, divided by sigma; returns the rows */
-static double stack(psdmp_instruments *v, unsigned mask) {
-  psdmp_run *r = v->run;
+static double stack(psdmp_identify_instruments *v, unsigned mask) {
+  psdmp_identify_run *r = v->run;
   int W = v->W, G = 2 * W + 1;
   double rows = 0;
   memset(v->T, 0, (size_t)G * (size_t)G * sizeof *v->T);
   for (int i = 0, first = r->l; i < r->n; first += r->choice[i++].count) {
     int w = v->blocks.width[i], half = w / 2;
-    rows += psdmp_blocks_stack(&v->blocks, i, mask, v->stacked);
+    rows += psdmp_identify_blocks_stack(&v->blocks, i, mask, v->stacked);
     memset(v->X, 0, (size_t)w * (size_t)G * sizeof *v->X);
     for (int row = 0; row < w; row++)
       for (int k = row; k < w; k++) {
         int to = k == w - 1 ? 2 * W : k < half ? unknown(r, i, first, k) : W + unknown(r, i, first, k);
         v->X[(long)row * G + to] = v->stacked[(long)row * w + k] / r->sigma[i];
       }
-    psdmp_factor_add(G, v->T, w, v->X, v->scratch);
+    psdmp_linalg_factor_add(G, v->T, w, v->X, v->scratch);
   }
   return rows;
 }
 
-bool psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, double *rows) {
+bool psdmp_identify_instruments_solve(psdmp_identify_instruments *v, unsigned mask, double *x, double *rows) {
   int W = v->W, G = 2 * W + 1;
   *rows = stack(v, mask);
   for (int k = 0; k < W; k++) {
@@ -43,7 +43,7 @@ bool psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, dou
     v->B[k] = v->T[(long)k * G + 2 * W];
     v->B[(long)(k + 1) * W + k] = 1;
   }
-  if (!psdmp_solve_refined(W, W + 1, v->A, v->B, v->solved, v->LU, v->pivot, v->residual, v->sum)) return false;
+  if (!psdmp_linalg_solve_refined(W, W + 1, v->A, v->B, v->solved, v->LU, v->pivot, v->residual, v->sum)) return false;
   for (int c = 0; c <= W; c++)
     for (int k = 0; k < W; k++) v->solved[k + (long)c * W] /= v->length[k];
   memcpy(x, v->solved, (size_t)W * sizeof *x);
@@ -55,7 +55,7 @@ bool psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, dou
 /* ---- doubt ---- */
 
 /* s^2 A^-1 A^-T, A = Q^T W: what noise that is white leaves of x */
-static void set_classical(psdmp_instruments *v, double rows, const double *x, double *classical) {
+static void set_classical(psdmp_identify_instruments *v, double rows, const double *x, double *classical) {
   int W = v->W, G = 2 * W + 1;
   double square = 0;
   for (int i = 0; i < G; i++) {
@@ -73,12 +73,12 @@ static void set_classical(psdmp_instruments *v, double rows, const double *x, do
 }
 
 /* g (W) = Z^T (W x - tau) / sigma^2 of one block */
-static void gradient(psdmp_instruments *v, int block, const double *x, double *g) {
-  psdmp_run *r = v->run;
+static void gradient(psdmp_identify_instruments *v, int block, const double *x, double *g) {
+  psdmp_identify_run *r = v->run;
   memset(g, 0, (size_t)v->W * sizeof *g);
   for (int i = 0, first = r->l; i < r->n; first += r->choice[i++].count) {
     int w = v->blocks.width[i], half = w / 2;
-    const double *R = v->blocks.R[i * PSDMP_BLOCKS + block];
+    const double *R = v->blocks.R[i * PSDMP_IDENTIFY_BLOCKS + block];
     for (int row = 0; row < half; row++) {
       double e = -R[(long)row * w + w - 1];
       for (int k = half; k < w - 1; k++) e += R[(long)row * w + k] * x[unknown(r, i, first, k)];
@@ -89,7 +89,7 @@ static void gradient(psdmp_instruments *v, int block, const double *x, double *g
 }
 
 /* y (W) = (Z^T W)^-1 g = A^-1 R_Z^-T g */
-static void through(psdmp_instruments *v, double *g, double *y) {
+static void through(psdmp_identify_instruments *v, double *g, double *y) {
   int W = v->W, G = 2 * W + 1;
   for (int i = 0; i < W; i++) {
     for (int k = 0; k < i; k++) g[i] -= v->T[(long)k * G + i] * g[k];
@@ -102,13 +102,13 @@ static void through(psdmp_instruments *v, double *g, double *y) {
 }
 
 /* sum over blocks of (Z^T W)^-1 g g^T (Z^T W)^-T: White's sandwich with instruments in the bread. At the answer of all blocks the g have no mean. */
-static void set_covariance(psdmp_instruments *v, const double *x, double *covariance) {
+static void set_covariance(psdmp_identify_instruments *v, const double *x, double *covariance) {
   int W = v->W, blocks = 0;
   double *g = v->gradient, *y = g + W;
   memset(covariance, 0, (size_t)W * (size_t)W * sizeof *covariance);
-  for (int b = 0; b < PSDMP_BLOCKS; b++) {
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
     double any = 0;
-    for (int i = 0; i < v->run->n; i++) any += v->blocks.count[i * PSDMP_BLOCKS + b];
+    for (int i = 0; i < v->run->n; i++) any += v->blocks.count[i * PSDMP_IDENTIFY_BLOCKS + b];
     if (!(any > 0)) continue;
     blocks++;
     gradient(v, b, x, g);
@@ -119,15 +119,15 @@ static void set_covariance(psdmp_instruments *v, const double *x, double *covari
   for (long k = 0; k < (long)W * W; k++) covariance[k] *= blocks > 1 ? blocks / (blocks - 1.0) : 0;
 }
 
-void psdmp_instruments_doubt(psdmp_instruments *v, double rows, const double *x, double *classical, double *covariance) {
+void psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x, double *classical, double *covariance) {
   set_classical(v, rows, x, classical);
   if (covariance) set_covariance(v, x, covariance);
 }
 
 /* ---- memory ---- */
 
-bool psdmp_instruments_new(psdmp_run *r, psdmp_instruments *v) {
-  *v = (psdmp_instruments){.run = r, .arena = {.allocator = r->allocator}, .W = psdmp_estimate_width(r)};
+bool psdmp_identify_instruments_new(psdmp_identify_run *r, psdmp_identify_instruments *v) {
+  *v = (psdmp_identify_instruments){.run = r, .arena = {.allocator = r->allocator}, .W = psdmp_identify_estimate_width(r)};
   int width[PSDM_CALIBRATE_JOINTS];
   size_t W = (size_t)v->W, G = 2 * W + 1;
   for (int i = 0; i < r->n; i++) {
@@ -135,16 +135,16 @@ bool psdmp_instruments_new(psdmp_run *r, psdmp_instruments *v) {
     v->widest = width[i] > v->widest ? width[i] : v->widest;
   }
   size_t widest = (size_t)v->widest;
-#define PART(field, number) (v->field = psdmp_arena_alloc(&v->arena, (size_t)(number) * sizeof *v->field))
-  bool ok = PART(gradient, 2 * W) && PART(stacked, widest * widest) && PART(X, widest * G) && PART(T, G * G) && PART(scratch, psdmp_factor_scratch((int)G, (long)widest)) && PART(A, W * W) &&
+#define PART(field, number) (v->field = psdmp_base_arena_alloc(&v->arena, (size_t)(number) * sizeof *v->field))
+  bool ok = PART(gradient, 2 * W) && PART(stacked, widest * widest) && PART(X, widest * G) && PART(T, G * G) && PART(scratch, psdmp_linalg_factor_scratch((int)G, (long)widest)) && PART(A, W * W) &&
             PART(B, W * (W + 1)) && PART(solved, W * (W + 1)) && PART(LU, W * W) && PART(residual, W * (W + 1)) && PART(length, W) && PART(sum, W) && PART(pivot, W) &&
-            psdmp_blocks_new(r->allocator, r->n, width, &v->blocks);
+            psdmp_identify_blocks_new(r->allocator, r->n, width, &v->blocks);
 #undef PART
-  if (!ok) psdmp_instruments_free(v);
+  if (!ok) psdmp_identify_instruments_free(v);
   return ok;
 }
 
-void psdmp_instruments_free(psdmp_instruments *v) {
-  psdmp_blocks_free(&v->blocks);
-  psdmp_arena_free(&v->arena);
+void psdmp_identify_instruments_free(psdmp_identify_instruments *v) {
+  psdmp_identify_blocks_free(&v->blocks);
+  psdmp_base_arena_free(&v->arena);
 }

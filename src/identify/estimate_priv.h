@@ -12,161 +12,161 @@
  *   estimate_essential.c parameters that could as well be zero
  *
  * Unknowns stand in the order theta, then the gains of the chosen columns drive by drive: W = l + all columns. */
-#ifndef PSDMP_ESTIMATE_H
-#define PSDMP_ESTIMATE_H
+#ifndef PSDMP_IDENTIFY_ESTIMATE_H
+#define PSDMP_IDENTIFY_ESTIMATE_H
 
 #include "identify/identify.h"
 
 /* All arrays are the caller's. */
-typedef struct psdmp_estimated {
+typedef struct psdmp_identify_estimated {
   double *x;          /* (W) in: a least-squares fit to begin with; out: the answer */
   double *covariance; /* (W x W) sandwich over blocks of time */
   double *classical;  /* (W x W) as if residuals were white: how the unknowns hang together */
-  double *folds;      /* (PSDMP_FOLDS x W) the answer without each fold */
+  double *folds;      /* (PSDMP_IDENTIFY_FOLDS x W) the answer without each fold */
   int steps;          /* passes over the rows */
-} psdmp_estimated;
+} psdmp_identify_estimated;
 
-int psdmp_estimate_width(const psdmp_run *run); /* W */
+int psdmp_identify_estimate_width(const psdmp_identify_run *run); /* W */
 
 /* Each begins at x, with the weights run->sigma. robust leaves the outlier-proof scale of each drive there. */
-psdm_status psdmp_estimate_robust(psdmp_run *run, psdmp_estimated *e, psdm_error *error);
-psdm_status psdmp_estimate_didim(psdmp_run *run, psdmp_estimated *e, psdm_error *error); /* x: of a robot that can be simulated */
-psdm_status psdmp_estimate_iv(psdmp_run *run, psdmp_estimated *e, psdm_error *error);    /* the same */
-psdm_status psdmp_estimate_energy(psdmp_run *run, psdmp_estimated *e, psdm_error *error);
+psdm_status psdmp_identify_estimate_robust(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
+psdm_status psdmp_identify_estimate_didim(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error); /* x: of a robot that can be simulated */
+psdm_status psdmp_identify_estimate_iv(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);    /* the same */
+psdm_status psdmp_identify_estimate_energy(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
 
 /* Backward elimination: base parameters whose loss changes the fit by less than its noise. sd (W); scratch: (W x W + W). */
-void psdmp_essential(int base, int W, const double *x, const double *classical, const double *sd, double *scratch, bool *essential);
+void psdmp_identify_essential(int base, int W, const double *x, const double *classical, const double *sd, double *scratch, bool *essential);
 
 /* ---- blocks ---- */
 
 /* Triangles of rows [columns tau] per equation (drive, or one for all) and block of time. */
-typedef struct psdmp_blocks {
-  psdmp_arena arena;
+typedef struct psdmp_identify_blocks {
+  psdmp_base_arena arena;
   int n;
   int *width;       /* (n) */
-  double **R;       /* (n x PSDMP_BLOCKS) each (width^2), upper triangular */
-  double *count;    /* (n x PSDMP_BLOCKS) */
+  double **R;       /* (n x PSDMP_IDENTIFY_BLOCKS) each (width^2), upper triangular */
+  double *count;    /* (n x PSDMP_IDENTIFY_BLOCKS) */
   double **chunk;   /* (n) rows that wait, */
   int *waiting, *block; /* (n) how many, and of which block */
   double *scratch;
-} psdmp_blocks;
+} psdmp_identify_blocks;
 
-bool psdmp_blocks_new(const psdm_allocator *allocator, int n, const int *width, psdmp_blocks *blocks); /* false: out of memory, and nothing is left */
-void psdmp_blocks_free(psdmp_blocks *blocks);
-void psdmp_blocks_clear(psdmp_blocks *blocks);
-double *psdmp_blocks_row(psdmp_blocks *blocks, int equation, int block); /* the next row (width), to be filled before the next call */
-void psdmp_blocks_flush(psdmp_blocks *blocks);
+bool psdmp_identify_blocks_new(const psdm_allocator *allocator, int n, const int *width, psdmp_identify_blocks *blocks); /* false: out of memory, and nothing is left */
+void psdmp_identify_blocks_free(psdmp_identify_blocks *blocks);
+void psdmp_identify_blocks_clear(psdmp_identify_blocks *blocks);
+double *psdmp_identify_blocks_row(psdmp_identify_blocks *blocks, int equation, int block); /* the next row (width), to be filled before the next call */
+void psdmp_identify_blocks_flush(psdmp_identify_blocks *blocks);
 
-unsigned psdmp_blocks_all(void);
-unsigned psdmp_blocks_without(int fold);
+unsigned psdmp_identify_blocks_all(void);
+unsigned psdmp_identify_blocks_without(int fold);
 
-/* One equation's rows of some blocks: R (width^2). Returns how many. scratch: psdmp_blocks' own. */
-double psdmp_blocks_stack(psdmp_blocks *blocks, int equation, unsigned mask, double *R);
+/* One equation's rows of some blocks: R (width^2). Returns how many. scratch: psdmp_identify_blocks' own. */
+double psdmp_identify_blocks_stack(psdmp_identify_blocks *blocks, int equation, unsigned mask, double *R);
 
 /* Least squares over some blocks, columns theta and an equation's own (all columns when there is one equation): x (W), covariance (W x W, classical) nullable.
  * sigma, here and below: (n) of the equations; NULL: 1. */
-psdm_status psdmp_blocks_fit(psdmp_run *run, psdmp_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance);
+psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance);
 
 /* The answer with its doubt, and without each fold. */
-psdm_status psdmp_blocks_finish(psdmp_run *run, psdmp_blocks *blocks, const double *sigma, psdmp_estimated *e);
+psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, psdmp_identify_estimated *e);
 
 /* covariance: by the jackknife over blocks, each left out once (Efron, Stein 1981): larger than the sandwich where unknowns are many for what the blocks hold. */
-psdm_status psdmp_blocks_jackknife(psdmp_run *run, psdmp_blocks *blocks, const double *sigma, const double *x, double *covariance);
+psdm_status psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, const double *x, double *covariance);
 
 /* largest change of x in units of the classical standard deviations */
-double psdmp_estimate_change(int W, const double *before, const double *x, const double *classical);
+double psdmp_identify_estimate_change(int W, const double *before, const double *x, const double *classical);
 
 /* ---- passes ---- */
 
-typedef enum psdmp_pass_kind { PSDMP_PASS_ROBUST, PSDMP_PASS_DIDIM, PSDMP_PASS_IV, PSDMP_PASS_ENERGY, PSDMP_PASSES } psdmp_pass_kind;
+typedef enum psdmp_identify_pass_kind { PSDMP_IDENTIFY_PASS_ROBUST, PSDMP_IDENTIFY_PASS_DIDIM, PSDMP_IDENTIFY_PASS_IV, PSDMP_IDENTIFY_PASS_ENERGY, PSDMP_IDENTIFY_PASSES } psdmp_identify_pass_kind;
 
-typedef struct psdmp_simulation psdmp_simulation;
+typedef struct psdmp_identify_simulation psdmp_identify_simulation;
 
 /* All rows once: what it takes, the same for all threads and, as bytes, for all ranks. */
-typedef struct psdmp_pass {
-  psdmp_pass_kind kind;
-  psdmp_run *run;
+typedef struct psdmp_identify_pass {
+  psdmp_identify_pass_kind kind;
+  psdmp_identify_run *run;
   bool all;                             /* also those that are not in memory */
   int equations;
   int width[PSDM_CALIBRATE_JOINTS];     /* (equations) of a row */
   long numbers;                         /* that are only added up */
   int stage;                            /* robust: how rows are weighed, */
   const double *x, *scale;              /* (W), (n) with residuals of this x over these scales */
-  const psdmp_simulation *simulation;   /* didim, iv: the auxiliary motion */
-} psdmp_pass;
+  const psdmp_identify_simulation *simulation;   /* didim, iv: the auxiliary motion */
+} psdmp_identify_pass;
 
 /* What a kind has of everything: sets equations, width, numbers. */
-void psdmp_pass_shape(psdmp_pass *pass);
+void psdmp_identify_pass_shape(psdmp_identify_pass *pass);
 
 /* Rank 0: triangles of the rows, and numbers (nullable where there are none). Interrupted in its middle it is made once more, of the rows in memory, and nothing is
  * asked. */
-psdm_status psdmp_pass_run(psdmp_pass *pass, psdmp_blocks *blocks, double *numbers, psdm_error *error);
+psdm_status psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_identify_blocks *blocks, double *numbers, psdm_error *error);
 
 /* Where the rows of one thread go. */
-typedef struct psdmp_pass_rows {
-  const psdmp_pass *pass;
-  psdmp_run *run;                       /* the thread's own */
-  psdmp_blocks blocks;
+typedef struct psdmp_identify_pass_rows {
+  const psdmp_identify_pass *pass;
+  psdmp_identify_run *run;                       /* the thread's own */
+  psdmp_identify_blocks blocks;
   double *numbers;                      /* (numbers) of the part that is made */
-} psdmp_pass_rows;
+} psdmp_identify_pass_rows;
 
 /* ---- rows ---- */
 
-typedef struct psdmp_walk_row {
+typedef struct psdmp_identify_walk_row {
   int block;
   const bool *fitted;          /* (n) whether a drive's row counts */
   const double *Y, *F, *tau;   /* (n x l), (n x 16), (n) */
   const double *Y_auxiliary, *F_auxiliary; /* the same along the auxiliary motion; NULL: none */
-} psdmp_walk_row;
+} psdmp_identify_walk_row;
 
-typedef void (*psdmp_use_row)(psdmp_pass_rows *to, const psdmp_walk_row *row);
+typedef void (*psdmp_identify_use_row)(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row);
 
 /* The motion of a stretch's rows otherwise than it was measured: q, qd, qdd (rows x n); ready (rows): whether it is known. */
-typedef psdm_status (*psdmp_auxiliary_motion)(void *user, const psdmp_stretch *stretch, const psdmp_prepared *p, double *q, double *qd, double *qdd, bool *ready,
+typedef psdm_status (*psdmp_identify_auxiliary_motion)(void *user, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready,
                                               psdm_error *error);
 
 /* Calls use for every training row of a stretch; auxiliary (nullable): only for those of which it is known. One thread's; NULL: out of memory. */
-typedef struct psdmp_walker psdmp_walker;
-psdmp_walker *psdmp_walker_new(psdmp_pass_rows *to, psdmp_use_row use, psdmp_auxiliary_motion auxiliary, void *auxiliary_user);
-void psdmp_walker_free(psdmp_walker *walker); /* accepts NULL */
-psdm_status psdmp_walker_stretch(psdmp_walker *walker, const psdmp_stretch *stretch, psdm_error *error);
+typedef struct psdmp_identify_walker psdmp_identify_walker;
+psdmp_identify_walker *psdmp_identify_walker_new(psdmp_identify_pass_rows *to, psdmp_identify_use_row use, psdmp_identify_auxiliary_motion auxiliary, void *auxiliary_user);
+void psdmp_identify_walker_free(psdmp_identify_walker *walker); /* accepts NULL */
+psdm_status psdmp_identify_walker_stretch(psdmp_identify_walker *walker, const psdmp_feed_stretch *stretch, psdm_error *error);
 
 /* What rows become of each kind. */
-void psdmp_robust_row(psdmp_pass_rows *to, const psdmp_walk_row *row);
-void psdmp_didim_row(psdmp_pass_rows *to, const psdmp_walk_row *row);
-void psdmp_iv_row(psdmp_pass_rows *to, const psdmp_walk_row *row);
-long psdmp_robust_numbers(const psdmp_run *run);
+void psdmp_identify_robust_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row);
+void psdmp_identify_didim_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row);
+void psdmp_identify_iv_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row);
+long psdmp_identify_robust_numbers(const psdmp_identify_run *run);
 
 /* The chosen columns of a drive. Returns how many. */
-int psdmp_chosen_columns(const psdmp_run *run, int drive, psdmp_column *column);
+int psdmp_identify_chosen_columns(const psdmp_identify_run *run, int drive, psdmp_parameters_column *column);
 
 /* ---- the auxiliary motion ---- */
 
 /* Chooses the reference, and says in run's reasons what is simulated. */
-psdm_status psdmp_simulation_new(psdmp_run *run, psdmp_simulation **simulation, psdm_error *error);
-psdmp_simulation *psdmp_simulation_thread(const psdmp_simulation *simulation, psdmp_run *own); /* the same robots, which must outlive it; NULL: out of memory */
-void psdmp_simulation_free(psdmp_simulation *simulation); /* accepts NULL */
-psdmp_band psdmp_simulation_band(const psdmp_simulation *simulation, double *bandwidth); /* of the reference; rad/s of the controller */
-void psdmp_simulation_set(psdmp_simulation *simulation, const double *model, const double *robot); /* theta (l) of the controller, and of what it controls */
-psdm_status psdmp_simulate(void *simulation, const psdmp_stretch *stretch, const psdmp_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error);
+psdm_status psdmp_identify_simulation_new(psdmp_identify_run *run, psdmp_identify_simulation **simulation, psdm_error *error);
+psdmp_identify_simulation *psdmp_identify_simulation_thread(const psdmp_identify_simulation *simulation, psdmp_identify_run *own); /* the same robots, which must outlive it; NULL: out of memory */
+void psdmp_identify_simulation_free(psdmp_identify_simulation *simulation); /* accepts NULL */
+psdmp_identify_band psdmp_identify_simulation_band(const psdmp_identify_simulation *simulation, double *bandwidth); /* of the reference; rad/s of the controller */
+void psdmp_identify_simulation_set(psdmp_identify_simulation *simulation, const double *model, const double *robot); /* theta (l) of the controller, and of what it controls */
+psdm_status psdmp_identify_simulate(void *simulation, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error);
 
 /* For other ranks: all that was chosen and set. */
-void psdmp_simulation_put(const psdmp_simulation *simulation, psdmp_bytes *to);
-psdm_status psdmp_simulation_get(psdmp_run *run, psdmp_bytes *from, psdmp_simulation **simulation, psdm_error *error);
+void psdmp_identify_simulation_put(const psdmp_identify_simulation *simulation, psdmp_parallel_bytes *to);
+psdm_status psdmp_identify_simulation_get(psdmp_identify_run *run, psdmp_parallel_bytes *from, psdmp_identify_simulation **simulation, psdm_error *error);
 
 /* A pass with the robot of x under the controller of the last pass's; where x has no positive definite mass matrix, of what lies half way back, and so on. */
-psdm_status psdmp_simulation_walk(psdmp_simulation *simulation, psdmp_pass_kind kind, psdmp_blocks *blocks, const double *x, psdm_error *error);
+psdm_status psdmp_identify_simulation_walk(psdmp_identify_simulation *simulation, psdmp_identify_pass_kind kind, psdmp_identify_blocks *blocks, const double *x, psdm_error *error);
 
 /* Says in run's reasons when the answer itself could not move, or the last round still changed it so much (0: settled). */
-void psdmp_simulation_say(const psdmp_simulation *simulation, double change);
+void psdmp_identify_simulation_say(const psdmp_identify_simulation *simulation, double change);
 
 /* ---- instruments ---- */
 
 /* Triangles of [Z W tau] of every drive, and what it takes to solve with them. */
-typedef struct psdmp_instruments {
-  psdmp_run *run;
-  psdmp_blocks blocks;
-  psdmp_arena arena;
+typedef struct psdmp_identify_instruments {
+  psdmp_identify_run *run;
+  psdmp_identify_blocks blocks;
+  psdmp_base_arena arena;
   int W, widest;
   double *gradient;        /* (2 W) */
   double *stacked;         /* (widest^2) */
@@ -174,27 +174,27 @@ typedef struct psdmp_instruments {
   double *A, *B, *solved, *LU, *residual, *length; /* (W x W), (W x W+1) twice, (W x W), (W x W+1), (W) column-major; B zero but for its first column and a diagonal behind it */
   long double *sum;
   int *pivot;
-} psdmp_instruments;
+} psdmp_identify_instruments;
 
-bool psdmp_instruments_new(psdmp_run *run, psdmp_instruments *v); /* false: out of memory, and nothing is left */
-void psdmp_instruments_free(psdmp_instruments *v);
+bool psdmp_identify_instruments_new(psdmp_identify_run *run, psdmp_identify_instruments *v); /* false: out of memory, and nothing is left */
+void psdmp_identify_instruments_free(psdmp_identify_instruments *v);
 
 /* Z^T W x = Z^T tau over some blocks, weights 1 / sigma^2; rows: how many. False when the instruments do not reach every unknown. */
-bool psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, double *rows);
+bool psdmp_identify_instruments_solve(psdmp_identify_instruments *v, unsigned mask, double *x, double *rows);
 
 /* After solving with all blocks, x their answer: s^2 (Z^T W)^-1 Z^T Z (Z^T W)^-T, and the sandwich over blocks (nullable). */
-void psdmp_instruments_doubt(psdmp_instruments *v, double rows, const double *x, double *classical, double *covariance);
+void psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x, double *classical, double *covariance);
 
 /* ---- energy ---- */
 
-/* h (l) with kinetic + potential energy = h theta + a constant. scratch: (2 n S + n + 12 joints + S), which psdmp_run_regressor's fits in. */
-size_t psdmp_energy_scratch(const psdmp_run *run);
-psdm_status psdmp_energy_columns(psdmp_run *run, const double *q, const double *qd, double *scratch, double *h);
+/* h (l) with kinetic + potential energy = h theta + a constant. scratch: (2 n S + n + 12 joints + S), which psdmp_identify_run_regressor's fits in. */
+size_t psdmp_identify_energy_scratch(const psdmp_identify_run *run);
+psdm_status psdmp_identify_energy_columns(psdmp_identify_run *run, const double *q, const double *qd, double *scratch, double *h);
 
 /* One thread of a pass; NULL: out of memory. */
-typedef struct psdmp_energies psdmp_energies;
-psdmp_energies *psdmp_energies_new(psdmp_pass_rows *to);
-void psdmp_energies_free(psdmp_energies *energies); /* accepts NULL */
-psdm_status psdmp_energies_stretch(psdmp_energies *energies, const psdmp_stretch *stretch, psdm_error *error);
+typedef struct psdmp_identify_energies psdmp_identify_energies;
+psdmp_identify_energies *psdmp_identify_energies_new(psdmp_identify_pass_rows *to);
+void psdmp_identify_energies_free(psdmp_identify_energies *energies); /* accepts NULL */
+psdm_status psdmp_identify_energies_stretch(psdmp_identify_energies *energies, const psdmp_feed_stretch *stretch, psdm_error *error);
 
 #endif

@@ -16,14 +16,14 @@ typedef enum weighing { LOOK, HUBER, TUKEY } weighing;
 enum { WEIGHTS, SLOPES, ROWS, OUT, SUMS }; /* sums of w and of d(w u)/du; how many rows; how many hardly count */
 
 typedef struct robust {
-  psdmp_pass pass;
-  psdmp_blocks blocks;
+  psdmp_identify_pass pass;
+  psdmp_identify_blocks blocks;
   double *scale;     /* (n) */
   double *numbers;   /* (SUMS), then how often each bin was hit (n x BINS) */
   bool settled;
 } robust;
 
-long psdmp_robust_numbers(const psdmp_run *r) { return SUMS + (long)r->n * BINS; }
+long psdmp_identify_robust_numbers(const psdmp_identify_run *r) { return SUMS + (long)r->n * BINS; }
 
 /* w(u) = psi(u) / u, and psi'(u) */
 static double weight(weighing stage, double u, double *slope) {
@@ -49,9 +49,9 @@ static double median(const double *seen) {
   return all > 0 ? exp((k + 0.5 - BINS / 2) * per_bin) : 0;
 }
 
-void psdmp_robust_row(psdmp_pass_rows *to, const psdmp_walk_row *row) {
-  const psdmp_pass *pass = to->pass;
-  psdmp_run *r = to->run;
+void psdmp_identify_robust_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row) {
+  const psdmp_identify_pass *pass = to->pass;
+  psdmp_identify_run *r = to->run;
   int l = r->l;
   const double *phi = pass->x + l;
   double *sum = to->numbers;
@@ -66,7 +66,7 @@ void psdmp_robust_row(psdmp_pass_rows *to, const psdmp_walk_row *row) {
     note(sum + SUMS + (long)i * BINS, u);
     sum[WEIGHTS] += w, sum[SLOPES] += slope, sum[ROWS]++, sum[OUT] += w < 0.1;
     if (pass->stage == LOOK || w == 0) continue;
-    double *equation = psdmp_blocks_row(&to->blocks, i, row->block), root = sqrt(w);
+    double *equation = psdmp_identify_blocks_row(&to->blocks, i, row->block), root = sqrt(w);
     for (int j = 0; j < l; j++) equation[j] = root * Y[j];
     for (int k = 0; k < count; k++) equation[l + k] = root * F[k];
     equation[l + count] = root * row->tau[i];
@@ -75,9 +75,9 @@ void psdmp_robust_row(psdmp_pass_rows *to, const psdmp_walk_row *row) {
 
 /* one pass at x; the scales for the next one */
 static psdm_status pass_once(robust *b, psdm_error *error) {
-  psdmp_run *r = b->pass.run;
+  psdmp_identify_run *r = b->pass.run;
   b->pass.all = !r->stopped;
-  psdm_status status = psdmp_pass_run(&b->pass, &b->blocks, b->numbers, error);
+  psdm_status status = psdmp_identify_pass_run(&b->pass, &b->blocks, b->numbers, error);
   for (int i = 0; i < r->n && !status && b->pass.stage != TUKEY; i++) {
     double middle = median(b->numbers + SUMS + (long)i * BINS);
     if (middle > 0) b->scale[i] = fmax(b->scale[i] * middle / normal_median, 1e-12);
@@ -85,40 +85,40 @@ static psdm_status pass_once(robust *b, psdm_error *error) {
   return status;
 }
 
-static psdm_status reweight(robust *b, psdmp_estimated *e, double *before, psdm_error *error) {
-  psdmp_run *r = b->pass.run;
-  int W = psdmp_estimate_width(r);
+static psdm_status reweight(robust *b, psdmp_identify_estimated *e, double *before, psdm_error *error) {
+  psdmp_identify_run *r = b->pass.run;
+  int W = psdmp_identify_estimate_width(r);
   psdm_status status = pass_once(b, error);
   b->pass.stage = HUBER;
   for (e->steps = 1; e->steps < ROUNDS && !b->settled && !status && (e->steps == 1 || !r->stopped); e->steps++) {
     memcpy(before, e->x, (size_t)W * sizeof *before);
     status = pass_once(b, error);
-    if (!status && (status = psdmp_blocks_fit(r, &b->blocks, psdmp_blocks_all(), b->scale, e->x, e->classical))) psdmp_fail_status(error, status);
-    bool still = !status && psdmp_estimate_change(W, before, e->x, e->classical) < 0.05;
+    if (!status && (status = psdmp_identify_blocks_fit(r, &b->blocks, psdmp_identify_blocks_all(), b->scale, e->x, e->classical))) psdmp_base_fail_status(error, status);
+    bool still = !status && psdmp_identify_estimate_change(W, before, e->x, e->classical) < 0.05;
     b->settled = still && b->pass.stage == TUKEY;
     if (still || e->steps == ROUNDS / 2) b->pass.stage = TUKEY;
-    psdmp_going_on(r, "weighing outliers", -1);
+    psdmp_identify_going_on(r, "weighing outliers", -1);
   }
   return status;
 }
 
-psdm_status psdmp_estimate_robust(psdmp_run *r, psdmp_estimated *e, psdm_error *error) {
-  psdmp_arena arena = {.allocator = r->allocator};
-  int W = psdmp_estimate_width(r);
-  robust b = {.pass = {.kind = PSDMP_PASS_ROBUST, .run = r, .stage = LOOK, .x = e->x, .scale = r->sigma}, .scale = r->sigma};
-  psdmp_pass_shape(&b.pass);
-  b.numbers = psdmp_arena_alloc(&arena, (size_t)b.pass.numbers * sizeof *b.numbers);
-  double *before = psdmp_arena_alloc(&arena, (size_t)W * sizeof *before);
-  bool ok = b.numbers && before && psdmp_blocks_new(r->allocator, b.pass.equations, b.pass.width, &b.blocks);
-  psdm_status status = ok ? reweight(&b, e, before, error) : psdmp_fail_status(error, PSDM_E_MEMORY);
-  if (!status && (status = psdmp_blocks_finish(r, &b.blocks, b.scale, e))) psdmp_fail_status(error, status);
+psdm_status psdmp_identify_estimate_robust(psdmp_identify_run *r, psdmp_identify_estimated *e, psdm_error *error) {
+  psdmp_base_arena arena = {.allocator = r->allocator};
+  int W = psdmp_identify_estimate_width(r);
+  robust b = {.pass = {.kind = PSDMP_IDENTIFY_PASS_ROBUST, .run = r, .stage = LOOK, .x = e->x, .scale = r->sigma}, .scale = r->sigma};
+  psdmp_identify_pass_shape(&b.pass);
+  b.numbers = psdmp_base_arena_alloc(&arena, (size_t)b.pass.numbers * sizeof *b.numbers);
+  double *before = psdmp_base_arena_alloc(&arena, (size_t)W * sizeof *before);
+  bool ok = b.numbers && before && psdmp_identify_blocks_new(r->allocator, b.pass.equations, b.pass.width, &b.blocks);
+  psdm_status status = ok ? reweight(&b, e, before, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!status && (status = psdmp_identify_blocks_finish(r, &b.blocks, b.scale, e))) psdmp_base_fail_status(error, status);
   /* the slope of psi, not its weight, belongs in the sandwich's bread */
   double bread = ok && b.numbers[SLOPES] > 0 ? b.numbers[WEIGHTS] / b.numbers[SLOPES] : 1;
   for (long k = 0; k < (long)W * W && !status; k++) e->covariance[k] *= bread * bread;
   if (!status && r->reasons < 8)
-    psdmp_print(r->reason[r->reasons++], sizeof r->reason[0], "robust: %.2g %% of the torques are outliers that hardly count%s", 100 * b.numbers[OUT] / fmax(b.numbers[ROWS], 1),
+    psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0], "robust: %.2g %% of the torques are outliers that hardly count%s", 100 * b.numbers[OUT] / fmax(b.numbers[ROWS], 1),
              b.settled ? "" : "; weights have not settled");
-  psdmp_blocks_free(&b.blocks);
-  psdmp_arena_free(&arena);
+  psdmp_identify_blocks_free(&b.blocks);
+  psdmp_base_arena_free(&arena);
   return status;
 }

@@ -17,16 +17,16 @@ static const double step_of_loop = 0.2;  /* w times the longest step: Runge-Kutt
 static const double most_rows = 200000; /* that are simulated in one pass */
 enum { HALVINGS = 5 };
 
-struct psdmp_simulation {
-  psdmp_run *run;
-  psdmp_arena arena;
+struct psdmp_identify_simulation {
+  psdmp_identify_run *run;
+  psdmp_base_arena arena;
   psdm_robot *model, *plant;
   psdm_work *model_work, *plant_work;
   bool borrowed;                  /* the robots are another's */
   double *pi;                     /* (S) zero but for the kept ones */
   double *last, *now;             /* (l) of the last pass, which is the next one's model, and of the present one */
   bool any, moved;                /* there was a pass; it was with the robot that was asked for */
-  psdmp_band band;                /* of the reference */
+  psdmp_identify_band band;                /* of the reference */
   double bandwidth;               /* w, rad/s */
   double share;                   /* of each block's rows that are simulated */
   const psdm_motion *reference;   /* of the stretch that is simulated: what threads do not share, as the works */
@@ -35,19 +35,19 @@ struct psdmp_simulation {
 /* ---- the reference ---- */
 
 /* the lowest cutoff well above the mean frequency of what passes it (Rice 1944) */
-static psdm_status choose_cutoff(psdmp_simulation *s, psdm_error *error) {
+static psdm_status choose_cutoff(psdmp_identify_simulation *s, psdm_error *error) {
   static const double cutoffs[] = {3, 4, 5, 7, 10, 14, 20, 28, 40, 60, 100};
-  psdmp_run *r = s->run;
+  psdmp_identify_run *r = s->run;
   size_t bytes = (size_t)r->n * sizeof(double);
   double speed[PSDM_CALIBRATE_JOINTS], span[PSDM_CALIBRATE_JOINTS], centre[PSDM_CALIBRATE_JOINTS], tempo = r->tempo;
   psdm_status status = PSDM_OK;
   memcpy(speed, r->speed, bytes), memcpy(span, r->span, bytes), memcpy(centre, r->centre, bytes);
-  s->band = (psdmp_band){.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = r->band.cutoff, .wide = INFINITY};
+  s->band = (psdmp_identify_band){.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = r->band.cutoff, .wide = INFINITY};
   for (size_t k = 0; k < sizeof cutoffs / sizeof *cutoffs && !status; k++) {
-    psdmp_band b = s->band;
+    psdmp_identify_band b = s->band;
     b.cutoff = cutoffs[k];
     if (b.cutoff >= r->band.cutoff || b.cutoff > 0.4 / r->interval) break;
-    status = psdmp_run_ranges(r, &b, error);
+    status = psdmp_identify_run_ranges(r, &b, error);
     if (status || r->tempo * room > b.cutoff) continue;
     s->band = b;
     break;
@@ -59,17 +59,17 @@ static psdm_status choose_cutoff(psdmp_simulation *s, psdm_error *error) {
 }
 
 /* every block of time is simulated from its beginning, as far as it goes */
-static bool simulated(const psdmp_simulation *s, const psdmp_prepared *p, long k) {
+static bool simulated(const psdmp_identify_simulation *s, const psdmp_identify_prepared *p, long k) {
   if (p->label[k] < 0) return false;
   const psdm_calibrate_options *o = s->run->options;
-  double all = (double)s->run->rows * (o->holdout_block > 0 ? 1 : 1 - o->holdout), at = (double)p->index[k] / all * PSDMP_BLOCKS;
+  double all = (double)s->run->rows * (o->holdout_block > 0 ? 1 : 1 - o->holdout), at = (double)p->index[k] / all * PSDMP_IDENTIFY_BLOCKS;
   return at - floor(at) < s->share;
 }
 
 /* ---- the closed loop ---- */
 
 /* qdd of the robot at t */
-static psdm_status accelerate(psdmp_simulation *s, double t, const double *q, const double *qd, double *qdd) {
+static psdm_status accelerate(psdmp_identify_simulation *s, double t, const double *q, const double *qd, double *qdd) {
   int n = s->run->n;
   double wanted[3 * PSDM_CALIBRATE_JOINTS], tau[PSDM_CALIBRATE_JOINTS], a[PSDM_CALIBRATE_JOINTS], w = s->bandwidth;
   psdm_motion_at(s->reference, t, 3, wanted);
@@ -79,7 +79,7 @@ static psdm_status accelerate(psdmp_simulation *s, double t, const double *q, co
 }
 
 /* one step of the classical Runge-Kutta rule */
-static psdm_status step(psdmp_simulation *s, double t, double h, double *q, double *qd) {
+static psdm_status step(psdmp_identify_simulation *s, double t, double h, double *q, double *qd) {
   static const double part[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
   int n = s->run->n;
   double x[PSDM_CALIBRATE_JOINTS], v[PSDM_CALIBRATE_JOINTS], a[PSDM_CALIBRATE_JOINTS], dx[PSDM_CALIBRATE_JOINTS], dv[PSDM_CALIBRATE_JOINTS];
@@ -97,7 +97,7 @@ static psdm_status step(psdmp_simulation *s, double t, double h, double *q, doub
   return status;
 }
 
-static psdm_status run_rows(psdmp_simulation *s, const psdmp_stretch *stretch, const psdmp_prepared *p, double *q, double *qd, double *qdd, bool *ready) {
+static psdm_status run_rows(psdmp_identify_simulation *s, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready) {
   int n = s->run->n;
   size_t bytes = (size_t)n * sizeof(double);
   /* at a segment's ends the reference's filter has seen one side only */
@@ -124,48 +124,48 @@ static psdm_status run_rows(psdmp_simulation *s, const psdmp_stretch *stretch, c
   return status;
 }
 
-psdm_status psdmp_simulate(void *simulation, const psdmp_stretch *stretch, const psdmp_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error) {
-  psdmp_simulation *s = simulation;
-  psdmp_run *r = s->run;
-  psdmp_prepared narrow;
+psdm_status psdmp_identify_simulate(void *simulation, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error) {
+  psdmp_identify_simulation *s = simulation;
+  psdmp_identify_run *r = s->run;
+  psdmp_identify_prepared narrow;
   psdm_motion *reference = NULL;
-  psdm_status status = psdmp_run_prepare(r, &s->band, stretch, &narrow, error);
+  psdm_status status = psdmp_identify_run_prepare(r, &s->band, stretch, &narrow, error);
   if (!status && narrow.rows > 3) {
     status = psdm_motion_table(r->n, narrow.rows, narrow.t, narrow.q, narrow.qd, narrow.qdd, r->allocator, &reference, error);
     s->reference = reference;
     if (!status && (status = run_rows(s, stretch, p, q, qd, qdd, ready)))
-      psdmp_fail(error, status, psdm_robot_name(r->robot), 0, 0, "the robot of the present estimate cannot be simulated: %s", psdm_status_text(status));
+      psdmp_base_fail(error, status, psdm_robot_name(r->robot), 0, 0, "the robot of the present estimate cannot be simulated: %s", psdm_status_text(status));
   }
   psdm_motion_free(reference);
-  psdmp_prepared_free(&narrow, r->allocator);
+  psdmp_identify_prepared_free(&narrow, r->allocator);
   return status;
 }
 
 /* ---- making and setting ---- */
 
 /* theta as standard parameters with the same torques: each is that of the parameter it is named after, the rest is zero */
-static void set_robot(psdmp_simulation *s, psdm_robot *robot, const double *theta) {
-  psdmp_run *r = s->run;
+static void set_robot(psdmp_identify_simulation *s, psdm_robot *robot, const double *theta) {
+  psdmp_identify_run *r = s->run;
   for (int j = 0; j < r->l; j++) s->pi[r->kept[j]] = theta[j];
   psdm_robot_set_parameters(robot, s->pi);
 }
 
-void psdmp_simulation_set(psdmp_simulation *s, const double *model, const double *robot) {
+void psdmp_identify_simulation_set(psdmp_identify_simulation *s, const double *model, const double *robot) {
   set_robot(s, s->model, model);
   set_robot(s, s->plant, robot);
 }
 
-psdm_status psdmp_simulation_walk(psdmp_simulation *s, psdmp_pass_kind kind, psdmp_blocks *blocks, const double *x, psdm_error *error) {
+psdm_status psdmp_identify_simulation_walk(psdmp_identify_simulation *s, psdmp_identify_pass_kind kind, psdmp_identify_blocks *blocks, const double *x, psdm_error *error) {
   int l = s->run->l;
   size_t bytes = (size_t)l * sizeof *x;
-  psdmp_pass pass = {.kind = kind, .run = s->run, .simulation = s};
+  psdmp_identify_pass pass = {.kind = kind, .run = s->run, .simulation = s};
   psdm_status status = PSDM_OK;
-  psdmp_pass_shape(&pass);
+  psdmp_identify_pass_shape(&pass);
   if (!s->any) memcpy(s->last, x, bytes);
   memcpy(s->now, x, bytes);
   for (int k = 0; k <= HALVINGS; k++) {
-    psdmp_simulation_set(s, s->last, s->now);
-    status = psdmp_pass_run(&pass, blocks, NULL, error);
+    psdmp_identify_simulation_set(s, s->last, s->now);
+    status = psdmp_identify_pass_run(&pass, blocks, NULL, error);
     s->moved = k == 0;
     if (status != PSDM_E_SINGULAR || !s->any) break;
     for (int j = 0; j < l; j++) s->now[j] = k + 1 < HALVINGS ? (s->now[j] + s->last[j]) / 2 : s->last[j];
@@ -175,59 +175,59 @@ psdm_status psdmp_simulation_walk(psdmp_simulation *s, psdmp_pass_kind kind, psd
   return status;
 }
 
-void psdmp_simulation_say(const psdmp_simulation *s, double change) {
-  psdmp_run *r = s->run;
+void psdmp_identify_simulation_say(const psdmp_identify_simulation *s, double change) {
+  psdmp_identify_run *r = s->run;
   if (!s->moved && r->reasons < 8) snprintf(r->reason[r->reasons++], sizeof r->reason[0], "simulated: the last robot that can move; the estimate has no positive definite mass matrix");
   if (s->moved && change > 0 && r->reasons < 8)
-    psdmp_print(r->reason[r->reasons++], sizeof r->reason[0], "simulated: not settled, the last round changed a parameter by %.2g of its standard deviation", change);
+    psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0], "simulated: not settled, the last round changed a parameter by %.2g of its standard deviation", change);
 }
 
-psdmp_band psdmp_simulation_band(const psdmp_simulation *s, double *bandwidth) {
+psdmp_identify_band psdmp_identify_simulation_band(const psdmp_identify_simulation *s, double *bandwidth) {
   *bandwidth = s->bandwidth;
   return s->band;
 }
 
-void psdmp_simulation_free(psdmp_simulation *s) {
+void psdmp_identify_simulation_free(psdmp_identify_simulation *s) {
   if (!s) return;
   const psdm_allocator *allocator = s->arena.allocator;
   psdm_work_free(s->model_work, allocator);
   psdm_work_free(s->plant_work, allocator);
   if (!s->borrowed) psdm_robot_free(s->model), psdm_robot_free(s->plant);
-  psdmp_arena_free(&s->arena);
-  psdmp_free(allocator, s);
+  psdmp_base_arena_free(&s->arena);
+  psdmp_base_free(allocator, s);
 }
 
-static bool make(psdmp_simulation *s) {
-  psdmp_run *r = s->run;
+static bool make(psdmp_identify_simulation *s) {
+  psdmp_identify_run *r = s->run;
   size_t bytes = (size_t)r->l * sizeof *s->last;
-  s->pi = psdmp_arena_alloc(&s->arena, (size_t)r->S * sizeof *s->pi), s->last = psdmp_arena_alloc(&s->arena, bytes), s->now = psdmp_arena_alloc(&s->arena, bytes);
+  s->pi = psdmp_base_arena_alloc(&s->arena, (size_t)r->S * sizeof *s->pi), s->last = psdmp_base_arena_alloc(&s->arena, bytes), s->now = psdmp_base_arena_alloc(&s->arena, bytes);
   return s->pi && s->last && s->now && !psdm_robot_clone(r->robot, r->allocator, &s->model) && !psdm_robot_clone(r->robot, r->allocator, &s->plant) &&
          !psdm_work_new(s->model, r->allocator, &s->model_work) && !psdm_work_new(s->plant, r->allocator, &s->plant_work);
 }
 
-static psdmp_simulation *make_for(psdmp_run *r) {
-  psdmp_simulation *s = psdmp_alloc(r->allocator, sizeof *s);
-  if (s) *s = (psdmp_simulation){.run = r, .arena = {.allocator = r->allocator}};
+static psdmp_identify_simulation *make_for(psdmp_identify_run *r) {
+  psdmp_identify_simulation *s = psdmp_base_alloc(r->allocator, sizeof *s);
+  if (s) *s = (psdmp_identify_simulation){.run = r, .arena = {.allocator = r->allocator}};
   if (!s || make(s)) return s;
-  psdmp_simulation_free(s);
+  psdmp_identify_simulation_free(s);
   return NULL;
 }
 
-psdm_status psdmp_simulation_new(psdmp_run *r, psdmp_simulation **out, psdm_error *error) {
+psdm_status psdmp_identify_simulation_new(psdmp_identify_run *r, psdmp_identify_simulation **out, psdm_error *error) {
   *out = NULL;
-  psdmp_simulation *s = make_for(r);
-  if (!s) return psdmp_fail_status(error, PSDM_E_MEMORY);
+  psdmp_identify_simulation *s = make_for(r);
+  if (!s) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
   psdm_status status = choose_cutoff(s, error);
   if (status) {
-    psdmp_simulation_free(s);
+    psdmp_identify_simulation_free(s);
     return status;
   }
-  double rows = (double)r->rows / psdmp_band_stride(r, &r->band);
+  double rows = (double)r->rows / psdmp_identify_band_stride(r, &r->band);
   s->share = fmin(1, most_rows / rows);
   if (r->reasons < 8) {
     char part[64] = "", top[32] = "as logged";
-    if (isfinite(s->band.cutoff)) psdmp_print(top, sizeof top, "up to %g Hz", s->band.cutoff);
-    if (s->share < 1) psdmp_print(part, sizeof part, "; the first %.2g %% of each block of time", 100 * s->share);
+    if (isfinite(s->band.cutoff)) psdmp_base_print(top, sizeof top, "up to %g Hz", s->band.cutoff);
+    if (s->share < 1) psdmp_base_print(part, sizeof part, "; the first %.2g %% of each block of time", 100 * s->share);
     snprintf(r->reason[r->reasons++], sizeof r->reason[0], "simulated: computed torque along the measured positions, %s%s", top, part);
   }
   *out = s;
@@ -236,39 +236,39 @@ psdm_status psdmp_simulation_new(psdmp_run *r, psdmp_simulation **out, psdm_erro
 
 /* ---- threads and ranks ---- */
 
-psdmp_simulation *psdmp_simulation_thread(const psdmp_simulation *of, psdmp_run *own) {
-  psdmp_simulation *s = psdmp_alloc(own->allocator, sizeof *s);
+psdmp_identify_simulation *psdmp_identify_simulation_thread(const psdmp_identify_simulation *of, psdmp_identify_run *own) {
+  psdmp_identify_simulation *s = psdmp_base_alloc(own->allocator, sizeof *s);
   if (!s) return NULL;
   *s = *of;
-  s->run = own, s->arena = (psdmp_arena){.allocator = own->allocator};
+  s->run = own, s->arena = (psdmp_base_arena){.allocator = own->allocator};
   s->borrowed = true, s->model_work = s->plant_work = NULL, s->reference = NULL;
   if (!psdm_work_new(s->model, own->allocator, &s->model_work) && !psdm_work_new(s->plant, own->allocator, &s->plant_work)) return s;
-  psdmp_simulation_free(s);
+  psdmp_identify_simulation_free(s);
   return NULL;
 }
 
-void psdmp_simulation_put(const psdmp_simulation *s, psdmp_bytes *to) {
+void psdmp_identify_simulation_put(const psdmp_identify_simulation *s, psdmp_parallel_bytes *to) {
   size_t bytes = (size_t)s->run->l * sizeof *s->last;
-  PSDMP_PUT(to, s->band.kinematics);
-  PSDMP_PUT(to, s->band.cutoff);
-  PSDMP_PUT(to, s->band.wide);
-  PSDMP_PUT(to, s->bandwidth);
-  PSDMP_PUT(to, s->share);
-  psdmp_bytes_put(to, s->last, bytes);
-  psdmp_bytes_put(to, s->now, bytes);
+  PSDMP_PARALLEL_PUT(to, s->band.kinematics);
+  PSDMP_PARALLEL_PUT(to, s->band.cutoff);
+  PSDMP_PARALLEL_PUT(to, s->band.wide);
+  PSDMP_PARALLEL_PUT(to, s->bandwidth);
+  PSDMP_PARALLEL_PUT(to, s->share);
+  psdmp_parallel_bytes_put(to, s->last, bytes);
+  psdmp_parallel_bytes_put(to, s->now, bytes);
 }
 
-psdm_status psdmp_simulation_get(psdmp_run *r, psdmp_bytes *from, psdmp_simulation **out, psdm_error *error) {
-  psdmp_simulation *s = *out = make_for(r);
+psdm_status psdmp_identify_simulation_get(psdmp_identify_run *r, psdmp_parallel_bytes *from, psdmp_identify_simulation **out, psdm_error *error) {
+  psdmp_identify_simulation *s = *out = make_for(r);
   size_t bytes = (size_t)r->l * sizeof *s->last;
-  if (!s) return psdmp_fail_status(error, PSDM_E_MEMORY);
-  PSDMP_GET(from, s->band.kinematics);
-  PSDMP_GET(from, s->band.cutoff);
-  PSDMP_GET(from, s->band.wide);
-  PSDMP_GET(from, s->bandwidth);
-  PSDMP_GET(from, s->share);
-  psdmp_bytes_get(from, s->last, bytes);
-  psdmp_bytes_get(from, s->now, bytes);
-  psdmp_simulation_set(s, s->last, s->now);
+  if (!s) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  PSDMP_PARALLEL_GET(from, s->band.kinematics);
+  PSDMP_PARALLEL_GET(from, s->band.cutoff);
+  PSDMP_PARALLEL_GET(from, s->band.wide);
+  PSDMP_PARALLEL_GET(from, s->bandwidth);
+  PSDMP_PARALLEL_GET(from, s->share);
+  psdmp_parallel_bytes_get(from, s->last, bytes);
+  psdmp_parallel_bytes_get(from, s->now, bytes);
+  psdmp_identify_simulation_set(s, s->last, s->now);
   return PSDM_OK;
 }

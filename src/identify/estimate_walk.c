@@ -4,41 +4,41 @@
 
 #include "identify/estimate_priv.h"
 
-struct psdmp_walker {
-  psdmp_run *run;
-  psdmp_arena arena;
-  psdmp_auxiliary_motion auxiliary;
+struct psdmp_identify_walker {
+  psdmp_identify_run *run;
+  psdmp_base_arena arena;
+  psdmp_identify_auxiliary_motion auxiliary;
   void *auxiliary_user;
-  psdmp_pass_rows *to;
-  psdmp_use_row use;
-  psdmp_column (*column)[16];                   /* (n) */
+  psdmp_identify_pass_rows *to;
+  psdmp_identify_use_row use;
+  psdmp_parameters_column (*column)[16];                   /* (n) */
   int *count;                                   /* (n) */
-  psdmp_column_state *state, *auxiliary_state;  /* (n) */
+  psdmp_parameters_column_state *state, *auxiliary_state;  /* (n) */
   double *scratch, *Y, *F, *Y_auxiliary, *F_auxiliary;
   bool *fitted;                                 /* (n) */
 };
 
-int psdmp_chosen_columns(const psdmp_run *r, int drive, psdmp_column *column) {
-  const psdmp_choice *choice = &r->choice[drive];
+int psdmp_identify_chosen_columns(const psdmp_identify_run *r, int drive, psdmp_parameters_column *column) {
+  const psdmp_identify_choice *choice = &r->choice[drive];
   for (int k = 0; k < choice->count; k++) column[k] = r->dictionary[drive].column[choice->take[k]];
   return choice->count;
 }
 
 /* Y (n x l) and F (n x 16) at a state; x, v of the drives */
-static psdm_status fill(psdmp_walker *w, const double *q, const double *qd, const double *qdd, const double *x, const double *v, psdmp_column_state *state, double *Y, double *F) {
-  psdmp_run *r = w->run;
+static psdm_status fill(psdmp_identify_walker *w, const double *q, const double *qd, const double *qdd, const double *x, const double *v, psdmp_parameters_column_state *state, double *Y, double *F) {
+  psdmp_identify_run *r = w->run;
   int n = r->n, l = r->l;
-  psdm_status status = psdmp_run_regressor(r, q, qd, qdd, w->scratch, Y);
+  psdm_status status = psdmp_identify_run_regressor(r, q, qd, qdd, w->scratch, Y);
   for (int i = 0; i < n && !status; i++) {
     double load = 0;
     for (int j = 0; j < l && r->theta_load; j++) load += Y[(long)i * l + j] * r->theta_load[j];
-    psdmp_columns_at(w->column[i], w->count[i], x[i], v[i], fabs(load), &state[i], F + 16L * i);
+    psdmp_parameters_columns_at(w->column[i], w->count[i], x[i], v[i], fabs(load), &state[i], F + 16L * i);
   }
   return status;
 }
 
 /* the drives' side of a joint vector */
-static void to_drives(const psdmp_run *r, const double *joint, double *drive) {
+static void to_drives(const psdmp_identify_run *r, const double *joint, double *drive) {
   for (int i = 0; i < r->n; i++) {
     drive[i] = r->T ? 0 : joint[i];
     for (int j = 0; j < r->n && r->T; j++) drive[i] += r->T_inverse[i * r->n + j] * joint[j];
@@ -52,24 +52,24 @@ typedef struct motion {
   bool *ready;
 } motion;
 
-static bool make_motion(const psdmp_run *r, long rows, motion *m) {
+static bool make_motion(const psdmp_identify_run *r, long rows, motion *m) {
   size_t count = (size_t)rows * (size_t)r->n;
-  m->q = psdmp_alloc(r->allocator, 3 * count * sizeof *m->q);
-  m->ready = psdmp_alloc(r->allocator, (size_t)rows * sizeof *m->ready);
+  m->q = psdmp_base_alloc(r->allocator, 3 * count * sizeof *m->q);
+  m->ready = psdmp_base_alloc(r->allocator, (size_t)rows * sizeof *m->ready);
   if (!m->q || !m->ready) return false;
   m->qd = m->q + count, m->qdd = m->qd + count;
   return true;
 }
 
-static void free_motion(const psdmp_run *r, motion *m) {
-  psdmp_free(r->allocator, m->q);
-  psdmp_free(r->allocator, m->ready);
+static void free_motion(const psdmp_identify_run *r, motion *m) {
+  psdmp_base_free(r->allocator, m->q);
+  psdmp_base_free(r->allocator, m->ready);
 }
 
 /* ---- rows ---- */
 
-static psdm_status use_row(psdmp_walker *w, const psdmp_prepared *p, long k, const motion *m) {
-  psdmp_run *r = w->run;
+static psdm_status use_row(psdmp_identify_walker *w, const psdmp_identify_prepared *p, long k, const motion *m) {
+  psdmp_identify_run *r = w->run;
   int n = r->n;
   bool any = false;
   psdm_status status = fill(w, p->q + k * n, p->qd + k * n, p->qdd + k * n, p->x + k * n, p->v + k * n, w->state, w->Y, w->F);
@@ -85,20 +85,20 @@ static psdm_status use_row(psdmp_walker *w, const psdmp_prepared *p, long k, con
     bool rest = r->rest > 0 && fabs(p->v[k * n + i]) <= r->rest * r->speed[i];
     any |= w->fitted[i] = p->label[k] >= 0 && !rest && !p->bad[k * n + i] && (!m->q || m->ready[k]);
   }
-  const psdmp_walk_row row = {.block = p->label[k], .fitted = w->fitted, .Y = w->Y, .F = w->F, .tau = p->tau + k * n,
+  const psdmp_identify_walk_row row = {.block = p->label[k], .fitted = w->fitted, .Y = w->Y, .F = w->F, .tau = p->tau + k * n,
                               .Y_auxiliary = m->q ? w->Y_auxiliary : NULL, .F_auxiliary = m->q ? w->F_auxiliary : NULL};
   if (!status && any) w->use(w->to, &row);
   return status;
 }
 
 /* of rows before the stretch's own only what columns remember, which is of positions */
-static void remember(psdmp_walker *w, const psdmp_prepared *p, long k) {
+static void remember(psdmp_identify_walker *w, const psdmp_identify_prepared *p, long k) {
   int n = w->run->n;
-  for (int i = 0; i < n; i++) psdmp_columns_at(w->column[i], w->count[i], p->x[k * n + i], 0, 0, &w->state[i], w->F);
+  for (int i = 0; i < n; i++) psdmp_parameters_columns_at(w->column[i], w->count[i], p->x[k * n + i], 0, 0, &w->state[i], w->F);
 }
 
 /* the auxiliary motion begins where the measured one is, with the same behind it */
-static psdm_status use_rows(psdmp_walker *w, const psdmp_stretch *s, const psdmp_prepared *p, const motion *m) {
+static psdm_status use_rows(psdmp_identify_walker *w, const psdmp_feed_stretch *s, const psdmp_identify_prepared *p, const motion *m) {
   size_t bytes = (size_t)w->run->n * sizeof *w->state;
   psdm_status status = PSDM_OK;
   bool own = false;
@@ -117,41 +117,41 @@ static psdm_status use_rows(psdmp_walker *w, const psdmp_stretch *s, const psdmp
   return status;
 }
 
-psdm_status psdmp_walker_stretch(psdmp_walker *w, const psdmp_stretch *s, psdm_error *error) {
-  psdmp_run *r = w->run;
-  psdmp_prepared p;
+psdm_status psdmp_identify_walker_stretch(psdmp_identify_walker *w, const psdmp_feed_stretch *s, psdm_error *error) {
+  psdmp_identify_run *r = w->run;
+  psdmp_identify_prepared p;
   motion m = {0};
-  psdm_status status = psdmp_run_prepare(r, &r->band, s, &p, error);
+  psdm_status status = psdmp_identify_run_prepare(r, &r->band, s, &p, error);
   if (status) return status;
   if (p.rows && w->auxiliary) {
-    status = make_motion(r, p.rows, &m) ? w->auxiliary(w->auxiliary_user, s, &p, m.q, m.qd, m.qdd, m.ready, error) : psdmp_fail_status(error, PSDM_E_MEMORY);
+    status = make_motion(r, p.rows, &m) ? w->auxiliary(w->auxiliary_user, s, &p, m.q, m.qd, m.qdd, m.ready, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
   }
-  if (!status && (status = use_rows(w, s, &p, &m))) psdmp_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
+  if (!status && (status = use_rows(w, s, &p, &m))) psdmp_base_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
   free_motion(r, &m);
-  psdmp_prepared_free(&p, r->allocator);
+  psdmp_identify_prepared_free(&p, r->allocator);
   return status;
 }
 
 /* ---- memory ---- */
 
-psdmp_walker *psdmp_walker_new(psdmp_pass_rows *to, psdmp_use_row use, psdmp_auxiliary_motion auxiliary, void *auxiliary_user) {
-  psdmp_run *r = to->run;
+psdmp_identify_walker *psdmp_identify_walker_new(psdmp_identify_pass_rows *to, psdmp_identify_use_row use, psdmp_identify_auxiliary_motion auxiliary, void *auxiliary_user) {
+  psdmp_identify_run *r = to->run;
   size_t n = (size_t)r->n, l = (size_t)r->l;
-  psdmp_walker *w = psdmp_alloc(r->allocator, sizeof *w);
+  psdmp_identify_walker *w = psdmp_base_alloc(r->allocator, sizeof *w);
   if (!w) return NULL;
-  *w = (psdmp_walker){.run = r, .arena = {.allocator = r->allocator}, .auxiliary = auxiliary, .auxiliary_user = auxiliary_user, .to = to, .use = use};
-#define PART(field, number) (w->field = psdmp_arena_alloc(&w->arena, (size_t)(number) * sizeof *w->field))
+  *w = (psdmp_identify_walker){.run = r, .arena = {.allocator = r->allocator}, .auxiliary = auxiliary, .auxiliary_user = auxiliary_user, .to = to, .use = use};
+#define PART(field, number) (w->field = psdmp_base_arena_alloc(&w->arena, (size_t)(number) * sizeof *w->field))
   bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(auxiliary_state, n) && PART(scratch, n * ((size_t)r->S + l)) && PART(Y, n * l) && PART(F, 16 * n) &&
             PART(Y_auxiliary, n * l) && PART(F_auxiliary, 16 * n) && PART(fitted, n);
 #undef PART
-  if (!ok) return psdmp_walker_free(w), NULL;
-  for (int i = 0; i < r->n; i++) w->count[i] = psdmp_chosen_columns(r, i, w->column[i]);
+  if (!ok) return psdmp_identify_walker_free(w), NULL;
+  for (int i = 0; i < r->n; i++) w->count[i] = psdmp_identify_chosen_columns(r, i, w->column[i]);
   return w;
 }
 
-void psdmp_walker_free(psdmp_walker *w) {
+void psdmp_identify_walker_free(psdmp_identify_walker *w) {
   if (!w) return;
   const psdm_allocator *allocator = w->arena.allocator;
-  psdmp_arena_free(&w->arena);
-  psdmp_free(allocator, w);
+  psdmp_base_arena_free(&w->arena);
+  psdmp_base_free(allocator, w);
 }

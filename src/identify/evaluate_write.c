@@ -6,32 +6,32 @@
 
 #include "identify/evaluate_priv.h"
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 /* ---- by one thread ---- */
 
-static psdm_status write_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
-  psdmp_evaluation *e = user;
+static psdm_status write_stretch(void *user, const psdmp_feed_stretch *s, psdm_error *error) {
+  psdmp_identify_evaluation *e = user;
   if (e->sieve && s->lead == 0) {
-    psdmp_evaluation_next(e, true);
-    psdmp_sieve_restart(e->sieve, false);
+    psdmp_identify_evaluation_next(e, true);
+    psdmp_identify_sieve_restart(e->sieve, false);
   }
-  psdm_status status = psdmp_evaluation_rows(e, s, error);
+  psdm_status status = psdmp_identify_evaluation_rows(e, s, error);
   if (status) return status;
   return e->stopped ? PSDM_E_ARGUMENT : PSDM_OK; /* which ends the reading */
 }
 
-static psdm_status write_alone(psdmp_calibration *a, psdm_predicted_write write, void *user, psdm_error *error) {
-  psdmp_run *r = a->run;
-  psdmp_evaluation *e = psdmp_evaluation_new(a, r, r->options->decimate > 1);
-  psdmp_evaluated *sums = e ? psdmp_evaluated_new(a) : NULL;
-  if (!sums) return psdmp_evaluation_free(e), no_memory(error);
+static psdm_status write_alone(psdmp_identify_calibration *a, psdm_predicted_write write, void *user, psdm_error *error) {
+  psdmp_identify_run *r = a->run;
+  psdmp_identify_evaluation *e = psdmp_identify_evaluation_new(a, r, r->options->decimate > 1);
+  psdmp_identify_evaluated *sums = e ? psdmp_identify_evaluated_new(a) : NULL;
+  if (!sums) return psdmp_identify_evaluation_free(e), no_memory(error);
   e->write = write, e->user = user, e->to = sums, e->in_order = true;
-  psdm_status status = psdmp_feed_each_warm(r->feed, true, psdmp_band_margin(r, &r->band), write_stretch, e, error);
-  if (!status) psdmp_evaluation_next(e, true);
+  psdm_status status = psdmp_feed_each_warm(r->feed, true, psdmp_identify_band_margin(r, &r->band), write_stretch, e, error);
+  if (!status) psdmp_identify_evaluation_next(e, true);
   if (e->stopped) status = PSDM_OK;
-  psdmp_evaluation_free(e);
-  psdmp_evaluated_free(a, sums);
+  psdmp_identify_evaluation_free(e);
+  psdmp_identify_evaluated_free(a, sums);
   return status;
 }
 
@@ -40,13 +40,13 @@ static psdm_status write_alone(psdmp_calibration *a, psdm_predicted_write write,
 enum { GROUPS = 8 }; /* of n numbers in a row: q, qd, qdd, tau, raw, predicted, band, friction */
 
 typedef struct waiting {
-  psdmp_stretch stretch;     /* its rows are in numbers and bad */
+  psdmp_feed_stretch stretch;     /* its rows are in numbers and bad */
   double *numbers;
   unsigned char *bad;
   size_t room, bad_room;     /* of those */
-  psdmp_run own;             /* with a work of its own */
-  psdmp_evaluation *e;
-  psdmp_evaluated *sums;
+  psdmp_identify_run own;             /* with a work of its own */
+  psdmp_identify_evaluation *e;
+  psdmp_identify_evaluated *sums;
   double *row;               /* (rows x (3 + GROUPS n)) t, segment, held out, and groups */
   long rows, row_room;
   bool failed;               /* out of memory */
@@ -56,7 +56,7 @@ typedef struct waiting {
 
 /* All that are worked on at once. */
 typedef struct batch {
-  psdmp_calibration *a;
+  psdmp_identify_calibration *a;
   psdm_predicted_write write;
   void *user;
   int count, room;
@@ -64,7 +64,7 @@ typedef struct batch {
   bool stopped;
 } batch;
 
-static long width_of(const psdmp_run *r) { return 3 + GROUPS * (long)r->n; }
+static long width_of(const psdmp_identify_run *r) { return 3 + GROUPS * (long)r->n; }
 
 static bool keep_row(void *user, const psdm_predicted_row *row) {
   waiting *w = user;
@@ -72,10 +72,10 @@ static bool keep_row(void *user, const psdm_predicted_row *row) {
   long width = width_of(&w->own);
   if (w->rows == w->row_room) {
     long room = 2 * w->row_room + 4096;
-    double *bigger = psdmp_alloc_raw(w->own.allocator, (size_t)(room * width) * sizeof *bigger);
+    double *bigger = psdmp_base_alloc_raw(w->own.allocator, (size_t)(room * width) * sizeof *bigger);
     if (!bigger) return !(w->failed = true);
     if (w->rows) memcpy(bigger, w->row, (size_t)(w->rows * width) * sizeof *bigger);
-    psdmp_free(w->own.allocator, w->row);
+    psdmp_base_free(w->own.allocator, w->row);
     w->row = bigger, w->row_room = room;
   }
   double *to = w->row + w->rows++ * width;
@@ -85,7 +85,7 @@ static bool keep_row(void *user, const psdm_predicted_row *row) {
   return true;
 }
 
-static bool give_row(batch *b, const psdmp_run *r, const double *x) {
+static bool give_row(batch *b, const psdmp_identify_run *r, const double *x) {
   const double *at[GROUPS];
   for (int k = 0; k < GROUPS; k++) at[k] = x + 3 + (long)k * r->n;
   const psdm_predicted_row row = {.t = x[0], .segment = (int)x[1], .heldout = x[2] != 0, .q = at[0], .qd = at[1], .qdd = at[2], .tau = at[3], .raw = at[4], .predicted = at[5],
@@ -94,16 +94,16 @@ static bool give_row(batch *b, const psdmp_run *r, const double *x) {
 }
 
 /* the rows of a stretch are the reader's only while it is used */
-static bool copy_stretch(waiting *w, const psdmp_stretch *s) {
+static bool copy_stretch(waiting *w, const psdmp_feed_stretch *s) {
   const psdm_allocator *a = w->own.allocator;
   size_t rows = (size_t)s->rows, n = (size_t)w->own.n, count = rows * (1 + 4 * n);
   if (count > w->room) {
-    psdmp_free(a, w->numbers);
-    w->room = (w->numbers = psdmp_alloc_raw(a, count * sizeof *w->numbers)) ? count : 0;
+    psdmp_base_free(a, w->numbers);
+    w->room = (w->numbers = psdmp_base_alloc_raw(a, count * sizeof *w->numbers)) ? count : 0;
   }
   if (rows * n > w->bad_room) {
-    psdmp_free(a, w->bad);
-    w->bad_room = (w->bad = psdmp_alloc_raw(a, rows * n)) ? rows * n : 0;
+    psdmp_base_free(a, w->bad);
+    w->bad_room = (w->bad = psdmp_base_alloc_raw(a, rows * n)) ? rows * n : 0;
   }
   if (!w->numbers || !w->bad) return false;
   double *t = w->numbers, *part = t + rows;
@@ -129,7 +129,7 @@ static void work_through(batch *b) {
 #endif
   for (int k = 0; k < b->count; k++) {
     waiting *w = &b->place[k];
-    w->status = psdmp_evaluation_rows(w->e, &w->stretch, &w->error);
+    w->status = psdmp_identify_evaluation_rows(w->e, &w->stretch, &w->error);
     if (!w->status && w->failed) w->status = no_memory(&w->error);
   }
 }
@@ -149,7 +149,7 @@ static psdm_status write_batch(batch *b, psdm_error *error) {
   return status;
 }
 
-static psdm_status take_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
+static psdm_status take_stretch(void *user, const psdmp_feed_stretch *s, psdm_error *error) {
   batch *b = user;
   if (!copy_stretch(&b->place[b->count], s)) return no_memory(error);
   if (++b->count < b->room) return PSDM_OK;
@@ -157,12 +157,12 @@ static psdm_status take_stretch(void *user, const psdmp_stretch *s, psdm_error *
   return status || !b->stopped ? status : PSDM_E_ARGUMENT; /* which ends the reading */
 }
 
-static bool fill_place(psdmp_calibration *a, waiting *w) {
+static bool fill_place(psdmp_identify_calibration *a, waiting *w) {
   w->own = *a->run;
   w->own.work = NULL;
   if (psdm_work_new(w->own.robot, w->own.allocator, &w->own.work)) return false;
-  w->e = psdmp_evaluation_new(a, &w->own, false);
-  w->sums = w->e ? psdmp_evaluated_new(a) : NULL;
+  w->e = psdmp_identify_evaluation_new(a, &w->own, false);
+  w->sums = w->e ? psdmp_identify_evaluated_new(a) : NULL;
   if (!w->sums) return false;
   w->e->write = keep_row, w->e->user = w, w->e->to = w->sums, w->e->in_order = true;
   return true;
@@ -172,25 +172,25 @@ static void free_batch(batch *b) {
   const psdm_allocator *a = b->a->run->allocator;
   for (int k = 0; b->place && k < b->room; k++) {
     waiting *w = &b->place[k];
-    psdmp_evaluation_free(w->e);
-    psdmp_evaluated_free(b->a, w->sums);
+    psdmp_identify_evaluation_free(w->e);
+    psdmp_identify_evaluated_free(b->a, w->sums);
     psdm_work_free(w->own.work, a);
-    psdmp_free(a, w->numbers);
-    psdmp_free(a, w->bad);
-    psdmp_free(a, w->row);
+    psdmp_base_free(a, w->numbers);
+    psdmp_base_free(a, w->bad);
+    psdmp_base_free(a, w->row);
   }
-  psdmp_free(a, b->place);
+  psdmp_base_free(a, b->place);
 }
 
 enum { MOST_PLACES = 16 }; /* each has a window with all its numbers, 20 MB of six joints; and one thread reads for all of them */
 
-static psdm_status write_together(psdmp_calibration *a, int threads, psdm_predicted_write write, void *user, psdm_error *error) {
-  psdmp_run *r = a->run;
+static psdm_status write_together(psdmp_identify_calibration *a, int threads, psdm_predicted_write write, void *user, psdm_error *error) {
+  psdmp_identify_run *r = a->run;
   batch b = {.a = a, .write = write, .user = user, .room = threads};
-  b.place = psdmp_alloc(r->allocator, (size_t)threads * sizeof *b.place);
+  b.place = psdmp_base_alloc(r->allocator, (size_t)threads * sizeof *b.place);
   bool ok = b.place != NULL;
   for (int k = 0; k < threads && ok; k++) ok = fill_place(a, &b.place[k]);
-  psdm_status status = ok ? psdmp_feed_each_warm(r->feed, true, psdmp_band_margin(r, &r->band), take_stretch, &b, error) : no_memory(error);
+  psdm_status status = ok ? psdmp_feed_each_warm(r->feed, true, psdmp_identify_band_margin(r, &r->band), take_stretch, &b, error) : no_memory(error);
   if (!status) status = write_batch(&b, error);
   if (b.stopped) status = PSDM_OK;
   free_batch(&b);
@@ -198,9 +198,9 @@ static psdm_status write_together(psdmp_calibration *a, int threads, psdm_predic
 }
 
 psdm_status psdm_calibration_predict(const psdm_calibration *c, psdm_predicted_write write, void *user, psdm_error *error) {
-  psdmp_calibration *a = c->internal;
+  psdmp_identify_calibration *a = c->internal;
   const psdm_calibrate_options *o = a->run->options;
-  int threads = psdmp_threads(o->threads, a->run->allocator, psdmp_feed_units(a->run->feed, true));
+  int threads = psdmp_parallel_threads(o->threads, a->run->allocator, psdmp_feed_units(a->run->feed, true));
   if (threads > MOST_PLACES) threads = MOST_PLACES;
   return o->decimate > 1 || threads < 2 ? write_alone(a, write, user, error) : write_together(a, threads, write, user, error);
 }

@@ -31,20 +31,20 @@
 #include "psdm/model.h"
 #include "psdm/rigid.h"
 
-enum { PSDMP_FOLDS = 5, PSDMP_BLOCKS = 20 };
-enum { PSDMP_HELDOUT = -1, PSDMP_UNUSED = -2, PSDMP_EDGE = -3 }; /* labels of rows, EDGE: a segment's first and last; others are blocks of time 0 .. PSDMP_BLOCKS - 1 */
+enum { PSDMP_IDENTIFY_FOLDS = 5, PSDMP_IDENTIFY_BLOCKS = 20 };
+enum { PSDMP_IDENTIFY_HELDOUT = -1, PSDMP_IDENTIFY_UNUSED = -2, PSDMP_IDENTIFY_EDGE = -3 }; /* labels of rows, EDGE: a segment's first and last; others are blocks of time 0 .. PSDMP_IDENTIFY_BLOCKS - 1 */
 
 /* ---- prepare.c ---- */
 
 /* How logged rows become kinematics and torque. */
-typedef struct psdmp_band {
+typedef struct psdmp_identify_band {
   psdm_kinematics kinematics;
   double cutoff, delay; /* Hz, infinite: no filter; s */
   double wide;          /* Hz of the torque that choices are scored against; infinite: as logged */
-} psdmp_band;
+} psdmp_identify_band;
 
 /* Rows on one clock, drives' side. */
-typedef struct psdmp_prepared {
+typedef struct psdmp_identify_prepared {
   long rows;
   long tick;                     /* of row 0, since its segment began */
   long *index;                   /* (rows) nearest logged row among all */
@@ -57,38 +57,38 @@ typedef struct psdmp_prepared {
   unsigned char *bad;            /* (rows x n) of the drives: of any joint that moves with it */
   bool begins;                   /* a segment begins here */
   int segment, file;
-} psdmp_prepared;
+} psdmp_identify_prepared;
 
 /* ---- the run ---- */
 
 /* The columns of one drive. */
-typedef struct psdmp_dictionary {
+typedef struct psdmp_identify_dictionary {
   int count;
-  psdmp_column column[PSDMP_MOST_COLUMNS];
-} psdmp_dictionary;
+  psdmp_parameters_column column[PSDMP_PARAMETERS_MOST_COLUMNS];
+} psdmp_identify_dictionary;
 
 /* Which of a drive's dictionary are taken, in the order they were. */
-typedef struct psdmp_choice {
+typedef struct psdmp_identify_choice {
   int count;
   int take[16];
-} psdmp_choice;
+} psdmp_identify_choice;
 
 /* Factors of [Y F tau wide] of every drive and block; rest: the rows at rest apart. */
-typedef struct psdmp_factors {
+typedef struct psdmp_identify_factors {
   int blocks;
   int *width;         /* (n) columns of each drive's factor: base + dictionary + 2 */
   double **R;         /* (n * blocks * 2) index ((drive * blocks + block) * 2 + rest), (width^2) */
   double *count;      /* the same index */
-} psdmp_factors;
+} psdmp_identify_factors;
 
-typedef struct psdmp_run {
+typedef struct psdmp_identify_run {
   const psdm_robot *robot;
   const psdm_calibrate_options *options;
   const psdm_allocator *allocator;
-  psdmp_arena arena;          /* what lives as long as the answer */
+  psdmp_base_arena arena;          /* what lives as long as the answer */
   bool singular;              /* a matrix could not be factorised: no lack of memory */
   psdmp_feed *feed;
-  psdmp_checkpoint *checkpoint; /* NULL: none */
+  psdmp_feed_checkpoint *checkpoint; /* NULL: none */
   long parts_of_others[3];    /* of other ranks: found, saved, damaged */
   psdm_model *model;          /* base parameters */
   psdm_work *work;
@@ -100,13 +100,13 @@ typedef struct psdmp_run {
   long rows, training, heldout; /* in the logs */
   double tempo;               /* Hz, mean frequency of the quickest joint: rms acceleration over rms velocity (Rice 1944) */
   double *speed, *span, *centre; /* (n) of the drives: 99 % of their speed, range, middle of x in the training part */
-  psdmp_band band;
+  psdmp_identify_band band;
   const psdm_friction *lugre; /* (n) friction of the drives that is known beforehand; NULL: none */
   double rest;                /* share of speed below which rows are at rest and not fitted; 0: all are fitted */
   double still;               /* share of speed below which rows are gathered apart */
   unsigned char *reached;     /* (n x l) whether a base parameter has any part in a drive's torque */
-  psdmp_dictionary *dictionary; /* (n) */
-  psdmp_choice *choice;       /* (n) */
+  psdmp_identify_dictionary *dictionary; /* (n) */
+  psdmp_identify_choice *choice;       /* (n) */
   double *theta_load;         /* (l) fit whose rigid torque loads friction; NULL: none yet */
   double *prior, *sigma;      /* (S), (n) */
   double prior_mass;
@@ -119,95 +119,95 @@ typedef struct psdmp_run {
   const char *doing;
   bool stopped, finishing;    /* by going_on; finishing: going_on is not asked any more */
   bool prior_known;
-} psdmp_run;
+} psdmp_identify_run;
 
 /* Labels of rows: fills label[0..rows) for logged rows first .. in stretch order. */
-psdm_status psdmp_run_prepare(psdmp_run *run, const psdmp_band *band, const psdmp_stretch *stretch, psdmp_prepared *out, psdm_error *error);
-void psdmp_prepared_free(psdmp_prepared *p, const psdm_allocator *allocator);
-int psdmp_band_stride(const psdmp_run *run, const psdmp_band *band);
-long psdmp_band_margin(const psdmp_run *run, const psdmp_band *band);
+psdm_status psdmp_identify_run_prepare(psdmp_identify_run *run, const psdmp_identify_band *band, const psdmp_feed_stretch *stretch, psdmp_identify_prepared *out, psdm_error *error);
+void psdmp_identify_prepared_free(psdmp_identify_prepared *p, const psdm_allocator *allocator);
+int psdmp_identify_band_stride(const psdmp_identify_run *run, const psdmp_identify_band *band);
+long psdmp_identify_band_margin(const psdmp_identify_run *run, const psdmp_identify_band *band);
 
 /* Speeds and spans of the drives over the training part. */
-psdm_status psdmp_run_ranges(psdmp_run *run, const psdmp_band *band, psdm_error *error);
+psdm_status psdmp_identify_run_ranges(psdmp_identify_run *run, const psdmp_identify_band *band, psdm_error *error);
 
 /* ---- sums.c ---- */
 
-enum { PSDMP_WORK_RANGES = PSDMP_WORK_OF_FEED, PSDMP_WORK_GATHER, PSDMP_WORK_EVALUATE, PSDMP_WORK_PASS }; /* what other ranks are asked for */
+enum { PSDMP_IDENTIFY_WORK_RANGES = PSDMP_FEED_WORK_OF_FEED, PSDMP_IDENTIFY_WORK_GATHER, PSDMP_IDENTIFY_WORK_EVALUATE, PSDMP_IDENTIFY_WORK_PASS }; /* what other ranks are asked for */
 
 /* Something that is summed up over rows. Parts of stretches are added along a tree over units, and within a unit along one over its stretches: the sum depends on the
  * logs alone. */
-typedef struct psdmp_sum {
+typedef struct psdmp_identify_sum {
   const char *name;
   int work;
   const char *doing;                                       /* for going_on; NULL: as before */
   void *user;                                              /* the same for all threads, constant */
-  void *(*space_new)(void *user, psdmp_run *own);          /* what one thread needs; own: the run with this thread's work. NULL: out of memory */
+  void *(*space_new)(void *user, psdmp_identify_run *own);          /* what one thread needs; own: the run with this thread's work. NULL: out of memory */
   void (*space_free)(void *user, void *space);
   void *(*part_new)(void *user);
-  psdm_status (*add)(void *space, void *part, const psdmp_stretch *stretch, psdm_error *error);
+  psdm_status (*add)(void *space, void *part, const psdmp_feed_stretch *stretch, psdm_error *error);
   psdm_status (*merge)(void *user, void *left, void *right); /* left becomes both; right is released */
   void (*part_free)(void *user, void *part);
-  void (*put)(void *user, const void *part, psdmp_bytes *to);
-  void *(*get)(void *user, psdmp_bytes *from);             /* NULL: out of memory, or not what was put */
-} psdmp_sum;
+  void (*put)(void *user, const void *part, psdmp_parallel_bytes *to);
+  void *(*get)(void *user, psdmp_parallel_bytes *from);             /* NULL: out of memory, or not what was put */
+} psdmp_identify_sum;
 
 /* Rank 0: over rows in memory, or all; request is what other ranks need to know. *part NULL: there were no rows. Stopped by going_on: what there is so far. */
-psdm_status psdmp_sum_rows(psdmp_run *run, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, void **part, psdm_error *error);
+psdm_status psdmp_identify_sum_rows(psdmp_identify_run *run, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, void **part, psdm_error *error);
 
 /* Another rank: its share, as bytes. */
-psdm_status psdmp_sum_serve(psdmp_run *run, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, psdmp_bytes *answer, psdm_error *error);
+psdm_status psdmp_identify_sum_serve(psdmp_identify_run *run, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, psdmp_parallel_bytes *answer, psdm_error *error);
 
 /* What every sum needs to know of the run: band, columns of the drives (chosen, or all of the dictionary), speeds, load. */
-void psdmp_run_put(const psdmp_run *run, const psdmp_band *band, bool chosen, psdmp_bytes *to);
-bool psdmp_run_get(psdmp_run *run, psdmp_band *band, psdmp_bytes *from); /* columns become the dictionary */
+void psdmp_identify_run_put(const psdmp_identify_run *run, const psdmp_identify_band *band, bool chosen, psdmp_parallel_bytes *to);
+bool psdmp_identify_run_get(psdmp_identify_run *run, psdmp_identify_band *band, psdmp_parallel_bytes *from); /* columns become the dictionary */
 
 /* ---- serve.c ---- */
 
 /* A rank other than 0: works until it is dismissed. */
-psdm_status psdmp_calibrate_serve(psdmp_run *run, psdm_error *error);
+psdm_status psdmp_identify_serve(psdmp_identify_run *run, psdm_error *error);
 
-psdm_status psdmp_serve_ranges(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
-psdm_status psdmp_serve_gather(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
-psdm_status psdmp_serve_evaluate(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
-psdm_status psdmp_serve_pass(psdmp_run *run, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error);
+psdm_status psdmp_identify_serve_ranges(psdmp_identify_run *run, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status psdmp_identify_serve_gather(psdmp_identify_run *run, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status psdmp_identify_serve_evaluate(psdmp_identify_run *run, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status psdmp_identify_serve_pass(psdmp_identify_run *run, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error);
 
 /* ---- decimate.c ---- */
 
 /* A row that goes on: means of the rows around its middle. */
-typedef struct psdmp_kept {
+typedef struct psdmp_identify_kept {
   long tick;                 /* of the middle */
   int label;                 /* the middle's; UNUSED where it would train, and a tap lies on a row that does not */
   unsigned bad;              /* bits: a tap lies on a row that is bad of a drive */
   bool middle, mixed;        /* the middle has come; a tap lies on a row that does not train */
-  bool later;                /* of psdmp_open: it belongs to the last run of several */
+  bool later;                /* of psdmp_identify_open: it belongs to the last run of several */
   long rows;                 /* with a tap in it, and the sum of those */
   double weight;
   double *value, *aside;     /* (columns) means; (aside) the middle's own */
-} psdmp_kept;
+} psdmp_identify_kept;
 
-typedef struct psdmp_sieve {
+typedef struct psdmp_identify_sieve {
   psdm_decimator filter;
   long columns, aside;
   bool begun;                /* rows have come before those that come, elsewhere */
   int slots;                 /* rows that are under way at once */
-  psdmp_kept *slot;          /* (slots) */
+  psdmp_identify_kept *slot;          /* (slots) */
   double *numbers;           /* of all of them */
   long out, last;            /* tick of the next one that goes on, of the row that came last; -1: none */
-} psdmp_sieve;
+} psdmp_identify_sieve;
 
-unsigned psdmp_bad_bits(int n, const unsigned char *bad);
-psdm_status psdmp_sieve_new(const psdm_allocator *allocator, int factor, long columns, long aside, psdmp_sieve *sieve);
-void psdmp_sieve_free(psdmp_sieve *sieve, const psdm_allocator *allocator);
-void psdmp_sieve_restart(psdmp_sieve *sieve, bool begun);
+unsigned psdmp_identify_bad_bits(int n, const unsigned char *bad);
+psdm_status psdmp_identify_sieve_new(const psdm_allocator *allocator, int factor, long columns, long aside, psdmp_identify_sieve *sieve);
+void psdmp_identify_sieve_free(psdmp_identify_sieve *sieve, const psdm_allocator *allocator);
+void psdmp_identify_sieve_restart(psdmp_identify_sieve *sieve, bool begun);
 
 /* One row, ticks ascending. Rows of the label EDGE count as missing. value NULL: no mean that trains has a tap here, and no other is asked for. */
-void psdmp_sieve_row(psdmp_sieve *sieve, long tick, int label, unsigned bad, const double *value, const double *aside);
+void psdmp_identify_sieve_row(psdmp_identify_sieve *sieve, long tick, int label, unsigned bad, const double *value, const double *aside);
 
 /* The next row that no further one has a tap in, or that is left at the end; NULL: none. Valid until the next row comes. */
-const psdmp_kept *psdmp_sieve_next(psdmp_sieve *sieve, bool end);
+const psdmp_identify_kept *psdmp_identify_sieve_next(psdmp_identify_sieve *sieve, bool end);
 
 /* Means of rows that come in parts: those that reach beyond a part's rows wait for its neighbours. Zero-initialise with allocator set. */
-typedef struct psdmp_open {
+typedef struct psdmp_identify_open {
   const psdm_allocator *allocator;
   long half, columns, aside; /* of the sieve */
   bool left, right;          /* rows of the same run come before the first, behind the last */
@@ -215,104 +215,104 @@ typedef struct psdmp_open {
   int first_run, last_run;   /* segments */
   long first, last;          /* ticks of the first run's first row, and of the last run's last */
   int count, room;
-  psdmp_kept **mean;         /* (count) in their order */
-} psdmp_open;
+  psdmp_identify_kept **mean;         /* (count) in their order */
+} psdmp_identify_open;
 
-typedef void (*psdmp_use_kept)(void *user, const psdmp_kept *kept);
+typedef void (*psdmp_identify_use_kept)(void *user, const psdmp_identify_kept *kept);
 
-void psdmp_open_free(psdmp_open *open);
+void psdmp_identify_open_free(psdmp_identify_open *open);
 
 /* One stretch: begin, then rows of the sieve, each followed by take, and take with end. False: out of memory. */
-void psdmp_open_begin(psdmp_open *open, psdmp_sieve *sieve, const psdmp_stretch *stretch);
-void psdmp_open_row(psdmp_open *open, long tick);
-bool psdmp_open_take(psdmp_open *open, psdmp_sieve *sieve, bool end, psdmp_use_kept use, void *user);
+void psdmp_identify_open_begin(psdmp_identify_open *open, psdmp_identify_sieve *sieve, const psdmp_feed_stretch *stretch);
+void psdmp_identify_open_row(psdmp_identify_open *open, long tick);
+bool psdmp_identify_open_take(psdmp_identify_open *open, psdmp_identify_sieve *sieve, bool end, psdmp_identify_use_kept use, void *user);
 
 /* left becomes both; what is whole now is used, in its order. */
-bool psdmp_open_merge(psdmp_open *left, psdmp_open *right, psdmp_use_kept use, void *user);
-void psdmp_open_end(psdmp_open *open, psdmp_use_kept use, void *user); /* no further rows will come */
+bool psdmp_identify_open_merge(psdmp_identify_open *left, psdmp_identify_open *right, psdmp_identify_use_kept use, void *user);
+void psdmp_identify_open_end(psdmp_identify_open *open, psdmp_identify_use_kept use, void *user); /* no further rows will come */
 
-void psdmp_open_put(const psdmp_open *open, psdmp_bytes *to);
-bool psdmp_open_get(psdmp_open *open, psdmp_bytes *from);
+void psdmp_identify_open_put(const psdmp_identify_open *open, psdmp_parallel_bytes *to);
+bool psdmp_identify_open_get(psdmp_identify_open *open, psdmp_parallel_bytes *from);
 
-int psdmp_columns_always(const psdmp_run *run, int drive); /* so many of a dictionary's first are always taken */
-void psdmp_dictionary_fill(const psdmp_run *run, int drive, bool basic, bool loads, psdmp_dictionary *d);
+int psdmp_identify_columns_always(const psdmp_identify_run *run, int drive); /* so many of a dictionary's first are always taken */
+void psdmp_identify_dictionary_fill(const psdmp_identify_run *run, int drive, bool basic, bool loads, psdmp_identify_dictionary *d);
 
 /* Y of the base parameters on the drives' side, (n x l). scratch: (n x S + n x l) */
-psdm_status psdmp_run_regressor(psdmp_run *run, const double *q, const double *qd, const double *qdd, double *scratch, double *Y);
+psdm_status psdmp_identify_run_regressor(psdmp_identify_run *run, const double *q, const double *qd, const double *qdd, double *scratch, double *Y);
 
 /* Sets reached. scratch as above, Y (n x l) */
-psdm_status psdmp_run_reach(psdmp_run *run, double *scratch, double *Y);
+psdm_status psdmp_identify_run_reach(psdmp_identify_run *run, double *scratch, double *Y);
 
 /* Factors over all rows in memory, or all there are; only the chosen columns when chosen. Stopped by going_on while all rows are read: those so far. */
-psdm_status psdmp_gather_rows(psdmp_run *run, const psdmp_band *band, bool chosen, int blocks, bool all, psdmp_factors *out, psdm_error *error);
-void psdmp_factors_free(psdmp_run *run, psdmp_factors *f);
+psdm_status psdmp_identify_gather_rows(psdmp_identify_run *run, const psdmp_identify_band *band, bool chosen, int blocks, bool all, psdmp_identify_factors *out, psdm_error *error);
+void psdmp_identify_factors_free(psdmp_identify_run *run, psdmp_identify_factors *f);
 
 /* ---- prior.c ---- */
 
 /* Standard parameters (S) of cylinders between the joints, one kilogram in all; drive inertias 0. */
-void psdmp_prior_cylinders(const psdm_robot *robot, double *prior);
+void psdmp_identify_prior_cylinders(const psdm_robot *robot, double *prior);
 
 /* By how much the prior would have to be multiplied to explain the torques best, friction and drive inertias left free; false: out of memory. */
-bool psdmp_prior_scale(psdmp_run *run, const psdmp_factors *f, double *scale);
+bool psdmp_identify_prior_scale(psdmp_identify_run *run, const psdmp_identify_factors *f, double *scale);
 
-double psdmp_prior_reach(const psdm_robot *robot); /* m, from the first joint to the farthest end, stretched out */
+double psdmp_identify_prior_reach(const psdm_robot *robot); /* m, from the first joint to the farthest end, stretched out */
 
 /* H (10 x 10) = tr(P^-1 E_a P^-1 E_b): Hessian of a link's divergence from the prior, at the prior. */
-void psdmp_pull_hessian(const double prior[10], double H[100]);
+void psdmp_identify_pull_hessian(const double prior[10], double H[100]);
 
 /* Inverse of a symmetric positive definite matrix after scaling its diagonal to ones; A is spoilt. */
-bool psdmp_invert_scaled(int n, double *A, double *inverse, double *scale); /* scale: (n) scratch */
+bool psdmp_identify_invert_scaled(int n, double *A, double *inverse, double *scale); /* scale: (n) scratch */
 
 /* ---- choose.c ---- */
 
 /* Chooses columns of every drive by cross-validation; false: out of memory. most: columns at most. */
-bool psdmp_choose(psdmp_run *run, const psdmp_factors *f, int most, bool swap_only);
+bool psdmp_identify_choose(psdmp_identify_run *run, const psdmp_identify_factors *f, int most, bool swap_only);
 
 /* Cross-validated log RMSE (wide torque, moving rows), mean over drives; each (n) may be NULL. */
-bool psdmp_score(psdmp_run *run, const psdmp_factors *f, double *mean, double *each);
+bool psdmp_identify_score(psdmp_identify_run *run, const psdmp_identify_factors *f, double *mean, double *each);
 
 /* Residual standard deviations of the surrogate fit, iterated. */
-bool psdmp_reweight(psdmp_run *run, const psdmp_factors *f);
+bool psdmp_identify_reweight(psdmp_identify_run *run, const psdmp_identify_factors *f);
 
 /* Rows of the chosen columns over some blocks (bit mask), for the estimators; allocated. */
-typedef struct psdmp_selected {
-  psdmp_rows rows;
+typedef struct psdmp_identify_selected {
+  psdmp_fit_rows rows;
   int *extras;
   double **R, *count;
-} psdmp_selected;
-bool psdmp_select(psdmp_run *run, const psdmp_factors *f, unsigned blocks, bool chosen_already, psdmp_selected *out);
-void psdmp_selected_free(psdmp_run *run, psdmp_selected *s);
+} psdmp_identify_selected;
+bool psdmp_identify_select(psdmp_identify_run *run, const psdmp_identify_factors *f, unsigned blocks, bool chosen_already, psdmp_identify_selected *out);
+void psdmp_identify_selected_free(psdmp_identify_run *run, psdmp_identify_selected *s);
 
 /* ---- drives.c ---- */
 
 /* Sets T and T_inverse, in the arena; NULL stay those of drives that are joints. False: out of memory. */
-bool psdmp_run_transmission(psdmp_run *run, psdmp_arena *arena);
+bool psdmp_identify_run_transmission(psdmp_identify_run *run, psdmp_base_arena *arena);
 
 /* Torques (n). */
-void psdmp_run_to_drives(const psdmp_run *run, const double *joint, double *drive);
-void psdmp_run_to_joints(const psdmp_run *run, const double *drive, double *joint);
+void psdmp_identify_run_to_drives(const psdmp_identify_run *run, const double *joint, double *drive);
+void psdmp_identify_run_to_joints(const psdmp_identify_run *run, const double *drive, double *joint);
 
 /* Sets kept and K, in the arena, from the model's formulas. False: out of memory. */
-bool psdmp_run_formulas(psdmp_run *run, psdmp_arena *arena);
+bool psdmp_identify_run_formulas(psdmp_identify_run *run, psdmp_base_arena *arena);
 
 /* ---- tally.c ---- */
 
 /* Sums behind a psdm_joint_fit; zero-initialise. */
-typedef struct psdmp_tally {
+typedef struct psdmp_identify_tally {
   double count, error, square, sum, low, high;
-} psdmp_tally;
+} psdmp_identify_tally;
 
-void psdmp_tally_add(psdmp_tally *s, double measured, double error);
-void psdmp_tally_merge(psdmp_tally *s, const psdmp_tally *other);
-psdm_joint_fit psdmp_tally_fit(const psdmp_tally *s); /* NAN where nothing can be said */
+void psdmp_identify_tally_add(psdmp_identify_tally *s, double measured, double error);
+void psdmp_identify_tally_merge(psdmp_identify_tally *s, const psdmp_identify_tally *other);
+psdm_joint_fit psdmp_identify_tally_fit(const psdmp_identify_tally *s); /* NAN where nothing can be said */
 
 /* |error| / |torque| of all together; NAN without a torque. */
-double psdmp_tally_rel(int count, const psdmp_tally *s);
+double psdmp_identify_tally_rel(int count, const psdmp_identify_tally *s);
 
 /* ---- result.c ---- */
 
-typedef struct psdmp_calibration psdmp_calibration;
+typedef struct psdmp_identify_calibration psdmp_identify_calibration;
 
-bool psdmp_going_on(psdmp_run *run, const char *doing, double share);
+bool psdmp_identify_going_on(psdmp_identify_run *run, const char *doing, double share);
 
 #endif

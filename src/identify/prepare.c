@@ -9,18 +9,18 @@ static const double usable = 0.45;   /* a cutoff above this share of the rate fi
 static const int oversampling = 10;  /* rows per period of the cutoff that are kept */
 enum { EDGE = 10, ORDER = 4 };       /* rows at a segment's ends that are never used; of Butterworth's filter */
 
-static double rate_of(const psdmp_run *r) { return 1 / r->interval; }
+static double rate_of(const psdmp_identify_run *r) { return 1 / r->interval; }
 
-static bool filters(const psdmp_run *r, double cutoff) { return isfinite(cutoff) && cutoff < usable * rate_of(r); }
+static bool filters(const psdmp_identify_run *r, double cutoff) { return isfinite(cutoff) && cutoff < usable * rate_of(r); }
 
 /* rows that are decimated later are all kept here */
-int psdmp_band_stride(const psdmp_run *r, const psdmp_band *b) {
+int psdmp_identify_band_stride(const psdmp_identify_run *r, const psdmp_identify_band *b) {
   if (r->options->decimate > 1) return 1;
   double stride = filters(r, b->cutoff) ? floor(rate_of(r) / (oversampling * b->cutoff)) : 1;
   return stride > 1 ? (int)stride : 1;
 }
 
-long psdmp_band_margin(const psdmp_run *r, const psdmp_band *b) {
+long psdmp_identify_band_margin(const psdmp_identify_run *r, const psdmp_identify_band *b) {
   double lowest = fmin(b->cutoff, b->wide);
   psdm_filter f;
   long margin = EDGE + 4 + (long)ceil(fabs(b->delay) / r->interval);
@@ -30,7 +30,7 @@ long psdmp_band_margin(const psdmp_run *r, const psdmp_band *b) {
 
 /* ---- which rows are held out ---- */
 
-static bool held_out(const psdmp_run *r, long index, double t, double origin) {
+static bool held_out(const psdmp_identify_run *r, long index, double t, double origin) {
   const psdm_calibrate_options *o = r->options;
   if (o->holdout_block > 0 && o->holdout_every > 0) {
     double block = floor((t - origin) / o->holdout_block + 1e-9);
@@ -40,16 +40,16 @@ static bool held_out(const psdmp_run *r, long index, double t, double origin) {
 }
 
 /* the block of time of a training row. Rows that train are nearly evenly spread or come first: their share of all rows up to here tells. */
-static int block_of(const psdmp_run *r, long index) {
+static int block_of(const psdmp_identify_run *r, long index) {
   const psdm_calibrate_options *o = r->options;
   double all = (double)r->rows;
   if (o->holdout > 0 && !(o->holdout_block > 0)) all *= 1 - o->holdout;
-  int block = (int)((double)index / all * PSDMP_BLOCKS);
-  return block < 0 ? 0 : block >= PSDMP_BLOCKS ? PSDMP_BLOCKS - 1 : block;
+  int block = (int)((double)index / all * PSDMP_IDENTIFY_BLOCKS);
+  return block < 0 ? 0 : block >= PSDMP_IDENTIFY_BLOCKS ? PSDMP_IDENTIFY_BLOCKS - 1 : block;
 }
 
 /* training rows nearer to a held-out one than the filter looks are not used, nor are those next to the ends of a segment's clock of so many rows */
-static void set_labels(const psdmp_run *r, const psdmp_band *b, const psdmp_stretch *s, long clock_rows, long skip, int stride, psdmp_prepared *p) {
+static void set_labels(const psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *s, long clock_rows, long skip, int stride, psdmp_identify_prepared *p) {
   long gap = filters(r, b->cutoff) ? (long)ceil(0.35 / b->cutoff * rate_of(r)) : 2;
   for (long k = 0; k < p->rows; k++) {
     long at = p->index[k] - s->first;
@@ -58,19 +58,19 @@ static void set_labels(const psdmp_run *r, const psdmp_band *b, const psdmp_stre
     bool edge = (s->begins && row < EDGE) || (s->ends && row >= clock_rows - EDGE);
     bool margin = at < s->lead || at >= s->rows - s->trail;
     bool here = held_out(r, p->index[k], t, s->origin);
-    p->label[k] = (signed char)(edge ? PSDMP_EDGE : margin ? PSDMP_UNUSED : here ? PSDMP_HELDOUT : block_of(r, p->index[k]));
+    p->label[k] = (signed char)(edge ? PSDMP_IDENTIFY_EDGE : margin ? PSDMP_IDENTIFY_UNUSED : here ? PSDMP_IDENTIFY_HELDOUT : block_of(r, p->index[k]));
     if (p->label[k] < 0) continue;
     double before = t - (double)gap * r->interval, after = t + (double)gap * r->interval;
-    if (held_out(r, p->index[k] - gap, before, s->origin) || held_out(r, p->index[k] + gap, after, s->origin)) p->label[k] = PSDMP_UNUSED;
+    if (held_out(r, p->index[k] - gap, before, s->origin) || held_out(r, p->index[k] + gap, after, s->origin)) p->label[k] = PSDMP_IDENTIFY_UNUSED;
   }
 }
 
 /* ---- memory ---- */
 
-void psdmp_prepared_free(psdmp_prepared *p, const psdm_allocator *a) {
+void psdmp_identify_prepared_free(psdmp_identify_prepared *p, const psdm_allocator *a) {
   void *const parts[] = {p->index, p->t, p->q, p->qd, p->qdd, p->x, p->v, p->tau, p->wide, p->raw, p->friction, p->label, p->bad};
-  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(a, parts[k]);
-  *p = (psdmp_prepared){0};
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_base_free(a, parts[k]);
+  *p = (psdmp_identify_prepared){0};
 }
 
 /* arrays of the whole clock, before rows are left out */
@@ -82,18 +82,18 @@ typedef struct clock_rows {
 
 static void free_clock(clock_rows *c, const psdm_allocator *a) {
   void *const parts[] = {c->q, c->qd, c->qdd, c->tau, c->wide, c->raw, c->scratch, c->friction};
-  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_free(a, parts[k]);
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_base_free(a, parts[k]);
 }
 
 static bool make_clock(clock_rows *c, const psdm_allocator *a, long rows, int n, size_t scratch) {
   double **parts[] = {&c->q, &c->qd, &c->qdd, &c->tau, &c->wide, &c->raw};
   c->rows = rows;
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-    if (!(*parts[k] = psdmp_alloc_raw(a, (size_t)rows * (size_t)n * sizeof(double)))) return false;
-  return (c->scratch = psdmp_alloc_raw(a, scratch * sizeof(double))) != NULL;
+    if (!(*parts[k] = psdmp_base_alloc_raw(a, (size_t)rows * (size_t)n * sizeof(double)))) return false;
+  return (c->scratch = psdmp_base_alloc_raw(a, scratch * sizeof(double))) != NULL;
 }
 
-static size_t scratch_for(const psdmp_run *r, double cutoff, long rows) {
+static size_t scratch_for(const psdmp_identify_run *r, double cutoff, long rows) {
   psdm_filter f;
   return filters(r, cutoff) && !psdm_filter_butterworth(ORDER, cutoff, rate_of(r), &f) ? psdm_filter_scratch(&f, rows) : 1;
 }
@@ -122,7 +122,7 @@ typedef struct ticking {
 } ticking;
 
 /* from the first tick on that has torque and, the delay earlier, motion, to the last one */
-static ticking ticks_of(const psdmp_run *r, const psdmp_stretch *s, double delay) {
+static ticking ticks_of(const psdmp_identify_run *r, const psdmp_feed_stretch *s, double delay) {
   double since = (s->t[0] - s->begin) / r->interval, nearest = floor(since + 0.5);
   ticking c = {.tick = (long)(fabs(since - nearest) <= 0.02 ? nearest : ceil(since)), .uniform = true};
   c.start = s->begin + (double)c.tick * r->interval;
@@ -137,20 +137,20 @@ static ticking ticks_of(const psdmp_run *r, const psdmp_stretch *s, double delay
 }
 
 /* a channel on the clock, so much later; copied where the log has that clock already */
-static void on_clock(const psdmp_run *r, const psdmp_stretch *s, const double *x, const ticking *c, double later, double *out) {
+static void on_clock(const psdmp_identify_run *r, const psdmp_feed_stretch *s, const double *x, const ticking *c, double later, double *out) {
   if (c->uniform && later == 0)
     memcpy(out, x + c->logged * r->n, (size_t)c->rows * (size_t)r->n * sizeof *out);
   else
     psdm_resample(s->rows, r->n, s->t, x, c->start + later, r->interval, c->rows, out);
 }
 
-static void smooth(const psdmp_run *r, double cutoff, clock_rows *c, double *x) {
+static void smooth(const psdmp_identify_run *r, double cutoff, clock_rows *c, double *x) {
   psdm_filter f;
   if (!filters(r, cutoff) || psdm_filter_butterworth(ORDER, cutoff, rate_of(r), &f)) return;
   psdm_filter_zero_phase(&f, c->rows, r->n, x, c->scratch);
 }
 
-static void kinematics(const psdmp_run *r, const psdmp_band *b, const psdmp_stretch *s, const ticking *ticks, clock_rows *c) {
+static void kinematics(const psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *s, const ticking *ticks, clock_rows *c) {
   double ago = -b->delay; /* the motion is moved to the torque: interpolation would take noise from the torque, and delays could not be compared any more */
   on_clock(r, s, s->q, ticks, ago, c->q);
   if (b->kinematics == PSDM_KINEMATICS_POSITION || !s->qd) {
@@ -169,7 +169,7 @@ static void kinematics(const psdmp_run *r, const psdmp_band *b, const psdmp_stre
   }
 }
 
-static void torques(const psdmp_run *r, const psdmp_band *b, const psdmp_stretch *s, const ticking *ticks, clock_rows *c) {
+static void torques(const psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *s, const ticking *ticks, clock_rows *c) {
   size_t bytes = (size_t)c->rows * (size_t)r->n * sizeof(double);
   on_clock(r, s, s->tau, ticks, 0, c->raw);
   memcpy(c->tau, c->raw, bytes);
@@ -182,10 +182,10 @@ static void torques(const psdmp_run *r, const psdmp_band *b, const psdmp_stretch
 }
 
 /* known friction along the motion: bristles follow every tick, then the filter that the torque went through */
-static bool friction(const psdmp_run *r, const psdmp_band *b, clock_rows *c) {
+static bool friction(const psdmp_identify_run *r, const psdmp_identify_band *b, clock_rows *c) {
   size_t rows = (size_t)c->rows, n = (size_t)r->n;
-  double *one = psdmp_alloc_raw(r->allocator, 3 * rows * sizeof *one), *t = one, *v = t + rows, *tau = v + rows;
-  c->friction = psdmp_alloc_raw(r->allocator, rows * n * sizeof *c->friction);
+  double *one = psdmp_base_alloc_raw(r->allocator, 3 * rows * sizeof *one), *t = one, *v = t + rows, *tau = v + rows;
+  c->friction = psdmp_base_alloc_raw(r->allocator, rows * n * sizeof *c->friction);
   if (one && c->friction) {
     memcpy(c->friction, c->qd, rows * n * sizeof *c->friction);
     turn(c->rows, r->n, r->T_inverse, false, c->friction);
@@ -197,12 +197,12 @@ static bool friction(const psdmp_run *r, const psdmp_band *b, clock_rows *c) {
     }
     smooth(r, b->cutoff, c, c->friction);
   }
-  psdmp_free(r->allocator, one);
+  psdmp_base_free(r->allocator, one);
   return one && c->friction;
 }
 
 /* every stride-th row of the clock */
-static bool thin(const psdmp_run *r, const psdmp_stretch *s, const clock_rows *c, int stride, long skip, double start, psdmp_prepared *p) {
+static bool thin(const psdmp_identify_run *r, const psdmp_feed_stretch *s, const clock_rows *c, int stride, long skip, double start, psdmp_identify_prepared *p) {
   const psdm_allocator *a = r->allocator;
   long rows = c->rows > skip ? (c->rows - skip + stride - 1) / stride : 0;
   size_t n = (size_t)r->n, whole = (size_t)rows * n * sizeof(double);
@@ -214,13 +214,13 @@ static bool thin(const psdmp_run *r, const psdmp_stretch *s, const clock_rows *c
   if (!rows) return true;
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
     if (!parts[k].from) continue;
-    if (!(*parts[k].to = psdmp_alloc_raw(a, whole))) return false;
+    if (!(*parts[k].to = psdmp_base_alloc_raw(a, whole))) return false;
     for (long i = 0; i < rows; i++) memcpy(*parts[k].to + (size_t)i * n, parts[k].from + (size_t)(skip + i * stride) * n, n * sizeof(double));
   }
-  p->t = psdmp_alloc_raw(a, (size_t)rows * sizeof *p->t);
-  p->index = psdmp_alloc_raw(a, (size_t)rows * sizeof *p->index);
-  p->label = psdmp_alloc(a, (size_t)rows);
-  p->bad = psdmp_alloc(a, (size_t)rows * n);
+  p->t = psdmp_base_alloc_raw(a, (size_t)rows * sizeof *p->t);
+  p->index = psdmp_base_alloc_raw(a, (size_t)rows * sizeof *p->index);
+  p->label = psdmp_base_alloc(a, (size_t)rows);
+  p->bad = psdmp_base_alloc(a, (size_t)rows * n);
   if (!p->t || !p->index || !p->label || !p->bad) return false;
   long at = 0;
   for (long i = 0; i < rows; i++) {
@@ -253,7 +253,7 @@ static void bridge(long rows, int n, const unsigned char *bad, int bit, double *
 }
 
 /* Rows with a spike are not fitted, but the filter looks at them: it sees a bridge. Copies are made where there are any; false: out of memory */
-static bool bridge_spikes(const psdmp_run *r, psdmp_stretch *s, double **copies) {
+static bool bridge_spikes(const psdmp_identify_run *r, psdmp_feed_stretch *s, double **copies) {
   size_t cells = (size_t)s->rows * (size_t)r->n;
   unsigned char any = 0;
   for (size_t k = 0; k < cells; k++) any |= s->bad[k];
@@ -262,7 +262,7 @@ static bool bridge_spikes(const psdmp_run *r, psdmp_stretch *s, double **copies)
     const double **x;
     int bit;
   } const parts[] = {{&s->q, 4}, {&s->qd, 4}, {&s->qdd, 4}, {&s->tau, 8}};
-  if (!(*copies = psdmp_alloc_raw(r->allocator, 4 * cells * sizeof **copies))) return false;
+  if (!(*copies = psdmp_base_alloc_raw(r->allocator, 4 * cells * sizeof **copies))) return false;
   for (size_t k = 0; k < 4; k++) {
     double *own = *copies + k * cells;
     if (!*parts[k].x || !(any & parts[k].bit)) continue;
@@ -274,7 +274,7 @@ static bool bridge_spikes(const psdmp_run *r, psdmp_stretch *s, double **copies)
 }
 
 /* a drive's row is bad when that of a joint that it moves is */
-static void spread_bad(const psdmp_run *r, psdmp_prepared *p) {
+static void spread_bad(const psdmp_identify_run *r, psdmp_identify_prepared *p) {
   for (long k = 0; k < p->rows && r->T; k++) {
     unsigned char *bad = p->bad + (size_t)k * (size_t)r->n, any = 0;
     for (int i = 0; i < r->n; i++) any |= bad[i];
@@ -284,12 +284,12 @@ static void spread_bad(const psdmp_run *r, psdmp_prepared *p) {
   }
 }
 
-psdm_status psdmp_run_prepare(psdmp_run *r, const psdmp_band *b, const psdmp_stretch *logged, psdmp_prepared *p, psdm_error *error) {
-  psdmp_stretch bridged = *logged, *s = &bridged;
+psdm_status psdmp_identify_run_prepare(psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *logged, psdmp_identify_prepared *p, psdm_error *error) {
+  psdmp_feed_stretch bridged = *logged, *s = &bridged;
   double *copies = NULL;
-  *p = (psdmp_prepared){.begins = s->begins && s->lead == 0, .segment = s->segment, .file = s->file};
+  *p = (psdmp_identify_prepared){.begins = s->begins && s->lead == 0, .segment = s->segment, .file = s->file};
   if (s->rows < 3 * EDGE) return PSDM_OK;
-  int stride = psdmp_band_stride(r, b);
+  int stride = psdmp_identify_band_stride(r, b);
   ticking ticks = ticks_of(r, s, b->delay);
   if (ticks.rows < 3) return PSDM_OK; /* what differences need */
   long skip = (stride - ticks.tick % stride) % stride; /* every tick that is a multiple of the stride */
@@ -303,10 +303,10 @@ psdm_status psdmp_run_prepare(psdmp_run *r, const psdmp_band *b, const psdmp_str
     ok = (!r->lugre || friction(r, b, &c)) && thin(r, s, &c, stride, skip, ticks.start, p);
   }
   free_clock(&c, r->allocator);
-  psdmp_free(r->allocator, copies);
+  psdmp_base_free(r->allocator, copies);
   if (!ok) {
-    psdmp_prepared_free(p, r->allocator);
-    return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    psdmp_identify_prepared_free(p, r->allocator);
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   }
   set_labels(r, b, s, ticks.rows, skip, stride, p);
   spread_bad(r, p);

@@ -17,7 +17,7 @@ static void cylinder(const double a[3], const double b[3], double mass, double r
   double along = mass * radius * radius / 2, across = mass * (3 * radius * radius + length * length) / 12, inertia[6];
   static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
   for (int k = 0; k < 6; k++) inertia[k] = (row[k] == column[k] ? across : 0) + (along - across) * axis[row[k]] * axis[column[k]] / (length * length);
-  psdmp_standard_from_body(mass, com, inertia, pi);
+  psdmp_robot_standard_from_body(mass, com, inertia, pi);
 }
 
 /* the farthest frame that is fixed to a body: where a hand would be */
@@ -59,19 +59,19 @@ static double measure(const psdm_robot *r, double *reach, double *length) {
   return whole;
 }
 
-double psdmp_prior_reach(const psdm_robot *robot) {
+double psdmp_identify_prior_reach(const psdm_robot *robot) {
   double reach[PSDM_MAX_JOINTS], length[PSDM_MAX_JOINTS];
   return measure(robot->closure ? robot->closure->tree : robot, reach, length);
 }
 
-void psdmp_prior_cylinders(const psdm_robot *robot, double *prior) {
+void psdmp_identify_prior_cylinders(const psdm_robot *robot, double *prior) {
   const psdm_robot *r = robot->closure ? robot->closure->tree : robot;
   double reach[PSDM_MAX_JOINTS], length[PSDM_MAX_JOINTS], whole = measure(r, reach, length), sum = 0;
   memset(prior, 0, (size_t)psdm_robot_parameter_count(robot) * sizeof *prior);
   if (!(whole > 0)) whole = 1;
   for (int b = 0; b < r->bodies; b++) sum += reach[b] + 0.1 * whole;
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body *body = &r->body[b];
+    const psdmp_robot_body *body = &r->body[b];
     double from[3] = {0}, to[3], pi[10], least = whole / 12;
     next_joint(r, b, reach, to);
     if (length[b] < least) { /* as long as need be, around its middle; along z where it has no direction */
@@ -84,27 +84,27 @@ void psdmp_prior_cylinders(const psdm_robot *robot, double *prior) {
       }
     }
     cylinder(from, to, (reach[b] + 0.1 * whole) / sum, fmax(length[b], least) / 4, pi);
-    psdmp_pose back = psdmp_pose_inverse(&r->link[body->index].frame);
-    psdmp_standard_move(&back, pi, prior + PSDMP_STANDARD * (long)body->number);
+    psdmp_robot_pose back = psdmp_robot_pose_inverse(&r->link[body->index].frame);
+    psdmp_robot_standard_move(&back, pi, prior + PSDMP_ROBOT_STANDARD * (long)body->number);
   }
 }
 
 /* ---- the total mass ---- */
 
-bool psdmp_prior_scale(psdmp_run *r, const psdmp_factors *f, double *scale) {
-  psdmp_arena arena = {.allocator = r->allocator};
-  double top = 0, bottom = 0, *theta0 = psdmp_arena_alloc(&arena, (size_t)r->l * sizeof *theta0);
+bool psdmp_identify_prior_scale(psdmp_identify_run *r, const psdmp_identify_factors *f, double *scale) {
+  psdmp_base_arena arena = {.allocator = r->allocator};
+  double top = 0, bottom = 0, *theta0 = psdmp_base_arena_alloc(&arena, (size_t)r->l * sizeof *theta0);
   int widest = 0;
   for (int i = 0; i < r->n; i++) widest = f->width[i] > widest ? f->width[i] : widest;
-  double *X = psdmp_arena_alloc(&arena, (size_t)widest * (size_t)widest * sizeof *X), *R = psdmp_arena_alloc(&arena, (size_t)widest * (size_t)widest * sizeof *R);
-  double *scratch = psdmp_arena_alloc(&arena, psdmp_factor_scratch(widest, widest) * sizeof *scratch);
+  double *X = psdmp_base_arena_alloc(&arena, (size_t)widest * (size_t)widest * sizeof *X), *R = psdmp_base_arena_alloc(&arena, (size_t)widest * (size_t)widest * sizeof *R);
+  double *scratch = psdmp_base_arena_alloc(&arena, psdmp_linalg_factor_scratch(widest, widest) * sizeof *scratch);
   bool ok = X && R && scratch && theta0;
   for (int j = 0; j < r->l && ok; j++)
     for (int k = 0; k < r->S; k++) theta0[j] += r->K[(long)j * r->S + k] * r->prior[k];
   for (int i = 0; i < r->n && ok; i++) {
-    int w = f->width[i], free_columns = 0, take[PSDMP_MOST_COLUMNS + 16];
+    int w = f->width[i], free_columns = 0, take[PSDMP_PARAMETERS_MOST_COLUMNS + 16];
     for (int k = 0; k < r->choice[i].count; k++) take[free_columns++] = r->l + r->choice[i].take[k];
-    for (int j = 0; j < r->l && free_columns < PSDMP_MOST_COLUMNS; j++)
+    for (int j = 0; j < r->l && free_columns < PSDMP_PARAMETERS_MOST_COLUMNS; j++)
       for (int d = 10 * r->links; d < r->S; d++)
         if (r->K[(long)j * r->S + d] != 0) {
           take[free_columns++] = j;
@@ -121,13 +121,13 @@ bool psdmp_prior_scale(psdmp_run *r, const psdmp_factors *f, double *scale) {
         X[(long)row * v + v - 2] = sum;
         X[(long)row * v + v - 1] = w - 2 >= row ? from[(long)row * w + w - 2] : 0;
       }
-      psdmp_factor_add(v, R, w, X, scratch);
+      psdmp_linalg_factor_add(v, R, w, X, scratch);
     }
     double a = R[(long)(v - 2) * v + v - 2], t = R[(long)(v - 2) * v + v - 1], rest = R[(long)(v - 1) * v + v - 1];
     double noise = t * t + rest * rest; /* drives that move much torque must not decide alone */
     if (noise > 0) top += a * t / noise, bottom += a * a / noise;
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   if (!ok) return false;
   *scale = bottom > 0 ? top / bottom : NAN;
   return true;
@@ -135,26 +135,26 @@ bool psdmp_prior_scale(psdmp_run *r, const psdmp_factors *f, double *scale) {
 
 /* ---- the pull ---- */
 
-bool psdmp_invert_scaled(int n, double *A, double *inverse, double *scale) {
+bool psdmp_identify_invert_scaled(int n, double *A, double *inverse, double *scale) {
   for (int i = 0; i < n; i++)
     if (!(A[(long)i * n + i] > 0)) return false;
   for (int i = 0; i < n; i++) scale[i] = 1 / sqrt(A[(long)i * n + i]);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) A[(long)i * n + j] *= scale[i] * scale[j];
-  if (!psdmp_invert(n, A, inverse, PSDMP_PIVOT)) return false;
+  if (!psdmp_linalg_invert(n, A, inverse, PSDMP_LINALG_PIVOT)) return false;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) inverse[(long)i * n + j] *= scale[i] * scale[j];
   return true;
 }
 
-void psdmp_pull_hessian(const double prior[10], double H[100]) {
+void psdmp_identify_pull_hessian(const double prior[10], double H[100]) {
   double P[16], inverse[16], scale[4], product[10][16];
-  psdmp_pseudo_inertia(prior, P);
-  if (!psdmp_invert_scaled(4, P, inverse, scale)) memset(inverse, 0, sizeof inverse);
+  psdmp_fit_pseudo_inertia(prior, P);
+  if (!psdmp_identify_invert_scaled(4, P, inverse, scale)) memset(inverse, 0, sizeof inverse);
   for (int a = 0; a < 10; a++) {
     double unit[10] = {0}, E[16];
     unit[a] = 1;
-    psdmp_pseudo_inertia(unit, E);
+    psdmp_fit_pseudo_inertia(unit, E);
     for (int i = 0; i < 4; i++)
       for (int j = 0; j < 4; j++) {
         double sum = 0;

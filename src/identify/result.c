@@ -11,15 +11,15 @@
 #include "identify/evaluate_priv.h"
 #include "linalg/linalg.h"
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-static psdm_status failed(const psdmp_run *r, psdm_status status, psdm_error *error) {
-  return psdmp_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
+static psdm_status failed(const psdmp_identify_run *r, psdm_status status, psdm_error *error) {
+  return psdmp_base_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
 }
 
-#define NEW(r, count, type) psdmp_arena_alloc(&(r)->arena, (size_t)(count) * sizeof(type))
+#define NEW(r, count, type) psdmp_base_arena_alloc(&(r)->arena, (size_t)(count) * sizeof(type))
 
-static int all_columns(const psdmp_run *r) {
+static int all_columns(const psdmp_identify_run *r) {
   int sum = 0;
   for (int i = 0; i < r->n; i++) sum += r->choice[i].count;
   return sum;
@@ -28,10 +28,10 @@ static int all_columns(const psdmp_run *r) {
 /* ---- the fit ---- */
 
 typedef struct fitting {
-  psdmp_run *run;
-  psdmp_factors factors;       /* chosen columns, PSDMP_BLOCKS blocks */
-  psdmp_selected whole;
-  psdmp_selected block[PSDMP_BLOCKS];
+  psdmp_identify_run *run;
+  psdmp_identify_factors factors;       /* chosen columns, PSDMP_IDENTIFY_BLOCKS blocks */
+  psdmp_identify_selected whole;
+  psdmp_identify_selected block[PSDMP_IDENTIFY_BLOCKS];
   int blocks;                  /* that have rows */
   double *scratch;
   double *theta, *pi, *phi, *cost;
@@ -39,8 +39,8 @@ typedef struct fitting {
   psdmp_fit fit;
 } fitting;
 
-static psdm_status run_fit(fitting *g, const psdmp_rows *rows, psdm_estimator estimator, double lambda, psdmp_fit *fit) {
-  psdmp_run *r = g->run;
+static psdm_status run_fit(fitting *g, const psdmp_fit_rows *rows, psdm_estimator estimator, double lambda, psdmp_fit *fit) {
+  psdmp_identify_run *r = g->run;
   const psdmp_fit_options o = {.sigma = estimator == PSDM_ESTIMATOR_OLS ? NULL : r->sigma, .prior = r->prior, .lambda = lambda,
                                .nonnegative = (const bool *const *)g->nonnegative, .drives_nonnegative = true};
   switch (estimator) {
@@ -52,7 +52,7 @@ static psdm_status run_fit(fitting *g, const psdmp_rows *rows, psdm_estimator es
 }
 
 /* sum of squares of drive i's residuals in compressed rows */
-static double residual(const psdmp_rows *rows, int i, const double *theta, const double *phi) {
+static double residual(const psdmp_fit_rows *rows, int i, const double *theta, const double *phi) {
   int l = rows->base, k = rows->extras[i], w = l + k + 1;
   double sum = 0;
   for (int row = 0; row < w; row++) {
@@ -65,15 +65,15 @@ static double residual(const psdmp_rows *rows, int i, const double *theta, const
 
 /* cross-validated mean log RMSE of an estimator at a weight */
 static psdm_status cross_validate(fitting *g, psdm_estimator estimator, double lambda, double *score) {
-  psdmp_run *r = g->run;
+  psdmp_identify_run *r = g->run;
   double sum[PSDM_MAX_JOINTS] = {0}, count[PSDM_MAX_JOINTS] = {0};
-  for (int fold = 0; fold < PSDMP_FOLDS; fold++) {
+  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) {
     unsigned inside = 0;
-    for (int b = 0; b < PSDMP_BLOCKS; b++)
-      if (b * PSDMP_FOLDS / PSDMP_BLOCKS != fold) inside |= 1u << b;
-    psdmp_selected train, test;
-    if (!psdmp_select(r, &g->factors, inside, true, &train)) return PSDM_E_MEMORY;
-    if (!psdmp_select(r, &g->factors, ~inside & ((1u << PSDMP_BLOCKS) - 1), true, &test)) return psdmp_selected_free(r, &train), PSDM_E_MEMORY;
+    for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++)
+      if (b * PSDMP_IDENTIFY_FOLDS / PSDMP_IDENTIFY_BLOCKS != fold) inside |= 1u << b;
+    psdmp_identify_selected train, test;
+    if (!psdmp_identify_select(r, &g->factors, inside, true, &train)) return PSDM_E_MEMORY;
+    if (!psdmp_identify_select(r, &g->factors, ~inside & ((1u << PSDMP_IDENTIFY_BLOCKS) - 1), true, &test)) return psdmp_identify_selected_free(r, &train), PSDM_E_MEMORY;
     psdmp_fit fit = {.theta = g->theta, .pi = g->pi, .phi = g->phi};
     psdm_status status = run_fit(g, &train.rows, estimator, lambda, &fit);
     const double *phi = g->phi;
@@ -82,8 +82,8 @@ static psdm_status cross_validate(fitting *g, psdm_estimator estimator, double l
       count[i] += test.count[i];
       phi += r->choice[i].count;
     }
-    psdmp_selected_free(r, &train);
-    psdmp_selected_free(r, &test);
+    psdmp_identify_selected_free(r, &train);
+    psdmp_identify_selected_free(r, &test);
     if (status) return status;
   }
   *score = 0;
@@ -94,27 +94,27 @@ static psdm_status cross_validate(fitting *g, psdm_estimator estimator, double l
 /* the smallest weight of the prior that does as well as the best */
 static psdm_status choose_lambda(fitting *g, psdm_estimator estimator) {
   static const double weights[] = {0.1, 1, 10, 100};
-  psdmp_run *r = g->run;
+  psdmp_identify_run *r = g->run;
   double score[4], least = INFINITY;
   if (r->options->lambda > 0 || (estimator != PSDM_ESTIMATOR_CONSISTENT && estimator != PSDM_ESTIMATOR_RIDGE)) return PSDM_OK;
   for (int k = 0; k < 4; k++) {
     psdm_status status = cross_validate(g, estimator, weights[k], &score[k]);
     if (status) return status;
     least = fmin(least, score[k]);
-    if (!psdmp_going_on(r, "choosing the prior's weight", 0.25 * k)) return PSDM_OK;
+    if (!psdmp_identify_going_on(r, "choosing the prior's weight", 0.25 * k)) return PSDM_OK;
   }
   for (int k = 0; k < 4; k++)
     if (score[k] <= least + 0.005) {
       r->lambda = weights[k];
       break;
     }
-  if (r->reasons < 8) psdmp_print(r->reason[r->reasons++], sizeof r->reason[0], "prior: weight %g, the smallest whose cross-validated error is within 0.5 %% of the best", r->lambda);
+  if (r->reasons < 8) psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0], "prior: weight %g, the smallest whose cross-validated error is within 0.5 %% of the best", r->lambda);
   return PSDM_OK;
 }
 
 /* weights of the drives from their own residuals; a poor prior must not make room for itself, so without its pull */
 static psdm_status reweight(fitting *g, psdm_estimator estimator) {
-  psdmp_run *r = g->run;
+  psdmp_identify_run *r = g->run;
   bool pulled = estimator == PSDM_ESTIMATOR_CONSISTENT || estimator == PSDM_ESTIMATOR_RIDGE;
   for (int round = 0; round < 3; round++) {
     psdmp_fit fit = {.theta = g->theta, .pi = g->pi, .phi = g->phi};
@@ -132,7 +132,7 @@ static psdm_status reweight(fitting *g, psdm_estimator estimator) {
 }
 
 static bool prepare_fit(fitting *g) {
-  psdmp_run *r = g->run;
+  psdmp_identify_run *r = g->run;
   int own = all_columns(r);
   g->theta = NEW(r, r->l, double), g->pi = NEW(r, r->S, double), g->phi = NEW(r, own + 1, double), g->cost = NEW(r, r->n, double);
   g->nonnegative = NEW(r, r->n, bool *);
@@ -142,33 +142,33 @@ static bool prepare_fit(fitting *g) {
     if (!g->nonnegative[i]) return false;
     for (int k = 0; k < 2 && k < r->choice[i].count; k++) g->nonnegative[i][k] = true;
   }
-  if (!psdmp_select(r, &g->factors, (1u << PSDMP_BLOCKS) - 1, true, &g->whole)) return false;
-  for (int b = 0; b < PSDMP_BLOCKS; b++) {
+  if (!psdmp_identify_select(r, &g->factors, (1u << PSDMP_IDENTIFY_BLOCKS) - 1, true, &g->whole)) return false;
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
     bool any = false;
     for (int i = 0; i < r->n; i++)
-      for (int rest = 0; rest < (r->rest > 0 ? 1 : 2); rest++) any |= g->factors.count[((long)i * PSDMP_BLOCKS + b) * 2 + rest] > 0;
+      for (int rest = 0; rest < (r->rest > 0 ? 1 : 2); rest++) any |= g->factors.count[((long)i * PSDMP_IDENTIFY_BLOCKS + b) * 2 + rest] > 0;
     if (!any) continue;
-    if (!psdmp_select(r, &g->factors, 1u << b, true, &g->block[g->blocks])) return false;
+    if (!psdmp_identify_select(r, &g->factors, 1u << b, true, &g->block[g->blocks])) return false;
     g->blocks++;
   }
   size_t one = psdmp_fit_scratch(&g->whole.rows), two = psdmp_fit_sandwich_scratch(&g->whole.rows);
-  g->scratch = psdmp_alloc_raw(r->allocator, (one > two ? one : two) * sizeof(double));
+  g->scratch = psdmp_base_alloc_raw(r->allocator, (one > two ? one : two) * sizeof(double));
   return g->scratch != NULL;
 }
 
 static void free_fit(fitting *g) {
-  psdmp_run *r = g->run;
-  psdmp_selected_free(r, &g->whole);
-  for (int b = 0; b < PSDMP_BLOCKS; b++) psdmp_selected_free(r, &g->block[b]);
-  psdmp_factors_free(r, &g->factors);
-  psdmp_free(r->allocator, g->scratch);
+  psdmp_identify_run *r = g->run;
+  psdmp_identify_selected_free(r, &g->whole);
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) psdmp_identify_selected_free(r, &g->block[b]);
+  psdmp_identify_factors_free(r, &g->factors);
+  psdmp_base_free(r->allocator, g->scratch);
 }
 
 /* ---- doubt ---- */
 
-static psdm_status set_doubt(fitting *g, psdm_estimator estimator, psdmp_calibration *a) {
-  psdmp_run *r = g->run;
-  psdmp_rows block[PSDMP_BLOCKS];
+static psdm_status set_doubt(fitting *g, psdm_estimator estimator, psdmp_identify_calibration *a) {
+  psdmp_identify_run *r = g->run;
+  psdmp_fit_rows block[PSDMP_IDENTIFY_BLOCKS];
   for (int b = 0; b < g->blocks; b++) block[b] = g->block[b].rows;
   bool pulled = estimator == PSDM_ESTIMATOR_CONSISTENT || estimator == PSDM_ESTIMATOR_RIDGE;
   const psdmp_fit_options o = {.sigma = estimator == PSDM_ESTIMATOR_OLS ? NULL : r->sigma, .prior = r->prior, .lambda = pulled ? r->lambda : 0,
@@ -179,15 +179,15 @@ static psdm_status set_doubt(fitting *g, psdm_estimator estimator, psdmp_calibra
 }
 
 /* singular values of the regressor, columns scaled to length one and rows by sigma; and what it hardly sees */
-static bool set_singular(fitting *g, psdmp_calibration *a, psdm_calibration *out) {
-  psdmp_run *r = g->run;
+static bool set_singular(fitting *g, psdmp_identify_calibration *a, psdm_calibration *out) {
+  psdmp_identify_run *r = g->run;
   int l = r->l, own = all_columns(r), W = l + own, at = l;
-  psdmp_arena arena = {.allocator = r->allocator};
+  psdmp_base_arena arena = {.allocator = r->allocator};
   long rows = 0;
   for (int i = 0; i < r->n; i++) rows += l + r->choice[i].count + 1;
-  double *A = psdmp_arena_alloc(&arena, (size_t)rows * (size_t)W * sizeof *A), *V = psdmp_arena_alloc(&arena, (size_t)W * (size_t)W * sizeof *V);
-  double *super = psdmp_arena_alloc(&arena, (size_t)W * sizeof *super);
-  if (!A || !V || !super) return psdmp_arena_free(&arena), false;
+  double *A = psdmp_base_arena_alloc(&arena, (size_t)rows * (size_t)W * sizeof *A), *V = psdmp_base_arena_alloc(&arena, (size_t)W * (size_t)W * sizeof *V);
+  double *super = psdmp_base_arena_alloc(&arena, (size_t)W * sizeof *super);
+  if (!A || !V || !super) return psdmp_base_arena_free(&arena), false;
   long row = 0;
   for (int i = 0; i < r->n; i++) {
     int k = r->choice[i].count, w = l + k + 1;
@@ -206,43 +206,43 @@ static bool set_singular(fitting *g, psdmp_calibration *a, psdm_calibration *out
   for (int k = W - 1; k >= 0 && found && ok && a->blinds < 64; k--) {
     if (a->singular[k] > 1e-3 * a->singular[0]) break;
     char text[512];
-    int length = psdmp_print(text, sizeof text, "singular value %.1e: ", a->singular[k] / a->singular[0]), terms = 0;
+    int length = psdmp_base_print(text, sizeof text, "singular value %.1e: ", a->singular[k] / a->singular[0]), terms = 0;
     for (int j = 0; j < W && length < (int)sizeof text - 64; j++) {
       double share = V[(long)k * W + j];
       if (fabs(share) < 0.15) continue;
-      length += psdmp_print(text + length, sizeof text - (size_t)length, "%s%.2g %s", terms++ ? (share < 0 ? " - " : " + ") : share < 0 ? "-" : "", fabs(share), j < l ? psdm_model_base_name(r->model, j) : "a friction column");
+      length += psdmp_base_print(text + length, sizeof text - (size_t)length, "%s%.2g %s", terms++ ? (share < 0 ? " - " : " + ") : share < 0 ? "-" : "", fabs(share), j < l ? psdm_model_base_name(r->model, j) : "a friction column");
     }
-    if (!(a->blind[a->blinds] = psdmp_arena_text(&r->arena, text, strlen(text)))) ok = false;
+    if (!(a->blind[a->blinds] = psdmp_base_arena_text(&r->arena, text, strlen(text)))) ok = false;
     else a->blinds++;
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return ok;
 }
 
 /* ---- the answer ---- */
 
-void psdmp_run_free(psdmp_run *r) {
+void psdmp_identify_run_free(psdmp_identify_run *r) {
   const psdm_allocator *allocator = r->allocator;
   psdmp_feed_close(r->feed);
-  psdmp_checkpoint_free(r->checkpoint);
+  psdmp_feed_checkpoint_free(r->checkpoint);
   psdm_model_free(r->model);
   psdm_work_free(r->work, allocator);
-  psdmp_arena_free(&r->arena);
-  psdmp_free(allocator, r);
+  psdmp_base_arena_free(&r->arena);
+  psdmp_base_free(allocator, r);
 }
 
-static psdm_calibration *new_answer(psdmp_run *r) {
+static psdm_calibration *new_answer(psdmp_identify_run *r) {
   psdm_calibration *out = NEW(r, 1, psdm_calibration);
-  psdmp_calibration *a = NEW(r, 1, psdmp_calibration);
+  psdmp_identify_calibration *a = NEW(r, 1, psdmp_identify_calibration);
   int own = all_columns(r), W = r->l + own;
   if (!out || !a) return NULL;
   out->internal = a;
   a->run = r;
   a->theta = NEW(r, r->l, double), a->gain = NEW(r, 16 * r->n, double), a->estimate = NEW(r, r->l, psdm_estimate), a->pi = NEW(r, r->S, double);
   a->covariance = NEW(r, (size_t)W * (size_t)W, double), a->singular = NEW(r, W, double), a->share = NEW(r, W, double), a->load = NEW(r, r->n, double);
-  a->classical = NEW(r, (size_t)W * (size_t)W, double), a->folds = NEW(r, PSDMP_FOLDS * W, double), a->fold_rmse = NEW(r, PSDMP_FOLDS * r->n, double), a->essential = NEW(r, r->l, bool);
+  a->classical = NEW(r, (size_t)W * (size_t)W, double), a->folds = NEW(r, PSDMP_IDENTIFY_FOLDS * W, double), a->fold_rmse = NEW(r, PSDMP_IDENTIFY_FOLDS * r->n, double), a->essential = NEW(r, r->l, bool);
   a->column = NEW(r, r->n, psdm_column *), a->columns = NEW(r, r->n, int), a->fits = NEW(r, 2 * PSDM_FIT_PARTS * r->n, psdm_joint_fit);
-  a->cross = NEW(r, r->n, psdmp_folds), a->place = NEW(r, PSDMP_BLOCKS, psdmp_error_place), a->file = NEW(r, 2 * r->options->files, double), a->worst = NEW(r, r->n, psdmp_worst);
+  a->cross = NEW(r, r->n, psdmp_identify_folds), a->place = NEW(r, PSDMP_IDENTIFY_BLOCKS, psdmp_identify_error_place), a->file = NEW(r, 2 * r->options->files, double), a->worst = NEW(r, r->n, psdmp_identify_worst);
   if (!a->cross || !a->place || !a->file || !a->worst) return NULL;
   if (!a->theta || !a->gain || !a->estimate || !a->pi || !a->covariance || !a->singular || !a->share || !a->load || !a->classical || !a->folds || !a->fold_rmse || !a->essential || !a->column || !a->columns || !a->fits) return NULL;
   for (int i = 0; i < r->n; i++)
@@ -251,8 +251,8 @@ static psdm_calibration *new_answer(psdmp_run *r) {
 }
 
 static void fill_answer(const fitting *g, psdm_estimator estimator, psdm_calibration *out) {
-  psdmp_calibration *a = out->internal;
-  psdmp_run *r = a->run;
+  psdmp_identify_calibration *a = out->internal;
+  psdmp_identify_run *r = a->run;
   int own = all_columns(r), W = r->l + own, at = r->l;
   const double *phi = g->phi;
   bool full = estimator == PSDM_ESTIMATOR_CONSISTENT || estimator == PSDM_ESTIMATOR_RIDGE;
@@ -263,7 +263,7 @@ static void fill_answer(const fitting *g, psdm_estimator estimator, psdm_calibra
   for (int i = 0; i < r->n; i++) {
     a->columns[i] = r->choice[i].count;
     for (int k = 0; k < r->choice[i].count; k++, at++) {
-      const psdmp_column *c = &r->dictionary[i].column[r->choice[i].take[k]];
+      const psdmp_parameters_column *c = &r->dictionary[i].column[r->choice[i].take[k]];
       a->gain[16 * i + k] = *phi;
       a->column[i][k] = (psdm_column){.kind = c->kind, .width = c->width, .load = c->load, .gain = *phi++, .sd = sqrt(fmax(a->covariance[(long)at * W + at], 0))};
     }
@@ -272,8 +272,8 @@ static void fill_answer(const fitting *g, psdm_estimator estimator, psdm_calibra
   *out = (psdm_calibration){.robot = r->robot, .estimator = estimator, .n = r->n, .base = r->l, .standard = r->S, .theta = a->estimate, .covariance = a->covariance,
                             .pi = full ? a->pi : NULL, .prior = full ? r->prior : NULL, .prior_from_kinematics = r->prior_kinematics, .prior_mass = r->prior_mass,
                             .columns = a->columns, .column = (const psdm_column *const *)a->column, .sigma = r->sigma, .speed = r->speed, .load = a->load, .theta_load = r->theta_load, .kinematics = r->band.kinematics,
-                            .cutoff = r->band.cutoff, .delay = r->band.delay, .lambda = full ? r->lambda : 0, .rest = r->rest, .stride = r->options->decimate > 1 ? r->options->decimate : psdmp_band_stride(r, &r->band),
-                            .rate = 1 / r->interval, .singular = a->singular, .folds = PSDMP_FOLDS, .fold_rmse = a->fold_rmse, .rows = r->rows, .segments = psdmp_feed_segments(r->feed), .steps = g->fit.steps,
+                            .cutoff = r->band.cutoff, .delay = r->band.delay, .lambda = full ? r->lambda : 0, .rest = r->rest, .stride = r->options->decimate > 1 ? r->options->decimate : psdmp_identify_band_stride(r, &r->band),
+                            .rate = 1 / r->interval, .singular = a->singular, .folds = PSDMP_IDENTIFY_FOLDS, .fold_rmse = a->fold_rmse, .rows = r->rows, .segments = psdmp_feed_segments(r->feed), .steps = g->fit.steps,
                             .stopped = r->stopped, .internal = a};
   for (int k = 0; k < r->reasons; k++) memcpy(out->reasons[k], r->reason[k], sizeof out->reasons[k]);
   psdmp_feed_faults(r->feed, out->faults);
@@ -281,7 +281,7 @@ static void fill_answer(const fitting *g, psdm_estimator estimator, psdm_calibra
 
 /* training cost over that of ordinary least squares with the same columns and weights */
 static psdm_status set_cost_ratio(fitting *g, psdm_calibration *out) {
-  psdmp_run *r = g->run;
+  psdmp_identify_run *r = g->run;
   double cost = 0, least = 0;
   const double *phi = g->phi;
   for (int i = 0; i < r->n; i++) {
@@ -303,23 +303,23 @@ static psdm_status set_cost_ratio(fitting *g, psdm_calibration *out) {
 
 /* ---- estimators that go through the rows once more ---- */
 
-typedef psdm_status (*walking_estimator)(psdmp_run *run, psdmp_estimated *e, psdm_error *error);
+typedef psdm_status (*walking_estimator)(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
 
 static walking_estimator walking(psdm_estimator estimator) {
   switch (estimator) {
-    case PSDM_ESTIMATOR_ROBUST: return psdmp_estimate_robust;
-    case PSDM_ESTIMATOR_IV: return psdmp_estimate_iv;
-    case PSDM_ESTIMATOR_DIDIM: return psdmp_estimate_didim;
-    case PSDM_ESTIMATOR_ENERGY: return psdmp_estimate_energy;
+    case PSDM_ESTIMATOR_ROBUST: return psdmp_identify_estimate_robust;
+    case PSDM_ESTIMATOR_IV: return psdmp_identify_estimate_iv;
+    case PSDM_ESTIMATOR_DIDIM: return psdmp_identify_estimate_didim;
+    case PSDM_ESTIMATOR_ENERGY: return psdmp_identify_estimate_energy;
     default: return NULL;
   }
 }
 
-bool psdmp_result_walks(psdm_estimator estimator) { return walking(estimator) != NULL; }
+bool psdmp_identify_result_walks(psdm_estimator estimator) { return walking(estimator) != NULL; }
 
 /* sigma of each drive: of what the fit leaves of its torque */
 static void set_sigma(fitting *g) {
-  psdmp_run *r = g->run;
+  psdmp_identify_run *r = g->run;
   const double *phi = g->phi;
   for (int i = 0; i < r->n; phi += r->choice[i++].count) {
     double sum = residual(&g->whole.rows, i, g->theta, phi), free_rows = g->whole.count[i] - (double)r->l / r->n - r->choice[i].count;
@@ -328,16 +328,16 @@ static void set_sigma(fitting *g) {
 }
 
 /* says so when torques are met much worse than by the least squares that it began with */
-static void say_worse(psdmp_run *r, psdm_estimator estimator, const double *before) {
+static void say_worse(psdmp_identify_run *r, psdm_estimator estimator, const double *before) {
   double most = 0;
   for (int i = 0; i < r->n; i++) most = fmax(most, r->sigma[i] / before[i]);
   if (most > 1.5 && r->reasons < 8)
-    psdmp_print(r->reason[r->reasons++], sizeof r->reason[0], "%s: torques of a drive are %.1f times further off than by weighted least squares", psdm_estimator_name(estimator), most);
+    psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0], "%s: torques of a drive are %.1f times further off than by weighted least squares", psdm_estimator_name(estimator), most);
 }
 
 /* begins at weighted least squares, or where a robot is simulated at one that can be */
-static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_calibration *a, psdm_error *error) {
-  psdmp_run *r = g->run;
+static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_identify_calibration *a, psdm_error *error) {
+  psdmp_identify_run *r = g->run;
   int own = all_columns(r), W = r->l + own;
   bool simulated = estimator == PSDM_ESTIMATOR_IV || estimator == PSDM_ESTIMATOR_DIDIM;
   double *x = NEW(r, W, double), *before = NEW(r, r->n, double);
@@ -348,7 +348,7 @@ static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_calib
   if (status) return failed(r, status, error);
   memcpy(x, g->theta, (size_t)r->l * sizeof *x);
   memcpy(x + r->l, g->phi, (size_t)own * sizeof *x);
-  psdmp_estimated e = {.x = x, .covariance = a->covariance, .classical = a->classical, .folds = a->folds};
+  psdmp_identify_estimated e = {.x = x, .covariance = a->covariance, .classical = a->classical, .folds = a->folds};
   status = walking(estimator)(r, &e, error);
   if (status) return status;
   memcpy(g->theta, x, (size_t)r->l * sizeof *x);
@@ -363,29 +363,29 @@ static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_calib
 /* ---- folds, and parameters that could be left out ---- */
 
 /* answers without each fold, where the estimator is one of compressed rows */
-static psdm_status fit_folds(fitting *g, psdm_estimator estimator, psdmp_calibration *a) {
-  psdmp_run *r = g->run;
+static psdm_status fit_folds(fitting *g, psdm_estimator estimator, psdmp_identify_calibration *a) {
+  psdmp_identify_run *r = g->run;
   long W = r->l + all_columns(r);
-  for (int fold = 0; fold < PSDMP_FOLDS; fold++) {
-    psdmp_selected train;
-    if (!psdmp_select(r, &g->factors, psdmp_blocks_without(fold), true, &train)) return PSDM_E_MEMORY;
+  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) {
+    psdmp_identify_selected train;
+    if (!psdmp_identify_select(r, &g->factors, psdmp_identify_blocks_without(fold), true, &train)) return PSDM_E_MEMORY;
     psdmp_fit fit = {.theta = a->folds + fold * W, .phi = a->folds + fold * W + r->l};
     psdm_status status = run_fit(g, &train.rows, estimator, r->lambda, &fit);
-    psdmp_selected_free(r, &train);
+    psdmp_identify_selected_free(r, &train);
     if (status) return status;
   }
   return PSDM_OK;
 }
 
-static psdm_status set_fold_rmse(fitting *g, psdmp_calibration *a) {
-  psdmp_run *r = g->run;
+static psdm_status set_fold_rmse(fitting *g, psdmp_identify_calibration *a) {
+  psdmp_identify_run *r = g->run;
   long W = r->l + all_columns(r);
-  for (int fold = 0; fold < PSDMP_FOLDS; fold++) {
-    psdmp_selected test;
-    if (!psdmp_select(r, &g->factors, ~psdmp_blocks_without(fold) & psdmp_blocks_all(), true, &test)) return PSDM_E_MEMORY;
+  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) {
+    psdmp_identify_selected test;
+    if (!psdmp_identify_select(r, &g->factors, ~psdmp_identify_blocks_without(fold) & psdmp_identify_blocks_all(), true, &test)) return PSDM_E_MEMORY;
     const double *theta = a->folds + fold * W, *phi = theta + r->l;
     for (int i = 0; i < r->n; phi += r->choice[i++].count) a->fold_rmse[fold * r->n + i] = test.count[i] > 0 ? sqrt(residual(&test.rows, i, theta, phi) / test.count[i]) : NAN;
-    psdmp_selected_free(r, &test);
+    psdmp_identify_selected_free(r, &test);
   }
   return PSDM_OK;
 }
@@ -395,23 +395,23 @@ static psdm_status set_fold_rmse(fitting *g, psdmp_calibration *a) {
 enum { PLAIN = 3 }; /* friction columns of plain least squares, the first of every choice: viscous, Coulomb, constant */
 
 /* compressed rows with base parameters, the first columns, torque */
-static bool plain_rows(fitting *g, const psdmp_selected *from, psdmp_arena *arena, psdmp_rows *to) {
-  psdmp_run *r = g->run;
-  int l = r->l, v = l + PLAIN + 1, *extras = psdmp_arena_alloc(arena, (size_t)r->n * sizeof *extras);
-  double **R = psdmp_arena_alloc(arena, (size_t)r->n * sizeof *R);
+static bool plain_rows(fitting *g, const psdmp_identify_selected *from, psdmp_base_arena *arena, psdmp_fit_rows *to) {
+  psdmp_identify_run *r = g->run;
+  int l = r->l, v = l + PLAIN + 1, *extras = psdmp_base_arena_alloc(arena, (size_t)r->n * sizeof *extras);
+  double **R = psdmp_base_arena_alloc(arena, (size_t)r->n * sizeof *R);
   *to = from->rows;
   if (!extras || !R) return false;
   for (int i = 0; i < r->n; i++) {
     int w = l + from->rows.extras[i] + 1;
-    double *own = psdmp_arena_alloc(arena, (size_t)v * (size_t)v * sizeof *own), *X = psdmp_arena_alloc(arena, (size_t)w * (size_t)v * sizeof *X);
-    double *scratch = psdmp_arena_alloc(arena, psdmp_factor_scratch(v, w) * sizeof *scratch);
+    double *own = psdmp_base_arena_alloc(arena, (size_t)v * (size_t)v * sizeof *own), *X = psdmp_base_arena_alloc(arena, (size_t)w * (size_t)v * sizeof *X);
+    double *scratch = psdmp_base_arena_alloc(arena, psdmp_linalg_factor_scratch(v, w) * sizeof *scratch);
     if (!own || !X || !scratch) return false;
     for (int row = 0; row < w; row++)
       for (int j = 0; j < v; j++) {
         int column = j < v - 1 ? j : w - 1;
         X[(long)row * v + j] = column >= row ? from->rows.R[i][(long)row * w + column] : 0;
       }
-    psdmp_factor_add(v, own, w, X, scratch);
+    psdmp_linalg_factor_add(v, own, w, X, scratch);
     R[i] = own;
     extras[i] = PLAIN;
   }
@@ -421,7 +421,7 @@ static bool plain_rows(fitting *g, const psdmp_selected *from, psdmp_arena *aren
 }
 
 /* sum of squares of drive i's torque less a constant, by its column of ones */
-static double constant_error(const psdmp_rows *rows, int i, double constant) {
+static double constant_error(const psdmp_fit_rows *rows, int i, double constant) {
   int l = rows->base, w = l + rows->extras[i] + 1;
   double sum = 0;
   for (int row = 0; row < w; row++) {
@@ -431,7 +431,7 @@ static double constant_error(const psdmp_rows *rows, int i, double constant) {
   return sum;
 }
 
-static double best_constant(const psdmp_rows *rows, int i) {
+static double best_constant(const psdmp_fit_rows *rows, int i) {
   int l = rows->base, w = l + rows->extras[i] + 1;
   double top = 0, bottom = 0;
   for (int row = 0; row <= l + 2; row++) {
@@ -442,17 +442,17 @@ static double best_constant(const psdmp_rows *rows, int i) {
 }
 
 /* one fold: train without it, by plain least squares and by a constant, and meet it with these and the answer without it */
-static psdm_status add_cross(fitting *g, int fold, const psdmp_selected *train, const psdmp_selected *test, psdmp_arena *arena, psdmp_calibration *a) {
-  psdmp_run *r = g->run;
-  psdmp_rows plain, plain_test;
+static psdm_status add_cross(fitting *g, int fold, const psdmp_identify_selected *train, const psdmp_identify_selected *test, psdmp_base_arena *arena, psdmp_identify_calibration *a) {
+  psdmp_identify_run *r = g->run;
+  psdmp_fit_rows plain, plain_test;
   long W = r->l + all_columns(r);
-  double *theta = psdmp_arena_alloc(arena, (size_t)r->l * sizeof *theta), *own = psdmp_arena_alloc(arena, PLAIN * (size_t)r->n * sizeof *own);
+  double *theta = psdmp_base_arena_alloc(arena, (size_t)r->l * sizeof *theta), *own = psdmp_base_arena_alloc(arena, PLAIN * (size_t)r->n * sizeof *own);
   if (!theta || !own || !plain_rows(g, train, arena, &plain) || !plain_rows(g, test, arena, &plain_test)) return PSDM_E_MEMORY;
   psdmp_fit fit = {.theta = theta, .phi = own};
   psdm_status status = run_fit(g, &plain, PSDM_ESTIMATOR_OLS, 0, &fit);
   const double *phi = a->folds + fold * W + r->l;
   for (int i = 0; i < r->n; phi += r->choice[i++].count) {
-    psdmp_folds *c = &a->cross[i];
+    psdmp_identify_folds *c = &a->cross[i];
     if (!(test->count[i] > 0)) continue;
     c->count += test->count[i];
     c->own += residual(&test->rows, i, a->folds + fold * W, phi);
@@ -463,38 +463,38 @@ static psdm_status add_cross(fitting *g, int fold, const psdmp_selected *train, 
   return PSDM_OK;
 }
 
-static psdm_status set_cross(fitting *g, psdmp_calibration *a) {
-  psdmp_run *r = g->run;
+static psdm_status set_cross(fitting *g, psdmp_identify_calibration *a) {
+  psdmp_identify_run *r = g->run;
   psdm_status status = PSDM_OK;
-  for (int fold = 0; fold < PSDMP_FOLDS && !status; fold++) {
-    psdmp_selected train = {0}, test = {0};
-    psdmp_arena arena = {.allocator = r->allocator};
-    bool ok = psdmp_select(r, &g->factors, psdmp_blocks_without(fold), true, &train);
-    ok = ok && psdmp_select(r, &g->factors, ~psdmp_blocks_without(fold) & psdmp_blocks_all(), true, &test);
+  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS && !status; fold++) {
+    psdmp_identify_selected train = {0}, test = {0};
+    psdmp_base_arena arena = {.allocator = r->allocator};
+    bool ok = psdmp_identify_select(r, &g->factors, psdmp_identify_blocks_without(fold), true, &train);
+    ok = ok && psdmp_identify_select(r, &g->factors, ~psdmp_identify_blocks_without(fold) & psdmp_identify_blocks_all(), true, &test);
     status = ok ? add_cross(g, fold, &train, &test, &arena, a) : PSDM_E_MEMORY;
-    psdmp_arena_free(&arena);
-    psdmp_selected_free(r, &test);
-    psdmp_selected_free(r, &train);
+    psdmp_base_arena_free(&arena);
+    psdmp_identify_selected_free(r, &test);
+    psdmp_identify_selected_free(r, &train);
   }
   return status;
 }
 
-static psdm_status set_essential(fitting *g, psdmp_calibration *a) {
-  psdmp_run *r = g->run;
+static psdm_status set_essential(fitting *g, psdmp_identify_calibration *a) {
+  psdmp_identify_run *r = g->run;
   int own = all_columns(r), W = r->l + own;
-  double *scratch = psdmp_alloc_raw(r->allocator, ((size_t)W * (size_t)W + 3 * (size_t)W) * sizeof *scratch);
+  double *scratch = psdmp_base_alloc_raw(r->allocator, ((size_t)W * (size_t)W + 3 * (size_t)W) * sizeof *scratch);
   if (!scratch) return PSDM_E_MEMORY;
   double *x = scratch + (long)W * W + W, *sd = x + W;
   memcpy(x, g->theta, (size_t)r->l * sizeof *x);
   memcpy(x + r->l, g->phi, (size_t)own * sizeof *x);
   for (int j = 0; j < W; j++) sd[j] = sqrt(fmax(a->covariance[(long)j * W + j], 0));
-  psdmp_essential(r->l, W, x, a->classical, sd, scratch, a->essential);
-  psdmp_free(r->allocator, scratch);
+  psdmp_identify_essential(r->l, W, x, a->classical, sd, scratch, a->essential);
+  psdmp_base_free(r->allocator, scratch);
   return PSDM_OK;
 }
 
-static psdm_status fit_rows(fitting *g, psdm_estimator estimator, psdmp_calibration *a, psdm_error *error) {
-  psdmp_run *r = g->run;
+static psdm_status fit_rows(fitting *g, psdm_estimator estimator, psdmp_identify_calibration *a, psdm_error *error) {
+  psdmp_identify_run *r = g->run;
   psdm_status status = choose_lambda(g, estimator);
   g->fit = (psdmp_fit){.theta = g->theta, .pi = g->pi, .phi = g->phi, .cost = g->cost, .covariance = a->classical};
   if (!status) status = run_fit(g, &g->whole.rows, estimator, r->lambda, &g->fit);
@@ -504,9 +504,9 @@ static psdm_status fit_rows(fitting *g, psdm_estimator estimator, psdmp_calibrat
 }
 
 static psdm_status fit_all(fitting *g, psdm_estimator estimator, psdm_calibration *out, psdm_error *error) {
-  psdmp_run *r = g->run;
-  psdmp_calibration *a = out->internal;
-  psdmp_going_on(r, "fitting", 0);
+  psdmp_identify_run *r = g->run;
+  psdmp_identify_calibration *a = out->internal;
+  psdmp_identify_going_on(r, "fitting", 0);
   psdm_status status = reweight(g, walking(estimator) ? PSDM_ESTIMATOR_WLS : estimator);
   if (status) return failed(r, status, error);
   status = walking(estimator) ? fit_walking(g, estimator, a, error) : fit_rows(g, estimator, a, error);
@@ -518,38 +518,38 @@ static psdm_status fit_all(fitting *g, psdm_estimator estimator, psdm_calibratio
   return status ? failed(r, status, error) : PSDM_OK;
 }
 
-psdm_status psdmp_result_make(psdmp_run *r, psdm_calibration **out, psdm_error *error) {
+psdm_status psdmp_identify_result_make(psdmp_identify_run *r, psdm_calibration **out, psdm_error *error) {
   fitting g = {.run = r};
   psdm_estimator estimator = r->options->estimator;
-  psdmp_going_on(r, "gathering", 0);
+  psdmp_identify_going_on(r, "gathering", 0);
   r->finishing = r->stopped; /* what was chosen so far is still fitted, to what is in memory */
-  psdm_status status = psdmp_gather_rows(r, &r->band, true, PSDMP_BLOCKS, !r->stopped, &g.factors, error);
+  psdm_status status = psdmp_identify_gather_rows(r, &r->band, true, PSDMP_IDENTIFY_BLOCKS, !r->stopped, &g.factors, error);
   psdm_calibration *answer = status ? NULL : new_answer(r);
   if (!status && (!answer || !prepare_fit(&g))) status = no_memory(error);
-  if (!status && g.blocks < 2) status = psdmp_fail(error, PSDM_E_ARGUMENT, psdm_robot_name(r->robot), 0, 0, "too few rows are left to fit: the log is too short, or joints hardly move in it");
+  if (!status && g.blocks < 2) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, psdm_robot_name(r->robot), 0, 0, "too few rows are left to fit: the log is too short, or joints hardly move in it");
   if (!status) status = fit_all(&g, estimator, answer, error);
   free_fit(&g);
   if (status) return status;
   r->finishing = r->stopped;
-  status = psdmp_evaluate(answer->internal, !r->stopped, answer, error);
+  status = psdmp_identify_evaluate(answer->internal, !r->stopped, answer, error);
   answer->stopped = r->stopped;
-  if (!status) psdmp_verdict(answer->internal, answer);
-  if (r->checkpoint) psdmp_checkpoint_counts(r->checkpoint, &answer->parts_found, &answer->parts_saved, &answer->parts_stale, &answer->parts_damaged);
+  if (!status) psdmp_identify_verdict(answer->internal, answer);
+  if (r->checkpoint) psdmp_feed_checkpoint_counts(r->checkpoint, &answer->parts_found, &answer->parts_saved, &answer->parts_stale, &answer->parts_damaged);
   answer->parts_found += r->parts_of_others[0], answer->parts_saved += r->parts_of_others[1], answer->parts_damaged += r->parts_of_others[2];
   if (!status) *out = answer;
   return status;
 }
 
 psdm_status psdm_calibration_clear(const psdm_calibration *c, long *removed, psdm_error *error) {
-  const psdmp_run *r = c->internal->run;
+  const psdmp_identify_run *r = c->internal->run;
   long count = 0;
-  psdm_status status = r->checkpoint && !c->stopped ? psdmp_checkpoint_clear(r->checkpoint, &count, error) : PSDM_OK;
+  psdm_status status = r->checkpoint && !c->stopped ? psdmp_feed_checkpoint_clear(r->checkpoint, &count, error) : PSDM_OK;
   if (removed) *removed = count;
   return status;
 }
 
 void psdm_calibration_free(psdm_calibration *c) {
-  if (c) psdmp_run_free(c->internal->run);
+  if (c) psdmp_identify_run_free(c->internal->run);
 }
 
 const char *psdm_calibration_fault(const psdm_calibration *c, int index) { return psdmp_feed_fault(c->internal->run->feed, index); }

@@ -3,7 +3,7 @@
 
 #include "identify/identify.h"
 
-void psdmp_tally_add(psdmp_tally *s, double measured, double error) {
+void psdmp_identify_tally_add(psdmp_identify_tally *s, double measured, double error) {
   if (s->count == 0) s->low = s->high = measured;
   s->count++;
   s->error += error * error;
@@ -13,7 +13,7 @@ void psdmp_tally_add(psdmp_tally *s, double measured, double error) {
   s->high = fmax(s->high, measured);
 }
 
-void psdmp_tally_merge(psdmp_tally *s, const psdmp_tally *other) {
+void psdmp_identify_tally_merge(psdmp_identify_tally *s, const psdmp_identify_tally *other) {
   if (other->count == 0) return;
   s->low = s->count == 0 ? other->low : fmin(s->low, other->low);
   s->high = s->count == 0 ? other->high : fmax(s->high, other->high);
@@ -23,7 +23,7 @@ void psdmp_tally_merge(psdmp_tally *s, const psdmp_tally *other) {
   s->sum += other->sum;
 }
 
-psdm_joint_fit psdmp_tally_fit(const psdmp_tally *s) {
+psdm_joint_fit psdmp_identify_tally_fit(const psdmp_identify_tally *s) {
   psdm_joint_fit fit = {.rows = (long)s->count, .rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
   if (s->count == 0) return fit;
   double about = s->square - s->sum * s->sum / s->count;
@@ -34,7 +34,7 @@ psdm_joint_fit psdmp_tally_fit(const psdmp_tally *s) {
   return fit;
 }
 
-double psdmp_tally_rel(int count, const psdmp_tally *s) {
+double psdmp_identify_tally_rel(int count, const psdmp_identify_tally *s) {
   double error = 0, square = 0;
   for (int i = 0; i < count; i++) error += s[i].error, square += s[i].square;
   return square > 0 ? sqrt(error / square) : NAN;

@@ -65,9 +65,9 @@ static void say_whole(const judged *sum, int which, const char *of, psdm_verdict
   double rel = 100 * share(sum->error, sum->square), mean = 100 * share(sum->error, sum->constant);
   *f = (psdm_finding){.verdict = verdict, .rule = which ? "no-model" : "error"};
   if (which)
-    psdmp_print(f->text, sizeof f->text, "%s: the error is %.3g %% of what a constant torque per joint would leave; at most %.0f %% was expected", of, mean, 100 * of_constant.usable);
+    psdmp_base_print(f->text, sizeof f->text, "%s: the error is %.3g %% of what a constant torque per joint would leave; at most %.0f %% was expected", of, mean, 100 * of_constant.usable);
   else
-    psdmp_print(f->text, sizeof f->text, "%s: error of %.3g %% of the torque; at most %.0f %% was expected (a constant torque per joint would leave %.0f %%)", of, rel, 100 * of_error.usable,
+    psdmp_base_print(f->text, sizeof f->text, "%s: error of %.3g %% of the torque; at most %.0f %% was expected (a constant torque per joint would leave %.0f %%)", of, rel, 100 * of_error.usable,
              100 * share(sum->constant, sum->square));
 }
 
@@ -83,21 +83,21 @@ psdm_verdict psdm_verdict_of_fit(int n, const psdm_joint_fit *joint, psdm_findin
 /* ---- findings ---- */
 
 typedef struct judge {
-  psdmp_calibration *a;
+  psdmp_identify_calibration *a;
   psdm_calibration *out;
-  psdmp_run *run;
+  psdmp_identify_run *run;
   const char *of;                        /* the rows that errors are of, in words */
   judged joint[PSDM_CALIBRATE_JOINTS], sum;
 } judge;
 
 PSDM_PRINTF(4, 5) static void find(judge *j, psdm_verdict verdict, const char *rule, const char *format, ...) {
-  psdmp_calibration *a = j->a;
+  psdmp_identify_calibration *a = j->a;
   va_list args;
   if (a->findings == (int)(sizeof a->finding / sizeof *a->finding)) return;
   psdm_finding *f = &a->finding[a->findings++];
   *f = (psdm_finding){.verdict = verdict, .rule = rule};
   va_start(args, format);
-  psdmp_vprint(f->text, sizeof f->text, format, args);
+  psdmp_base_vprint(f->text, sizeof f->text, format, args);
   va_end(args);
 }
 
@@ -108,7 +108,7 @@ static const char *name_of(const judge *j, int i) { return psdmp_robot_joint_of(
 static const char *log_of(const judge *j, double file) { return psdmp_feed_name(j->run->feed, (int)file); }
 
 /* the gravest first; those alike in their order */
-static void sort(psdmp_calibration *a) {
+static void sort(psdmp_identify_calibration *a) {
   for (int i = 1; i < a->findings; i++)
     for (int k = i; k > 0 && a->finding[k].verdict > a->finding[k - 1].verdict; k--) {
       psdm_finding f = a->finding[k];
@@ -126,7 +126,7 @@ static void set_judged(judge *j) {
   c->judged_heldout = held->rows > 0;
   j->of = c->judged_heldout ? "held-out rows" : "parts of the log, each met by a fit to the others";
   for (int i = 0; i < j->run->n; i++) {
-    const psdmp_folds *f = &j->a->cross[i];
+    const psdmp_identify_folds *f = &j->a->cross[i];
     j->joint[i] = c->judged_heldout ? of_joint(&held->joint[i]) : (judged){f->own, f->square, f->constant, f->count};
     own += f->own, plain += f->plain, square += f->square;
   }
@@ -139,10 +139,10 @@ static void set_judged(judge *j) {
 
 /* where most of the error is, when it is not everywhere */
 static void find_place(judge *j) {
-  const psdmp_error_place *worst = NULL;
+  const psdmp_identify_error_place *worst = NULL;
   double error = 0, square = 0;
-  for (int b = 0; b < PSDMP_BLOCKS; b++) {
-    const psdmp_error_place *p = &j->a->place[b];
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
+    const psdmp_identify_error_place *p = &j->a->place[b];
     error += p->error, square += p->square;
     if (p->square > 0 && (!worst || p->error / p->square > worst->error / worst->square)) worst = p;
   }
@@ -166,7 +166,7 @@ static void judge_error(judge *j) {
 static double noise_of(const judge *j, int i) {
   double sum = 0, count = 0;
   for (int k = 0; k < psdmp_feed_files(j->run->feed); k++) {
-    const psdmp_joint_facts *f = &psdmp_feed_joints(j->run->feed, k)[i];
+    const psdmp_feed_joint_facts *f = &psdmp_feed_joints(j->run->feed, k)[i];
     sum += f->noise, count += f->noises;
   }
   return count > 0 ? sqrt(sum / count / 6) : 0;
@@ -192,7 +192,7 @@ static void judge_plain(judge *j) {
          "parts of the log, each met by a fit to the others: error of %.3g %%, plain least squares leaves %.3g %%: %s", 100 * c->cross_rel, 100 * c->plain,
          impossible ? "no possible bodies explain the torques as well: kinematics, gravity, units or signs may be wrong" : "other motions may be met better by --estimator ols --plain-friction");
   for (int i = 0; i < j->run->n && ratio <= 1.1; i++) {
-    const psdmp_folds *f = &j->a->cross[i];
+    const psdmp_identify_folds *f = &j->a->cross[i];
     double own = share(f->own, f->square), plain = share(f->plain, f->square);
     if (own > 1.25 * plain && own > 0.05) find(j, PSDM_VERDICT_USABLE, "plain", "joint %s: error of %.1f %%, plain least squares leaves %.1f %%", name_of(j, i), 100 * own, 100 * plain);
   }
@@ -215,7 +215,7 @@ static void judge_logs(judge *j) {
 static void judge_outliers(judge *j) {
   const psdm_calibration *c = j->out;
   for (int i = 0; i < j->run->n; i++) {
-    const psdmp_worst *w = &j->a->worst[i];
+    const psdmp_identify_worst *w = &j->a->worst[i];
     const psdm_joint_fit *raw = &c->train[PSDM_FIT_RAW].joint[i];
     double usual = fmax(raw->rmse, noise_of(j, i));
     if (fabs(w->error) > 15 * usual && fabs(w->error) > 0.5 * raw->rmse / fmax(raw->rel, 1e-9))
@@ -263,7 +263,7 @@ static const char *unit_of(double ratio) {
 }
 
 static void judge_positions(judge *j, int file, int i) {
-  const psdmp_joint_facts *f = &psdmp_feed_joints(j->run->feed, file)[i];
+  const psdmp_feed_joint_facts *f = &psdmp_feed_joints(j->run->feed, file)[i];
   const psdm_joint *joint = psdmp_robot_joint_of(j->run->robot, i);
   const psdm_limits *l = &joint->limits;
   double most = fmax(fabs(f->q_low), fabs(f->q_high)), bound = fmax(fabs(l->lower), fabs(l->upper));
@@ -277,7 +277,7 @@ static void judge_positions(judge *j, int file, int i) {
 }
 
 static void judge_efforts(judge *j, int file, int i) {
-  const psdmp_joint_facts *f = &psdmp_feed_joints(j->run->feed, file)[i];
+  const psdmp_feed_joint_facts *f = &psdmp_feed_joints(j->run->feed, file)[i];
   const psdm_joint *joint = psdmp_robot_joint_of(j->run->robot, i);
   double effort = joint->limits.effort;
   if (f->beyond > 0)
@@ -290,7 +290,7 @@ static void judge_efforts(judge *j, int file, int i) {
 
 /* all joints far below what they may: amperes, kNm */
 static void judge_weak(judge *j) {
-  const psdmp_run *r = j->run;
+  const psdmp_identify_run *r = j->run;
   double most = 0;
   for (int i = 0; i < r->n; i++) {
     double peak = 0, effort = psdmp_robot_joint_of(r->robot, i)->limits.effort;
@@ -303,7 +303,7 @@ static void judge_weak(judge *j) {
 
 /* qd must be the rate of q */
 static void judge_rates(judge *j, int file, int i) {
-  const psdmp_joint_facts *f = &psdmp_feed_joints(j->run->feed, file)[i];
+  const psdmp_feed_joint_facts *f = &psdmp_feed_joints(j->run->feed, file)[i];
   if (!(f->way2 > 0) || !(f->integral2 > 0)) return;
   double slope = f->both / f->way2, alike = f->both / sqrt(f->way2 * f->integral2);
   if (f->q_high - f->q_low < 0.02 || (alike > 0.8 && slope > 0.8 && slope < 1.25)) return;
@@ -327,7 +327,7 @@ static double longest_way(const judge *j) {
   double way = 0;
   for (int k = 0; k < psdmp_feed_files(j->run->feed); k++)
     for (int i = 0; i < j->run->n; i++) {
-      const psdmp_joint_facts *f = &psdmp_feed_joints(j->run->feed, k)[i];
+      const psdmp_feed_joint_facts *f = &psdmp_feed_joints(j->run->feed, k)[i];
       if (psdmp_robot_joint_of(j->run->robot, i)->type == PSDM_PRISMATIC) way = fmax(way, f->q_high - f->q_low);
     }
   return way;
@@ -347,8 +347,8 @@ static double moments_alike(const judge *j) {
 }
 
 static void judge_mass(judge *j) {
-  const psdmp_run *r = j->run;
-  double reach = fmax(psdmp_prior_reach(r->robot), longest_way(j)), cube = reach * reach * reach, mass = r->prior_mass;
+  const psdmp_identify_run *r = j->run;
+  double reach = fmax(psdmp_identify_prior_reach(r->robot), longest_way(j)), cube = reach * reach * reach, mass = r->prior_mass;
   bool behind = moments_alike(j) < -0.1;
   if (r->prior_scale < 0)
     find(j, behind ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass", "the torques would ask for a negative mass%s: the sign of all torques, or gravity, may be the opposite",
@@ -367,9 +367,9 @@ static void judge_mass(judge *j) {
 
 /* a moving mass at the end of the reach has less inertia than this; a clock that is off by k has inertias off by k^2 */
 static void judge_inertia(judge *j) {
-  const psdmp_run *r = j->run;
+  const psdmp_identify_run *r = j->run;
   const psdm_calibration *c = j->out;
-  double reach = fmax(psdmp_prior_reach(r->robot), longest_way(j)), mass = 0, most = 0;
+  double reach = fmax(psdmp_identify_prior_reach(r->robot), longest_way(j)), mass = 0, most = 0;
   for (int i = 0; i < r->n; i++)
     if (is_still(j, i)) return; /* its drive's inertia is anything */
   for (int k = 0; c->pi && k < r->links; k++) mass += c->pi[10 * k];
@@ -383,12 +383,12 @@ static void judge_inertia(judge *j) {
 static double odd_friction(const psdm_calibration *c, int i, double v) {
   double sum = 0;
   for (int k = 0; k < c->columns[i]; k++) {
-    psdmp_column column = {c->column[i][k].kind, c->column[i][k].width, c->column[i][k].load};
-    psdmp_column_state state = {.any = false};
+    psdmp_parameters_column column = {c->column[i][k].kind, c->column[i][k].width, c->column[i][k].load};
+    psdmp_parameters_column_state state = {.any = false};
     double there, back;
     if (column.kind == PSDM_COLUMN_STOP) column.kind = PSDM_COLUMN_SIGN; /* where it slides */
-    psdmp_columns_at(&column, 1, 0, v, c->load[i], &state, &there);
-    psdmp_columns_at(&column, 1, 0, -v, c->load[i], &state, &back);
+    psdmp_parameters_columns_at(&column, 1, 0, v, c->load[i], &state, &there);
+    psdmp_parameters_columns_at(&column, 1, 0, -v, c->load[i], &state, &back);
     sum += c->column[i][k].gain * (there - back) / 2;
   }
   return sum;
@@ -409,7 +409,7 @@ static void judge_friction(judge *j, int i) {
 /* ---- rules on what the motion shows ---- */
 
 static void judge_coverage(judge *j) {
-  const psdmp_run *r = j->run;
+  const psdmp_identify_run *r = j->run;
   const psdm_calibration *c = j->out;
   int prior = 0, columns = 0, still = 0;
   double seconds = (double)c->rows * r->interval;
@@ -430,7 +430,7 @@ static void judge_coverage(judge *j) {
 }
 
 static void judge_choices(judge *j) {
-  const psdmp_run *r = j->run;
+  const psdmp_identify_run *r = j->run;
   if (j->out->stopped) find(j, PSDM_VERDICT_USABLE, "stopped", "the run was interrupted: choices that were not made have their defaults");
   if (r->delay_end)
     find(j, PSDM_VERDICT_POOR, "delay", "torques are %.0f ms late or more, the longest delay that was tried: are torques and positions of the same log and clock?", 1e3 * r->band.delay);
@@ -438,7 +438,7 @@ static void judge_choices(judge *j) {
     find(j, PSDM_VERDICT_USABLE, "delay", "torques are %.0f ms late, more than a control loop has; it was taken into account", 1e3 * r->band.delay);
 }
 
-void psdmp_verdict(psdmp_calibration *a, psdm_calibration *out) {
+void psdmp_identify_verdict(psdmp_identify_calibration *a, psdm_calibration *out) {
   judge j = {.a = a, .out = out, .run = a->run};
   a->findings = 0;
   set_judged(&j);

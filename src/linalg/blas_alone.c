@@ -12,7 +12,7 @@ static void enter(void) {
   while (atomic_flag_test_and_set(&busy)) continue;
 }
 
-void psdmp_blas_alone(void) {
+void psdmp_linalg_blas_alone(void) {
   enter();
   if (users++ == 0) {
     before = openblas_get_num_threads();
@@ -21,7 +21,7 @@ void psdmp_blas_alone(void) {
   atomic_flag_clear(&busy);
 }
 
-void psdmp_blas_back(void) {
+void psdmp_linalg_blas_back(void) {
   enter();
   if (--users == 0 && before != 1) openblas_set_num_threads(before);
   atomic_flag_clear(&busy);

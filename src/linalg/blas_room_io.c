@@ -9,11 +9,11 @@
 
 enum { ROOM = 160 << 20 }; /* the buffer, and a little for what comes after it */
 
-psdm_status psdmp_blas_room(psdm_error *error) {
+psdm_status psdmp_linalg_blas_room(psdm_error *error) {
   static atomic_bool taken;
   if (atomic_load(&taken)) return PSDM_OK;
   void *room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory: linear algebra needs %d MB of address space (ulimit -v)", ROOM >> 20);
+  if (room == MAP_FAILED) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory: linear algebra needs %d MB of address space (ulimit -v)", ROOM >> 20);
   munmap(room, ROOM);
   /* now, before somebody else takes it: the smallest of factorizations makes it map its buffer */
   double A = 1;
@@ -23,4 +23,4 @@ psdm_status psdmp_blas_room(psdm_error *error) {
   return PSDM_OK;
 }
 
-bool psdmp_lapack_memory(int code) { return code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR; }
+bool psdmp_linalg_lapack_memory(int code) { return code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR; }

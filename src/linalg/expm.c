@@ -14,7 +14,7 @@ static const double b[14] = {64764752532480000., 32382376266240000., 77717703038
                              10559470521600.,    670442572800.,      33522128640.,      1323241920.,       40840800.,
                              960960.,            16380.,             182.,              1.};
 
-size_t psdmp_expm_scratch(int n) { return 7 * (size_t)n * (size_t)n + (size_t)n; }
+size_t psdmp_linalg_expm_scratch(int n) { return 7 * (size_t)n * (size_t)n + (size_t)n; }
 
 static void multiply(int n, const double *A, const double *B, double *C) {
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, A, n, B, n, 0, C, n);
@@ -37,7 +37,7 @@ static void even(int n, const double *A6, const double *A4, const double *A2, do
   for (int i = 0; i < n; i++) P[(long)i * n + i] += c0;
 }
 
-bool psdmp_expm(int n, const double *A, double *E, double *scratch) {
+bool psdmp_linalg_expm(int n, const double *A, double *E, double *scratch) {
   long count = (long)n * n;
   double *X = scratch, *A2 = X + count, *A4 = A2 + count, *A6 = A4 + count, *U = A6 + count, *V = U + count, *T = V + count, size = norm1(n, A);
   int *pivot = (int *)(T + count), halvings = 0;

@@ -1,15 +1,15 @@
 /* expm.h: the exponential of a matrix, over LAPACK. Memory is the caller's. Private to the library. */
-#ifndef PSDMP_EXPM_H
-#define PSDMP_EXPM_H
+#ifndef PSDMP_LINALG_EXPM_H
+#define PSDMP_LINALG_EXPM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* Numbers of scratch for a matrix of this size. */
-size_t psdmp_expm_scratch(int n);
+size_t psdmp_linalg_expm_scratch(int n);
 
 /* E = exp(A), (n x n), rows or columns first alike. E must not overlap A. False when A has an entry that is not finite, or is so large
  * that its exponential is none. */
-bool psdmp_expm(int n, const double *A, double *E, double *scratch);
+bool psdmp_linalg_expm(int n, const double *A, double *E, double *scratch);
 
 #endif

@@ -11,7 +11,7 @@ enum {
 
 static long block_of(long rows) { return rows < BLOCK ? rows : BLOCK; }
 
-size_t psdmp_factor_scratch(int w, long rows) {
+size_t psdmp_linalg_factor_scratch(int w, long rows) {
   size_t width = (size_t)w;
   return 2 * width * width + (size_t)(rows > 0 ? block_of(rows) : 0) * width + 2 * PANEL * width;
 }
@@ -25,7 +25,7 @@ static void turn(int w, long rows, const double *X, double *to) {
   }
 }
 
-void psdmp_factor_add(int w, double *R, long rows, double *X, double *scratch) {
+void psdmp_linalg_factor_add(int w, double *R, long rows, double *X, double *scratch) {
   int panel = w < PANEL ? w : PANEL;
   long most = block_of(rows);
   double *triangle = scratch, *block = triangle + (long)w * w, *reflectors = block + most * w, *work = reflectors + (long)panel * w;
@@ -39,10 +39,10 @@ void psdmp_factor_add(int w, double *R, long rows, double *X, double *scratch) {
     for (int j = 0; j < w; j++) R[(long)i * w + j] = j < i ? 0 : triangle[i + (long)j * w];
 }
 
-void psdmp_factor_take(int w, const double *R, int v, const int *take, double *out, double *scratch) {
+void psdmp_linalg_factor_take(int w, const double *R, int v, const int *take, double *out, double *scratch) {
   double *X = scratch;
   for (int i = 0; i < w; i++)
     for (int k = 0; k < v; k++) X[(long)i * v + k] = take[k] < i ? 0 : R[(long)i * w + take[k]];
   memset(out, 0, sizeof *out * (size_t)v * (size_t)v);
-  psdmp_factor_add(v, out, w, X, scratch + (long)w * w);
+  psdmp_linalg_factor_add(v, out, w, X, scratch + (long)w * w);
 }

@@ -9,12 +9,12 @@ enum { BLOCK = 40 }; /* LAPACK's words of work space per row: what its blocked r
 
 static size_t words(int n, int m) { return BLOCK * ((size_t)n + (size_t)m) + 64; }
 
-size_t psdmp_modes_scratch(int n, int m) {
+size_t psdmp_linalg_modes_scratch(int n, int m) {
   size_t rows = (size_t)n, wide = rows + (size_t)m;
   return 2 * rows * wide + 6 * wide + 2 * words(n, m);
 }
 
-double psdmp_largest(long count, const double *x) {
+double psdmp_linalg_largest(long count, const double *x) {
   double size = 0;
   for (long i = 0; i < count; i++) {
     if (isnan(x[i])) return x[i];
@@ -24,19 +24,19 @@ double psdmp_largest(long count, const double *x) {
 }
 
 /* A read by columns is its transpose, which has the same eigenvalues */
-bool psdmp_eigenvalues(int n, const double *A, double *re, double *im, double *scratch) {
+bool psdmp_linalg_eigenvalues(int n, const double *A, double *re, double *im, double *scratch) {
   size_t count = (size_t)n * (size_t)n;
   memcpy(scratch, A, sizeof *A * count);
   return LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', n, scratch, n, re, im, NULL, 1, NULL, 1, scratch + count, (lapack_int)words(n, 0)) == 0;
 }
 
-bool psdmp_singular_values(int n, double *A, double *sigma, double *scratch) {
+bool psdmp_linalg_singular_values(int n, double *A, double *sigma, double *scratch) {
   return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'N', 'N', n, n, A, n, sigma, NULL, 1, NULL, 1, scratch, (lapack_int)words(n, 0)) == 0;
 }
 
-double psdmp_reach_margin(int n, int m, const double *A, const double *B, double re, double im, double *scratch) {
+double psdmp_linalg_reach_margin(int n, int m, const double *A, const double *B, double re, double im, double *scratch) {
   int wide = n + m;
-  double size = fmax(psdmp_largest((long)n * n, A), hypot(re, im)), inputs = psdmp_largest((long)n * m, B);
+  double size = fmax(psdmp_linalg_largest((long)n * n, A), hypot(re, im)), inputs = psdmp_linalg_largest((long)n * m, B);
   double *W = scratch, *sigma = W + 2 * (long)n * wide, *rwork = sigma + n, *work = rwork + 5 * (long)n;
   if (!(size > 0)) size = 1;
   double scale = inputs > 0 ? size / inputs : 0;
@@ -72,7 +72,7 @@ static bool extend(int n, double *basis, int rank, double *x) {
   return true;
 }
 
-int psdmp_reachable(int n, int m, const double *A, const double *B, double *scratch) {
+int psdmp_linalg_reachable(int n, int m, const double *A, const double *B, double *scratch) {
   double *basis = scratch, *x = basis + (long)n * n;
   int rank = 0;
   for (int j = 0; j < m && rank < n; j++) {

@@ -23,7 +23,7 @@ static void project(int n, int count, const double *basis, double *x, double *sh
     }
 }
 
-int psdmp_row_space(int rows, int columns, double *A, double tolerance, double *T, double *kept, double *dropped) {
+int psdmp_linalg_row_space(int rows, int columns, double *A, double tolerance, double *T, double *kept, double *dropped) {
   int rank = 0;
   *dropped = 0;
   *kept = INFINITY;
@@ -136,7 +136,7 @@ static double shares(picker *p, int *row, int *column) {
   return largest;
 }
 
-double psdmp_pick_columns(int rank, int columns, const double *T, int count, const int *order, double most, int *kept, double *beta, double *scratch) {
+double psdmp_linalg_pick_columns(int rank, int columns, const double *T, int count, const int *order, double most, int *kept, double *beta, double *scratch) {
   picker p = {.rank = rank, .columns = columns, .count = count, .T = T, .order = order, .kept = kept, .beta = beta};
   p.Q = scratch;
   p.U = p.Q + (long)rank * rank;

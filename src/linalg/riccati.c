@@ -27,8 +27,8 @@ typedef struct problem {
 /* dgges asks for 16 n + 16, the blocked routines for some 34 per row, dormqr for a block of 65 rows beside */
 static long work_words(int n) { return 80 * (long)n + 65 * 65; }
 
-size_t psdmp_riccati_scratch(int n, int m) {
-  size_t N = (size_t)n, M = (size_t)m, modes = psdmp_modes_scratch(n, m), work = (size_t)work_words(n);
+size_t psdmp_linalg_riccati_scratch(int n, int m) {
+  size_t N = (size_t)n, M = (size_t)m, modes = psdmp_linalg_modes_scratch(n, m), work = (size_t)work_words(n);
   return 5 * N * N + 6 * N * (2 * N + M) + 6 * N + M * M + 2 * M * N + 3 * N + 4 + (modes > work ? modes : work);
 }
 
@@ -68,7 +68,7 @@ static void product(bool transposed, int rows, int inner, int columns, const dou
 static void solve_columns(const problem *p, int columns, double *Y, double *x) {
   for (int j = 0; j < columns; j++) {
     for (int i = 0; i < p->m; i++) x[i] = Y[(long)i * columns + j];
-    psdmp_cholesky_solve(p->m, p->L, x);
+    psdmp_linalg_cholesky_solve(p->m, p->L, x);
     for (int i = 0; i < p->m; i++) Y[(long)i * columns + j] = x[i];
   }
 }
@@ -77,7 +77,7 @@ static void solve_columns(const problem *p, int columns, double *Y, double *x) {
 static bool weigh_inputs(problem *p) {
   int n = p->n, m = p->m;
   memcpy(p->L, p->R, sizeof *p->L * (size_t)m * (size_t)m);
-  if (!psdmp_cholesky(m, p->L)) return false;
+  if (!psdmp_linalg_cholesky(m, p->L)) return false;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++) p->W[(long)j * n + i] = p->B[(long)i * m + j];
   solve_columns(p, n, p->W, p->work);
@@ -86,22 +86,22 @@ static bool weigh_inputs(problem *p) {
 }
 
 /* every mode that does not die out by itself must be within the inputs' reach; most often all are */
-static psdmp_riccati check_reach(problem *p, psdmp_riccati_info *info) {
-  double size = psdmp_largest((long)p->n * p->n, p->A);
-  if (psdmp_reachable(p->n, p->m, p->A, p->B, p->work) == p->n) return PSDMP_RICCATI_OK;
-  if (!psdmp_eigenvalues(p->n, p->A, p->re, p->im, p->work)) return PSDMP_RICCATI_FAILED;
+static psdmp_linalg_riccati check_reach(problem *p, psdmp_linalg_riccati_info *info) {
+  double size = psdmp_linalg_largest((long)p->n * p->n, p->A);
+  if (psdmp_linalg_reachable(p->n, p->m, p->A, p->B, p->work) == p->n) return PSDMP_LINALG_RICCATI_OK;
+  if (!psdmp_linalg_eigenvalues(p->n, p->A, p->re, p->im, p->work)) return PSDMP_LINALG_RICCATI_FAILED;
   for (int k = 0; k < p->n; k++) {
     bool dies = p->discrete ? hypot(p->re[k], p->im[k]) < 1 - 1e-9 : p->re[k] < -1e-9 * size;
     if (dies) continue;
-    double margin = psdmp_reach_margin(p->n, p->m, p->A, p->B, p->re[k], p->im[k], p->work);
-    if (margin < 0) return PSDMP_RICCATI_FAILED;
+    double margin = psdmp_linalg_reach_margin(p->n, p->m, p->A, p->B, p->re[k], p->im[k], p->work);
+    if (margin < 0) return PSDMP_LINALG_RICCATI_FAILED;
     /* a double mode is known to the square root of rounding only, but its margin goes with the square of that error */
     if (margin > 1e-12) continue;
     info->re = p->re[k];
     info->im = p->im[k];
-    return PSDMP_RICCATI_UNREACHABLE;
+    return PSDMP_LINALG_RICCATI_UNREACHABLE;
   }
-  return PSDMP_RICCATI_OK;
+  return PSDMP_LINALG_RICCATI_OK;
 }
 
 /* ---- the stable subspace ---- */
@@ -114,7 +114,7 @@ static lapack_logical left_half(const double *re, const double *im) {
 static lapack_logical inside_circle(const double *re, const double *im, const double *beta) { return hypot(*re, *im) < fabs(*beta); }
 
 /* X is in units of scale, so that Q and S weigh the same in the matrix: H = [A, -S; -Q, -A^T] */
-static psdmp_riccati continuous_subspace(problem *p, double scale) {
+static psdmp_linalg_riccati continuous_subspace(problem *p, double scale) {
   int n = p->n, N = 2 * n, chosen = 0;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -125,8 +125,8 @@ static psdmp_riccati continuous_subspace(problem *p, double scale) {
       p->H[(n + i) + (long)j * N] = -p->Q[(long)i * n + j] / scale;
     }
   int code = LAPACKE_dgees_work(LAPACK_COL_MAJOR, 'V', 'S', left_half, N, p->H, N, &chosen, p->re, p->im, p->Z, N, p->work, (lapack_int)p->words, p->logical);
-  if (code && code != N + 2) return PSDMP_RICCATI_FAILED;
-  return code || chosen != n ? PSDMP_RICCATI_BOUNDARY : PSDMP_RICCATI_OK;
+  if (code && code != N + 2) return PSDMP_LINALG_RICCATI_FAILED;
+  return code || chosen != n ? PSDMP_LINALG_RICCATI_BOUNDARY : PSDMP_LINALG_RICCATI_OK;
 }
 
 /* x+ = A x + B u, p = Q x + A^T p+, 0 = R u + B^T p+ as a pencil in (x, p, u): neither A nor R is inverted (Van Dooren 1981).
@@ -159,24 +159,24 @@ static void take_below(int rows, int above, double *P) {
   for (int j = 0; j < size; j++) memmove(P + (long)j * size, P + (long)j * rows + above, sizeof *P * (size_t)size);
 }
 
-static psdmp_riccati discrete_subspace(problem *p, double scale) {
+static psdmp_linalg_riccati discrete_subspace(problem *p, double scale) {
   int n = p->n, m = p->m, N = 2 * n, rows = N + m, chosen = 0;
   double unused, *U = p->Z, *reflectors = p->re;
   lapack_int words = (lapack_int)p->words;
   fill_pencil(p, scale, U);
-  if (LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, m, U, rows, reflectors, p->work, words)) return PSDMP_RICCATI_FAILED;
+  if (LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, m, U, rows, reflectors, p->work, words)) return PSDMP_LINALG_RICCATI_FAILED;
   LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', rows, N, m, U, rows, reflectors, p->H, rows, p->work, words);
   LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', rows, N, m, U, rows, reflectors, p->J, rows, p->work, words);
   take_below(rows, m, p->H);
   take_below(rows, m, p->J);
   int code = LAPACKE_dgges_work(LAPACK_COL_MAJOR, 'N', 'V', 'S', inside_circle, N, p->H, N, p->J, N, &chosen, p->re, p->im, p->beta, &unused, 1, p->Z, N, p->work, words,
                                 p->logical);
-  if (code && code != N + 2) return PSDMP_RICCATI_FAILED;
-  return code || chosen != n ? PSDMP_RICCATI_BOUNDARY : PSDMP_RICCATI_OK;
+  if (code && code != N + 2) return PSDMP_LINALG_RICCATI_FAILED;
+  return code || chosen != n ? PSDMP_LINALG_RICCATI_BOUNDARY : PSDMP_LINALG_RICCATI_OK;
 }
 
 /* [U1; U2] spans the stable subspace: X U1 = U2, that is U1^T X = U2^T, and X is symmetric */
-static psdmp_riccati from_subspace(problem *p, double scale) {
+static psdmp_linalg_riccati from_subspace(problem *p, double scale) {
   int n = p->n, N = 2 * n;
   double size = 0, condition;
   for (int i = 0; i < n; i++)
@@ -189,12 +189,12 @@ static psdmp_riccati from_subspace(problem *p, double scale) {
     for (int i = 0; i < n; i++) sum += fabs(p->E[i + (long)j * n]);
     size = fmax(size, sum);
   }
-  if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, p->E, n, p->pivot)) return PSDMP_RICCATI_FAILED;
-  if (LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', n, p->E, n, size, &condition, p->work, p->logical) || !(condition > 1e-15)) return PSDMP_RICCATI_FAILED;
+  if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, p->E, n, p->pivot)) return PSDMP_LINALG_RICCATI_FAILED;
+  if (LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', n, p->E, n, size, &condition, p->work, p->logical) || !(condition > 1e-15)) return PSDMP_LINALG_RICCATI_FAILED;
   LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, n, p->E, n, p->pivot, p->X, n);
   for (int i = 0; i < n; i++)
     for (int j = 0; j <= i; j++) p->X[(long)i * n + j] = p->X[(long)j * n + i] = 0.5 * scale * (p->X[(long)i * n + j] + p->X[(long)j * n + i]);
-  return PSDMP_RICCATI_OK;
+  return PSDMP_LINALG_RICCATI_OK;
 }
 
 /* ---- gains, remainder, refinement ---- */
@@ -212,7 +212,7 @@ static bool gains(problem *p) {
     for (long i = 0; i < (long)m * m; i++) p->L[i] += p->work[i];
   }
   memcpy(p->W, p->K, sizeof *p->W * (size_t)m * (size_t)n); /* K = L^-1 W: K^T W is the last term of either equation */
-  if (!psdmp_cholesky(m, p->L)) return false;
+  if (!psdmp_linalg_cholesky(m, p->L)) return false;
   solve_columns(p, n, p->K, p->work);
   return true;
 }
@@ -222,16 +222,16 @@ static double remainder_of(problem *p) {
   int n = p->n, m = p->m;
   long count = (long)n * n;
   if (!gains(p)) return INFINITY;
-  double *XA = p->E, *KW = p->F, terms = psdmp_largest(count, p->Q);
+  double *XA = p->E, *KW = p->F, terms = psdmp_linalg_largest(count, p->Q);
   product(false, n, n, n, p->X, p->A, XA);
   product(true, n, m, n, p->K, p->W, KW);
-  terms = fmax(terms, psdmp_largest(count, KW));
+  terms = fmax(terms, psdmp_linalg_largest(count, KW));
   if (p->discrete) {
     product(true, n, n, n, p->A, XA, p->C);
-    terms = fmax(terms, fmax(psdmp_largest(count, p->C), psdmp_largest(count, p->X)));
+    terms = fmax(terms, fmax(psdmp_linalg_largest(count, p->C), psdmp_linalg_largest(count, p->X)));
     for (long i = 0; i < count; i++) p->C[i] += p->Q[i] - p->X[i] - KW[i];
   } else {
-    terms = fmax(terms, psdmp_largest(count, XA));
+    terms = fmax(terms, psdmp_linalg_largest(count, XA));
     for (int i = 0; i < n; i++)
       for (int j = 0; j < n; j++) p->C[(long)i * n + j] = XA[(long)i * n + j] + XA[(long)j * n + i] + p->Q[(long)i * n + j] - KW[(long)i * n + j];
   }
@@ -239,7 +239,7 @@ static double remainder_of(problem *p) {
     for (int j = 0; j < i; j++) p->C[(long)i * n + j] = p->C[(long)j * n + i] = 0.5 * (p->C[(long)i * n + j] + p->C[(long)j * n + i]);
   product(false, n, m, n, p->B, p->K, p->E);
   for (long i = 0; i < count; i++) p->E[i] = p->A[i] - p->E[i];
-  return terms > 0 ? psdmp_largest(count, p->C) / terms : 0;
+  return terms > 0 ? psdmp_linalg_largest(count, p->C) / terms : 0;
 }
 
 /* C = solution D of E^T D + D E = -C: Schur form of E, then back substitution (Bartels, Stewart 1972) */
@@ -270,7 +270,7 @@ static bool solve_stein(problem *p) {
     product(false, n, n, n, p->C, p->E, p->F);
     product(true, n, n, n, p->E, p->F, p->D);
     for (long i = 0; i < count; i++) p->C[i] += p->D[i];
-    double change = psdmp_largest(count, p->D), size = psdmp_largest(count, p->C);
+    double change = psdmp_linalg_largest(count, p->D), size = psdmp_linalg_largest(count, p->C);
     if (!isfinite(size)) return false;
     if (change <= 1e-17 * size) return true;
     product(false, n, n, n, p->E, p->E, p->F);
@@ -280,7 +280,7 @@ static bool solve_stein(problem *p) {
 }
 
 /* Newton's steps as long as they help; X, K and the residual are the best ones'. best: (n x n) */
-static void refine(problem *p, psdmp_riccati_info *info, double *best) {
+static void refine(problem *p, psdmp_linalg_riccati_info *info, double *best) {
   long count = (long)p->n * p->n;
   info->residual = remainder_of(p);
   for (int step = 0; step < 4 && info->residual > 0 && isfinite(info->residual); step++) {
@@ -303,27 +303,27 @@ static void refine(problem *p, psdmp_riccati_info *info, double *best) {
 
 /* A - B K, which stands in E */
 static bool closed_loop_stable(problem *p) {
-  if (!psdmp_eigenvalues(p->n, p->E, p->re, p->im, p->work)) return false;
+  if (!psdmp_linalg_eigenvalues(p->n, p->E, p->re, p->im, p->work)) return false;
   for (int k = 0; k < p->n; k++)
     if (!(p->discrete ? hypot(p->re[k], p->im[k]) < 1 : p->re[k] < 0)) return false;
   return true;
 }
 
-psdmp_riccati psdmp_riccati_solve(bool discrete, int n, int m, const double *A, const double *B, const double *Q, const double *R, double *X, double *K,
-                                  psdmp_riccati_info *info, double *scratch) {
+psdmp_linalg_riccati psdmp_linalg_riccati_solve(bool discrete, int n, int m, const double *A, const double *B, const double *Q, const double *R, double *X, double *K,
+                                  psdmp_linalg_riccati_info *info, double *scratch) {
   problem p = {.discrete = discrete, .n = n, .m = m, .A = A, .B = B, .Q = Q, .R = R, .X = X, .K = K};
-  *info = (psdmp_riccati_info){.residual = INFINITY};
+  *info = (psdmp_linalg_riccati_info){.residual = INFINITY};
   lay_out(&p, scratch);
-  if (!weigh_inputs(&p)) return PSDMP_RICCATI_WEIGHT;
-  psdmp_riccati result = check_reach(&p, info);
+  if (!weigh_inputs(&p)) return PSDMP_LINALG_RICCATI_WEIGHT;
+  psdmp_linalg_riccati result = check_reach(&p, info);
   if (result) return result;
-  double seen = psdmp_largest((long)n * n, Q), pushed = psdmp_largest((long)n * n, p.S);
+  double seen = psdmp_linalg_largest((long)n * n, Q), pushed = psdmp_linalg_largest((long)n * n, p.S);
   double scale = seen > 0 && pushed > 0 ? sqrt(seen / pushed) : 1;
   if (discrete) scale = fmax(scale, seen); /* X is Q at least */
   result = discrete ? discrete_subspace(&p, scale) : continuous_subspace(&p, scale);
   if (!result) result = from_subspace(&p, scale);
   if (result) return result;
   refine(&p, info, p.S);
-  if (!isfinite(info->residual)) return PSDMP_RICCATI_FAILED;
-  return closed_loop_stable(&p) ? PSDMP_RICCATI_OK : PSDMP_RICCATI_BOUNDARY;
+  if (!isfinite(info->residual)) return PSDMP_LINALG_RICCATI_FAILED;
+  return closed_loop_stable(&p) ? PSDMP_LINALG_RICCATI_OK : PSDMP_LINALG_RICCATI_BOUNDARY;
 }

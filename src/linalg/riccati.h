@@ -7,30 +7,30 @@
  * caller's; nothing overlaps. Laub, "A Schur method for solving algebraic Riccati equations" (IEEE Trans. AC 24, 1979); Van Dooren, "A
  * generalized eigenvalue approach for solving Riccati equations" (SIAM J. Sci. Stat. Comput. 2, 1981) for the discrete one; refined by
  * Kleinman's Newton steps. Private to the library. */
-#ifndef PSDMP_RICCATI_H
-#define PSDMP_RICCATI_H
+#ifndef PSDMP_LINALG_RICCATI_H
+#define PSDMP_LINALG_RICCATI_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum psdmp_riccati {
-  PSDMP_RICCATI_OK,
-  PSDMP_RICCATI_WEIGHT,      /* R is not positive definite */
-  PSDMP_RICCATI_UNREACHABLE, /* a mode that is not stable is out of the inputs' reach */
-  PSDMP_RICCATI_BOUNDARY,    /* a mode on the boundary of stability is not seen by Q */
-  PSDMP_RICCATI_FAILED       /* LAPACK gave up, or the numbers are too far apart */
-} psdmp_riccati;
+typedef enum psdmp_linalg_riccati {
+  PSDMP_LINALG_RICCATI_OK,
+  PSDMP_LINALG_RICCATI_WEIGHT,      /* R is not positive definite */
+  PSDMP_LINALG_RICCATI_UNREACHABLE, /* a mode that is not stable is out of the inputs' reach */
+  PSDMP_LINALG_RICCATI_BOUNDARY,    /* a mode on the boundary of stability is not seen by Q */
+  PSDMP_LINALG_RICCATI_FAILED       /* LAPACK gave up, or the numbers are too far apart */
+} psdmp_linalg_riccati;
 
-typedef struct psdmp_riccati_info {
+typedef struct psdmp_linalg_riccati_info {
   double residual; /* largest entry of the equation's remainder, relative to its largest term */
   int steps;       /* Newton steps that improved it */
   double re, im;   /* UNREACHABLE: the mode */
-} psdmp_riccati_info;
+} psdmp_linalg_riccati_info;
 
 /* Numbers of scratch. */
-size_t psdmp_riccati_scratch(int n, int m);
+size_t psdmp_linalg_riccati_scratch(int n, int m);
 
-psdmp_riccati psdmp_riccati_solve(bool discrete, int n, int m, const double *A, const double *B, const double *Q, const double *R, double *X, double *K,
-                                  psdmp_riccati_info *info, double *scratch);
+psdmp_linalg_riccati psdmp_linalg_riccati_solve(bool discrete, int n, int m, const double *A, const double *B, const double *Q, const double *R, double *X, double *K,
+                                  psdmp_linalg_riccati_info *info, double *scratch);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "linalg/linalg.h"
 
-bool psdmp_cholesky(int n, double *A) {
+bool psdmp_linalg_cholesky(int n, double *A) {
   for (int j = 0; j < n; j++) {
     double *Aj = A + (long)j * n, d = Aj[j];
     for (int k = 0; k < j; k++) d -= Aj[k] * Aj[k];
@@ -19,7 +19,7 @@ bool psdmp_cholesky(int n, double *A) {
   return true;
 }
 
-void psdmp_cholesky_solve(int n, const double *L, double *x) {
+void psdmp_linalg_cholesky_solve(int n, const double *L, double *x) {
   for (int i = 0; i < n; i++) {
     const double *Li = L + (long)i * n;
     for (int k = 0; k < i; k++) x[i] -= Li[k] * x[k];
@@ -44,7 +44,7 @@ static void subtract_row(int n, double *a, const double *b, double factor) {
   for (int j = 0; j < n; j++) a[j] -= factor * b[j];
 }
 
-bool psdmp_invert(int n, double *A, double *inverse, double share) {
+bool psdmp_linalg_invert(int n, double *A, double *inverse, double share) {
   double largest = 0;
   for (long i = 0; i < (long)n * n; i++) largest = fmax(largest, fabs(A[i]));
   memset(inverse, 0, sizeof *inverse * (size_t)n * (size_t)n);
@@ -69,7 +69,7 @@ bool psdmp_invert(int n, double *A, double *inverse, double share) {
   return true;
 }
 
-void psdmp_eigenvalues3(const double a[6], double out[3]) {
+void psdmp_linalg_eigenvalues3(const double a[6], double out[3]) {
   double A[3][3] = {{a[0], a[1], a[2]}, {a[1], a[3], a[4]}, {a[2], a[4], a[5]}};
   static const int pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
   /* quadratic convergence: five sweeps reach machine precision, the rest is safety */

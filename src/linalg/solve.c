@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* r = b - A x, summed in extended precision and rounded once */
-static void residual(int n, const double *A, const double *b, const double *x, long double *sum, double *r) {
+static void residual(int n, const double *A, const double *b, const double *x, void *scratch, double *r) {
+  long double *sum = scratch;
   for (int i = 0; i < n; i++) sum[i] = b[i];
   for (int j = 0; j < n; j++) {
     const double *column = A + (long)j * n;
@@ -23,7 +24,7 @@ static double largest(long count, const double *x) {
   return size;
 }
 
-bool psdmp_solve_refined(int n, int columns, const double *A, const double *B, double *X, double *LU, int *pivot, double *R, long double *sum) {
+bool psdmp_linalg_solve_refined(int n, int columns, const double *A, const double *B, double *X, double *LU, int *pivot, double *R, void *sum) {
   long count = (long)n * columns;
   double before = INFINITY;
   memcpy(LU, A, sizeof *LU * (size_t)n * (size_t)n);
@@ -43,18 +44,18 @@ bool psdmp_solve_refined(int n, int columns, const double *A, const double *B, d
   return true;
 }
 
-long psdmp_least_squares_work(int rows, int columns, int sides) {
+long psdmp_linalg_least_squares_work(int rows, int columns, int sides) {
   double solve = 0, triangle = 0;
   LAPACKE_dgels_work(LAPACK_COL_MAJOR, 'N', rows, columns, sides, NULL, rows, NULL, rows, &solve, -1);
   LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, columns, NULL, rows, NULL, &triangle, -1);
   return (long)fmax(solve, triangle) + 1;
 }
 
-bool psdmp_least_squares(int rows, int columns, int sides, double *A, double *B, double *work, long words) {
+bool psdmp_linalg_least_squares(int rows, int columns, int sides, double *A, double *B, double *work, long words) {
   return LAPACKE_dgels_work(LAPACK_COL_MAJOR, 'N', rows, columns, sides, A, rows, B, rows, work, (lapack_int)words) == 0;
 }
 
-bool psdmp_triangle(int rows, int columns, double *A, double *R, double *reflectors, double *work, long words) {
+bool psdmp_linalg_triangle(int rows, int columns, double *A, double *R, double *reflectors, double *work, long words) {
   if (LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, columns, A, rows, reflectors, work, (lapack_int)words)) return false;
   for (int j = 0; j < columns; j++)
     for (int i = 0; i < columns; i++) R[(long)j * columns + i] = i <= j ? A[(long)j * rows + i] : 0;

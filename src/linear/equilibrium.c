@@ -24,7 +24,7 @@ static const double tolerance = 1e-13; /* of the torques' size: what the recursi
 static const double longest = 0.5;     /* rad or m per step: beyond it the sines have changed their slope */
 
 static long lapack_words(int n) {
-  long squares = psdmp_least_squares_work(2 * n, n, 1), singular = (long)psdmp_modes_scratch(n, 0);
+  long squares = psdmp_linalg_least_squares_work(2 * n, n, 1), singular = (long)psdmp_linalg_modes_scratch(n, 0);
   return squares > singular ? squares : singular;
 }
 
@@ -49,9 +49,9 @@ static void lay_out(search *s, double *at) {
 /* rest = u - g(q); its largest entry in *size */
 static psdm_status rest_of(search *s, const double *q, double *rest, double *size) {
   psdm_status status = psdm_gravity(s->robot, s->work, q, rest);
-  s->size = fmax(s->size, psdmp_largest(s->n, rest));
+  s->size = fmax(s->size, psdmp_linalg_largest(s->n, rest));
   for (int i = 0; i < s->n; i++) rest[i] = s->u[i] - rest[i];
-  *size = psdmp_largest(s->n, rest);
+  *size = psdmp_linalg_largest(s->n, rest);
   return status;
 }
 
@@ -71,8 +71,8 @@ static bool damped_step(search *s, double damping) {
     s->system[(long)j * 2 * n + n + j] = damping;
   }
   memcpy(s->step, s->rest, sizeof *s->step * (size_t)n);
-  if (!psdmp_least_squares(2 * n, n, 1, s->system, s->step, s->lapack, s->words)) return false;
-  double size = psdmp_largest(n, s->step);
+  if (!psdmp_linalg_least_squares(2 * n, n, 1, s->system, s->step, s->lapack, s->words)) return false;
+  double size = psdmp_linalg_largest(n, s->step);
   for (int i = 0; i < n && size > longest; i++) s->step[i] *= longest / size;
   return isfinite(size);
 }
@@ -85,7 +85,7 @@ static psdm_status descend(search *s, psdm_equilibrium_info *info, double *size)
   for (int step = 0; step < STEPS && !status && *size > tolerance * s->size; step++) {
     double left, slope;
     status = psdm_linearize_inverse(s->robot, s->linear, s->q, at_rest, at_rest, s->G, NULL, NULL);
-    slope = psdmp_largest((long)s->n * s->n, s->G);
+    slope = psdmp_linalg_largest((long)s->n * s->n, s->G);
     if (status || !(slope > 0)) break;
     info->steps++;
     if (!damped_step(s, fmax(damping, 1e-15) * slope)) break;
@@ -129,7 +129,7 @@ static void random_start(const psdm_robot *r, unsigned long long *state, double 
 /* how many directions of G count */
 static int rank_of(search *s) {
   int rank = 0;
-  if (!psdmp_singular_values(s->n, s->G, s->step, s->lapack)) return 0;
+  if (!psdmp_linalg_singular_values(s->n, s->G, s->step, s->lapack)) return 0;
   while (rank < s->n && s->step[rank] > 1e-9 * s->step[0]) rank++;
   return rank;
 }
@@ -142,11 +142,11 @@ psdm_status psdm_equilibrium_find(const psdm_robot *r, psdm_work *work, psdm_lin
   search s = {.robot = r, .work = work, .linear = linear, .u = u, .n = psdm_robot_n(r)};
   int starts = o->starts > 0 ? o->starts : STARTS;
   unsigned long long state = o->seed;
-  if (psdmp_blas_room(NULL)) return PSDM_E_MEMORY;
+  if (psdmp_linalg_blas_room(NULL)) return PSDM_E_MEMORY;
   double least = INFINITY;
   *info = (psdm_equilibrium_info){.residual = INFINITY};
-  s.size = psdmp_largest(s.n, u);
-  if (!isfinite(s.size) || (o->start && !isfinite(psdmp_largest(s.n, o->start)))) return PSDM_E_ARGUMENT;
+  s.size = psdmp_linalg_largest(s.n, u);
+  if (!isfinite(s.size) || (o->start && !isfinite(psdmp_linalg_largest(s.n, o->start)))) return PSDM_E_ARGUMENT;
   lay_out(&s, scratch);
   psdm_status status = PSDM_OK;
   while (info->starts < starts && !info->found && !status) {

@@ -18,8 +18,8 @@ static const char *const outcomes[] = {
 };
 
 /* the library's own list is the same */
-_Static_assert((int)PSDM_LQR_WEIGHT == PSDMP_RICCATI_WEIGHT && (int)PSDM_LQR_UNREACHABLE == PSDMP_RICCATI_UNREACHABLE &&
-                   (int)PSDM_LQR_BOUNDARY == PSDMP_RICCATI_BOUNDARY && (int)PSDM_LQR_FAILED == PSDMP_RICCATI_FAILED,
+_Static_assert((int)PSDM_LQR_WEIGHT == PSDMP_LINALG_RICCATI_WEIGHT && (int)PSDM_LQR_UNREACHABLE == PSDMP_LINALG_RICCATI_UNREACHABLE &&
+                   (int)PSDM_LQR_BOUNDARY == PSDMP_LINALG_RICCATI_BOUNDARY && (int)PSDM_LQR_FAILED == PSDMP_LINALG_RICCATI_FAILED,
                "outcomes of LQR and of Riccati's equation");
 
 const char *psdm_stability_text(psdm_stability s) { return (unsigned)s < PSDM_STABILITY_COUNT ? stabilities[s] : NULL; }
@@ -31,15 +31,15 @@ static size_t square(int n) { return (size_t)n * (size_t)n; }
 
 size_t psdm_system_scratch(int states, int inputs) {
   int wide = states + inputs;
-  size_t discretise = 2 * square(wide) + psdmp_expm_scratch(wide);
-  size_t analyze = 3 * (size_t)states + square(states) + psdmp_modes_scratch(states, inputs);
-  size_t lqr = square(states) + larger(psdmp_riccati_scratch(states, inputs), analyze);
+  size_t discretise = 2 * square(wide) + psdmp_linalg_expm_scratch(wide);
+  size_t analyze = 3 * (size_t)states + square(states) + psdmp_linalg_modes_scratch(states, inputs);
+  size_t lqr = square(states) + larger(psdmp_linalg_riccati_scratch(states, inputs), analyze);
   return larger(discretise, larger(analyze, lqr));
 }
 
 static bool finite_system(int states, int inputs, const double *A, const double *B, double dt) {
   if (states < 1 || inputs < 1 || !(dt >= 0) || !isfinite(dt)) return false;
-  return isfinite(psdmp_largest((long)states * states, A)) && isfinite(psdmp_largest((long)states * inputs, B));
+  return isfinite(psdmp_linalg_largest((long)states * states, A)) && isfinite(psdmp_linalg_largest((long)states * inputs, B));
 }
 
 /* ---- sampling ---- */
@@ -48,13 +48,13 @@ psdm_status psdm_system_discretise(int states, int inputs, const double *A, cons
   int wide = states + inputs;
   double *block = scratch, *power = block + square(wide), *rest = power + square(wide);
   if (!finite_system(states, inputs, A, B, dt) || !(dt > 0)) return PSDM_E_ARGUMENT;
-  if (psdmp_blas_room(NULL)) return PSDM_E_MEMORY;
+  if (psdmp_linalg_blas_room(NULL)) return PSDM_E_MEMORY;
   memset(block, 0, sizeof *block * square(wide));
   for (int i = 0; i < states; i++) {
     for (int j = 0; j < states; j++) block[(long)i * wide + j] = dt * A[(long)i * states + j];
     for (int j = 0; j < inputs; j++) block[(long)i * wide + states + j] = dt * B[(long)i * inputs + j];
   }
-  if (!psdmp_expm(wide, block, power, rest)) return PSDM_E_LIMIT;
+  if (!psdmp_linalg_expm(wide, block, power, rest)) return PSDM_E_LIMIT;
   for (int i = 0; i < states; i++) {
     memcpy(Ad + (long)i * states, power + (long)i * wide, sizeof *Ad * (size_t)states);
     memcpy(Bd + (long)i * inputs, power + (long)i * wide + states, sizeof *Bd * (size_t)inputs);
@@ -83,7 +83,7 @@ static bool modes_at_rest(int states, const double *A, double *re, double *im, d
   double *K = scratch, *rest = K + square(n), size = 0;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) K[(long)i * n + j] = A[(long)(n + i) * states + j];
-  if (!psdmp_eigenvalues(n, K, re, im, rest)) return false;
+  if (!psdmp_linalg_eigenvalues(n, K, re, im, rest)) return false;
   for (int k = 0; k < n; k++) size = fmax(size, hypot(re[k], im[k]));
   for (int k = 0; k < n; k++)
     if (fabs(im[k]) > 1e-7 * size) return false; /* no such K */
@@ -139,7 +139,7 @@ static void sort(int count, psdm_mode *modes, double slack) {
 static bool find_modes(int states, const double *A, double dt, double *scratch, psdm_mode *modes, bool *certain) {
   double *re = scratch, *im = re + states, *rest = im + states;
   *certain = dt == 0 && at_rest(states, A) && modes_at_rest(states, A, re, im, rest);
-  if (!*certain && !psdmp_eigenvalues(states, A, re, im, rest)) return false;
+  if (!*certain && !psdmp_linalg_eigenvalues(states, A, re, im, rest)) return false;
   for (int k = 0; k < states; k++) modes[k] = mode_of(re[k], im[k], dt);
   sort(states, modes, slack_of(states, modes, *certain));
   return true;
@@ -168,15 +168,15 @@ psdm_status psdm_system_analyze(int states, int inputs, const double *A, const d
   bool certain;
   *f = (psdm_system_facts){.reach_margin = INFINITY};
   if (!finite_system(states, inputs, A, B, dt)) return PSDM_E_ARGUMENT;
-  if (psdmp_blas_room(NULL)) return PSDM_E_MEMORY;
+  if (psdmp_linalg_blas_room(NULL)) return PSDM_E_MEMORY;
   if (!find_modes(states, A, dt, scratch, modes, &certain)) return PSDM_E_LIMIT;
   count_modes(states, modes, certain, f);
-  f->reachable = psdmp_reachable(states, inputs, A, B, scratch);
+  f->reachable = psdmp_linalg_reachable(states, inputs, A, B, scratch);
   f->controllable = f->reachable == states;
   if (states > PSDM_SYSTEM_MARGIN) f->reach_margin = NAN;
   for (int k = 0; k < states && states <= PSDM_SYSTEM_MARGIN; k++) {
     if (modes[k].im < 0) continue; /* as its conjugate */
-    double margin = psdmp_reach_margin(states, inputs, A, B, modes[k].re, modes[k].im, scratch);
+    double margin = psdmp_linalg_reach_margin(states, inputs, A, B, modes[k].re, modes[k].im, scratch);
     if (margin < 0) return PSDM_E_LIMIT;
     f->reach_margin = fmin(f->reach_margin, margin);
   }
@@ -186,7 +186,7 @@ psdm_status psdm_system_analyze(int states, int inputs, const double *A, const d
 /* ---- LQR ---- */
 
 static bool symmetric(int n, const double *A) {
-  double size = psdmp_largest((long)n * n, A);
+  double size = psdmp_linalg_largest((long)n * n, A);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < i; j++)
       if (!(fabs(A[(long)i * n + j] - A[(long)j * n + i]) <= 1e-12 * size)) return false;
@@ -208,14 +208,14 @@ static bool closed_modes(int states, int inputs, const double *A, const double *
 
 psdm_status psdm_system_lqr(int states, int inputs, const double *A, const double *B, double dt, const double *Q, const double *R, double *scratch, double *K, double *X,
                             psdm_mode *modes, psdm_lqr_info *info) {
-  psdmp_riccati_info found = {.residual = INFINITY};
+  psdmp_linalg_riccati_info found = {.residual = INFINITY};
   double *cost = X ? X : scratch, *rest = scratch + square(states);
   *info = (psdm_lqr_info){.outcome = PSDM_LQR_WEIGHT, .residual = INFINITY};
   if (!finite_system(states, inputs, A, B, dt)) return PSDM_E_ARGUMENT;
-  if (!isfinite(psdmp_largest((long)states * states, Q)) || !isfinite(psdmp_largest((long)inputs * inputs, R))) return PSDM_E_ARGUMENT;
+  if (!isfinite(psdmp_linalg_largest((long)states * states, Q)) || !isfinite(psdmp_linalg_largest((long)inputs * inputs, R))) return PSDM_E_ARGUMENT;
   if (!symmetric(states, Q) || !symmetric(inputs, R)) return PSDM_OK;
-  if (psdmp_blas_room(NULL)) return PSDM_E_MEMORY;
-  info->outcome = (psdm_lqr_outcome)psdmp_riccati_solve(dt > 0, states, inputs, A, B, Q, R, cost, K, &found, rest);
+  if (psdmp_linalg_blas_room(NULL)) return PSDM_E_MEMORY;
+  info->outcome = (psdm_lqr_outcome)psdmp_linalg_riccati_solve(dt > 0, states, inputs, A, B, Q, R, cost, K, &found, rest);
   info->residual = found.residual;
   if (info->outcome == PSDM_LQR_UNREACHABLE) info->mode = mode_of(found.re, found.im, dt);
   if (info->outcome == PSDM_LQR_OK && modes && !closed_modes(states, inputs, A, B, K, dt, rest, modes)) info->outcome = PSDM_LQR_FAILED;

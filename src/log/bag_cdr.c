@@ -42,7 +42,7 @@ static const char *take_text(reader *r, size_t *length) {
   return (const char *)r->data + at;
 }
 
-static void take_numbers(reader *r, psdmp_joint_state *state, psdmp_log_kind kind) {
+static void take_numbers(reader *r, psdmp_log_joint_state *state, psdmp_log_kind kind) {
   uint32_t count = take_word(r);
   if (count > r->length / 8) r->good = false;
   state->count[kind] = count;
@@ -72,11 +72,11 @@ static bool refuse(char *sentence, const char *text) {
   return false;
 }
 
-bool psdmp_joint_state_read(const unsigned char *data, size_t length, const char *const *joint, int n, int *place, psdmp_joint_state *state,
+bool psdmp_log_joint_state_read(const unsigned char *data, size_t length, const char *const *joint, int n, int *place, psdmp_log_joint_state *state,
                             char sentence[PSDMP_LOG_SENTENCE]) {
   static const unsigned char zstd[] = {0x28, 0xB5, 0x2F, 0xFD};
   size_t unused;
-  *state = (psdmp_joint_state){.data = data};
+  *state = (psdmp_log_joint_state){.data = data};
   if (length < 4) return refuse(sentence, "the message is shorter than its encoding's four bytes");
   if (memcmp(data, zstd, 4) == 0) return refuse(sentence, "the message is compressed by itself (zstd); record without compression_mode: message");
   if (data[0] != 0 || data[1] > 1) return refuse(sentence, "the message is not in plain CDR");
@@ -92,7 +92,7 @@ bool psdmp_joint_state_read(const unsigned char *data, size_t length, const char
   return r.good || refuse(sentence, "the message ends before its arrays do");
 }
 
-double psdmp_joint_state_value(const psdmp_joint_state *state, psdmp_log_kind kind, int k) {
+double psdmp_log_joint_state_value(const psdmp_log_joint_state *state, psdmp_log_kind kind, int k) {
   const unsigned char *d = state->data + state->at[kind] + 8 * (size_t)k;
   uint64_t low = word(d + (state->big ? 4 : 0), state->big), high = word(d + (state->big ? 0 : 4), state->big), bits = high << 32 | low;
   double value;

@@ -24,7 +24,7 @@ typedef struct bag_file {
 
 typedef struct bag_log {
   const psdm_allocator *allocator;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const char *file;         /* name in messages */
   const char *asked;        /* topic that the caller named, NULL: none */
   const char *topic;        /* the one that is read, NULL: not known yet */
@@ -32,7 +32,7 @@ typedef struct bag_log {
   const char **joint;       /* (n) names */
   bag_file *files;          /* (count) in the order of recording */
   int count, current;
-  psdmp_bag bag;            /* of the current file; self is NULL between files */
+  psdmp_log_bag bag;            /* of the current file; self is NULL between files */
   bool has[PSDMP_LOG_KINDS];
   int columns;
   const char **names;       /* (columns) */
@@ -45,16 +45,16 @@ typedef struct bag_log {
   int64_t first;            /* ns */
   long index;               /* messages of the topic so far */
   long long before;         /* bytes of the files that are done */
-  char seen[PSDMP_BAG_SEEN];
+  char seen[PSDMP_LOG_BAG_SEEN];
 } bag_log;
 
-static psdm_status no_memory(const bag_log *log, psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, log->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const bag_log *log, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, log->file, 0, 0, "out of memory"); }
 
-void psdmp_bag_see(char seen[PSDMP_BAG_SEEN], const char *topic, size_t topic_length, const char *type, size_t type_length) {
-  char a[48], b[48], text[PSDMP_BAG_SEEN];
+void psdmp_log_bag_see(char seen[PSDMP_LOG_BAG_SEEN], const char *topic, size_t topic_length, const char *type, size_t type_length) {
+  char a[48], b[48], text[PSDMP_LOG_BAG_SEEN];
   size_t used = strlen(seen);
-  snprintf(text, sizeof text, "%s%s (%s)", used ? ", " : "", psdmp_quote(topic, topic_length, a, sizeof a), psdmp_quote(type, type_length, b, sizeof b));
-  if (used + strlen(text) < PSDMP_BAG_SEEN) memcpy(seen + used, text, strlen(text) + 1);
+  snprintf(text, sizeof text, "%s%s (%s)", used ? ", " : "", psdmp_base_quote(topic, topic_length, a, sizeof a), psdmp_base_quote(type, type_length, b, sizeof b));
+  if (used + strlen(text) < PSDMP_LOG_BAG_SEEN) memcpy(seen + used, text, strlen(text) + 1);
 }
 
 /* ---- files ---- */
@@ -106,11 +106,11 @@ static psdm_status add_file(bag_log *log, const char *folder, const char *name, 
   char path[PATH_MAX];
   struct stat info;
   int length = snprintf(path, sizeof path, "%s%s%s", folder, *name ? "/" : "", name);
-  if (length < 0 || length >= (int)sizeof path) return psdmp_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "the name is too long");
-  if (stat(path, &info) != 0) return psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be read: %s", strerror(errno));
-  if (log->count == MOST_FILES) return psdmp_fail(error, PSDM_E_LIMIT, log->file, 0, 0, "more than %d files", MOST_FILES);
+  if (length < 0 || length >= (int)sizeof path) return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "the name is too long");
+  if (stat(path, &info) != 0) return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be read: %s", strerror(errno));
+  if (log->count == MOST_FILES) return psdmp_base_fail(error, PSDM_E_LIMIT, log->file, 0, 0, "more than %d files", MOST_FILES);
   bag_file *file = &log->files[log->count++];
-  *file = (bag_file){psdmp_arena_text(&log->arena, path, (size_t)length), (long long)info.st_size};
+  *file = (bag_file){psdmp_base_arena_text(&log->arena, path, (size_t)length), (long long)info.st_size};
   return file->path ? PSDM_OK : no_memory(log, error);
 }
 
@@ -120,7 +120,7 @@ static psdm_status list_files(bag_log *log, const char *path, psdm_error *error)
   struct dirent *entry;
   bool packed = false;
   psdm_status status = PSDM_OK;
-  log->files = psdmp_arena_alloc(&log->arena, sizeof *log->files * (folder ? MOST_FILES : 1));
+  log->files = psdmp_base_arena_alloc(&log->arena, sizeof *log->files * (folder ? MOST_FILES : 1));
   if (!log->files) status = no_memory(log, error);
   if (!status && !folder) status = add_file(log, path, "", error);
   while (folder && !status && (entry = readdir(folder))) {
@@ -128,7 +128,7 @@ static psdm_status list_files(bag_log *log, const char *path, psdm_error *error)
     if (is_bag_name(entry->d_name)) status = add_file(log, path, entry->d_name, error);
   }
   if (folder) closedir(folder);
-  if (!status && !log->count && packed) status = psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "its files are compressed as a whole; unpack them first, by zstd -d");
+  if (!status && !log->count && packed) status = psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "its files are compressed as a whole; unpack them first, by zstd -d");
   if (!status) qsort(log->files, (size_t)log->count, sizeof *log->files, by_number);
   return status;
 }
@@ -140,25 +140,25 @@ static psdm_status open_current(bag_log *log, psdm_error *error) {
   size_t got = stream ? fread(begin, 1, sizeof begin, stream) : 0;
   int why = errno;
   if (stream) fclose(stream);
-  if (!stream) return psdmp_fail(error, PSDM_E_IO, file->path, 0, 0, "cannot be opened: %s", strerror(why));
-  if (!psdmp_log_is_bag(begin, got)) return psdmp_fail(error, PSDM_E_PARSE, file->path, 0, 0, "is neither an SQLite nor an MCAP file; a bag of ROS 2 was expected");
-  return (begin[0] == mcap_magic[0] ? psdmp_bag_mcap_open : psdmp_bag_sqlite_open)(file->path, file->path, file->size, log->allocator, &log->bag, error);
+  if (!stream) return psdmp_base_fail(error, PSDM_E_IO, file->path, 0, 0, "cannot be opened: %s", strerror(why));
+  if (!psdmp_log_is_bag(begin, got)) return psdmp_base_fail(error, PSDM_E_PARSE, file->path, 0, 0, "is neither an SQLite nor an MCAP file; a bag of ROS 2 was expected");
+  return (begin[0] == mcap_magic[0] ? psdmp_log_bag_mcap_open : psdmp_log_bag_sqlite_open)(file->path, file->path, file->size, log->allocator, &log->bag, error);
 }
 
 static void close_current(bag_log *log) {
   if (!log->bag.self) return;
   if (!*log->seen) snprintf(log->seen, sizeof log->seen, "%s", log->bag.seen(log->bag.self));
   log->bag.close(log->bag.self);
-  log->bag = (psdmp_bag){0};
+  log->bag = (psdmp_log_bag){0};
 }
 
 /* the next message of any file, or the end of all */
-static psdm_status next_message(bag_log *log, psdmp_bag_event *event, psdmp_bag_message *message, char *sentence, psdm_error *error) {
-  *event = PSDMP_BAG_END;
+static psdm_status next_message(bag_log *log, psdmp_log_bag_event *event, psdmp_log_bag_message *message, char *sentence, psdm_error *error) {
+  *event = PSDMP_LOG_BAG_END;
   while (log->current < log->count) {
     psdm_status status = log->bag.self ? PSDM_OK : open_current(log, error);
     if (!status) status = log->bag.next(log->bag.self, event, message, sentence, error);
-    if (status || *event != PSDMP_BAG_END) return status;
+    if (status || *event != PSDMP_LOG_BAG_END) return status;
     log->before += log->files[log->current++].size;
     close_current(log);
   }
@@ -188,7 +188,7 @@ static const char *missing_joint(const bag_log *log) {
 }
 
 /* whether an array has a number for every joint of ours */
-static bool is_whole(const bag_log *log, const psdmp_joint_state *state, int kind) {
+static bool is_whole(const bag_log *log, const psdmp_log_joint_state *state, int kind) {
   for (int j = 0; j < log->n; j++)
     if ((uint32_t)log->place[j] >= state->count[kind]) return false;
   return true;
@@ -202,7 +202,7 @@ static void spoil(psdmp_log_row *row, psdm_fault fault) {
 static const char *const kind_names[PSDMP_LOG_KINDS] = {"position", "velocity", "acceleration", "effort"};
 
 /* numbers of a message with all joints into the row */
-static void take_numbers(bag_log *log, const psdmp_joint_state *state, psdmp_log_row *row) {
+static void take_numbers(bag_log *log, const psdmp_log_joint_state *state, psdmp_log_row *row) {
   char quoted[64];
   double *to = log->row + 1;
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++) {
@@ -213,10 +213,10 @@ static void take_numbers(bag_log *log, const psdmp_joint_state *state, psdmp_log
       return;
     }
     for (int j = 0; j < log->n; j++, to++) {
-      *to = psdmp_joint_state_value(state, (psdmp_log_kind)kind, log->place[j]);
+      *to = psdmp_log_joint_state_value(state, (psdmp_log_kind)kind, log->place[j]);
       if (isfinite(*to) || row->bad) continue;
       spoil(row, PSDM_FAULT_NAN);
-      snprintf(row->sentence, sizeof row->sentence, "%s of '%s' is %s", kind_names[kind], psdmp_quote(log->joint[j], strlen(log->joint[j]), quoted, sizeof quoted),
+      snprintf(row->sentence, sizeof row->sentence, "%s of '%s' is %s", kind_names[kind], psdmp_base_quote(log->joint[j], strlen(log->joint[j]), quoted, sizeof quoted),
                isnan(*to) ? "nan" : "infinite");
     }
   }
@@ -235,19 +235,19 @@ static double time_of(bag_log *log, int64_t stamp, int64_t recorded) {
 
 static psdm_status refuse_second(const bag_log *log, const char *topic, psdm_error *error) {
   char a[64], b[64];
-  psdmp_quote(log->topic, strlen(log->topic), a, sizeof a);
-  psdmp_quote(topic, strlen(topic), b, sizeof b);
-  return psdmp_fail(error, PSDM_E_PARSE, log->file, 0, 0, "two topics have all the joints, %s and %s; say which behind the file's name, as in FILE:%s", a, b, a);
+  psdmp_base_quote(log->topic, strlen(log->topic), a, sizeof a);
+  psdmp_base_quote(topic, strlen(topic), b, sizeof b);
+  return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0, "two topics have all the joints, %s and %s; say which behind the file's name, as in FILE:%s", a, b, a);
 }
 
 /* what a message is to us: *ours is false when it is passed over */
-static psdm_status judge(bag_log *log, const psdmp_bag_message *message, psdmp_joint_state *state, psdmp_log_row *row, bool *ours, psdm_error *error) {
+static psdm_status judge(bag_log *log, const psdmp_log_bag_message *message, psdmp_log_joint_state *state, psdmp_log_row *row, bool *ours, psdm_error *error) {
   char quoted[64];
   *ours = false;
   const char *only = log->asked ? log->asked : log->topic;
   bool known = !only || strcmp(only, message->topic) == 0;
   if (log->asked && !known) return PSDM_OK;
-  bool good = psdmp_joint_state_read(message->data, message->length, log->joint, log->n, log->place, state, row->sentence);
+  bool good = psdmp_log_joint_state_read(message->data, message->length, log->joint, log->n, log->place, state, row->sentence);
   int found = good ? joints_in(log) : 0;
   if (!known) return found == log->n ? refuse_second(log, message->topic, error) : PSDM_OK;
   *ours = !good || found;
@@ -256,7 +256,7 @@ static psdm_status judge(bag_log *log, const psdmp_bag_message *message, psdmp_j
   } else if (found && found < log->n) {
     const char *name = missing_joint(log);
     spoil(row, PSDM_FAULT_SHORT);
-    snprintf(row->sentence, sizeof row->sentence, "joint '%s' is not in this message", psdmp_quote(name, strlen(name), quoted, sizeof quoted));
+    snprintf(row->sentence, sizeof row->sentence, "joint '%s' is not in this message", psdmp_base_quote(name, strlen(name), quoted, sizeof quoted));
   }
   return PSDM_OK;
 }
@@ -264,14 +264,14 @@ static psdm_status judge(bag_log *log, const psdmp_bag_message *message, psdmp_j
 static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_error *error) {
   bag_log *log = self;
   for (;;) {
-    psdmp_bag_event event;
-    psdmp_bag_message message;
-    psdmp_joint_state state;
+    psdmp_log_bag_event event;
+    psdmp_log_bag_message message;
+    psdmp_log_joint_state state;
     *row = (psdmp_log_row){.line = log->index + 1, .index = log->index};
     psdm_status status = next_message(log, &event, &message, row->sentence, error);
-    row->end = !status && event == PSDMP_BAG_END;
+    row->end = !status && event == PSDMP_LOG_BAG_END;
     if (status || row->end) return status;
-    bool ours = event == PSDMP_BAG_DAMAGED;
+    bool ours = event == PSDMP_LOG_BAG_DAMAGED;
     if (ours)
       spoil(row, PSDM_FAULT_GARBAGE);
     else
@@ -314,8 +314,8 @@ static void close_bag(void *self) {
   bag_log *log = self;
   if (!log) return;
   close_current(log);
-  psdmp_arena_free(&log->arena);
-  psdmp_free(log->allocator, log);
+  psdmp_base_arena_free(&log->arena);
+  psdmp_base_free(log->allocator, log);
 }
 
 /* ---- what the first message with all joints says ---- */
@@ -323,30 +323,30 @@ static void close_bag(void *self) {
 static psdm_status explain_none(bag_log *log, const char *partly, psdm_error *error) {
   char quoted[64];
   close_current(log);
-  if (*partly) return psdmp_fail(error, PSDM_E_PARSE, log->file, 0, 0, "no message has all joints of the robot: '%s' is in none", psdmp_quote(partly, strlen(partly), quoted, sizeof quoted));
+  if (*partly) return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0, "no message has all joints of the robot: '%s' is in none", psdmp_base_quote(partly, strlen(partly), quoted, sizeof quoted));
   if (log->asked)
-    return psdmp_fail(error, PSDM_E_PARSE, log->file, 0, 0, "no " PSDMP_BAG_TYPE " with joints of the robot on topic '%s'",
-                      psdmp_quote(log->asked, strlen(log->asked), quoted, sizeof quoted));
-  return psdmp_fail(error, PSDM_E_PARSE, log->file, 0, 0, "no " PSDMP_BAG_TYPE " (CDR) with joints of the robot in it%s%s", *log->seen ? "; it has " : "", log->seen);
+    return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0, "no " PSDMP_LOG_BAG_TYPE " with joints of the robot on topic '%s'",
+                      psdmp_base_quote(log->asked, strlen(log->asked), quoted, sizeof quoted));
+  return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0, "no " PSDMP_LOG_BAG_TYPE " (CDR) with joints of the robot in it%s%s", *log->seen ? "; it has " : "", log->seen);
 }
 
 /* reads on until a message has every joint; then from the beginning again */
 static psdm_status look_ahead(bag_log *log, psdm_error *error) {
   const char *partly = "";
   for (;;) {
-    psdmp_bag_event event;
-    psdmp_bag_message message;
-    psdmp_joint_state state;
+    psdmp_log_bag_event event;
+    psdmp_log_bag_message message;
+    psdmp_log_joint_state state;
     char sentence[PSDMP_LOG_SENTENCE];
     psdm_status status = next_message(log, &event, &message, sentence, error);
     if (status) return status;
-    if (event == PSDMP_BAG_END) return explain_none(log, partly, error);
-    if (event == PSDMP_BAG_DAMAGED || (log->asked && strcmp(log->asked, message.topic) != 0)) continue;
-    if (!psdmp_joint_state_read(message.data, message.length, log->joint, log->n, log->place, &state, sentence)) continue;
+    if (event == PSDMP_LOG_BAG_END) return explain_none(log, partly, error);
+    if (event == PSDMP_LOG_BAG_DAMAGED || (log->asked && strcmp(log->asked, message.topic) != 0)) continue;
+    if (!psdmp_log_joint_state_read(message.data, message.length, log->joint, log->n, log->place, &state, sentence)) continue;
     int found = joints_in(log);
     if (found && found < log->n) partly = missing_joint(log);
     if (found < log->n || !is_whole(log, &state, PSDMP_LOG_Q)) continue;
-    log->topic = psdmp_arena_text(&log->arena, message.topic, strlen(message.topic));
+    log->topic = psdmp_base_arena_text(&log->arena, message.topic, strlen(message.topic));
     log->recorded = state.stamp == 0;
     for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++) log->has[kind] = state.count[kind] && is_whole(log, &state, kind);
     go_back(log);
@@ -357,22 +357,22 @@ static psdm_status look_ahead(bag_log *log, psdm_error *error) {
 static psdm_status name_columns(bag_log *log, psdm_error *error) {
   static const char *const group[PSDMP_LOG_KINDS] = {"q", "qd", "qdd", "tau"};
   char name[32] = "t";
-  log->names = psdmp_arena_alloc(&log->arena, sizeof *log->names * (1 + (size_t)PSDMP_LOG_KINDS * (size_t)log->n));
-  log->row = psdmp_arena_alloc(&log->arena, sizeof *log->row * (1 + (size_t)PSDMP_LOG_KINDS * (size_t)log->n));
+  log->names = psdmp_base_arena_alloc(&log->arena, sizeof *log->names * (1 + (size_t)PSDMP_LOG_KINDS * (size_t)log->n));
+  log->row = psdmp_base_arena_alloc(&log->arena, sizeof *log->row * (1 + (size_t)PSDMP_LOG_KINDS * (size_t)log->n));
   if (!log->names || !log->row) return no_memory(log, error);
   log->names[log->columns++] = "t";
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++)
     for (int j = 0; log->has[kind] && j < log->n; j++) {
       int length = snprintf(name, sizeof name, "%s%d", group[kind], j + 1);
-      log->names[log->columns] = psdmp_arena_text(&log->arena, name, (size_t)length);
+      log->names[log->columns] = psdmp_base_arena_text(&log->arena, name, (size_t)length);
       if (!log->names[log->columns++]) return no_memory(log, error);
     }
   return PSDM_OK;
 }
 
 static psdm_status name_joints(bag_log *log, const psdm_robot *robot, psdm_error *error) {
-  log->joint = psdmp_arena_alloc(&log->arena, sizeof *log->joint * (size_t)log->n);
-  log->place = psdmp_arena_alloc(&log->arena, sizeof *log->place * (size_t)log->n);
+  log->joint = psdmp_base_arena_alloc(&log->arena, sizeof *log->joint * (size_t)log->n);
+  log->place = psdmp_base_arena_alloc(&log->arena, sizeof *log->place * (size_t)log->n);
   if (!log->joint || !log->place) return no_memory(log, error);
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(robot, k);
@@ -382,8 +382,8 @@ static psdm_status name_joints(bag_log *log, const psdm_robot *robot, psdm_error
 }
 
 psdm_status psdmp_log_bag_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
-  bag_log *log = psdmp_alloc(request->allocator, sizeof *log);
-  if (!log) return psdmp_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
+  bag_log *log = psdmp_base_alloc(request->allocator, sizeof *log);
+  if (!log) return psdmp_base_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
   log->allocator = log->arena.allocator = request->allocator;
   log->file = request->file;
   log->asked = request->topic;

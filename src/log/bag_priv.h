@@ -7,55 +7,55 @@
 
 /* ---- containers ---- */
 
-#define PSDMP_BAG_TYPE "sensor_msgs/msg/JointState"
-#define PSDMP_BAG_ENCODING "cdr"
+#define PSDMP_LOG_BAG_TYPE "sensor_msgs/msg/JointState"
+#define PSDMP_LOG_BAG_ENCODING "cdr"
 
-typedef struct psdmp_bag_message {
+typedef struct psdmp_log_bag_message {
   const char *topic;
   int64_t time; /* ns, when it was recorded */
   const unsigned char *data;
   size_t length;
-} psdmp_bag_message;
+} psdmp_log_bag_message;
 
-typedef enum psdmp_bag_event {
-  PSDMP_BAG_MESSAGE,
-  PSDMP_BAG_DAMAGED, /* something cannot be used, and a sentence says what; what follows may */
-  PSDMP_BAG_END
-} psdmp_bag_event;
+typedef enum psdmp_log_bag_event {
+  PSDMP_LOG_BAG_MESSAGE,
+  PSDMP_LOG_BAG_DAMAGED, /* something cannot be used, and a sentence says what; what follows may */
+  PSDMP_LOG_BAG_END
+} psdmp_log_bag_event;
 
-enum { PSDMP_BAG_SEEN = 120 };
+enum { PSDMP_LOG_BAG_SEEN = 120 };
 
-typedef struct psdmp_bag {
+typedef struct psdmp_log_bag {
   void *self;
   /* The next message of our type. Pointers are the bag's own, valid until the next call. */
-  psdm_status (*next)(void *self, psdmp_bag_event *event, psdmp_bag_message *message, char sentence[PSDMP_LOG_SENTENCE], psdm_error *error);
+  psdm_status (*next)(void *self, psdmp_log_bag_event *event, psdmp_log_bag_message *message, char sentence[PSDMP_LOG_SENTENCE], psdm_error *error);
   long long (*position)(const void *self); /* bytes of the file so far */
   const char *(*seen)(const void *self);   /* what else is in it: "/tf (tf2_msgs/msg/TFMessage), ..." */
   void (*close)(void *self);
-} psdmp_bag;
+} psdmp_log_bag;
 
 /* file: name in messages. size: of the file. */
-psdm_status psdmp_bag_sqlite_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_bag *bag, psdm_error *error);
-psdm_status psdmp_bag_mcap_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_bag *bag, psdm_error *error);
+psdm_status psdmp_log_bag_sqlite_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_log_bag *bag, psdm_error *error);
+psdm_status psdmp_log_bag_mcap_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_log_bag *bag, psdm_error *error);
 
 /* Adds a topic that is of no use to a list for a person, while there is room. */
-void psdmp_bag_see(char seen[PSDMP_BAG_SEEN], const char *topic, size_t topic_length, const char *type, size_t type_length);
+void psdmp_log_bag_see(char seen[PSDMP_LOG_BAG_SEEN], const char *topic, size_t topic_length, const char *type, size_t type_length);
 
 /* ---- messages ---- */
 
 /* Where the arrays of a JointState lie in its bytes. */
-typedef struct psdmp_joint_state {
+typedef struct psdmp_log_joint_state {
   const unsigned char *data;
   bool big;                                /* big-endian */
   int64_t stamp;                           /* ns, of its header */
   uint32_t count[PSDMP_LOG_KINDS];         /* numbers of q, qd and tau; 0 for qdd, which it has not */
   size_t at[PSDMP_LOG_KINDS];              /* where they begin */
-} psdmp_joint_state;
+} psdmp_log_joint_state;
 
 /* Finds the arrays, and for each of n joints its place among them (-1: not there). False, with a sentence, when it is no such message. */
-bool psdmp_joint_state_read(const unsigned char *data, size_t length, const char *const *joint, int n, int *place, psdmp_joint_state *state,
+bool psdmp_log_joint_state_read(const unsigned char *data, size_t length, const char *const *joint, int n, int *place, psdmp_log_joint_state *state,
                             char sentence[PSDMP_LOG_SENTENCE]);
-double psdmp_joint_state_value(const psdmp_joint_state *state, psdmp_log_kind kind, int k); /* k below its count */
+double psdmp_log_joint_state_value(const psdmp_log_joint_state *state, psdmp_log_kind kind, int k); /* k below its count */
 
 /* ---- the source ---- */
 

@@ -11,7 +11,7 @@ enum { MOST_TOPICS = 256 };
 
 typedef struct sqlite_bag {
   const psdm_allocator *allocator;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const char *file;
   long long size;
   sqlite3 *base;
@@ -21,13 +21,13 @@ typedef struct sqlite_bag {
   int topics;
   sqlite3_int64 id[MOST_TOPICS];
   const char *topic[MOST_TOPICS];
-  char seen[PSDMP_BAG_SEEN];
+  char seen[PSDMP_LOG_BAG_SEEN];
 } sqlite_bag;
 
 static psdm_status fail_base(const sqlite_bag *bag, psdm_error *error) {
   char quoted[160];
   const char *why = bag->base ? sqlite3_errmsg(bag->base) : "out of memory";
-  return psdmp_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read as a bag of ROS 2 (tables topics and messages): %s", psdmp_quote(why, strlen(why), quoted, sizeof quoted));
+  return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read as a bag of ROS 2 (tables topics and messages): %s", psdmp_base_quote(why, strlen(why), quoted, sizeof quoted));
 }
 
 /* a database is a program of its own unless it is told to be data */
@@ -45,13 +45,13 @@ static bool is_text(sqlite3_stmt *row, int column, const char *want) {
 static bool keep_topic(sqlite_bag *bag, sqlite3_stmt *row) {
   const char *name = (const char *)sqlite3_column_text(row, 1), *type = (const char *)sqlite3_column_text(row, 2);
   if (!name || !type) return true;
-  if (!is_text(row, 2, PSDMP_BAG_TYPE) || !is_text(row, 3, PSDMP_BAG_ENCODING)) {
-    psdmp_bag_see(bag->seen, name, strlen(name), type, strlen(type));
+  if (!is_text(row, 2, PSDMP_LOG_BAG_TYPE) || !is_text(row, 3, PSDMP_LOG_BAG_ENCODING)) {
+    psdmp_log_bag_see(bag->seen, name, strlen(name), type, strlen(type));
     return true;
   }
   if (bag->topics == MOST_TOPICS) return true;
   bag->id[bag->topics] = sqlite3_column_int64(row, 0);
-  bag->topic[bag->topics] = psdmp_arena_text(&bag->arena, name, strlen(name));
+  bag->topic[bag->topics] = psdmp_base_arena_text(&bag->arena, name, strlen(name));
   return bag->topic[bag->topics++] != NULL;
 }
 
@@ -63,7 +63,7 @@ static psdm_status find_topics(sqlite_bag *bag, psdm_error *error) {
     answer = sqlite3_step(rows);
     if (answer == SQLITE_ROW && !(kept = keep_topic(bag, rows))) break;
   }
-  psdm_status status = !kept ? psdmp_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory") : answer == SQLITE_DONE ? PSDM_OK : fail_base(bag, error);
+  psdm_status status = !kept ? psdmp_base_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory") : answer == SQLITE_DONE ? PSDM_OK : fail_base(bag, error);
   sqlite3_finalize(rows);
   return status;
 }
@@ -92,16 +92,16 @@ static const char *topic_of(const sqlite_bag *bag, sqlite3_int64 id) {
   return NULL;
 }
 
-static psdm_status next(void *self, psdmp_bag_event *event, psdmp_bag_message *message, char *sentence, psdm_error *error) {
+static psdm_status next(void *self, psdmp_log_bag_event *event, psdmp_log_bag_message *message, char *sentence, psdm_error *error) {
   sqlite_bag *bag = self;
-  *event = PSDMP_BAG_END;
+  *event = PSDMP_LOG_BAG_END;
   while (!bag->end) {
     int answer = sqlite3_step(bag->messages);
-    if (answer == SQLITE_NOMEM) return psdmp_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory");
+    if (answer == SQLITE_NOMEM) return psdmp_base_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory");
     bag->end = answer != SQLITE_ROW;
     if (answer == SQLITE_DONE) return PSDM_OK;
     if (answer != SQLITE_ROW) { /* what came before is good: pages are read as they are needed */
-      *event = PSDMP_BAG_DAMAGED;
+      *event = PSDMP_LOG_BAG_DAMAGED;
       snprintf(sentence, PSDMP_LOG_SENTENCE, "the file is damaged from here on: %.100s", sqlite3_errstr(answer));
       return PSDM_OK;
     }
@@ -112,7 +112,7 @@ static psdm_status next(void *self, psdmp_bag_event *event, psdmp_bag_message *m
     message->length = (size_t)sqlite3_column_bytes(bag->messages, 2);
     if (!message->topic) continue;
     if (!message->data) message->data = (const unsigned char *)"", message->length = 0;
-    *event = PSDMP_BAG_MESSAGE;
+    *event = PSDMP_LOG_BAG_MESSAGE;
     return PSDM_OK;
   }
   return PSDM_OK;
@@ -130,13 +130,13 @@ static void close_bag(void *self) {
   sqlite_bag *bag = self;
   sqlite3_finalize(bag->messages);
   sqlite3_close(bag->base);
-  psdmp_arena_free(&bag->arena);
-  psdmp_free(bag->allocator, bag);
+  psdmp_base_arena_free(&bag->arena);
+  psdmp_base_free(bag->allocator, bag);
 }
 
-psdm_status psdmp_bag_sqlite_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_bag *out, psdm_error *error) {
-  sqlite_bag *bag = psdmp_alloc(allocator, sizeof *bag);
-  if (!bag) return psdmp_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
+psdm_status psdmp_log_bag_sqlite_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_log_bag *out, psdm_error *error) {
+  sqlite_bag *bag = psdmp_base_alloc(allocator, sizeof *bag);
+  if (!bag) return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
   bag->allocator = bag->arena.allocator = allocator;
   bag->file = file;
   bag->size = size;
@@ -147,15 +147,15 @@ psdm_status psdmp_bag_sqlite_open(const char *path, const char *file, long long 
   if (status)
     close_bag(bag);
   else
-    *out = (psdmp_bag){bag, next, position, seen, close_bag};
+    *out = (psdmp_log_bag){bag, next, position, seen, close_bag};
   return status;
 }
 
 #else
 
-psdm_status psdmp_bag_sqlite_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_bag *bag, psdm_error *error) {
+psdm_status psdmp_log_bag_sqlite_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_log_bag *bag, psdm_error *error) {
   (void)path, (void)size, (void)allocator, (void)bag;
-  return psdmp_fail(error, PSDM_E_IO, file, 0, 0, "is a bag in an SQLite file, and SQLite (libsqlite3-dev) was not there when this library was built");
+  return psdmp_base_fail(error, PSDM_E_IO, file, 0, 0, "is a bag in an SQLite file, and SQLite (libsqlite3-dev) was not there when this library was built");
 }
 
 #endif

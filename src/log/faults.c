@@ -21,6 +21,6 @@ void psdmp_log_fault_add(psdmp_log_faults *faults, psdm_fault fault, long line, 
   int head = snprintf(text, size, "%s %ld: ", faults->word, line);
   va_list args;
   va_start(args, format);
-  psdmp_vprint(text + head, size - (size_t)head, format, args);
+  psdmp_base_vprint(text + head, size - (size_t)head, format, args);
   va_end(args);
 }

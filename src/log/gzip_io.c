@@ -10,7 +10,7 @@
 
 enum { INPUT = 64 * 1024 };
 
-struct psdmp_gunzip {
+struct psdmp_log_gunzip {
   psdm_csv_read read;
   void *user;
   const psdm_allocator *allocator;
@@ -29,7 +29,7 @@ struct psdmp_gunzip {
 };
 
 /* more input behind what is there; false on failure */
-static bool refill(psdmp_gunzip *g) {
+static bool refill(psdmp_log_gunzip *g) {
   size_t left = g->used - g->begin;
   memmove(g->input, g->input + g->begin, left);
   g->begin = 0;
@@ -43,14 +43,14 @@ static bool refill(psdmp_gunzip *g) {
 }
 
 /* whether a member begins here: two bytes tell */
-static bool member_begins(psdmp_gunzip *g, bool *begins) {
+static bool member_begins(psdmp_log_gunzip *g, bool *begins) {
   while (!g->end && g->used - g->begin < 2)
     if (!refill(g)) return false;
   *begins = g->used - g->begin >= 2 && g->input[g->begin] == 0x1F && g->input[g->begin + 1] == 0x8B;
   return true;
 }
 
-static ptrdiff_t plain(psdmp_gunzip *g, char *buffer, size_t size) {
+static ptrdiff_t plain(psdmp_log_gunzip *g, char *buffer, size_t size) {
   if (g->begin == g->used && !g->end && !refill(g)) return -1;
   size_t n = g->used - g->begin < size ? g->used - g->begin : size;
   memcpy(buffer, g->input + g->begin, n);
@@ -60,27 +60,27 @@ static ptrdiff_t plain(psdmp_gunzip *g, char *buffer, size_t size) {
 
 #ifdef PSDM_HAVE_ZLIB
 
-static void *take(void *user, unsigned count, unsigned size) { return psdmp_alloc_raw(user, (size_t)count * size); }
-static void give(void *user, void *memory) { psdmp_free(user, memory); }
+static void *take(void *user, unsigned count, unsigned size) { return psdmp_base_alloc_raw(user, (size_t)count * size); }
+static void give(void *user, void *memory) { psdmp_base_free(user, memory); }
 
-static bool prepare(psdmp_gunzip *g) {
+static bool prepare(psdmp_log_gunzip *g) {
   g->stream = (z_stream){.zalloc = take, .zfree = give, .opaque = (void *)g->allocator};
   g->ready = inflateInit2(&g->stream, 16 + MAX_WBITS) == Z_OK; /* 16: gzip's header and sum */
   return g->ready;
 }
 
-static void finish(psdmp_gunzip *g) {
+static void finish(psdmp_log_gunzip *g) {
   if (g->ready) inflateEnd(&g->stream);
 }
 
 /* what was made before the damage is given out first, so that it does not matter in which pieces the bytes came */
-static ptrdiff_t damaged(psdmp_gunzip *g, size_t made) {
-  g->state = PSDMP_GUNZIP_DAMAGED;
+static ptrdiff_t damaged(psdmp_log_gunzip *g, size_t made) {
+  g->state = PSDMP_LOG_GUNZIP_DAMAGED;
   errno = EIO;
   return made ? (ptrdiff_t)made : -1;
 }
 
-static ptrdiff_t inflate_some(psdmp_gunzip *g, char *buffer, size_t size) {
+static ptrdiff_t inflate_some(psdmp_log_gunzip *g, char *buffer, size_t size) {
   for (;;) {
     bool begins;
     if (g->state) return damaged(g, 0);
@@ -114,46 +114,46 @@ static ptrdiff_t inflate_some(psdmp_gunzip *g, char *buffer, size_t size) {
 
 #else
 
-static bool prepare(psdmp_gunzip *g) {
+static bool prepare(psdmp_log_gunzip *g) {
   (void)g;
   return true;
 }
-static void finish(psdmp_gunzip *g) { (void)g; }
-static ptrdiff_t inflate_some(psdmp_gunzip *g, char *buffer, size_t size) {
+static void finish(psdmp_log_gunzip *g) { (void)g; }
+static ptrdiff_t inflate_some(psdmp_log_gunzip *g, char *buffer, size_t size) {
   (void)buffer, (void)size;
-  g->state = PSDMP_GUNZIP_MISSING;
+  g->state = PSDMP_LOG_GUNZIP_MISSING;
   errno = ENOTSUP;
   return -1;
 }
 
 #endif
 
-psdmp_gunzip *psdmp_gunzip_open(psdm_csv_read read, void *user, const psdm_allocator *allocator) {
-  psdmp_gunzip *g = psdmp_alloc(allocator, sizeof *g);
+psdmp_log_gunzip *psdmp_log_gunzip_open(psdm_csv_read read, void *user, const psdm_allocator *allocator) {
+  psdmp_log_gunzip *g = psdmp_base_alloc(allocator, sizeof *g);
   if (!g) return NULL;
   g->read = read;
   g->user = user;
   g->allocator = allocator;
   if (prepare(g)) return g;
-  psdmp_free(allocator, g);
+  psdmp_base_free(allocator, g);
   return NULL;
 }
 
-void psdmp_gunzip_close(psdmp_gunzip *g) {
+void psdmp_log_gunzip_close(psdmp_log_gunzip *g) {
   if (!g) return;
   finish(g);
-  psdmp_free(g->allocator, g);
+  psdmp_base_free(g->allocator, g);
 }
 
-void psdmp_gunzip_restart(psdmp_gunzip *g) {
+void psdmp_log_gunzip_restart(psdmp_log_gunzip *g) {
   g->started = g->compressed = g->inside = g->end = g->cut = false;
   g->state = 0;
   g->bytes = 0;
   g->begin = g->used = 0;
 }
 
-ptrdiff_t psdmp_gunzip_read(void *user, char *buffer, size_t size) {
-  psdmp_gunzip *g = user;
+ptrdiff_t psdmp_log_gunzip_read(void *user, char *buffer, size_t size) {
+  psdmp_log_gunzip *g = user;
   if (!g->started) {
     if (!member_begins(g, &g->compressed)) return -1;
     g->started = true;
@@ -161,7 +161,7 @@ ptrdiff_t psdmp_gunzip_read(void *user, char *buffer, size_t size) {
   return g->compressed ? inflate_some(g, buffer, size) : plain(g, buffer, size);
 }
 
-int psdmp_gunzip_state(const psdmp_gunzip *g) { return g->state; }
-bool psdmp_gunzip_cut(const psdmp_gunzip *g) { return g->cut; }
-bool psdmp_gunzip_compressed(const psdmp_gunzip *g) { return g->compressed; }
-long long psdmp_gunzip_bytes(const psdmp_gunzip *g) { return g->bytes; }
+int psdmp_log_gunzip_state(const psdmp_log_gunzip *g) { return g->state; }
+bool psdmp_log_gunzip_cut(const psdmp_log_gunzip *g) { return g->cut; }
+bool psdmp_log_gunzip_compressed(const psdmp_log_gunzip *g) { return g->compressed; }
+long long psdmp_log_gunzip_bytes(const psdmp_log_gunzip *g) { return g->bytes; }

@@ -88,7 +88,7 @@ static void close_file(void *handle) {
   be_silent(&s);
   H5Fclose(file->id);
   speak_again(&s);
-  psdmp_free(file->allocator, file);
+  psdmp_base_free(file->allocator, file);
 }
 
 static const psdmp_log_format format = {load, forget, close_file};
@@ -135,13 +135,13 @@ static bool credible(hid_t id, const size_t size[2]) {
   hid_t plan = H5Dget_create_plist(id);
   bool elsewhere = plan >= 0 && (H5Pget_layout(plan) == H5D_VIRTUAL || H5Pget_external_count(plan) > 0);
   if (plan >= 0) H5Pclose(plan);
-  return elsewhere || psdmp_matrix_fits(size[0], size[1], 1, H5Dget_storage_size(id));
+  return elsewhere || psdmp_table_matrix_fits(size[0], size[1], 1, H5Dget_storage_size(id));
 }
 
 /* a channel that is left out would be missed without a word */
 static herr_t cannot_tell(listing *l, const char *path) {
   char name[80];
-  l->status = psdmp_fail(l->error, PSDM_E_IO, l->name, 0, 0, "data set '%s' cannot be read", psdmp_quote(path, strlen(path), name, sizeof name));
+  l->status = psdmp_base_fail(l->error, PSDM_E_IO, l->name, 0, 0, "data set '%s' cannot be read", psdmp_base_quote(path, strlen(path), name, sizeof name));
   return 1;
 }
 
@@ -166,9 +166,9 @@ static herr_t visit(hid_t root, const char *path, const H5O_info_t *info, void *
     H5Dclose(id);
     return 1;
   }
-  data_set *kept = wanted ? psdmp_arena_alloc(psdmp_log_table_arena(l->table), sizeof *kept) : NULL;
+  data_set *kept = wanted ? psdmp_base_arena_alloc(psdmp_log_table_arena(l->table), sizeof *kept) : NULL;
   if (kept) *kept = found;
-  if (wanted) l->status = kept ? psdmp_log_table_add(l->table, name, size[0], size[1], kept, l->error) : psdmp_fail(l->error, PSDM_E_MEMORY, l->name, 0, 0, "out of memory");
+  if (wanted) l->status = kept ? psdmp_log_table_add(l->table, name, size[0], size[1], kept, l->error) : psdmp_base_fail(l->error, PSDM_E_MEMORY, l->name, 0, 0, "out of memory");
   if (wanted && !l->status) return 0;
   H5Dclose(id);
   return wanted; /* anything but 0 ends the visit */
@@ -182,8 +182,8 @@ static psdm_status list(hdf5_file *file, const psdmp_log_request *request, psdmp
   speak_again(&s);
   if (l.status) return l.status;
   if (l.claimed[0])
-    return psdmp_fail(error, PSDM_E_PARSE, request->file, 0, 0, "a data set claims to be %zu by %zu, more than the file holds", l.claimed[0], l.claimed[1]);
-  return answer < 0 ? psdmp_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as an HDF5 file") : PSDM_OK;
+    return psdmp_base_fail(error, PSDM_E_PARSE, request->file, 0, 0, "a data set claims to be %zu by %zu, more than the file holds", l.claimed[0], l.claimed[1]);
+  return answer < 0 ? psdmp_base_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as an HDF5 file") : PSDM_OK;
 }
 
 /* HDF5 1.10 takes about 1 MB as it starts, and crashes where it gets only some of it: so that is asked for before */
@@ -195,20 +195,20 @@ static bool start_hdf5(void) {
 }
 
 psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
-  hdf5_file *file = psdmp_alloc(request->allocator, sizeof *file);
+  hdf5_file *file = psdmp_base_alloc(request->allocator, sizeof *file);
   psdmp_log_table *table;
   silence s;
-  if (!file) return psdmp_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
+  if (!file) return psdmp_base_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
   if (!start_hdf5()) {
-    psdmp_free(request->allocator, file);
-    return psdmp_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory: HDF5 could not be started");
+    psdmp_base_free(request->allocator, file);
+    return psdmp_base_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory: HDF5 could not be started");
   }
   be_silent(&s);
   *file = (hdf5_file){H5Fopen(request->path, H5F_ACC_RDONLY, H5P_DEFAULT), request->allocator};
   speak_again(&s);
   if (file->id < 0) {
-    psdmp_free(request->allocator, file);
-    return psdmp_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as an HDF5 file");
+    psdmp_base_free(request->allocator, file);
+    return psdmp_base_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as an HDF5 file");
   }
   psdm_status status = psdmp_log_table_new(request, file, &format, &table, error);
   if (status) return status;
@@ -222,7 +222,7 @@ psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_sour
 
 psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
   (void)source;
-  return psdmp_fail(error, PSDM_E_IO, request->file, 0, 0, "is an HDF5 file, and HDF5 was not there when this library was built");
+  return psdmp_base_fail(error, PSDM_E_IO, request->file, 0, 0, "is an HDF5 file, and HDF5 was not there when this library was built");
 }
 
 #endif

@@ -23,7 +23,7 @@ static const double SLOW = 0.2;      /* s: in between, a joint may make a turn *
 static const double DEGREE = 3.14159265358979323846 / 180;
 
 struct psdm_log {
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const char *file;
   const psdm_robot *robot;
   int n;
@@ -58,7 +58,7 @@ struct psdm_log {
   long *line;
 };
 
-static psdm_status no_memory(const char *file, psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const char *file, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory"); }
 
 /* ---- time ---- */
 
@@ -92,24 +92,24 @@ static bool check_time(psdm_log *log, double t, long line, bool *regular) {
     return true;
   }
   if (interval == 0) {
-    psdmp_format_short(t, now);
+    psdmp_base_format_short(t, now);
     psdmp_log_fault_add(&log->faults, PSDM_FAULT_REPEATED, line, "t is %s, as in the row before", now);
     return false;
   }
   *regular = fabs(interval - log->interval) <= JITTER_PART * log->interval && interval <= log->jump * log->interval;
   if (*regular) return true;
-  psdmp_format_short(log->interval, usual);
+  psdmp_base_format_short(log->interval, usual);
   if (interval < 0) {
-    psdmp_format_short(t, now);
-    psdmp_format_short(log->last_t, then);
+    psdmp_base_format_short(t, now);
+    psdmp_base_format_short(log->last_t, then);
     psdmp_log_fault_add(&log->faults, PSDM_FAULT_BACK, line, "t goes back from %s to %s", then, now);
     log->segment++;
   } else if (interval > log->jump * log->interval) {
-    psdmp_format_short(interval, now);
+    psdmp_base_format_short(interval, now);
     psdmp_log_fault_add(&log->faults, PSDM_FAULT_JUMP, line, "%s s since the row before; %s s is usual", now, usual);
     log->segment++;
   } else {
-    psdmp_format_short(interval, now);
+    psdmp_base_format_short(interval, now);
     psdmp_log_fault_add(&log->faults, PSDM_FAULT_JITTER, line, "%s s since the row before; %s s is usual", now, usual);
   }
   return true;
@@ -128,7 +128,7 @@ static void unwind(psdm_log *log, double *values, long line, bool fresh, bool aw
       bool goes_on = fabs(left) <= 0.15 * period;
       if (turns != 0 && (goes_on || away)) *q += turns * period;
       bool told = turns != 0 && goes_on && !away && fabs(logged - log->logged[j]) > 0.5 * period;
-      if (told) psdmp_format_short(log->logged[j], then), psdmp_format_short(logged, now);
+      if (told) psdmp_base_format_short(log->logged[j], then), psdmp_base_format_short(logged, now);
       if (told) psdmp_log_fault_add(&log->faults, PSDM_FAULT_WRAPPED, line, "q%d goes from %s to %s: a full turn", j + 1, then, now);
     }
     log->turned[j] = *q;
@@ -165,7 +165,7 @@ static bool too_large(psdm_log *log, const double *values, long line) {
     int kind = PSDMP_LOG_KINDS;
     char number[32];
     while (k && !(log->map.has[--kind] && k >= log->map.at[kind])) continue;
-    psdmp_format_short(values[k], number);
+    psdmp_base_format_short(values[k], number);
     if (k)
       psdmp_log_fault_add(&log->faults, PSDM_FAULT_NAN, line, "%s%d is %s", log->map.group[kind]->name, k - log->map.at[kind] + 1, number);
     else
@@ -280,7 +280,7 @@ static void convert_kind(psdm_log *log, int kind, const double *values, double *
 
 /* marks of channels as they were logged become marks of joints: of all that have a part of a motor's */
 static void convert_marks(const psdm_log *log, const unsigned char *mark, unsigned char *bad) {
-  static const unsigned char bit[PSDMP_LOG_KINDS] = {PSDMP_MARK_Q, PSDMP_MARK_QD, PSDMP_MARK_QDD, PSDMP_MARK_TAU};
+  static const unsigned char bit[PSDMP_LOG_KINDS] = {PSDMP_LOG_MARK_Q, PSDMP_LOG_MARK_QD, PSDMP_LOG_MARK_QDD, PSDMP_LOG_MARK_TAU};
   memset(bad, 0, (size_t)log->n);
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++) {
     if (!log->map.has[kind]) continue;
@@ -288,7 +288,7 @@ static void convert_marks(const psdm_log *log, const unsigned char *mark, unsign
     for (int j = 0; j < log->n; j++)
       for (int i = 0; mark[j] & bit[kind] && i < log->n; i++)
         if (reach ? reach[i * log->n + j] : i == j) bad[i] |= kind == PSDMP_LOG_TAU ? 2 : 1;
-    unsigned char spike = kind == PSDMP_LOG_TAU ? PSDMP_MARK_TAU_SPIKE : PSDMP_MARK_SPIKE;
+    unsigned char spike = kind == PSDMP_LOG_TAU ? PSDMP_LOG_MARK_TAU_SPIKE : PSDMP_LOG_MARK_SPIKE;
     for (int j = 0; j < log->n && (kind == PSDMP_LOG_TAU || kind == PSDMP_LOG_Q); j++)
       for (int i = 0; mark[j] & spike && i < log->n; i++)
         if (reach ? reach[i * log->n + j] : i == j) bad[i] |= kind == PSDMP_LOG_TAU ? 8 : 4;
@@ -298,7 +298,7 @@ static void convert_marks(const psdm_log *log, const unsigned char *mark, unsign
 psdm_status psdm_log_read(psdm_log *log, long most, psdm_log_rows *rows, psdm_error *error) {
   psdmp_log_store *s = &log->store;
   *rows = (psdm_log_rows){0};
-  if (most < 1) return psdmp_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "%ld rows were asked for; at least one was expected", most);
+  if (most < 1) return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "%ld rows were asked for; at least one was expected", most);
   long limit = log->watched_all ? s->used : s->used - s->hold;
   if (s->begin >= limit && !log->watched_all) {
     psdm_status status = fill(log, error);
@@ -363,8 +363,8 @@ bool psdmp_log_bookmark_take(psdm_log *log, const psdm_allocator *allocator, psd
   *b = (psdmp_log_bookmark){.row = log->good, .place = s->place[0], .line = s->line[0], .index = s->index[0], .segment = s->segment[0], .regular = s->regular[0],
                             .interval = log->interval, .watched = s->watched, .used = s->used, .bytes = bookmark_bytes(log)};
   for (long k = 0; k < s->used * log->n; k++) b->marks += s->mark[k] != 0;
-  b->watch = psdmp_alloc_raw(allocator, b->bytes);
-  b->mark = psdmp_alloc(allocator, (size_t)(b->marks + 1) * sizeof *b->mark);
+  b->watch = psdmp_base_alloc_raw(allocator, b->bytes);
+  b->mark = psdmp_base_alloc(allocator, (size_t)(b->marks + 1) * sizeof *b->mark);
   if (!b->watch || !b->mark) return psdmp_log_bookmark_free(b, allocator), false;
   psdmp_log_watch_save(log->watch, b->watch);
   memcpy(b->watch + psdmp_log_watch_bytes(log->watch), s->raw + log->map.at[PSDMP_LOG_Q], (size_t)log->n * sizeof *s->raw);
@@ -375,8 +375,8 @@ bool psdmp_log_bookmark_take(psdm_log *log, const psdm_allocator *allocator, psd
 }
 
 void psdmp_log_bookmark_free(psdmp_log_bookmark *b, const psdm_allocator *allocator) {
-  psdmp_free(allocator, b->watch);
-  psdmp_free(allocator, b->mark);
+  psdmp_base_free(allocator, b->watch);
+  psdmp_base_free(allocator, b->mark);
   *b = (psdmp_log_bookmark){0};
 }
 
@@ -396,13 +396,13 @@ static psdm_status refill(psdm_log *log, const psdmp_log_bookmark *b, psdm_error
     log->last_t = row_at(log, s->used)[0];
     s->used++;
   }
-  return s->used == b->used ? PSDM_OK : psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "has changed while it was read");
+  return s->used == b->used ? PSDM_OK : psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "has changed while it was read");
 }
 
 psdm_status psdmp_log_go_to(psdm_log *log, const psdmp_log_bookmark *b, psdm_error *error) {
   psdmp_log_store *s = &log->store;
   if (!log->source.seek || b->used > s->room || b->bytes != bookmark_bytes(log))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a bookmark of another log was given");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a bookmark of another log was given");
   psdm_status status = log->source.seek(log->source.self, b->place, b->line, b->index, error);
   if (status) return status;
   forget_rows(log);
@@ -428,27 +428,27 @@ static const double SLOWEST_RATE = 1e-3, FASTEST_RATE = 1e6; /* Hz */
 static psdm_status check_rate(const psdm_log *log, psdm_error *error) {
   char given[32], own[32];
   if (!log->map.clock || !(log->rate > 0) || !(log->interval > 0) || fabs(log->rate * log->interval - 1) <= 0.1) return PSDM_OK;
-  psdmp_format_short(log->rate, given);
-  psdmp_format_short(1 / log->interval, own);
-  return psdmp_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a rate of %s Hz was given, but the log's own clock has %s Hz; a rate is for logs without t", given, own);
+  psdmp_base_format_short(log->rate, given);
+  psdmp_base_format_short(1 / log->interval, own);
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a rate of %s Hz was given, but the log's own clock has %s Hz; a rate is for logs without t", given, own);
 }
 
 static psdm_status check_options(const psdm_log_options *o, int n, const char *file, psdm_error *error) {
   char number[32];
   for (int j = 0; o->sign && j < n; j++)
     if (o->sign[j] != 1 && o->sign[j] != -1) {
-      psdmp_format_short(o->sign[j], number);
-      return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the sign of joint %d is %s; 1 or -1 was expected", j + 1, number);
+      psdmp_base_format_short(o->sign[j], number);
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the sign of joint %d is %s; 1 or -1 was expected", j + 1, number);
     }
   for (int j = 0; o->offset && j < n; j++)
-    if (!isfinite(o->offset[j])) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the offset of joint %d is not a finite number", j + 1);
+    if (!isfinite(o->offset[j])) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the offset of joint %d is not a finite number", j + 1);
   if (o->rate > 0 && isfinite(o->rate) && (o->rate < SLOWEST_RATE || o->rate > FASTEST_RATE)) {
-    psdmp_format_short(o->rate, number);
-    return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a rate of %s Hz; logs of robots have 0.001 to 1e6", number);
+    psdmp_base_format_short(o->rate, number);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a rate of %s Hz; logs of robots have 0.001 to 1e6", number);
   }
-  if (!(o->rate >= 0) || !isfinite(o->rate)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the rate must be a finite number of Hz above 0");
+  if (!(o->rate >= 0) || !isfinite(o->rate)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the rate must be a finite number of Hz above 0");
   if (o->jump != 0 && (!(o->jump > 1) || !isfinite(o->jump)))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a gap must be longer than one interval");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a gap must be longer than one interval");
   return PSDM_OK;
 }
 
@@ -467,7 +467,7 @@ static psdm_status set_scale(psdm_log *log, psdm_error *error) {
       if (kind == PSDMP_LOG_Q && !motor && joint && joint->type == PSDM_REVOLUTE) log->period[j] = 360 * DEGREE / *scale;
       if (m->group[kind]->side != PSDMP_LOG_CURRENT || log->currents) continue;
       if (!joint || isnan(joint->torque_constant))
-        return psdmp_fail(error, PSDM_E_MISSING, log->file, 0, 0, "currents need a torque_constant of joint '%s'", joint ? joint->name : "?");
+        return psdmp_base_fail(error, PSDM_E_MISSING, log->file, 0, 0, "currents need a torque_constant of joint '%s'", joint ? joint->name : "?");
       *scale = geared ? joint->torque_constant / joint->gear : joint->torque_constant;
     }
   return PSDM_OK;
@@ -486,7 +486,7 @@ static void find_reach(psdm_log *log) {
   }
 }
 
-#define NEW(count, type) psdmp_arena_alloc(&log->arena, sizeof(type) * (size_t)(count))
+#define NEW(count, type) psdmp_base_arena_alloc(&log->arena, sizeof(type) * (size_t)(count))
 
 static bool make_store(psdm_log *log) {
   psdmp_log_store *s = &log->store;
@@ -496,7 +496,7 @@ static bool make_store(psdm_log *log) {
   s->width = log->map.width;
   s->hold = hold < LEAST_HELD ? LEAST_HELD : hold > MOST_HELD ? MOST_HELD : hold;
   s->room = 2 * s->hold;
-  s->raw = psdmp_arena_alloc_raw(&log->arena, sizeof *s->raw * (size_t)((s->room + 1) * s->width)); /* the last is where a row is read that may be bad */
+  s->raw = psdmp_base_arena_alloc_raw(&log->arena, sizeof *s->raw * (size_t)((s->room + 1) * s->width)); /* the last is where a row is read that may be bad */
   s->line = NEW(s->room + 1, long);
   s->place = NEW(s->room + 1, long long);
   s->index = NEW(s->room + 1, long);
@@ -554,7 +554,7 @@ psdm_status psdmp_log_begin(psdm_log *log, psdm_error *error) {
   psdm_status status = fill(log, error);
   if (!status && log->end && !log->store.used && !psdm_log_faults(log, PSDM_FAULT_GARBAGE) && !psdm_log_faults(log, PSDM_FAULT_SHORT) &&
       !psdm_log_faults(log, PSDM_FAULT_NAN))
-    status = psdmp_fail(error, PSDM_E_PARSE, log->file, log->source.header_line, 0, "no row behind the header; at least one was expected");
+    status = psdmp_base_fail(error, PSDM_E_PARSE, log->file, log->source.header_line, 0, "no row behind the header; at least one was expected");
   return status ? status : check_rate(log, error);
 }
 
@@ -562,8 +562,8 @@ psdm_status psdmp_log_begin(psdm_log *log, psdm_error *error) {
 static bool name_topic(psdm_log *log, psdmp_log_request *request) {
   size_t length = request->path ? psdmp_log_bag_name(request->path) : 0;
   if (!request->path || !request->path[length]) return true;
-  request->topic = psdmp_arena_text(&log->arena, request->path + length + 1, strlen(request->path + length + 1));
-  request->path = psdmp_arena_text(&log->arena, request->path, length);
+  request->topic = psdmp_base_arena_text(&log->arena, request->path + length + 1, strlen(request->path + length + 1));
+  request->path = psdmp_base_arena_text(&log->arena, request->path, length);
   return request->topic && request->path;
 }
 
@@ -574,12 +574,12 @@ static psdm_status open_log(psdmp_log_request *request, const psdm_robot *robot,
   *out = NULL;
   psdm_status status = check_options(options, psdm_robot_n(robot), request->file, error);
   if (status) return status;
-  psdm_log *log = psdmp_alloc(allocator, sizeof *log);
+  psdm_log *log = psdmp_base_alloc(allocator, sizeof *log);
   if (!log) return no_memory(request->file, error);
   log->arena.allocator = allocator;
   log->robot = robot;
   log->n = psdm_robot_n(robot);
-  log->file = psdmp_arena_text(&log->arena, request->file, strlen(request->file));
+  log->file = psdmp_base_arena_text(&log->arena, request->file, strlen(request->file));
   request->file = log->file;
   request->robot = robot;
   request->n = log->n;
@@ -621,8 +621,8 @@ void psdm_log_close(psdm_log *log) {
   if (!log) return;
   const psdm_allocator *allocator = log->arena.allocator;
   if (log->source.close) log->source.close(log->source.self);
-  psdmp_arena_free(&log->arena);
-  psdmp_free(allocator, log);
+  psdmp_base_arena_free(&log->arena);
+  psdmp_base_free(allocator, log);
 }
 
 /* ---- facts ---- */

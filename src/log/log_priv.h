@@ -83,18 +83,18 @@ psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_sour
 /* ---- gzip ---- */
 
 /* Decompresses what read hands out; text that is not compressed passes as it is. */
-typedef struct psdmp_gunzip psdmp_gunzip;
+typedef struct psdmp_log_gunzip psdmp_log_gunzip;
 
-enum { PSDMP_GUNZIP_DAMAGED = -2, PSDMP_GUNZIP_MISSING = -3 }; /* answers beside those of psdm_csv_read: broken data; built without zlib */
+enum { PSDMP_LOG_GUNZIP_DAMAGED = -2, PSDMP_LOG_GUNZIP_MISSING = -3 }; /* answers beside those of psdm_csv_read: broken data; built without zlib */
 
-psdmp_gunzip *psdmp_gunzip_open(psdm_csv_read read, void *user, const psdm_allocator *allocator); /* NULL: out of memory */
-void psdmp_gunzip_close(psdmp_gunzip *gunzip); /* accepts NULL */
-void psdmp_gunzip_restart(psdmp_gunzip *gunzip); /* the bytes come from their beginning again */
-ptrdiff_t psdmp_gunzip_read(void *gunzip, char *buffer, size_t size); /* a psdm_csv_read; damaged data is -1 with psdmp_gunzip_state */
-int psdmp_gunzip_state(const psdmp_gunzip *gunzip); /* 0, or one of the answers above */
-bool psdmp_gunzip_cut(const psdmp_gunzip *gunzip); /* the compressed bytes ended before their stream did */
-bool psdmp_gunzip_compressed(const psdmp_gunzip *gunzip); /* known once something was read */
-long long psdmp_gunzip_bytes(const psdmp_gunzip *gunzip); /* taken from read */
+psdmp_log_gunzip *psdmp_log_gunzip_open(psdm_csv_read read, void *user, const psdm_allocator *allocator); /* NULL: out of memory */
+void psdmp_log_gunzip_close(psdmp_log_gunzip *gunzip); /* accepts NULL */
+void psdmp_log_gunzip_restart(psdmp_log_gunzip *gunzip); /* the bytes come from their beginning again */
+ptrdiff_t psdmp_log_gunzip_read(void *gunzip, char *buffer, size_t size); /* a psdm_csv_read; damaged data is -1 with psdmp_log_gunzip_state */
+int psdmp_log_gunzip_state(const psdmp_log_gunzip *gunzip); /* 0, or one of the answers above */
+bool psdmp_log_gunzip_cut(const psdmp_log_gunzip *gunzip); /* the compressed bytes ended before their stream did */
+bool psdmp_log_gunzip_compressed(const psdmp_log_gunzip *gunzip); /* known once something was read */
+long long psdmp_log_gunzip_bytes(const psdmp_log_gunzip *gunzip); /* taken from read */
 
 /* ---- tables: matrices of MATLAB and HDF5 files as one row after the other ---- */
 
@@ -122,7 +122,7 @@ typedef struct psdmp_log_format {
 
 /* Takes over file, also when it fails (then it is closed). */
 psdm_status psdmp_log_table_new(const psdmp_log_request *request, void *file, const psdmp_log_format *format, psdmp_log_table **table, psdm_error *error);
-psdmp_arena *psdmp_log_table_arena(psdmp_log_table *table);
+psdmp_base_arena *psdmp_log_table_arena(psdmp_log_table *table);
 psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t rows, size_t columns, void *handle, psdm_error *error); /* PSDM_E_LIMIT, PSDM_E_MEMORY */
 /* Names its columns and makes it a source. Closes the table when it fails. */
 psdm_status psdmp_log_table_source(psdmp_log_table *table, psdmp_log_source *source, psdm_error *error);
@@ -140,7 +140,7 @@ typedef struct psdmp_log_map {
 } psdmp_log_map;
 
 psdm_status psdmp_log_map_make(const psdmp_log_source *source, const char *file, int n, const char *columns, bool ignore_extra, double rate,
-                               psdmp_arena *arena, psdmp_log_map *map, psdm_error *error);
+                               psdmp_base_arena *arena, psdmp_log_map *map, psdm_error *error);
 
 /* ---- faults ---- */
 
@@ -158,7 +158,7 @@ void psdmp_log_fault_add(psdmp_log_faults *faults, psdm_fault fault, long line, 
 
 /* ---- rows that are held back ---- */
 
-enum { PSDMP_MARK_Q = 1, PSDMP_MARK_TAU = 2, PSDMP_MARK_QD = 4, PSDMP_MARK_QDD = 8, PSDMP_MARK_SPIKE = 16, PSDMP_MARK_TAU_SPIKE = 32 }; /* of the channels as they were logged; SPIKE: in q, qd or qdd */
+enum { PSDMP_LOG_MARK_Q = 1, PSDMP_LOG_MARK_TAU = 2, PSDMP_LOG_MARK_QD = 4, PSDMP_LOG_MARK_QDD = 8, PSDMP_LOG_MARK_SPIKE = 16, PSDMP_LOG_MARK_TAU_SPIKE = 32 }; /* of the channels as they were logged; SPIKE: in q, qd or qdd */
 
 typedef struct psdmp_log_store {
   int n, width;
@@ -179,7 +179,7 @@ typedef struct psdmp_log_store {
 typedef struct psdmp_log_watch psdmp_log_watch;
 
 psdmp_log_watch *psdmp_log_watch_new(const psdmp_log_map *map, psdmp_log_store *store, psdmp_log_faults *faults,
-                                     psdmp_arena *arena); /* NULL: out of memory */
+                                     psdmp_base_arena *arena); /* NULL: out of memory */
 void psdmp_log_watch_reset(psdmp_log_watch *watch, double interval);
 void psdmp_log_watch_ahead(psdmp_log_watch *watch, long row); /* takes note of a row that has just been stored */
 void psdmp_log_watch_row(psdmp_log_watch *watch, long row);   /* watches it, some time later */

@@ -62,15 +62,15 @@ static psdm_status find_names(maker *m) {
   const psdmp_log_source *s = m->source;
   char quoted[64];
   if (!s->names)
-    return psdmp_fail(m->error, PSDM_E_PARSE, m->file, 0, 0,
+    return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, 0, 0,
                       "numbers without a header row of names; it must be said which column is what, as in t=1,q=2:%d,tau=%d:%d", m->n + 1, m->n + 2,
                       2 * m->n + 1);
   for (int c = 0; c < s->columns; c++) {
     int *slot = slot_of(m, s->names[c], strlen(s->names[c]));
     if (!slot) continue;
     if (*slot >= 0)
-      return psdmp_fail(m->error, PSDM_E_PARSE, m->file, s->header_line, 0, "%ss %d and %d are both named '%s'", s->column, *slot + 1, c + 1,
-                        psdmp_quote(s->names[c], strlen(s->names[c]), quoted, sizeof quoted));
+      return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, s->header_line, 0, "%ss %d and %d are both named '%s'", s->column, *slot + 1, c + 1,
+                        psdmp_base_quote(s->names[c], strlen(s->names[c]), quoted, sizeof quoted));
     *slot = c;
     m->used[c] = true;
   }
@@ -81,7 +81,7 @@ static psdm_status find_names(maker *m) {
 
 static psdm_status fail_columns(maker *m, const char *item, size_t length, const char *why) {
   char quoted[64];
-  return psdmp_fail(m->error, PSDM_E_ARGUMENT, m->file, 0, 0, "columns: '%s' %s", psdmp_quote(item, length, quoted, sizeof quoted), why);
+  return psdmp_base_fail(m->error, PSDM_E_ARGUMENT, m->file, 0, 0, "columns: '%s' %s", psdmp_base_quote(item, length, quoted, sizeof quoted), why);
 }
 
 /* a whole number of 1 .. INT_MAX from *at on */
@@ -157,7 +157,7 @@ static psdm_status check_whole(const maker *m, int group, bool *there) {
   *there = found > 0;
   if (!found || found == m->n) return PSDM_OK;
   const char *name = psdmp_log_groups[group].name;
-  return psdmp_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0, "%s '%s%d' is missing; %s goes from 1 to %d", m->source->column, name,
+  return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0, "%s '%s%d' is missing; %s goes from 1 to %d", m->source->column, name,
                     missing, name, m->n);
 }
 
@@ -170,7 +170,7 @@ static psdm_status choose(const maker *m, bool ignore_extra, psdmp_log_map *map,
     if (status) return status;
     if (!there) continue;
     if (map->has[group->kind] && !ignore_extra)
-      return psdmp_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
+      return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
                         "%s1.. and %s1.. are both there; --ignore-extra passes over the second", map->group[group->kind]->name, group->name);
     if (map->has[group->kind]) continue;
     map->has[group->kind] = true;
@@ -183,10 +183,10 @@ static psdm_status choose(const maker *m, bool ignore_extra, psdmp_log_map *map,
 static psdm_status check_needed(const maker *m, double rate, const psdmp_log_map *map) {
   int line = m->source->header_line;
   const char *column = m->source->column;
-  if (!map->has[PSDMP_LOG_Q]) return psdmp_fail(m->error, PSDM_E_PARSE, m->file, line, 0, "%ss q1.. or qm1.. were expected", column);
-  if (!map->has[PSDMP_LOG_TAU]) return psdmp_fail(m->error, PSDM_E_PARSE, m->file, line, 0, "%ss tau1.., taum1.. or i1.. were expected", column);
+  if (!map->has[PSDMP_LOG_Q]) return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, line, 0, "%ss q1.. or qm1.. were expected", column);
+  if (!map->has[PSDMP_LOG_TAU]) return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, line, 0, "%ss tau1.., taum1.. or i1.. were expected", column);
   if (m->t < 0 && !(rate > 0))
-    return psdmp_fail(m->error, PSDM_E_PARSE, m->file, line, 0, "there is no %s 't'; without it the rate must be given", column);
+    return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, line, 0, "there is no %s 't'; without it the rate must be given", column);
   return PSDM_OK;
 }
 
@@ -194,9 +194,9 @@ static psdm_status refuse_extra(const maker *m) {
   char quoted[64];
   for (int c = 0; c < m->source->columns; c++)
     if (!m->used[c])
-      return psdmp_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
+      return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
                         "%s '%s' is none of %s (1 to %d); --ignore-extra passes over it", m->source->column,
-                        psdmp_quote(m->source->names[c], strlen(m->source->names[c]), quoted, sizeof quoted), EXPECTED, m->n);
+                        psdmp_base_quote(m->source->names[c], strlen(m->source->names[c]), quoted, sizeof quoted), EXPECTED, m->n);
   return PSDM_OK;
 }
 
@@ -213,14 +213,14 @@ static void lay_out(const maker *m, const int *chosen, psdmp_log_map *map) {
 }
 
 psdm_status psdmp_log_map_make(const psdmp_log_source *source, const char *file, int n, const char *columns, bool ignore_extra, double rate,
-                               psdmp_arena *arena, psdmp_log_map *map, psdm_error *error) {
+                               psdmp_base_arena *arena, psdmp_log_map *map, psdm_error *error) {
   maker m = {source, file, n, NULL, -1, NULL, error};
   int chosen[PSDMP_LOG_KINDS] = {0};
   *map = (psdmp_log_map){0};
-  m.column = psdmp_arena_alloc(arena, sizeof *m.column * (size_t)PSDMP_LOG_GROUPS * (size_t)n);
-  m.used = psdmp_arena_alloc(arena, sizeof *m.used * (size_t)source->columns);
-  map->place = psdmp_arena_alloc(arena, sizeof *map->place * (1 + (size_t)PSDMP_LOG_KINDS * (size_t)n));
-  if (!m.column || !m.used || !map->place) return psdmp_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
+  m.column = psdmp_base_arena_alloc(arena, sizeof *m.column * (size_t)PSDMP_LOG_GROUPS * (size_t)n);
+  m.used = psdmp_base_arena_alloc(arena, sizeof *m.used * (size_t)source->columns);
+  map->place = psdmp_base_arena_alloc(arena, sizeof *map->place * (1 + (size_t)PSDMP_LOG_KINDS * (size_t)n));
+  if (!m.column || !m.used || !map->place) return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
   for (int k = 0; k < PSDMP_LOG_GROUPS * n; k++) m.column[k] = -1;
   psdm_status status = columns ? find_numbers(&m, columns) : find_names(&m);
   if (!status) status = choose(&m, ignore_extra, map, chosen);

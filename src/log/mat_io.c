@@ -39,7 +39,7 @@ static double entry(const matvar_t *var, size_t i) {
 /* MATLAB stores columns. A variable is read whole, when its first sample is asked for. */
 static bool load(void *file, psdmp_log_variable *v, size_t first, size_t count) {
   matvar_t *var = v->handle;
-  if (!var->data && psdmp_mat_data(file, var)) return false;
+  if (!var->data && psdmp_table_mat_data(file, var)) return false;
   size_t wide = (size_t)v->wide;
   for (size_t s = 0; s < count; s++)
     for (size_t k = 0; k < wide; k++) v->block[s * wide + k] = entry(var, v->upright ? k * v->rows + first + s : (first + s) * v->rows + k);
@@ -59,17 +59,17 @@ static const psdmp_log_format format = {load, forget, close_file};
 static psdm_status list(mat_t *file, long count, const psdmp_log_request *request, psdmp_log_table *table, psdm_error *error) {
   matvar_t *var;
   struct stat info;
-  if (stat(request->path, &info)) return psdmp_mat_refused(request->file, errno, error);
+  if (stat(request->path, &info)) return psdmp_table_mat_refused(request->file, errno, error);
   unsigned long long held = (unsigned long long)info.st_size;
   long seen = 0;
   errno = 0;
   for (; (var = Mat_VarReadNextInfo(file)); errno = 0, seen++) {
     if (!is_numeric(var) || !var->dims[0] || !var->dims[1] || (var->dims[0] == 1 && var->dims[1] == 1 && request->n > 1)) {
       Mat_VarFree(var);
-    } else if (!psdmp_matrix_fits(var->dims[0], var->dims[1], 1, held)) { /* matio would allocate what the header claims */
+    } else if (!psdmp_table_matrix_fits(var->dims[0], var->dims[1], 1, held)) { /* matio would allocate what the header claims */
       size_t rows = var->dims[0], columns = var->dims[1];
       Mat_VarFree(var);
-      return psdmp_fail(error, PSDM_E_PARSE, request->file, 0, 0, "a variable claims to be %zu by %zu, more than the file can hold", rows, columns);
+      return psdmp_base_fail(error, PSDM_E_PARSE, request->file, 0, 0, "a variable claims to be %zu by %zu, more than the file can hold", rows, columns);
     } else {
       psdm_status status = psdmp_log_table_add(table, var->name, var->dims[0], var->dims[1], var, error);
       if (!status) continue;
@@ -77,16 +77,16 @@ static psdm_status list(mat_t *file, long count, const psdmp_log_request *reques
       return status;
     }
   }
-  return psdmp_mat_check(request->file, seen, count, errno, error);
+  return psdmp_table_mat_check(request->file, seen, count, errno, error);
 }
 
 psdm_status psdmp_log_mat_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
   errno = 0;
   mat_t *file = Mat_Open(request->path, MAT_ACC_RDONLY);
   psdmp_log_table *table;
-  if (!file) return psdmp_mat_refused(request->file, errno, error);
+  if (!file) return psdmp_table_mat_refused(request->file, errno, error);
   long count;
-  psdm_status status = psdmp_mat_count(request->path, request->file, &count, error);
+  psdm_status status = psdmp_table_mat_count(request->path, request->file, &count, error);
   if (status) {
     Mat_Close(file);
     return status;

@@ -36,7 +36,7 @@ typedef struct buffer {
 
 typedef struct mcap_bag {
   const psdm_allocator *allocator;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const char *file;
   FILE *stream;
   long long size, at;   /* of the file; next record */
@@ -46,7 +46,7 @@ typedef struct mcap_bag {
   bool ours[IDS];       /* schema is a JointState's */
   bool named[IDS];      /* channel has been looked at */
   const char *topic[IDS]; /* of a channel that is ours */
-  char seen[PSDMP_BAG_SEEN];
+  char seen[PSDMP_LOG_BAG_SEEN];
 } mcap_bag;
 
 /* ---- numbers and words, little-endian ---- */
@@ -76,20 +76,20 @@ static bool is(const slice *s, const char *word) { return s->good && s->left == 
 
 /* ---- bytes ---- */
 
-static psdm_status no_memory(const mcap_bag *bag, psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const mcap_bag *bag, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory"); }
 
 /* room for so many; what was there is lost */
 static bool make_room(mcap_bag *bag, buffer *b, size_t bytes) {
   if (b->room >= bytes && b->bytes) return true;
-  psdmp_free(bag->allocator, b->bytes);
+  psdmp_base_free(bag->allocator, b->bytes);
   b->room = bytes < 4096 ? 4096 : bytes;
-  b->bytes = psdmp_alloc_raw(bag->allocator, b->room);
+  b->bytes = psdmp_base_alloc_raw(bag->allocator, b->room);
   if (!b->bytes) b->room = 0;
   return b->bytes != NULL;
 }
 
-static void damage(psdmp_bag_event *event, char *sentence, const char *format, long long at) {
-  *event = PSDMP_BAG_DAMAGED;
+static void damage(psdmp_log_bag_event *event, char *sentence, const char *format, long long at) {
+  *event = PSDMP_LOG_BAG_DAMAGED;
   snprintf(sentence, PSDMP_LOG_SENTENCE, format, at);
 }
 
@@ -98,7 +98,7 @@ static void damage(psdmp_bag_event *event, char *sentence, const char *format, l
 static void take_schema(mcap_bag *bag, slice s) {
   uint64_t id = take_number(&s, 2);
   slice name = take_text(&s);
-  if (name.good) bag->ours[id] = is(&name, PSDMP_BAG_TYPE);
+  if (name.good) bag->ours[id] = is(&name, PSDMP_LOG_BAG_TYPE);
 }
 
 /* a channel is told again in every chunk: the first counts */
@@ -107,30 +107,30 @@ static bool take_channel(mcap_bag *bag, slice s) {
   slice topic = take_text(&s), encoding = take_text(&s);
   if (!encoding.good || bag->named[id]) return true;
   bag->named[id] = true;
-  if (!bag->ours[schema] || !is(&encoding, PSDMP_BAG_ENCODING)) {
-    psdmp_bag_see(bag->seen, (const char *)topic.at, topic.left, bag->ours[schema] ? (const char *)encoding.at : "another type", bag->ours[schema] ? encoding.left : 12);
+  if (!bag->ours[schema] || !is(&encoding, PSDMP_LOG_BAG_ENCODING)) {
+    psdmp_log_bag_see(bag->seen, (const char *)topic.at, topic.left, bag->ours[schema] ? (const char *)encoding.at : "another type", bag->ours[schema] ? encoding.left : 12);
     return true;
   }
-  bag->topic[id] = psdmp_arena_text(&bag->arena, (const char *)topic.at, topic.left);
+  bag->topic[id] = psdmp_base_arena_text(&bag->arena, (const char *)topic.at, topic.left);
   return bag->topic[id] != NULL;
 }
 
-static bool take_message(const mcap_bag *bag, slice s, psdmp_bag_message *message) {
+static bool take_message(const mcap_bag *bag, slice s, psdmp_log_bag_message *message) {
   uint64_t channel = take_number(&s, 2);
   take_number(&s, 4); /* its number in the channel */
   uint64_t time = take_number(&s, 8);
   take_number(&s, 8); /* when it was published */
   if (!s.good || !bag->topic[channel]) return false;
-  *message = (psdmp_bag_message){bag->topic[channel], (int64_t)time, s.at, s.left};
+  *message = (psdmp_log_bag_message){bag->topic[channel], (int64_t)time, s.at, s.left};
   return true;
 }
 
 /* one record that is no chunk: *event becomes a message where it is one of ours */
-static psdm_status take_record(mcap_bag *bag, unsigned op, slice content, psdmp_bag_event *event, psdmp_bag_message *message, psdm_error *error) {
+static psdm_status take_record(mcap_bag *bag, unsigned op, slice content, psdmp_log_bag_event *event, psdmp_log_bag_message *message, psdm_error *error) {
   bool kept = true;
   if (op == OP_SCHEMA) take_schema(bag, content);
   if (op == OP_CHANNEL) kept = take_channel(bag, content);
-  if (op == OP_MESSAGE && take_message(bag, content, message)) *event = PSDMP_BAG_MESSAGE;
+  if (op == OP_MESSAGE && take_message(bag, content, message)) *event = PSDMP_LOG_BAG_MESSAGE;
   return kept ? PSDM_OK : no_memory(bag, error);
 }
 
@@ -189,14 +189,14 @@ static psdm_status expand(mcap_bag *bag, const slice *packed, const slice *compr
   for (size_t k = 0; k < sizeof packings / sizeof *packings; k++) {
     const struct packing *p = &packings[k];
     if (!is(compression, p->name)) continue;
-    if (!p->expand) return psdmp_fail(error, PSDM_E_IO, bag->file, 0, 0, "its chunks are compressed by %s, which (%s) was not there when this library was built", p->name, p->package);
+    if (!p->expand) return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "its chunks are compressed by %s, which (%s) was not there when this library was built", p->name, p->package);
     if (!make_room(bag, &bag->chunk, size)) return no_memory(bag, error);
     *good = p->expand(packed, bag->chunk.bytes, size);
     bag->inside = (slice){bag->chunk.bytes, size, true};
     return PSDM_OK;
   }
-  return psdmp_fail(error, PSDM_E_IO, bag->file, 0, 0, "its chunks are compressed by '%s'; none, lz4 or zstd was expected",
-                    psdmp_quote((const char *)compression->at, compression->left, quoted, sizeof quoted));
+  return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "its chunks are compressed by '%s'; none, lz4 or zstd was expected",
+                    psdmp_base_quote((const char *)compression->at, compression->left, quoted, sizeof quoted));
 }
 
 /* zero says that no sum was made */
@@ -209,7 +209,7 @@ static bool sum_is_right(const slice *s, uint64_t sum) {
 #endif
 }
 
-static psdm_status take_chunk(mcap_bag *bag, slice s, psdmp_bag_event *event, char *sentence, psdm_error *error) {
+static psdm_status take_chunk(mcap_bag *bag, slice s, psdmp_log_bag_event *event, char *sentence, psdm_error *error) {
   bool good;
   take_number(&s, 8), take_number(&s, 8); /* its first and last time */
   uint64_t size = take_number(&s, 8), sum = take_number(&s, 4);
@@ -231,11 +231,11 @@ static psdm_status take_chunk(mcap_bag *bag, slice s, psdmp_bag_event *event, ch
 /* ---- one after the other ---- */
 
 /* the next record of the file into the buffer; what is of no use is passed over. False at a failure, with *event or the status set */
-static psdm_status next_record(mcap_bag *bag, unsigned *op, slice *content, psdmp_bag_event *event, char *sentence, psdm_error *error) {
+static psdm_status next_record(mcap_bag *bag, unsigned *op, slice *content, psdmp_log_bag_event *event, char *sentence, psdm_error *error) {
   unsigned char head[RECORD];
   *op = OP_DATA_END;
   if (bag->size - bag->at < RECORD || fread(head, 1, RECORD, bag->stream) != RECORD) {
-    if (ferror(bag->stream)) return psdmp_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read: %s", strerror(errno));
+    if (ferror(bag->stream)) return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read: %s", strerror(errno));
     damage(event, sentence, "the file ends early, at byte %lld: it was not closed", bag->at);
     return PSDM_OK;
   }
@@ -250,16 +250,16 @@ static psdm_status next_record(mcap_bag *bag, unsigned *op, slice *content, psdm
   bag->at += RECORD + (long long)length;
   *op = found;
   *content = (slice){NULL, 0, true};
-  if (wanted && length > LARGEST) return psdmp_fail(error, PSDM_E_LIMIT, bag->file, 0, 0, "a record of more than %d bytes", LARGEST);
-  if (!wanted) return fseeko(bag->stream, (off_t)bag->at, SEEK_SET) == 0 ? PSDM_OK : psdmp_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read: %s", strerror(errno));
+  if (wanted && length > LARGEST) return psdmp_base_fail(error, PSDM_E_LIMIT, bag->file, 0, 0, "a record of more than %d bytes", LARGEST);
+  if (!wanted) return fseeko(bag->stream, (off_t)bag->at, SEEK_SET) == 0 ? PSDM_OK : psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read: %s", strerror(errno));
   if (!make_room(bag, &bag->record, (size_t)length)) return no_memory(bag, error);
-  if (fread(bag->record.bytes, 1, (size_t)length, bag->stream) != length) return psdmp_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read to its end");
+  if (fread(bag->record.bytes, 1, (size_t)length, bag->stream) != length) return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read to its end");
   *content = (slice){bag->record.bytes, (size_t)length, true};
   return PSDM_OK;
 }
 
 /* the next record of the present chunk */
-static psdm_status next_inside(mcap_bag *bag, psdmp_bag_event *event, psdmp_bag_message *message, char *sentence, psdm_error *error) {
+static psdm_status next_inside(mcap_bag *bag, psdmp_log_bag_event *event, psdmp_log_bag_message *message, char *sentence, psdm_error *error) {
   unsigned op = (unsigned)take_number(&bag->inside, 1);
   slice content = take_slice(&bag->inside, take_number(&bag->inside, 8));
   if (content.good) return take_record(bag, op, content, event, message, error);
@@ -268,11 +268,11 @@ static psdm_status next_inside(mcap_bag *bag, psdmp_bag_event *event, psdmp_bag_
   return PSDM_OK;
 }
 
-static psdm_status next(void *self, psdmp_bag_event *event, psdmp_bag_message *message, char *sentence, psdm_error *error) {
+static psdm_status next(void *self, psdmp_log_bag_event *event, psdmp_log_bag_message *message, char *sentence, psdm_error *error) {
   mcap_bag *bag = self;
   psdm_status status = PSDM_OK;
-  *event = PSDMP_BAG_END;
-  while (!status && *event == PSDMP_BAG_END) {
+  *event = PSDMP_LOG_BAG_END;
+  while (!status && *event == PSDMP_LOG_BAG_END) {
     unsigned op;
     slice content;
     if (bag->inside.left) {
@@ -298,15 +298,15 @@ static const char *seen(const void *self) { return ((const mcap_bag *)self)->see
 static void close_bag(void *self) {
   mcap_bag *bag = self;
   if (bag->stream) fclose(bag->stream);
-  psdmp_free(bag->allocator, bag->record.bytes);
-  psdmp_free(bag->allocator, bag->chunk.bytes);
-  psdmp_arena_free(&bag->arena);
-  psdmp_free(bag->allocator, bag);
+  psdmp_base_free(bag->allocator, bag->record.bytes);
+  psdmp_base_free(bag->allocator, bag->chunk.bytes);
+  psdmp_base_arena_free(&bag->arena);
+  psdmp_base_free(bag->allocator, bag);
 }
 
-psdm_status psdmp_bag_mcap_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_bag *out, psdm_error *error) {
-  mcap_bag *bag = psdmp_alloc(allocator, sizeof *bag);
-  if (!bag) return psdmp_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
+psdm_status psdmp_log_bag_mcap_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_log_bag *out, psdm_error *error) {
+  mcap_bag *bag = psdmp_base_alloc(allocator, sizeof *bag);
+  if (!bag) return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
   bag->allocator = bag->arena.allocator = allocator;
   bag->file = file;
   bag->size = size;
@@ -314,10 +314,10 @@ psdm_status psdmp_bag_mcap_open(const char *path, const char *file, long long si
   bag->inside = (slice){NULL, 0, true};
   bag->stream = fopen(path, "rb");
   if (!bag->stream || fseeko(bag->stream, MAGIC, SEEK_SET) != 0) {
-    psdm_status status = psdmp_fail(error, PSDM_E_IO, file, 0, 0, "cannot be opened: %s", strerror(errno));
+    psdm_status status = psdmp_base_fail(error, PSDM_E_IO, file, 0, 0, "cannot be opened: %s", strerror(errno));
     close_bag(bag);
     return status;
   }
-  *out = (psdmp_bag){bag, next, position, seen, close_bag};
+  *out = (psdmp_log_bag){bag, next, position, seen, close_bag};
   return PSDM_OK;
 }

@@ -17,7 +17,7 @@ enum { PEEK = 520 }; /* MATLAB's own header is 512 bytes long, and HDF5's eight 
 
 typedef struct text_log {
   const psdm_allocator *allocator;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const char *file;
   /* bytes: from a file, or from the caller */
   int fd;        /* -1: the caller's */
@@ -28,8 +28,8 @@ typedef struct text_log {
   void *user;
   size_t peeked, given;
   char peek[PEEK];
-  psdmp_gunzip *gunzip;
-  psdmp_lines lines;
+  psdmp_log_gunzip *gunzip;
+  psdmp_table_lines lines;
   /* what the first lines say */
   char separator;
   bool trailing; /* every row ends with a separator */
@@ -60,17 +60,17 @@ static ptrdiff_t read_bytes(void *user, char *buffer, size_t size) {
   }
 }
 
-static psdm_status no_memory(const text_log *log, psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, log->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const text_log *log, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, log->file, 0, 0, "out of memory"); }
 
 static psdm_status fail_read(const text_log *log, psdm_error *error) {
   int why = errno, line = log->lines.line < INT_MAX ? (int)log->lines.line + 1 : INT_MAX;
-  int state = log->gunzip ? psdmp_gunzip_state(log->gunzip) : 0;
-  if (state == PSDMP_GUNZIP_DAMAGED)
-    return psdmp_fail(error, PSDM_E_IO, log->file, line, 0, "the compressed data is damaged; nothing that was read from it can be trusted");
-  if (state == PSDMP_GUNZIP_MISSING)
-    return psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "is compressed, and zlib was not there when this library was built");
+  int state = log->gunzip ? psdmp_log_gunzip_state(log->gunzip) : 0;
+  if (state == PSDMP_LOG_GUNZIP_DAMAGED)
+    return psdmp_base_fail(error, PSDM_E_IO, log->file, line, 0, "the compressed data is damaged; nothing that was read from it can be trusted");
+  if (state == PSDMP_LOG_GUNZIP_MISSING)
+    return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "is compressed, and zlib was not there when this library was built");
   if (why == ENOMEM) return no_memory(log, error);
-  return psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(why));
+  return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(why));
 }
 
 /* ---- fields ---- */
@@ -95,7 +95,7 @@ static bool not_a_number(const char *field, size_t length) {
 
 static int count_fields(char *line, char separator, size_t *last) {
   int count = 0;
-  for (char *at = line; at; count++) psdmp_take_field(&at, separator, last);
+  for (char *at = line; at; count++) psdmp_table_take_field(&at, separator, last);
   return count;
 }
 
@@ -121,28 +121,28 @@ static bool parse_comma(char separator, const char *field, size_t length, double
   if (!comma || length >= sizeof copy) return false;
   memcpy(copy, field, length);
   copy[comma - field] = '.';
-  return psdmp_parse_number(copy, length, value);
+  return psdmp_base_parse_number(copy, length, value);
 }
 
 static bool begins_with_number(char *line, char separator) {
   size_t length;
   double value;
-  const char *field = psdmp_take_field(&line, separator, &length);
+  const char *field = psdmp_table_take_field(&line, separator, &length);
   field = unquote(field, &length);
-  return psdmp_parse_number(field, length, &value) || not_a_number(field, length) || parse_comma(separator, field, length, &value);
+  return psdmp_base_parse_number(field, length, &value) || not_a_number(field, length) || parse_comma(separator, field, length, &value);
 }
 
 /* ---- the first lines ---- */
 
 static psdm_status take_names(text_log *log, char *line, psdm_error *error) {
   int column = 0;
-  log->names = psdmp_arena_alloc(&log->arena, sizeof *log->names * (size_t)log->columns);
+  log->names = psdmp_base_arena_alloc(&log->arena, sizeof *log->names * (size_t)log->columns);
   if (!log->names) return no_memory(log, error);
   for (char *at = line; at && column < log->columns; column++) {
     size_t length;
-    const char *field = psdmp_take_field(&at, log->separator, &length);
+    const char *field = psdmp_table_take_field(&at, log->separator, &length);
     field = unquote(field, &length);
-    log->names[column] = psdmp_arena_text(&log->arena, field, length);
+    log->names[column] = psdmp_base_arena_text(&log->arena, field, length);
     if (!log->names[column]) return no_memory(log, error);
   }
   return PSDM_OK;
@@ -155,7 +155,7 @@ static psdm_status size_up(text_log *log, char *line, psdm_error *error) {
   log->trailing = log->columns > 1 && !last;
   log->columns -= log->trailing;
   if (log->columns > PSDM_CSV_COLUMNS)
-    return psdmp_fail(error, PSDM_E_LIMIT, log->file, (int)log->lines.line, 1, "%d columns; at most %d are read", log->columns, PSDM_CSV_COLUMNS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, log->file, (int)log->lines.line, 1, "%d columns; at most %d are read", log->columns, PSDM_CSV_COLUMNS);
   return PSDM_OK;
 }
 
@@ -183,8 +183,8 @@ static psdm_status first_line(text_log *log, char *line, char *comment, bool num
 static psdm_status keep_comment(text_log *log, const char *line, char **comment, psdm_error *error) {
   line += strspn(line, "#% \t");
   size_t length = strlen(line);
-  psdmp_free(log->allocator, *comment);
-  *comment = psdmp_alloc_raw(log->allocator, length + 1);
+  psdmp_base_free(log->allocator, *comment);
+  *comment = psdmp_base_alloc_raw(log->allocator, length + 1);
   if (!*comment) return no_memory(log, error);
   memcpy(*comment, line, length + 1);
   return PSDM_OK;
@@ -198,22 +198,22 @@ static psdm_status read_head(text_log *log, bool numbered, psdm_error *error) {
   psdm_status status = PSDM_OK;
   for (bool more = true; more && !status;) {
     int number;
-    psdmp_line kind = psdmp_lines_next(&log->lines, &line, &length);
+    psdmp_table_line kind = psdmp_table_lines_next(&log->lines, &line, &length);
     number = log->lines.line < INT_MAX ? (int)log->lines.line : INT_MAX;
-    if (kind == PSDMP_LINE_FAILED)
+    if (kind == PSDMP_TABLE_LINE_FAILED)
       status = fail_read(log, error);
-    else if (kind == PSDMP_LINE_END)
-      status = psdmp_fail(error, PSDM_E_PARSE, log->file, 0, 0,
+    else if (kind == PSDMP_TABLE_LINE_END)
+      status = psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0,
                           log->lines.bytes ? "there is nothing but comments in it; a log was expected" : "the file is empty; a log was expected");
-    else if (kind != PSDMP_LINE_TEXT)
-      status = psdmp_fail(error, PSDM_E_PARSE, log->file, number, 0, "this is no log: neither text, nor gzip, MATLAB (5 or 7.3), HDF5 or a bag of ROS 2");
+    else if (kind != PSDMP_TABLE_LINE_TEXT)
+      status = psdmp_base_fail(error, PSDM_E_PARSE, log->file, number, 0, "this is no log: neither text, nor gzip, MATLAB (5 or 7.3), HDF5 or a bag of ROS 2");
     else if (line[strspn(line, " \t")] && !is_comment(line)) {
       status = first_line(log, line, comment, numbered, error);
       more = false;
     } else if (is_comment(line))
       status = keep_comment(log, line, &comment, error);
   }
-  psdmp_free(log->allocator, comment);
+  psdmp_base_free(log->allocator, comment);
   return status;
 }
 
@@ -229,7 +229,7 @@ static void spoil_field(psdmp_log_row *row, int column, const char *field, size_
   if (row->bad) return; /* the first one is told */
   spoil(row, !length || not_a_number(field, length) ? PSDM_FAULT_NAN : PSDM_FAULT_GARBAGE);
   if (length)
-    snprintf(row->sentence, sizeof row->sentence, "field %d is '%s'", column + 1, psdmp_quote(field, length, quoted, sizeof quoted));
+    snprintf(row->sentence, sizeof row->sentence, "field %d is '%s'", column + 1, psdmp_base_quote(field, length, quoted, sizeof quoted));
   else
     snprintf(row->sentence, sizeof row->sentence, "field %d is empty", column + 1);
 }
@@ -238,11 +238,11 @@ static void parse_row(const text_log *log, char *line, double *values, psdmp_log
   int count = 0;
   size_t length = 0;
   for (char *at = line; at; count++) {
-    const char *field = psdmp_take_field(&at, log->separator, &length);
+    const char *field = psdmp_table_take_field(&at, log->separator, &length);
     int target = count < log->columns ? log->target[count] : -1;
     if (target < 0) continue;
     field = unquote(field, &length);
-    if (psdmp_parse_number(field, length, &values[target])) continue;
+    if (psdmp_base_parse_number(field, length, &values[target])) continue;
     if (parse_comma(log->separator, field, length, &values[target])) row->comma = true;
     else spoil_field(row, count, field, length);
   }
@@ -260,7 +260,7 @@ static void spoil_line(psdmp_log_row *row, const char *sentence) {
 
 /* the end, once it has been told that the compressed bytes ended before their stream did */
 static void reach_end(text_log *log, psdmp_log_row *row) {
-  row->end = !psdmp_gunzip_cut(log->gunzip) || log->told;
+  row->end = !psdmp_log_gunzip_cut(log->gunzip) || log->told;
   if (row->end) return;
   log->told = true;
   row->line = log->lines.line + 1;
@@ -269,7 +269,7 @@ static void reach_end(text_log *log, psdmp_log_row *row) {
 
 /* a line that was cut off in the middle of a number would still look like a row */
 static bool cut_off(text_log *log) {
-  bool cut = log->lines.open && psdmp_gunzip_cut(log->gunzip) && !log->told;
+  bool cut = log->lines.open && psdmp_log_gunzip_cut(log->gunzip) && !log->told;
   if (cut) log->told = true;
   return cut;
 }
@@ -280,16 +280,16 @@ static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_err
     char *line = log->pending;
     size_t length;
     long long place = line || log->lines.skip ? -1 : log->lines.bytes - (long long)(log->lines.used - log->lines.begin);
-    psdmp_line kind = line ? PSDMP_LINE_TEXT : psdmp_lines_next(&log->lines, &line, &length);
+    psdmp_table_line kind = line ? PSDMP_TABLE_LINE_TEXT : psdmp_table_lines_next(&log->lines, &line, &length);
     log->pending = NULL;
     *row = (psdmp_log_row){.line = log->lines.line, .index = log->index, .place = place};
-    if (kind == PSDMP_LINE_FAILED) return fail_read(log, error);
-    if (kind == PSDMP_LINE_TEXT && (is_comment(line) || !line[strspn(line, " \t")])) continue;
-    if (kind == PSDMP_LINE_END)
+    if (kind == PSDMP_TABLE_LINE_FAILED) return fail_read(log, error);
+    if (kind == PSDMP_TABLE_LINE_TEXT && (is_comment(line) || !line[strspn(line, " \t")])) continue;
+    if (kind == PSDMP_TABLE_LINE_END)
       reach_end(log, row);
-    else if (kind == PSDMP_LINE_NUL)
+    else if (kind == PSDMP_TABLE_LINE_NUL)
       spoil_line(row, "a NUL byte");
-    else if (kind == PSDMP_LINE_LONG)
+    else if (kind == PSDMP_TABLE_LINE_LONG)
       snprintf(row->sentence, sizeof row->sentence, "longer than %d bytes", PSDM_CSV_LINE), spoil(row, PSDM_FAULT_GARBAGE);
     else if (cut_off(log))
       spoil_line(row, "the compressed file ends early, in the middle of this row");
@@ -302,7 +302,7 @@ static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_err
 
 static psdm_status select_columns(void *self, int count, const int *place, psdm_error *error) {
   text_log *log = self;
-  log->target = psdmp_arena_alloc(&log->arena, sizeof *log->target * (size_t)log->columns);
+  log->target = psdmp_base_arena_alloc(&log->arena, sizeof *log->target * (size_t)log->columns);
   if (!log->target) return no_memory(log, error);
   for (int c = 0; c < log->columns; c++) log->target[c] = -1;
   for (int k = 0; k < count; k++)
@@ -315,17 +315,17 @@ static psdm_status rewind_text(void *self, psdm_error *error) {
   char *line;
   size_t length;
   if (!log->regular || lseek(log->fd, 0, SEEK_SET) != 0)
-    return psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "is a pipe and cannot be read a second time");
+    return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "is a pipe and cannot be read a second time");
   log->peeked = log->given = 0;
-  psdmp_gunzip_restart(log->gunzip);
-  log->lines = (psdmp_lines){.read = psdmp_gunzip_read, .user = log->gunzip, .buffer = log->lines.buffer};
+  psdmp_log_gunzip_restart(log->gunzip);
+  log->lines = (psdmp_table_lines){.read = psdmp_log_gunzip_read, .user = log->gunzip, .buffer = log->lines.buffer};
   log->pending = NULL;
   log->index = 0;
   log->told = false;
   while (log->lines.line < log->before) {
-    psdmp_line kind = psdmp_lines_next(&log->lines, &line, &length);
-    if (kind == PSDMP_LINE_FAILED) return fail_read(log, error);
-    if (kind == PSDMP_LINE_END) return PSDM_OK;
+    psdmp_table_line kind = psdmp_table_lines_next(&log->lines, &line, &length);
+    if (kind == PSDMP_TABLE_LINE_FAILED) return fail_read(log, error);
+    if (kind == PSDMP_TABLE_LINE_END) return PSDM_OK;
   }
   return PSDM_OK;
 }
@@ -333,10 +333,10 @@ static psdm_status rewind_text(void *self, psdm_error *error) {
 /* only where bytes are the text itself */
 static psdm_status seek_text(void *self, long long place, long line, long index, psdm_error *error) {
   text_log *log = self;
-  if (lseek(log->fd, (off_t)place, SEEK_SET) != (off_t)place) return psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(errno));
+  if (lseek(log->fd, (off_t)place, SEEK_SET) != (off_t)place) return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(errno));
   log->peeked = log->given = 0;
-  psdmp_gunzip_restart(log->gunzip);
-  log->lines = (psdmp_lines){.read = psdmp_gunzip_read, .user = log->gunzip, .buffer = log->lines.buffer, .line = line - 1, .bytes = place};
+  psdmp_log_gunzip_restart(log->gunzip);
+  log->lines = (psdmp_table_lines){.read = psdmp_log_gunzip_read, .user = log->gunzip, .buffer = log->lines.buffer, .line = line - 1, .bytes = place};
   log->pending = NULL;
   log->index = index;
   log->told = false;
@@ -345,7 +345,7 @@ static psdm_status seek_text(void *self, long long place, long line, long index,
 
 static void progress(const void *self, long long *bytes, long long *size) {
   const text_log *log = self;
-  *bytes = psdmp_gunzip_bytes(log->gunzip);
+  *bytes = psdmp_log_gunzip_bytes(log->gunzip);
   *size = log->size;
 }
 
@@ -353,10 +353,10 @@ static void close_text(void *self) {
   text_log *log = self;
   if (!log) return;
   if (log->owned) close(log->fd);
-  psdmp_gunzip_close(log->gunzip);
-  psdmp_free(log->allocator, log->lines.buffer);
-  psdmp_arena_free(&log->arena);
-  psdmp_free(log->allocator, log);
+  psdmp_log_gunzip_close(log->gunzip);
+  psdmp_base_free(log->allocator, log->lines.buffer);
+  psdmp_base_arena_free(&log->arena);
+  psdmp_base_free(log->allocator, log);
 }
 
 /* ---- opening ---- */
@@ -367,10 +367,10 @@ static psdm_status open_file(text_log *log, const char *path, psdm_error *error)
   log->fd = log->owned ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
   if (log->fd < 0) {
     log->owned = false;
-    return psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be opened: %s", strerror(errno));
+    return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be opened: %s", strerror(errno));
   }
-  if (fstat(log->fd, &info) != 0) return psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(errno));
-  if (S_ISDIR(info.st_mode)) return psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "is a directory; a log was expected");
+  if (fstat(log->fd, &info) != 0) return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(errno));
+  if (S_ISDIR(info.st_mode)) return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "is a directory; a log was expected");
   /* standard input may be a file that has been read in part: it is not read twice */
   log->regular = log->owned && S_ISREG(info.st_mode);
   log->size = S_ISREG(info.st_mode) ? (long long)info.st_size : 0;
@@ -405,12 +405,12 @@ static opener binary_format(const text_log *log) {
 }
 
 static psdm_status open_text(text_log *log, const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
-  log->gunzip = psdmp_gunzip_open(read_bytes, log, log->allocator);
-  log->lines = (psdmp_lines){.read = psdmp_gunzip_read, .user = log->gunzip, .buffer = psdmp_alloc_raw(log->allocator, PSDM_CSV_LINE + 1)};
+  log->gunzip = psdmp_log_gunzip_open(read_bytes, log, log->allocator);
+  log->lines = (psdmp_table_lines){.read = psdmp_log_gunzip_read, .user = log->gunzip, .buffer = psdmp_base_alloc_raw(log->allocator, PSDM_CSV_LINE + 1)};
   if (!log->gunzip || !log->lines.buffer) return no_memory(log, error);
   psdm_status status = read_head(log, request->numbered, error);
   if (status) return status;
-  bool seeks = log->regular && !psdmp_gunzip_compressed(log->gunzip);
+  bool seeks = log->regular && !psdmp_log_gunzip_compressed(log->gunzip);
   *source = (psdmp_log_source){.self = log, .word = "line", .column = "column", .header_line = log->header_line, .columns = log->columns, .names = log->names,
                                .select = select_columns, .next = next, .rewind = rewind_text, .seek = seeks ? seek_text : NULL, .shared = true, .once = !log->regular,
                                .progress = progress, .close = close_text};
@@ -422,9 +422,9 @@ psdm_status psdmp_log_source_open(const psdmp_log_request *request, psdmp_log_so
     *source = (psdmp_log_source){0};
     return psdmp_log_bag_open(request, source, error);
   }
-  text_log *log = psdmp_alloc(request->allocator, sizeof *log);
+  text_log *log = psdmp_base_alloc(request->allocator, sizeof *log);
   *source = (psdmp_log_source){0};
-  if (!log) return psdmp_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
+  if (!log) return psdmp_base_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
   log->allocator = log->arena.allocator = request->allocator;
   log->file = request->file;
   log->fd = -1;
@@ -434,8 +434,8 @@ psdm_status psdmp_log_source_open(const psdmp_log_request *request, psdmp_log_so
   if (!status) status = peek(log, error);
   opener binary = status ? NULL : binary_format(log);
   if (binary && !log->regular)
-    status = psdmp_fail(error, PSDM_E_IO, log->file, 0, 0, "a %s cannot be read from a pipe", binary == psdmp_log_bag_open ? "bag of ROS 2" : "MATLAB or HDF5 file");
-  if (!status && request->topic && binary != psdmp_log_bag_open) status = psdmp_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a topic was named, and this is no bag of ROS 2");
+    status = psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "a %s cannot be read from a pipe", binary == psdmp_log_bag_open ? "bag of ROS 2" : "MATLAB or HDF5 file");
+  if (!status && request->topic && binary != psdmp_log_bag_open) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a topic was named, and this is no bag of ROS 2");
   if (!status && !binary) status = open_text(log, request, source, error);
   if (status || binary) close_text(log);
   if (!status && binary) status = binary(request, source, error);

@@ -84,7 +84,7 @@ struct psdmp_log_watch {
   channel *channel; /* (width), [0] unused */
 };
 
-static const unsigned char mark_of[PSDMP_LOG_KINDS] = {PSDMP_MARK_Q, PSDMP_MARK_QD, PSDMP_MARK_QDD, PSDMP_MARK_TAU};
+static const unsigned char mark_of[PSDMP_LOG_KINDS] = {PSDMP_LOG_MARK_Q, PSDMP_LOG_MARK_QD, PSDMP_LOG_MARK_QDD, PSDMP_LOG_MARK_TAU};
 
 /* ---- small things ---- */
 
@@ -265,7 +265,7 @@ static void count_frozen(psdmp_log_watch *w, int kind, int joint, channel *c, lo
   char name[32], number[32];
   if (c->counted) return;
   c->counted = true;
-  psdmp_format_short(c->run.value, number);
+  psdmp_base_format_short(c->run.value, number);
   psdmp_log_fault_add(w->faults, PSDM_FAULT_FROZEN, line, "%s stays at %s %s", name_of(w, kind, joint, name), number, words);
 }
 
@@ -351,7 +351,7 @@ static bool moves_around(const psdmp_log_watch *w, int joint, long from, long to
 
 static void count_clip(psdmp_log_watch *w, int joint, const stretch *s, bool highest) {
   char name[32], number[32];
-  psdmp_format_short(s->value, number);
+  psdmp_base_format_short(s->value, number);
   psdmp_log_fault_add(w->faults, PSDM_FAULT_SATURATED, s->line, "%s stays at %s, its %s", name_of(w, PSDMP_LOG_TAU, joint, name), number,
                       highest ? "largest" : "smallest");
   mark(w, PSDMP_LOG_TAU, joint, s->start, s->start + s->length - 1);
@@ -409,10 +409,10 @@ static void watch_spike(psdmp_log_watch *w, int kind, int joint, long row) {
   double usually = count >= 5 ? median(around, count) : x;
   if (fabs(x - usually) <= c->spike) return;
   char name[32], number[32], neighbours[32];
-  psdmp_format_short(x, number);
-  psdmp_format_short(usually, neighbours);
+  psdmp_base_format_short(x, number);
+  psdmp_base_format_short(usually, neighbours);
   psdmp_log_fault_add(w->faults, PSDM_FAULT_SPIKE, w->store->line[row], "%s is %s, and %s around it", name_of(w, kind, joint, name), number, neighbours);
-  w->store->mark[row * w->n + joint] |= kind == PSDMP_LOG_TAU ? PSDMP_MARK_TAU_SPIKE : PSDMP_MARK_SPIKE;
+  w->store->mark[row * w->n + joint] |= kind == PSDMP_LOG_TAU ? PSDMP_LOG_MARK_TAU_SPIKE : PSDMP_LOG_MARK_SPIKE;
 }
 
 /* ---- runs ---- */
@@ -506,10 +506,10 @@ void psdmp_log_watch_restore(psdmp_log_watch *w, const unsigned char *bytes) {
   memcpy(w->channel, bytes + sizeof w->span, sizeof *w->channel * (size_t)w->map->width);
 }
 
-psdmp_log_watch *psdmp_log_watch_new(const psdmp_log_map *map, psdmp_log_store *store, psdmp_log_faults *faults, psdmp_arena *arena) {
-  psdmp_log_watch *w = psdmp_arena_alloc(arena, sizeof *w);
+psdmp_log_watch *psdmp_log_watch_new(const psdmp_log_map *map, psdmp_log_store *store, psdmp_log_faults *faults, psdmp_base_arena *arena) {
+  psdmp_log_watch *w = psdmp_base_arena_alloc(arena, sizeof *w);
   if (!w) return NULL;
   *w = (psdmp_log_watch){.map = map, .store = store, .faults = faults, .n = store->n};
-  w->channel = psdmp_arena_alloc(arena, sizeof *w->channel * (size_t)map->width);
+  w->channel = psdmp_base_arena_alloc(arena, sizeof *w->channel * (size_t)map->width);
   return w->channel ? w : NULL;
 }

@@ -10,7 +10,7 @@
 #include "linalg/linalg.h"
 #include "model/model.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* the pseudo-inertia [Sigma h; h' m], Sigma = tr(I)/2 - I; entry e of the ten parameters enters with these weights */
 static void pseudo_inertia(const double pi[10], double P[16]) {
@@ -23,11 +23,11 @@ static void pseudo_inertia(const double pi[10], double P[16]) {
 static bool invert4(const double P[16], double inverse[16]) {
   double L[16];
   memcpy(L, P, sizeof L);
-  if (!psdmp_cholesky(4, L)) return false;
+  if (!psdmp_linalg_cholesky(4, L)) return false;
   for (int c = 0; c < 4; c++) {
     double x[4] = {0};
     x[c] = 1;
-    psdmp_cholesky_solve(4, L, x);
+    psdmp_linalg_cholesky_solve(4, L, x);
     for (int i = 0; i < 4; i++) inverse[4 * i + c] = x[i];
   }
   return true;
@@ -87,7 +87,7 @@ static bool derivatives(const problem *p, const double *x, double *gradient, dou
 
 /* v = H^-1 v, with the links' blocks factorised */
 static void solve_blocks(const problem *p, double *v) {
-  for (int k = 0; k < p->links; k++) psdmp_cholesky_solve(10, p->H + 100 * k, v + 10 * k);
+  for (int k = 0; k < p->links; k++) psdmp_linalg_cholesky_solve(10, p->H + 100 * k, v + 10 * k);
   for (int d = 10 * p->links; d < p->S; d++) v[d] /= p->H[90 * p->links + d];
 }
 
@@ -110,7 +110,7 @@ static bool residual(const problem *p, const double *x, const double *nu, double
 static bool newton_direction(problem *p) {
   double *dx = p->step, *dnu = p->step + p->S;
   for (int k = 0; k < p->links; k++)
-    if (!psdmp_cholesky(10, p->H + 100 * k)) return false;
+    if (!psdmp_linalg_cholesky(10, p->H + 100 * k)) return false;
   memcpy(dx, p->r, sizeof *dx * (size_t)p->S);
   solve_blocks(p, dx);
   for (int j = 0; j < p->l; j++) {
@@ -126,8 +126,8 @@ static bool newton_direction(problem *p) {
       for (int i = 0; i < p->S; i++) sum += p->K[(long)j * p->S + i] * p->HK[(long)k * p->S + i];
       p->schur[(long)j * p->l + k] = sum;
     }
-  if (!psdmp_cholesky(p->l, p->schur)) return false;
-  psdmp_cholesky_solve(p->l, p->schur, dnu);
+  if (!psdmp_linalg_cholesky(p->l, p->schur)) return false;
+  psdmp_linalg_cholesky_solve(p->l, p->schur, dnu);
   for (int i = 0; i < p->S; i++) {
     dx[i] = -dx[i];
     for (int j = 0; j < p->l; j++) dx[i] -= p->HK[(long)j * p->S + i] * dnu[j];
@@ -150,7 +150,7 @@ static bool newton(problem *p, double *norm) {
   return false;
 }
 
-static bool set_up(problem *p, psdmp_arena *arena) {
+static bool set_up(problem *p, psdmp_base_arena *arena) {
   const psdm_model *m = p->m;
   p->K = NEW(arena, p->l * p->S, double);
   p->prior_inverse = NEW(arena, 16 * p->links, double);
@@ -181,14 +181,14 @@ static bool consistent(problem *p) {
 }
 
 psdm_status psdm_model_full(const psdm_model *m, const double *theta, const double *prior, const psdm_allocator *allocator, double *pi, psdm_error *error) {
-  psdmp_arena arena = {.allocator = allocator};
+  psdmp_base_arena arena = {.allocator = allocator};
   problem p = {.m = m, .S = m->standard, .l = m->l, .links = m->links, .size = m->standard + m->l, .theta = theta, .prior = prior};
   psdm_status status = PSDM_OK;
   double norm = INFINITY, scale = 1;
   if (!set_up(&p, &arena))
-    status = psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+    status = psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
   else if (!consistent(&p))
-    status = psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prior is not physically consistent itself");
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prior is not physically consistent itself");
   for (int j = 0; j < m->l; j++) scale = fmax(scale, fabs(theta[j]));
   /* quadratic near the end; a far prior takes some hundred damped steps, and what cannot be had stops shrinking */
   double landmark = INFINITY;
@@ -205,8 +205,8 @@ psdm_status psdm_model_full(const psdm_model *m, const double *theta, const doub
     for (int i = 0; i < p.S; i++) sum += p.K[(long)j * p.S + i] * p.x[i];
     gap = fmax(gap, fabs(sum));
   }
-  if (!status && gap > 1e-9 * scale) status = psdmp_fail(error, PSDM_E_SINGULAR, NULL, 0, 0, "no physically consistent parameters have these base parameters (they miss by %.2g)", gap);
+  if (!status && gap > 1e-9 * scale) status = psdmp_base_fail(error, PSDM_E_SINGULAR, NULL, 0, 0, "no physically consistent parameters have these base parameters (they miss by %.2g)", gap);
   if (!status) memcpy(pi, p.x, sizeof *pi * (size_t)p.S);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }

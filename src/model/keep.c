@@ -3,7 +3,7 @@
 
 #include "model/model.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* what stays */
 typedef struct keeper {
@@ -48,7 +48,7 @@ static int number_parameters(keeper *k) {
 
 static bool copy_shape(const psdm_model *m, psdm_model *r) {
   int n = m->n;
-  r->name = psdmp_arena_text(&r->arena, m->name, strlen(m->name));
+  r->name = psdmp_base_arena_text(&r->arena, m->name, strlen(m->name));
   r->n = n, r->classes = m->classes, r->standard = m->standard, r->links = m->links, r->gravity = m->gravity, r->robot = m->robot;
   r->prismatic = NEW(&r->arena, n, bool);
   r->weight = NEW(&r->arena, n, uint64_t);
@@ -56,10 +56,10 @@ static bool copy_shape(const psdm_model *m, psdm_model *r) {
   r->class_start = NEW(&r->arena, m->classes + 1, long);
   r->code = NEW(&r->arena, m->p, uint64_t);
   r->P_start = NEW(&r->arena, m->p + 1, long);
-  r->P = NEW(&r->arena, m->P_start[m->p], psdmp_entry);
+  r->P = NEW(&r->arena, m->P_start[m->p], psdmp_model_entry);
   r->fate = NEW(&r->arena, m->standard, unsigned char);
-  r->base = NEW(&r->arena, m->l, psdmp_base);
-  r->standard_name = psdmp_arena_alloc(&r->arena, (size_t)(m->standard + 1) * sizeof *r->standard_name);
+  r->base = NEW(&r->arena, m->l, psdmp_model_base);
+  r->standard_name = psdmp_base_arena_alloc(&r->arena, (size_t)(m->standard + 1) * sizeof *r->standard_name);
   if (!r->name || !r->prismatic || !r->weight || !r->radix || !r->class_start || !r->code || !r->P_start || !r->P || !r->fate || !r->base || !r->standard_name) return false;
   memcpy(r->prismatic, m->prismatic, (size_t)n * sizeof *r->prismatic);
   memcpy(r->weight, m->weight, (size_t)n * sizeof *r->weight);
@@ -76,7 +76,7 @@ static void copy_functions(const keeper *k, psdm_model *r) {
     for (long f = m->class_start[c]; f < m->class_start[c + 1]; f++) {
       long before = entries;
       for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++)
-        if (k->stay[e]) r->P[entries++] = (psdmp_entry){m->P[e].value, m->P[e].joint, (unsigned short)k->parameter[m->P[e].parameter]};
+        if (k->stay[e]) r->P[entries++] = (psdmp_model_entry){m->P[e].value, m->P[e].joint, (unsigned short)k->parameter[m->P[e].parameter]};
       if (entries == before && k->joints) continue; /* nothing of it is left */
       r->P_start[r->p] = before;
       r->code[r->p++] = m->code[f];
@@ -91,22 +91,22 @@ static bool copy_base(const keeper *k, const double *theta, const double *theta_
   const psdm_model *m = k->m;
   for (int j = 0; j < m->l; j++) {
     if (k->parameter[j] < 0) continue;
-    const psdmp_base *from = &m->base[j];
-    psdmp_base *to = &r->base[k->parameter[j]];
+    const psdmp_model_base *from = &m->base[j];
+    psdmp_model_base *to = &r->base[k->parameter[j]];
     double scale = k->joints && theta[j] != 0 ? theta_new[j] / theta[j] : 1;
     *to = *from;
-    to->term = NEW(&r->arena, from->terms, psdmp_base_term);
+    to->term = NEW(&r->arena, from->terms, psdmp_model_base_term);
     if (!to->term) return false;
-    for (int t = 0; t < from->terms; t++) to->term[t] = (psdmp_base_term){from->term[t].parameter, scale * from->term[t].coefficient};
-    if (from->name && !(to->name = psdmp_arena_text(&r->arena, from->name, strlen(from->name)))) return false;
+    for (int t = 0; t < from->terms; t++) to->term[t] = (psdmp_model_base_term){from->term[t].parameter, scale * from->term[t].coefficient};
+    if (from->name && !(to->name = psdmp_base_arena_text(&r->arena, from->name, strlen(from->name)))) return false;
   }
   return true;
 }
 
 psdm_status psdmp_model_keep(const psdm_model *m, const uint64_t *joints, const double *theta, const double *theta_new, const psdm_allocator *allocator,
                              psdm_model **out) {
-  psdmp_arena scratch = {.allocator = allocator};
-  psdm_model *r = psdmp_alloc(allocator, sizeof *r);
+  psdmp_base_arena scratch = {.allocator = allocator};
+  psdm_model *r = psdmp_base_alloc(allocator, sizeof *r);
   keeper k = {m, joints, NEW(&scratch, m->P_start[m->p], bool), NEW(&scratch, m->l, int)};
   bool ok = r && k.stay && k.parameter;
   *out = NULL;
@@ -119,12 +119,12 @@ psdm_status psdmp_model_keep(const psdm_model *m, const uint64_t *joints, const 
     copy_functions(&k, r);
     ok = copy_base(&k, theta, theta_new, r);
   }
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   if (!ok) {
     if (r) psdm_model_free(r);
     return PSDM_E_MEMORY;
   }
-  psdmp_set_fates(r);
+  psdmp_model_set_fates(r);
   *out = r;
   return PSDM_OK;
 }

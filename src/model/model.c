@@ -10,8 +10,8 @@
 void psdm_model_free(psdm_model *model) {
   if (!model) return;
   const psdm_allocator *allocator = model->arena.allocator;
-  psdmp_arena_free(&model->arena);
-  psdmp_free(allocator, model);
+  psdmp_base_arena_free(&model->arena);
+  psdmp_base_free(allocator, model);
 }
 
 const char *psdm_model_name(const psdm_model *m) { return m->name; }
@@ -128,7 +128,7 @@ void psdm_model_theta(const psdm_model *m, const double *pi, double *theta) {
   }
 }
 
-void psdmp_set_fates(psdm_model *m) {
+void psdmp_model_set_fates(psdm_model *m) {
   for (int k = 0; k < m->standard; k++) m->fate[k] = PSDM_FATE_NO_EFFECT;
   for (int j = 0; j < m->l; j++)
     for (int t = 1; t < m->base[j].terms; t++) m->fate[m->base[j].term[t].parameter] = PSDM_FATE_REGROUPED;

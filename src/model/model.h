@@ -6,23 +6,23 @@
 #include "psdm/model.h"
 
 /* One term of a formula. */
-typedef struct psdmp_base_term {
+typedef struct psdmp_model_base_term {
   int parameter; /* standard parameter */
   double coefficient;
-} psdmp_base_term;
+} psdmp_model_base_term;
 
-typedef struct psdmp_base {
+typedef struct psdmp_model_base {
   const char *name; /* NULL: that of its standard parameter */
   int parameter;    /* the standard parameter that it keeps; echelon: one of its formula */
   int terms;
-  psdmp_base_term *term;
-} psdmp_base;
+  psdmp_model_base_term *term;
+} psdmp_model_base;
 
 /* One coefficient of a function. */
-typedef struct psdmp_entry {
+typedef struct psdmp_model_entry {
   double value;
   unsigned short joint, parameter;
-} psdmp_entry;
+} psdmp_model_entry;
 
 /* The robot of a model, as far as the model depends on it. */
 typedef struct psdmp_model_robot {
@@ -32,7 +32,7 @@ typedef struct psdmp_model_robot {
 } psdmp_model_robot;
 
 struct psdm_model {
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const char *name;
   int n, classes, l, standard;
   int links;                /* moving links: ten standard parameters each come first */
@@ -46,22 +46,22 @@ struct psdm_model {
   long *class_start;        /* (classes + 1) */
   uint64_t *code;           /* (p) */
   long *P_start;            /* (p + 1) */
-  psdmp_entry *P;           /* by function, joint and parameter ascending in each; parameter counted among the base parameters */
+  psdmp_model_entry *P;           /* by function, joint and parameter ascending in each; parameter counted among the base parameters */
   char (*standard_name)[12]; /* (standard) */
   unsigned char *fate;      /* (standard) psdm_parameter_fate */
-  psdmp_base *base;         /* (l) */
+  psdmp_model_base *base;         /* (l) */
 };
 
 /* an exponent as one character: joints that follow others have powers above nine, radix <= 64 keeps them below 36 */
-#define PSDMP_EXPONENT_DIGITS "0123456789abcdefghijklmnopqrstuvwxyz"
+#define PSDMP_MODEL_EXPONENT_DIGITS "0123456789abcdefghijklmnopqrstuvwxyz"
 
 enum { PSDMP_MODEL_RADIX = 5 }; /* digits of a joint without couplings: 1 s c sc cc, or 1 q qq */
 
 /* What became of each standard parameter, from the formulas. */
-void psdmp_set_fates(psdm_model *model);
+void psdmp_model_set_fates(psdm_model *model);
 
 /* Class of gravity, qdd_a, or qd_a qd_b. */
-static inline int psdmp_class_of(int n, int first, int second) {
+static inline int psdmp_model_class_of(int n, int first, int second) {
   if (first < 0) return 0;
   if (second < 0) return 1 + first;
   if (first == second) return 1 + n + first;

@@ -6,7 +6,7 @@
 #include "robot/robot.h"
 
 /* a base parameter's value from the robot's numbers, NAN (null) where one of them is unknown */
-static double value_of(const psdmp_base *base, const psdm_robot *robot) {
+static double value_of(const psdmp_model_base *base, const psdm_robot *robot) {
   double sum = 0;
   for (int t = 0; t < base->terms; t++) sum += base->term[t].coefficient * (robot ? psdmp_robot_parameter(robot, base->term[t].parameter) : NAN);
   return sum;
@@ -27,8 +27,8 @@ void psdm_model_write_base(const psdm_model *m, const psdm_robot *robot, psdm_ou
 }
 
 static void write_fingerprint(psdm_output *out, const char *key, uint64_t hash) {
-  char text[PSDMP_FINGERPRINT];
-  if (hash) psdm_json_string(out, key, psdmp_fingerprint_text(hash, text));
+  char text[PSDMP_ROBOT_FINGERPRINT];
+  if (hash) psdm_json_string(out, key, psdmp_robot_fingerprint_text(hash, text));
 }
 
 /* which robot's model it is */
@@ -58,7 +58,7 @@ void psdm_model_write(const psdm_model *m, const psdm_robot *robot, psdm_output 
   psdm_json_array(out, "E");
   for (long f = 0; f < m->p; f++) {
     psdm_model_exponents(m, f, e);
-    for (int i = 0; i < 5 * m->n; i++) text[i] = PSDMP_EXPONENT_DIGITS[e[i]];
+    for (int i = 0; i < 5 * m->n; i++) text[i] = PSDMP_MODEL_EXPONENT_DIGITS[e[i]];
     text[5 * m->n] = '\0';
     psdm_json_string(out, NULL, text);
   }

@@ -6,42 +6,42 @@
 #include "model/model.h"
 #include "robot/robot.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 typedef struct reader {
   const char *file;
   psdm_error *error;
   psdm_model *m;
-  const psdmp_node *root;
+  const psdmp_document_node *root;
 } reader;
 
-static psdm_status refuse(const reader *r, const psdmp_node *at, const char *what) {
-  return psdmp_fail(r->error, PSDM_E_PARSE, r->file, at ? at->line : 1, at ? at->column : 1, "%s", what);
+static psdm_status refuse(const reader *r, const psdmp_document_node *at, const char *what) {
+  return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, at ? at->line : 1, at ? at->column : 1, "%s", what);
 }
 
-static psdm_status no_memory(const reader *r) { return psdmp_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const reader *r) { return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
 
-static const psdmp_node *member(const psdmp_node *map, const char *key) {
-  for (const psdmp_node *at = map && map->kind == PSDMP_MAP ? map->child : NULL; at; at = at->next)
+static const psdmp_document_node *member(const psdmp_document_node *map, const char *key) {
+  for (const psdmp_document_node *at = map && map->kind == PSDMP_DOCUMENT_MAP ? map->child : NULL; at; at = at->next)
     if (strcmp(at->key, key) == 0) return at;
   return NULL;
 }
 
-static bool number(const psdmp_node *at, double *value) {
-  return at && at->kind == PSDMP_SCALAR && psdmp_parse_number(at->text, at->length, value);
+static bool number(const psdmp_document_node *at, double *value) {
+  return at && at->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_number(at->text, at->length, value);
 }
 
 /* a whole number from 0 to limit */
-static bool whole(const psdmp_node *at, long limit, long *value) {
+static bool whole(const psdmp_document_node *at, long limit, long *value) {
   double x;
   if (!number(at, &x) || x != floor(x) || x < 0 || x > (double)limit) return false;
   *value = (long)x;
   return true;
 }
 
-static const psdmp_node *list(const reader *r, const char *key, long count) {
-  const psdmp_node *at = member(r->root, key);
-  return at && at->kind == PSDMP_LIST && (count < 0 || at->count == count) ? at : NULL;
+static const psdmp_document_node *list(const reader *r, const char *key, long count) {
+  const psdmp_document_node *at = member(r->root, key);
+  return at && at->kind == PSDMP_DOCUMENT_LIST && (count < 0 || at->count == count) ? at : NULL;
 }
 
 /* ---- sizes and names ---- */
@@ -50,48 +50,48 @@ static psdm_status read_shape(reader *r) {
   psdm_model *m = r->m;
   long n, p, l, links;
   char found[80];
-  const psdmp_node *name = member(r->root, "name"), *names = list(r, "standard_parameters", -1);
-  if (!name || name->kind != PSDMP_SCALAR) return refuse(r, r->root, "no 'name'; a model that psdm derive exported was expected");
-  if (!whole(member(r->root, "n"), 64, &n) || !n || !whole(member(r->root, "p"), PSDMP_DOC_NODES, &p) || !whole(member(r->root, "l"), 11 * PSDM_MAX_JOINTS, &l) ||
+  const psdmp_document_node *name = member(r->root, "name"), *names = list(r, "standard_parameters", -1);
+  if (!name || name->kind != PSDMP_DOCUMENT_SCALAR) return refuse(r, r->root, "no 'name'; a model that psdm derive exported was expected");
+  if (!whole(member(r->root, "n"), 64, &n) || !n || !whole(member(r->root, "p"), PSDMP_DOCUMENT_DOC_NODES, &p) || !whole(member(r->root, "l"), 11 * PSDM_MAX_JOINTS, &l) ||
       !whole(member(r->root, "links"), PSDM_MAX_JOINTS, &links) || !number(member(r->root, "gravity"), &m->gravity) || !names)
     return refuse(r, r->root, "n, p, l, links, gravity and standard_parameters were expected");
   /* ten for each link come first, then at most one for each drive */
   if (names->count < 10 * links || names->count > 11 * PSDM_MAX_JOINTS || names->count > 10 * links + PSDM_MAX_JOINTS || n > PSDM_MAX_JOINTS || l > names->count) {
-    psdmp_print(found, sizeof found, "%ld links, %ld base parameters", links, l);
-    return psdmp_fail(r->error, PSDM_E_PARSE, r->file, names->line, names->column, "standard_parameters has %d names, which does not go with %s: ten for each link and at most one for each drive were expected", names->count, found);
+    psdmp_base_print(found, sizeof found, "%ld links, %ld base parameters", links, l);
+    return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, names->line, names->column, "standard_parameters has %d names, which does not go with %s: ten for each link and at most one for each drive were expected", names->count, found);
   }
   m->n = (int)n, m->p = p, m->l = (int)l, m->links = (int)links, m->standard = names->count;
   m->classes = (m->n + 1) * (m->n + 2) / 2;
-  m->name = psdmp_arena_text(&m->arena, name->text, name->length);
+  m->name = psdmp_base_arena_text(&m->arena, name->text, name->length);
   m->prismatic = NEW(&m->arena, n, bool);
   m->weight = NEW(&m->arena, n, uint64_t);
   m->radix = NEW(&m->arena, n, int);
   m->class_start = NEW(&m->arena, m->classes + 1, long);
   m->code = NEW(&m->arena, p, uint64_t);
   m->P_start = NEW(&m->arena, p + 1, long);
-  m->base = NEW(&m->arena, l, psdmp_base);
+  m->base = NEW(&m->arena, l, psdmp_model_base);
   m->fate = NEW(&m->arena, m->standard, unsigned char);
-  m->standard_name = psdmp_arena_alloc(&m->arena, (size_t)(m->standard + 1) * sizeof *m->standard_name);
+  m->standard_name = psdmp_base_arena_alloc(&m->arena, (size_t)(m->standard + 1) * sizeof *m->standard_name);
   if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->code || !m->P_start || !m->base || !m->fate || !m->standard_name) return no_memory(r);
   int k = 0;
-  for (const psdmp_node *at = names->child; at; at = at->next, k++) {
-    if (at->kind != PSDMP_SCALAR || at->length >= sizeof m->standard_name[0]) return refuse(r, at, "a parameter's name was expected");
+  for (const psdmp_document_node *at = names->child; at; at = at->next, k++) {
+    if (at->kind != PSDMP_DOCUMENT_SCALAR || at->length >= sizeof m->standard_name[0]) return refuse(r, at, "a parameter's name was expected");
     memcpy(m->standard_name[k], at->text, at->length);
   }
   return PSDM_OK;
 }
 
-static psdm_status read_fingerprint(const reader *r, const psdmp_node *at, uint64_t *hash) {
-  if (!at || (at->kind == PSDMP_SCALAR && psdmp_fingerprint_read(at->text, at->length, hash))) return PSDM_OK;
+static psdm_status read_fingerprint(const reader *r, const psdmp_document_node *at, uint64_t *hash) {
+  if (!at || (at->kind == PSDMP_DOCUMENT_SCALAR && psdmp_robot_fingerprint_read(at->text, at->length, hash))) return PSDM_OK;
   return refuse(r, at, "a fingerprint of sixteen hexadecimal digits was expected");
 }
 
 /* whose model it is; old files do not say */
 static psdm_status read_robot(reader *r) {
   psdmp_model_robot *robot = &r->m->robot;
-  const psdmp_node *node = member(r->root, "robot"), *gravity = member(node, "gravity"), *at = gravity && gravity->kind == PSDMP_LIST ? gravity->child : NULL;
+  const psdmp_document_node *node = member(r->root, "robot"), *gravity = member(node, "gravity"), *at = gravity && gravity->kind == PSDMP_DOCUMENT_LIST ? gravity->child : NULL;
   if (!node) return PSDM_OK;
-  if (!member(node, "kinematics") || !gravity || gravity->kind != PSDMP_LIST || gravity->count != 3) return refuse(r, node, "robot: kinematics and gravity, a list of 3 numbers, were expected");
+  if (!member(node, "kinematics") || !gravity || gravity->kind != PSDMP_DOCUMENT_LIST || gravity->count != 3) return refuse(r, node, "robot: kinematics and gravity, a list of 3 numbers, were expected");
   for (int i = 0; i < 3; i++, at = at->next)
     if (!number(at, &robot->gravity[i])) return refuse(r, at, "a number was expected");
   psdm_status status = read_fingerprint(r, member(node, "kinematics"), &robot->kinematics);
@@ -101,9 +101,9 @@ static psdm_status read_robot(reader *r) {
 /* ---- functions ---- */
 
 /* exponents of one string; false when it is not 5n digits */
-static bool exponents(const psdmp_node *at, int n, unsigned char *e) {
-  static const char digits[] = PSDMP_EXPONENT_DIGITS;
-  if (at->kind != PSDMP_SCALAR || at->length != (size_t)(5 * n)) return false;
+static bool exponents(const psdmp_document_node *at, int n, unsigned char *e) {
+  static const char digits[] = PSDMP_MODEL_EXPONENT_DIGITS;
+  if (at->kind != PSDMP_DOCUMENT_SCALAR || at->length != (size_t)(5 * n)) return false;
   for (int i = 0; i < 5 * n; i++) {
     const char *digit = memchr(digits, at->text[i], sizeof digits - 1);
     if (!digit) return false;
@@ -113,12 +113,12 @@ static bool exponents(const psdmp_node *at, int n, unsigned char *e) {
 }
 
 /* joints with an exponent of q slide; degrees give the digits' range */
-static psdm_status read_radix(reader *r, const psdmp_node *E) {
+static psdm_status read_radix(reader *r, const psdmp_document_node *E) {
   psdm_model *m = r->m;
   unsigned char e[5 * 64];
   int n = m->n;
   for (int j = 0; j < n; j++) m->radix[j] = PSDMP_MODEL_RADIX;
-  for (const psdmp_node *at = E->child; at; at = at->next) {
+  for (const psdmp_document_node *at = E->child; at; at = at->next) {
     if (!exponents(at, n, e)) return refuse(r, at, "a string of 5n digits, 0 to 9 and a to z, was expected");
     for (int j = 0; j < n; j++) {
       int digit = e[j] ? e[j] : 2 * e[2 * n + j] + e[n + j];
@@ -147,21 +147,21 @@ static int class_of(const unsigned char *e, int n) {
       *(first < 0 ? &first : &second) = j;
     }
   }
-  if (acceleration >= 0) return first < 0 ? psdmp_class_of(n, acceleration, -1) : -1;
+  if (acceleration >= 0) return first < 0 ? psdmp_model_class_of(n, acceleration, -1) : -1;
   if (first < 0) return 0;
-  return second < 0 ? -1 : psdmp_class_of(n, first, second);
+  return second < 0 ? -1 : psdmp_model_class_of(n, first, second);
 }
 
 static psdm_status read_functions(reader *r) {
   psdm_model *m = r->m;
-  const psdmp_node *E = list(r, "E", m->p);
+  const psdmp_document_node *E = list(r, "E", m->p);
   unsigned char e[5 * 64];
   int n = m->n, last = 0;
   if (!E) return refuse(r, r->root, "E, a list of p strings, was expected");
   psdm_status status = read_radix(r, E);
   if (status) return status;
   long f = 0;
-  for (const psdmp_node *at = E->child; at; at = at->next, f++) {
+  for (const psdmp_document_node *at = E->child; at; at = at->next, f++) {
     exponents(at, n, e);
     int k = class_of(e, n);
     if (k < last) return refuse(r, at, "functions must stand by class: gravity, accelerations, centrifugal, Coriolis");
@@ -180,18 +180,18 @@ static psdm_status read_functions(reader *r) {
 
 static psdm_status read_P(reader *r) {
   psdm_model *m = r->m;
-  const psdmp_node *P = list(r, "P", -1);
+  const psdmp_document_node *P = list(r, "P", -1);
   if (!P) return refuse(r, r->root, "P, a list of [function, joint, parameter, value], was expected");
-  m->P = NEW(&m->arena, P->count, psdmp_entry);
+  m->P = NEW(&m->arena, P->count, psdmp_model_entry);
   if (!m->P) return no_memory(r);
   long at_entry = 0, before = 0;
-  for (const psdmp_node *at = P->child; at; at = at->next, at_entry++) {
+  for (const psdmp_document_node *at = P->child; at; at = at->next, at_entry++) {
     long f, joint, parameter;
     double value;
-    const psdmp_node *x = at->kind == PSDMP_LIST && at->count == 4 ? at->child : NULL;
+    const psdmp_document_node *x = at->kind == PSDMP_DOCUMENT_LIST && at->count == 4 ? at->child : NULL;
     if (!x || !whole(x, m->p - 1, &f) || !whole(x->next, m->n - 1, &joint) || !whole(x->next->next, m->l - 1, &parameter) || !number(x->next->next->next, &value) || f < before)
       return refuse(r, at, "[function, joint, parameter, value], functions ascending, was expected");
-    m->P[at_entry] = (psdmp_entry){value, (unsigned short)joint, (unsigned short)parameter};
+    m->P[at_entry] = (psdmp_model_entry){value, (unsigned short)joint, (unsigned short)parameter};
     while (before < f) m->P_start[++before] = at_entry;
   }
   while (before < m->p) m->P_start[++before] = at_entry;
@@ -206,24 +206,24 @@ static int find_standard(const psdm_model *m, const char *name) {
 
 static psdm_status read_base(reader *r) {
   psdm_model *m = r->m;
-  const psdmp_node *list_node = list(r, "base_parameters", m->l);
+  const psdmp_document_node *list_node = list(r, "base_parameters", m->l);
   if (!list_node) return refuse(r, r->root, "base_parameters, a list of l entries, was expected");
   int j = 0;
-  for (const psdmp_node *at = list_node->child; at; at = at->next, j++) {
-    psdmp_base *base = &m->base[j];
-    const psdmp_node *formula = member(at, "formula"), *name = member(at, "name");
-    if (!formula || formula->kind != PSDMP_MAP || !formula->count || !name || name->kind != PSDMP_SCALAR) return refuse(r, at, "a base parameter with name and formula was expected");
-    base->term = NEW(&m->arena, formula->count, psdmp_base_term);
+  for (const psdmp_document_node *at = list_node->child; at; at = at->next, j++) {
+    psdmp_model_base *base = &m->base[j];
+    const psdmp_document_node *formula = member(at, "formula"), *name = member(at, "name");
+    if (!formula || formula->kind != PSDMP_DOCUMENT_MAP || !formula->count || !name || name->kind != PSDMP_DOCUMENT_SCALAR) return refuse(r, at, "a base parameter with name and formula was expected");
+    base->term = NEW(&m->arena, formula->count, psdmp_model_base_term);
     if (!base->term) return no_memory(r);
-    for (const psdmp_node *term = formula->child; term; term = term->next) {
+    for (const psdmp_document_node *term = formula->child; term; term = term->next) {
       double coefficient;
       int k = find_standard(m, term->key);
       if (k < 0 || !number(term, &coefficient)) return refuse(r, term, "a standard parameter and its coefficient were expected");
-      base->term[base->terms++] = (psdmp_base_term){k, coefficient};
+      base->term[base->terms++] = (psdmp_model_base_term){k, coefficient};
     }
     base->parameter = base->term[0].parameter;
     if (strcmp(name->text, m->standard_name[base->parameter]) != 0) { /* echelon: theta1, ... */
-      base->name = psdmp_arena_text(&m->arena, name->text, name->length);
+      base->name = psdmp_base_arena_text(&m->arena, name->text, name->length);
       if (!base->name) return no_memory(r);
     }
   }
@@ -232,15 +232,15 @@ static psdm_status read_base(reader *r) {
 }
 
 psdm_status psdm_model_load(const char *path, const psdm_allocator *allocator, psdm_model **model, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = allocator};
+  psdmp_base_arena scratch = {.allocator = allocator};
   const char *file = strcmp(path, "-") ? path : "<stdin>";
-  psdm_model *m = psdmp_alloc(allocator, sizeof *m);
+  psdm_model *m = psdmp_base_alloc(allocator, sizeof *m);
   char *text = NULL;
   size_t length;
-  psdmp_node *root = NULL;
+  psdmp_document_node *root = NULL;
   *model = NULL;
-  psdm_status status = m ? psdmp_file_read(path, PSDMP_DOC_BYTES, &scratch, &text, &length, error) : psdmp_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
-  if (!status) status = psdmp_doc_parse(text, length, file, &scratch, &root, error);
+  psdm_status status = m ? psdmp_document_file_read(path, PSDMP_DOCUMENT_DOC_BYTES, &scratch, &text, &length, error) : psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
+  if (!status) status = psdmp_document_parse(text, length, file, &scratch, &root, error);
   if (m) m->arena.allocator = allocator;
   reader r = {file, error, m, root};
   if (!status) status = read_shape(&r);
@@ -248,12 +248,12 @@ psdm_status psdm_model_load(const char *path, const psdm_allocator *allocator, p
   if (!status) status = read_functions(&r);
   if (!status) status = read_P(&r);
   if (!status) status = read_base(&r);
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   if (status) {
     psdm_model_free(m);
     return status;
   }
-  psdmp_set_fates(m);
+  psdmp_model_set_fates(m);
   *model = m;
   return PSDM_OK;
 }

@@ -4,9 +4,9 @@
 
 #include "motion/motion_priv.h"
 
-static psdm_status no_memory(const psdm_csv *csv, psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, psdm_csv_file(csv), 0, 0, "out of memory"); }
+static psdm_status no_memory(const psdm_csv *csv, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, psdm_csv_file(csv), 0, 0, "out of memory"); }
 
-int psdmp_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *used) {
+int psdmp_motion_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *used) {
   char name[32];
   if (number > 0) snprintf(name, sizeof name, "%s%d", prefix, number);
   int place = psdm_csv_find(csv, number > 0 ? name : prefix);
@@ -14,26 +14,26 @@ int psdmp_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *u
   return place;
 }
 
-psdm_status psdmp_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected, psdm_error *error) {
+psdm_status psdmp_motion_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected, psdm_error *error) {
   for (int c = 0; c < psdm_csv_columns(csv); c++) {
     const char *name = psdm_csv_name(csv, c);
     char quoted[64];
     if (!used[c])
-      return psdmp_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "column '%s' is none of %s; --ignore-extra passes over it",
-                        psdmp_quote(name, strlen(name), quoted, sizeof quoted), expected);
+      return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "column '%s' is none of %s; --ignore-extra passes over it",
+                        psdmp_base_quote(name, strlen(name), quoted, sizeof quoted), expected);
   }
   return PSDM_OK;
 }
 
 /* room for at least one more row: twice as many as before */
-static bool grow(psdmp_timetable *table, long *room, const psdm_allocator *allocator) {
+static bool grow(psdmp_motion_timetable *table, long *room, const psdm_allocator *allocator) {
   if (table->rows < *room) return true;
   size_t bytes = sizeof *table->memory * ((size_t)table->columns + 1);
   long wanted = *room ? 2 * *room : 256;
-  double *memory = psdmp_alloc_raw(allocator, (size_t)wanted * bytes);
+  double *memory = psdmp_base_alloc_raw(allocator, (size_t)wanted * bytes);
   if (!memory) return false;
   if (table->rows) memcpy(memory, table->memory, (size_t)table->rows * bytes);
-  psdmp_free(allocator, table->memory);
+  psdmp_base_free(allocator, table->memory);
   table->memory = memory;
   *room = wanted;
   return true;
@@ -41,12 +41,12 @@ static bool grow(psdmp_timetable *table, long *room, const psdm_allocator *alloc
 
 static psdm_status fail_order(const psdm_csv *csv, double t, double before, psdm_error *error) {
   char now[32], then[32];
-  psdmp_format_short(t, now);
-  psdmp_format_short(before, then);
-  return psdmp_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_line(csv), 0, "t is %s after %s in the row before; times must ascend", now, then);
+  psdmp_base_format_short(t, now);
+  psdmp_base_format_short(before, then);
+  return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_line(csv), 0, "t is %s after %s in the row before; times must ascend", now, then);
 }
 
-static psdm_status read_rows(psdm_csv *csv, int t_place, const int *place, double *row, const psdm_allocator *allocator, psdmp_timetable *table,
+static psdm_status read_rows(psdm_csv *csv, int t_place, const int *place, double *row, const psdm_allocator *allocator, psdmp_motion_timetable *table,
                              psdm_error *error) {
   long room = 0, width = table->columns + 1;
   for (;;) {
@@ -62,24 +62,24 @@ static psdm_status read_rows(psdm_csv *csv, int t_place, const int *place, doubl
   }
 }
 
-psdm_status psdmp_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place, const psdm_allocator *allocator,
-                                 psdmp_timetable *table, psdm_error *error) {
-  *table = (psdmp_timetable){.columns = columns};
-  psdm_status status = psdm_csv_fits(csv, PSDMP_TIMETABLE_BYTES * ((size_t)columns + 1), 0, error);
+psdm_status psdmp_motion_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place, const psdm_allocator *allocator,
+                                 psdmp_motion_timetable *table, psdm_error *error) {
+  *table = (psdmp_motion_timetable){.columns = columns};
+  psdm_status status = psdm_csv_fits(csv, PSDMP_MOTION_TIMETABLE_BYTES * ((size_t)columns + 1), 0, error);
   if (status) return status;
-  double *row = psdmp_alloc(allocator, sizeof *row * (size_t)psdm_csv_columns(csv));
+  double *row = psdmp_base_alloc(allocator, sizeof *row * (size_t)psdm_csv_columns(csv));
   status = row ? read_rows(csv, t_place, place, row, allocator, table, error) : no_memory(csv, error);
   if (!status && !table->rows)
-    status = psdmp_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "no row behind the header; at least one was expected");
-  psdmp_free(allocator, row);
+    status = psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "no row behind the header; at least one was expected");
+  psdmp_base_free(allocator, row);
   if (status) {
-    psdmp_free(allocator, table->memory);
-    *table = (psdmp_timetable){0};
+    psdmp_base_free(allocator, table->memory);
+    *table = (psdmp_motion_timetable){0};
   }
   return status;
 }
 
-void psdmp_timetable_take(const psdmp_timetable *table, int first, int count, double *to) {
+void psdmp_motion_timetable_take(const psdmp_motion_timetable *table, int first, int count, double *to) {
   for (long row = 0; row < table->rows; row++)
     memcpy(to + row * count, table->memory + row * (table->columns + 1) + 1 + first, sizeof *to * (size_t)count);
 }

@@ -6,7 +6,7 @@
 
 enum { HIGHEST = 9 }; /* degree of a polynomial */
 
-static psdm_status fail(psdm_error *error, psdm_status status, const char *text) { return psdmp_fail(error, status, "", 0, 0, "%s", text); }
+static psdm_status fail(psdm_error *error, psdm_status status, const char *text) { return psdmp_base_fail(error, status, "", 0, 0, "%s", text); }
 
 static psdm_status no_memory(psdm_error *error) { return fail(error, PSDM_E_MEMORY, "out of memory"); }
 
@@ -19,22 +19,22 @@ static bool all_finite(const double *x, size_t count) {
 /* ---- memory ---- */
 
 psdm_motion *psdmp_motion_new(int n, psdmp_motion_kind kind, const psdm_allocator *allocator) {
-  psdmp_arena arena = {.allocator = allocator};
-  psdm_motion *motion = psdmp_arena_alloc(&arena, sizeof *motion);
+  psdmp_base_arena arena = {.allocator = allocator};
+  psdm_motion *motion = psdmp_base_arena_alloc(&arena, sizeof *motion);
   if (motion) *motion = (psdm_motion){.arena = arena, .n = n, .kind = kind};
   return motion;
 }
 
 double *psdmp_motion_copy(psdm_motion *motion, const double *from, size_t count) {
-  double *to = psdmp_arena_alloc_raw(&motion->arena, count * sizeof *to);
+  double *to = psdmp_base_arena_alloc_raw(&motion->arena, count * sizeof *to);
   if (to && count) memcpy(to, from, count * sizeof *to);
   return to;
 }
 
 void psdm_motion_free(psdm_motion *motion) {
   if (!motion) return;
-  psdmp_arena arena = motion->arena; /* the motion stands in its own arena */
-  psdmp_arena_free(&arena);
+  psdmp_base_arena arena = motion->arena; /* the motion stands in its own arena */
+  psdmp_base_arena_free(&arena);
 }
 
 /* hands a motion over, or frees what there is of it */
@@ -86,11 +86,11 @@ psdm_status psdm_motion_polynomial(int n, int degree, const double *from, const 
   *out = NULL;
   if (n < 1) return fail(error, PSDM_E_ARGUMENT, "a motion has at least one joint");
   if (degree != 3 && degree != 5 && degree != 7 && degree != 9)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "degree %d; 3, 5, 7 or 9 was expected", degree);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "degree %d; 3, 5, 7 or 9 was expected", degree);
   if (!isfinite(start) || !(duration > 0) || !isfinite(start + duration) || !(start + duration > start))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "from t = %g for %g s; a positive, finite duration was expected", start, duration);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "from t = %g for %g s; a positive, finite duration was expected", start, duration);
   if (!all_finite(from, (size_t)n) || !all_finite(to, (size_t)n)) return fail(error, PSDM_E_ARGUMENT, "the ends of a motion must be finite");
-  psdm_motion *m = psdmp_motion_new(n, PSDMP_MOVE, allocator);
+  psdm_motion *m = psdmp_motion_new(n, PSDMP_MOTION_MOVE, allocator);
   if (!m) return no_memory(error);
   m->degree = degree;
   m->begin = start;
@@ -119,21 +119,21 @@ static void harmonics_at(const psdm_motion *m, double t, int orders, double *x) 
 }
 
 static psdm_status check_sum(int n, int terms, const double *centre, double duration, psdm_error *error) {
-  if (n < 1 || terms < 0) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d joints of %d terms; at least 1 and 0 were expected", n, terms);
-  if (!(duration > 0) || !isfinite(duration)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "duration %g s; a positive, finite one was expected", duration);
+  if (n < 1 || terms < 0) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d joints of %d terms; at least 1 and 0 were expected", n, terms);
+  if (!(duration > 0) || !isfinite(duration)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "duration %g s; a positive, finite one was expected", duration);
   return all_finite(centre, (size_t)n) ? PSDM_OK : fail(error, PSDM_E_ARGUMENT, "the centre of a motion must be finite");
 }
 
 /* a sum whose sine and cosine are still to be filled in */
 static psdm_motion *new_sum(int n, int terms, const double *centre, double duration, const psdm_allocator *allocator, double *part[3]) {
-  psdm_motion *m = psdmp_motion_new(n, PSDMP_HARMONICS, allocator);
+  psdm_motion *m = psdmp_motion_new(n, PSDMP_MOTION_HARMONICS, allocator);
   if (!m) return NULL;
   size_t count = (size_t)n * (size_t)terms;
   m->terms = terms;
   m->end = duration;
   m->centre = psdmp_motion_copy(m, centre, (size_t)n);
   bool whole = m->centre;
-  for (int k = 0; k < 3; k++) whole &= (part[k] = psdmp_arena_alloc(&m->arena, count * sizeof *part[k])) != NULL;
+  for (int k = 0; k < 3; k++) whole &= (part[k] = psdmp_base_arena_alloc(&m->arena, count * sizeof *part[k])) != NULL;
   m->frequency = part[0];
   m->sine = part[1];
   m->cosine = part[2];
@@ -166,7 +166,7 @@ psdm_status psdm_motion_fourier(int n, int harmonics, double period, const doubl
   psdm_status status = check_sum(n, harmonics, centre, duration, error);
   if (status) return status;
   size_t count = (size_t)n * (size_t)harmonics;
-  if (!(period > 0) || !isfinite(period)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "period %g s; a positive, finite one was expected", period);
+  if (!(period > 0) || !isfinite(period)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "period %g s; a positive, finite one was expected", period);
   if (!all_finite(a, count) || !all_finite(b, count)) return fail(error, PSDM_E_ARGUMENT, "the coefficients of a motion must be finite");
   double *part[3];
   psdm_motion *m = new_sum(n, harmonics, centre, duration, allocator, part);
@@ -200,7 +200,7 @@ static int piece(int degree, const double near[3], const double far[3], double *
 
 /* expanded about the nearer row, where it has the table's values */
 static void pieces_at(const psdm_motion *m, double t, int orders, double *x) {
-  long row = psdmp_row_at(m->rows, m->t, t);
+  long row = psdmp_motion_row_at(m->rows, m->t, t);
   if (row == m->rows - 1 && row > 0) row--;
   double h = m->t[row + 1] - m->t[row], s = (t - m->t[row]) / h;
   long near = row, far = row + 1;
@@ -223,18 +223,18 @@ static void pieces_at(const psdm_motion *m, double t, int orders, double *x) {
 /* ---- all of them ---- */
 
 static void hold(const psdm_motion *m, bool last, int orders, double *x) {
-  const double *at = m->kind == PSDMP_MOVE ? (last ? m->to : m->from) : m->x[0] + (last ? (m->rows - 1) * m->n : 0);
+  const double *at = m->kind == PSDMP_MOTION_MOVE ? (last ? m->to : m->from) : m->x[0] + (last ? (m->rows - 1) * m->n : 0);
   memcpy(x, at, sizeof *x * (size_t)m->n);
   for (long i = m->n; i < (long)orders * m->n; i++) x[i] = 0;
 }
 
 void psdm_motion_at(const psdm_motion *m, double t, int orders, double *x) {
   if (orders > PSDM_MOTION_ORDERS) orders = PSDM_MOTION_ORDERS;
-  if (m->kind == PSDMP_HARMONICS)
+  if (m->kind == PSDMP_MOTION_HARMONICS)
     harmonics_at(m, t, orders, x);
   else if (!(t >= m->begin) || t > m->end || m->begin == m->end)
     hold(m, t > m->end, orders, x);
-  else if (m->kind == PSDMP_MOVE)
+  else if (m->kind == PSDMP_MOTION_MOVE)
     move_at(m, t, orders, x);
   else
     pieces_at(m, t, orders, x);

@@ -7,13 +7,13 @@
 #include "psdm/motion.h"
 
 typedef enum psdmp_motion_kind {
-  PSDMP_MOVE,      /* from rest to rest */
-  PSDMP_HARMONICS, /* sums of sines and cosines */
-  PSDMP_PIECES     /* polynomials between the rows of a table */
+  PSDMP_MOTION_MOVE,      /* from rest to rest */
+  PSDMP_MOTION_HARMONICS, /* sums of sines and cosines */
+  PSDMP_MOTION_PIECES     /* polynomials between the rows of a table */
 } psdmp_motion_kind;
 
 struct psdm_motion {
-  psdmp_arena arena; /* owns this struct and everything below */
+  psdmp_base_arena arena; /* owns this struct and everything below */
   psdmp_motion_kind kind;
   int n;
   double begin, end;
@@ -37,31 +37,31 @@ double *psdmp_motion_copy(psdm_motion *motion, const double *from, size_t count)
 psdm_status psdmp_motion_spline(psdm_motion *motion, const psdm_allocator *allocator, psdm_error *error);
 
 /* The row k with t[k] <= at < t[k + 1], by bisection; 0 before the first, rows - 1 from the last on. */
-long psdmp_row_at(long rows, const double *t, double at);
+long psdmp_motion_row_at(long rows, const double *t, double at);
 
 /* First row whose t is not finite or not above the one before, -1 when all ascend. */
-long psdmp_row_unsorted(long rows, const double *t);
+long psdmp_motion_row_unsorted(long rows, const double *t);
 
 /* ---- tables over time from CSV files ---- */
 
-typedef struct psdmp_timetable {
+typedef struct psdmp_motion_timetable {
   long rows;
   int columns;
   double *memory; /* (rows x (columns + 1)) rows of t and what stands at the places */
-} psdmp_timetable;
+} psdmp_motion_timetable;
 
 /* Column of the CSV with this name (prefix, and number when > 0), marked in used; -1 when absent. */
-int psdmp_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *used);
+int psdmp_motion_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *used);
 
 /* Refuses the first column that is not used: "column 'x' is none of <expected>, ...". */
-psdm_status psdmp_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected, psdm_error *error);
+psdm_status psdmp_motion_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected, psdm_error *error);
 
 /* All rows behind the header: t from its column, which must ascend, and the columns at place (-1: zeros). Free memory with the allocator. */
-enum { PSDMP_TIMETABLE_BYTES = 32 }; /* for every number: room that doubles, and the copies that are made of it */
-psdm_status psdmp_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place, const psdm_allocator *allocator,
-                                 psdmp_timetable *table, psdm_error *error);
+enum { PSDMP_MOTION_TIMETABLE_BYTES = 32 }; /* for every number: room that doubles, and the copies that are made of it */
+psdm_status psdmp_motion_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place, const psdm_allocator *allocator,
+                                 psdmp_motion_timetable *table, psdm_error *error);
 
 /* Splits a column block off: to (rows x count) gets columns first .. first + count - 1; t is column -1. */
-void psdmp_timetable_take(const psdmp_timetable *table, int first, int count, double *to);
+void psdmp_motion_timetable_take(const psdmp_motion_timetable *table, int first, int count, double *to);
 
 #endif

@@ -1,11 +1,11 @@
 /* signal.h: a table of columns over time. Private to the library. */
-#ifndef PSDMP_SIGNAL_PRIV_H
-#define PSDMP_SIGNAL_PRIV_H
+#ifndef PSDMP_MOTION_SIGNAL_PRIV_H
+#define PSDMP_MOTION_SIGNAL_PRIV_H
 
 #include "motion/motion_priv.h"
 
 struct psdm_signal {
-  psdmp_arena arena; /* owns this struct and everything below */
+  psdmp_base_arena arena; /* owns this struct and everything below */
   int columns;
   long rows;
   bool held;
@@ -13,6 +13,6 @@ struct psdm_signal {
 };
 
 /* An empty table; NULL when there is no memory. */
-psdm_signal *psdmp_signal_new(int columns, long rows, bool held, const psdm_allocator *allocator);
+psdm_signal *psdmp_motion_signal_new(int columns, long rows, bool held, const psdm_allocator *allocator);
 
 #endif

@@ -23,7 +23,7 @@ enum {
   MOST_ROWS = 10 * 1000 * 1000 /* of a spline: its matrix has then 1.6 GB */
 };
 
-static psdm_status fail(psdm_error *error, psdm_status status, const char *text) { return psdmp_fail(error, status, "", 0, 0, "%s", text); }
+static psdm_status fail(psdm_error *error, psdm_status status, const char *text) { return psdmp_base_fail(error, status, "", 0, 0, "%s", text); }
 
 /* ---- the spline ---- */
 
@@ -74,12 +74,12 @@ static bool take_solution(psdm_motion *m, const double *solution, long unknowns)
 
 psdm_status psdmp_motion_spline(psdm_motion *m, const psdm_allocator *allocator, psdm_error *error) {
   if (m->rows < 3) return PSDM_OK; /* nothing between two ends at rest */
-  if (m->rows > MOST_ROWS) return psdmp_fail(error, PSDM_E_LIMIT, "", 0, 0, "%ld rows; a spline takes at most %d", m->rows, MOST_ROWS);
-  if (psdmp_blas_room(error)) return PSDM_E_MEMORY;
+  if (m->rows > MOST_ROWS) return psdmp_base_fail(error, PSDM_E_LIMIT, "", 0, 0, "%ld rows; a spline takes at most %d", m->rows, MOST_ROWS);
+  if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;
   long unknowns = 2 * (m->rows - 2);
-  double *band = psdmp_alloc(allocator, (size_t)unknowns * HEIGHT * sizeof *band);
-  double *right = psdmp_alloc(allocator, (size_t)unknowns * (size_t)m->n * sizeof *right);
-  lapack_int *pivots = psdmp_alloc(allocator, (size_t)unknowns * sizeof *pivots);
+  double *band = psdmp_base_alloc(allocator, (size_t)unknowns * HEIGHT * sizeof *band);
+  double *right = psdmp_base_alloc(allocator, (size_t)unknowns * (size_t)m->n * sizeof *right);
+  lapack_int *pivots = psdmp_base_alloc(allocator, (size_t)unknowns * sizeof *pivots);
   psdm_status status = PSDM_OK;
   if (!band || !right || !pivots) {
     status = fail(error, PSDM_E_MEMORY, "out of memory");
@@ -89,15 +89,15 @@ psdm_status psdmp_motion_spline(psdm_motion *m, const psdm_allocator *allocator,
         !take_solution(m, right, unknowns))
       status = fail(error, PSDM_E_ARGUMENT, "no spline goes through these points: the times between them differ too much");
   }
-  psdmp_free(allocator, band);
-  psdmp_free(allocator, right);
-  psdmp_free(allocator, pivots);
+  psdmp_base_free(allocator, band);
+  psdmp_base_free(allocator, right);
+  psdmp_base_free(allocator, pivots);
   return status;
 }
 
 /* ---- tables ---- */
 
-long psdmp_row_at(long rows, const double *t, double at) {
+long psdmp_motion_row_at(long rows, const double *t, double at) {
   long low = 0, high = rows; /* t[low] <= at < t[high], where those exist */
   while (high - low > 1) {
     long middle = low + (high - low) / 2;
@@ -109,20 +109,20 @@ long psdmp_row_at(long rows, const double *t, double at) {
   return low;
 }
 
-long psdmp_row_unsorted(long rows, const double *t) {
+long psdmp_motion_row_unsorted(long rows, const double *t) {
   for (long k = 0; k < rows; k++)
     if (!isfinite(t[k]) || (k && !(t[k] > t[k - 1]))) return k;
   return -1;
 }
 
 static psdm_status check_table(int n, long rows, const double *t, const double *const x[3], psdm_error *error) {
-  if (n < 1 || rows < 1) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a table of %ld rows of %d joints; at least one of each was expected", rows, n);
+  if (n < 1 || rows < 1) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a table of %ld rows of %d joints; at least one of each was expected", rows, n);
   if (x[2] && !x[1]) return fail(error, PSDM_E_ARGUMENT, "qdd is given without qd");
-  long unsorted = psdmp_row_unsorted(rows, t);
-  if (unsorted >= 0) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "t of row %ld is not above that of the row before", unsorted + 1);
+  long unsorted = psdmp_motion_row_unsorted(rows, t);
+  if (unsorted >= 0) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "t of row %ld is not above that of the row before", unsorted + 1);
   for (int k = 0; k < 3; k++)
     for (long i = 0; x[k] && i < rows * n; i++)
-      if (!isfinite(x[k][i])) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "row %ld has a number that is not finite", i / n + 1);
+      if (!isfinite(x[k][i])) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "row %ld has a number that is not finite", i / n + 1);
   return PSDM_OK;
 }
 
@@ -132,7 +132,7 @@ psdm_status psdm_motion_table(int n, long rows, const double *t, const double *q
   *out = NULL;
   psdm_status status = check_table(n, rows, t, x, error);
   if (status) return status;
-  psdm_motion *m = psdmp_motion_new(n, PSDMP_PIECES, allocator);
+  psdm_motion *m = psdmp_motion_new(n, PSDMP_MOTION_PIECES, allocator);
   if (!m) return fail(error, PSDM_E_MEMORY, "out of memory");
   size_t count = (size_t)rows * (size_t)n;
   bool spline = !qd;
@@ -142,7 +142,7 @@ psdm_status psdm_motion_table(int n, long rows, const double *t, const double *q
   bool whole = m->t;
   for (int k = 0; k < 3; k++) {
     if (!x[k] && !spline) continue;
-    m->x[k] = x[k] ? psdmp_motion_copy(m, x[k], count) : psdmp_arena_alloc(&m->arena, count * sizeof *m->x[k]);
+    m->x[k] = x[k] ? psdmp_motion_copy(m, x[k], count) : psdmp_base_arena_alloc(&m->arena, count * sizeof *m->x[k]);
     whole &= m->x[k] != NULL;
   }
   if (whole) {

@@ -3,28 +3,28 @@
 
 #include "parallel/parallel.h"
 
-bool psdmp_bytes_room(psdmp_bytes *b, size_t count) {
+bool psdmp_parallel_bytes_room(psdmp_parallel_bytes *b, size_t count) {
   if (b->failed) return false;
   if (b->room - b->used >= count) return true;
   size_t room = b->room ? b->room : 256;
   while (room - b->used < count && room < SIZE_MAX / 2) room *= 2;
-  unsigned char *bigger = psdmp_alloc_raw(b->allocator, room);
+  unsigned char *bigger = psdmp_base_alloc_raw(b->allocator, room);
   b->failed = !bigger || room - b->used < count;
-  if (b->failed) return psdmp_free(b->allocator, bigger), false;
+  if (b->failed) return psdmp_base_free(b->allocator, bigger), false;
   if (b->used) memcpy(bigger, b->data, b->used);
-  psdmp_free(b->allocator, b->data);
+  psdmp_base_free(b->allocator, b->data);
   b->data = bigger;
   b->room = room;
   return true;
 }
 
-void psdmp_bytes_put(psdmp_bytes *b, const void *data, size_t count) {
-  if (!count || !psdmp_bytes_room(b, count)) return;
+void psdmp_parallel_bytes_put(psdmp_parallel_bytes *b, const void *data, size_t count) {
+  if (!count || !psdmp_parallel_bytes_room(b, count)) return;
   memcpy(b->data + b->used, data, count);
   b->used += count;
 }
 
-void psdmp_bytes_get(psdmp_bytes *b, void *data, size_t count) {
+void psdmp_parallel_bytes_get(psdmp_parallel_bytes *b, void *data, size_t count) {
   if (b->used - b->at < count) b->failed = true;
   if (b->failed) {
     if (count) memset(data, 0, count);
@@ -34,15 +34,15 @@ void psdmp_bytes_get(psdmp_bytes *b, void *data, size_t count) {
   b->at += count;
 }
 
-long psdmp_bytes_count(psdmp_bytes *b, size_t element) {
+long psdmp_parallel_bytes_count(psdmp_parallel_bytes *b, size_t element) {
   long count;
-  PSDMP_GET(b, count);
+  PSDMP_PARALLEL_GET(b, count);
   if (!b->failed && count >= 0 && (size_t)count <= (b->used - b->at) / (element ? element : 1)) return count;
   b->failed = true;
   return -1;
 }
 
-void psdmp_bytes_free(psdmp_bytes *b) {
-  psdmp_free(b->allocator, b->data);
-  *b = (psdmp_bytes){.allocator = b->allocator};
+void psdmp_parallel_bytes_free(psdmp_parallel_bytes *b) {
+  psdmp_base_free(b->allocator, b->data);
+  *b = (psdmp_parallel_bytes){.allocator = b->allocator};
 }

@@ -11,11 +11,11 @@
 #include "parallel/ranks_plugin_priv.h"
 
 static const psdmp_plugin_name mpi = {
-    .file = "psdm_mpi.so", .symbol = "psdm_mpi", .key = PSDMP_RANKS_KEY,
+    .file = "psdm_mpi.so", .symbol = "psdm_mpi", .key = PSDMP_PARALLEL_RANKS_KEY,
     .absent = "several ranks were started, and the plug-in psdm_mpi.so is not there: install libopenmpi-dev and build again, or name its folder in PSDM_PLUGINS; "
               "PSDM_RANKS=off lets each of them work alone"};
 
-static const psdmp_ranks_plugin *plugin_of(const psdmp_plugin *plugin) { return (const psdmp_ranks_plugin *)(const void *)plugin; }
+static const psdmp_parallel_ranks_plugin *plugin_of(const psdmp_plugin *plugin) { return (const psdmp_parallel_ranks_plugin *)(const void *)plugin; }
 
 /* ---- what those who start programs say ---- */
 
@@ -61,22 +61,22 @@ static void choose_speaker(bool everywhere, psdm_error *error) {
   }
   gethostname(machine, sizeof machine - 1);
   snprintf(words, sizeof words, "%.399s", error->text);
-  psdmp_fail(error, error->status, "", 0, 0, "on %s: %s", machine, words);
+  psdmp_base_fail(error, error->status, "", 0, 0, "on %s: %s", machine, words);
 }
 
 /* ---- the beginning ---- */
 
-static psdm_status begin(const psdmp_ranks_plugin *plugin, long started, psdm_ranks *ranks, psdm_error *error) {
+static psdm_status begin(const psdmp_parallel_ranks_plugin *plugin, long started, psdm_ranks *ranks, psdm_error *error) {
   char library[128];
   plugin->library(library, sizeof library);
   if (srun_keeps_apart(library))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
                       "srun started %ld processes that do not know of each other: %s needs srun --mpi=pmix, or mpirun in place of srun (srun --mpi=list says what there is; PSDM_RANKS=off lets each work alone)",
                       started, library);
-  if (!plugin->begin(ranks)) return psdmp_fail(error, PSDM_E_IO, "", 0, 0, "%s does not start", library);
+  if (!plugin->begin(ranks)) return psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "%s does not start", library);
   if (ranks->size > 1) return PSDM_OK;
   if (ranks->finish) ranks->finish(ranks->self);
-  return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld processes were started that do not know of each other: psdm_mpi.so was built with %s, and what starts them (mpirun, srun --mpi=...) must fit it", started,
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld processes were started that do not know of each other: psdm_mpi.so was built with %s, and what starts them (mpirun, srun --mpi=...) must fit it", started,
                     library);
 }
 
@@ -84,7 +84,7 @@ static psdm_status check_wish(psdm_error *error) {
   const char *wish = getenv("PSDM_RANKS");
   char shown[64];
   if (!wish || !wish[0] || wished("on") || wished("off")) return PSDM_OK;
-  return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "PSDM_RANKS='%s': on or off was expected", psdmp_quote(wish, strlen(wish), shown, sizeof shown));
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "PSDM_RANKS='%s': on or off was expected", psdmp_base_quote(wish, strlen(wish), shown, sizeof shown));
 }
 
 psdm_status psdm_ranks_open(psdm_ranks **out, psdm_error *error) {

@@ -9,7 +9,7 @@ enum { ROOM = 26, NUMBERS = 4096 }; /* bytes of a number and what follows it; nu
 static char *write_rows(long first, long last, int columns, const double *values, char *to) {
   for (long row = first; row < last; row++)
     for (int k = 0; k < columns; k++) {
-      to += psdmp_format_exact(values[row * columns + k], to);
+      to += psdmp_base_format_exact(values[row * columns + k], to);
       *to++ = k + 1 < columns ? ',' : '\n';
     }
   *to = '\0';
@@ -28,8 +28,8 @@ void psdm_output_rows(psdm_output *out, long rows, int columns, const double *va
   if (columns < 1 || rows < 1) return;
   long piece = NUMBERS / columns > 0 ? NUMBERS / columns : 1, pieces = (rows + piece - 1) / piece;
   size_t room = (size_t)piece * (size_t)columns * ROOM + 32;
-  int used = psdmp_threads(threads, NULL, pieces);
-  char *text = used > 1 ? psdmp_alloc_raw(NULL, room * (size_t)pieces) : NULL;
+  int used = psdmp_parallel_threads(threads, NULL, pieces);
+  char *text = used > 1 ? psdmp_base_alloc_raw(NULL, room * (size_t)pieces) : NULL;
   if (!text) {
     put_slowly(out, rows, columns, values);
     return;
@@ -39,5 +39,5 @@ void psdm_output_rows(psdm_output *out, long rows, int columns, const double *va
 #endif
   for (long k = 0; k < pieces; k++) write_rows(k * piece, (k + 1) * piece < rows ? (k + 1) * piece : rows, columns, values, text + (size_t)k * room);
   for (long k = 0; k < pieces; k++) psdm_output_text(out, text + (size_t)k * room);
-  psdmp_free(NULL, text);
+  psdmp_base_free(NULL, text);
 }

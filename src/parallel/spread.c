@@ -10,9 +10,9 @@
 #include <omp.h>
 #endif
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-static psdmp_tree_way way_of(const psdmp_spread *s) { return (psdmp_tree_way){s->user, s->merge, s->part_free}; }
+static psdmp_parallel_tree_way way_of(const psdmp_parallel_spread *s) { return (psdmp_parallel_tree_way){s->user, s->merge, s->part_free}; }
 
 /* ---- this rank ---- */
 
@@ -24,8 +24,8 @@ typedef struct finished {
 
 /* What threads share. */
 typedef struct sharing {
-  const psdmp_spread *s;
-  psdmp_tree *tree;
+  const psdmp_parallel_spread *s;
+  psdmp_parallel_tree *tree;
   long first, next, last; /* units of this rank; the next that is added */
   finished *unit;         /* (last - first) */
   atomic_long bad;        /* the first unit that failed, in their order, and why; those before it are still made: which is told does not depend on threads */
@@ -47,7 +47,7 @@ static void fail_unit(sharing *g, long unit, psdm_status status, const psdm_erro
 static void add_unit(sharing *g, long unit, void *part) {
   psdm_error error;
   if (!g->status) {
-    if (psdmp_tree_add(g->tree, unit, 0, part)) fail_unit(g, unit, no_memory(&error), &error);
+    if (psdmp_parallel_tree_add(g->tree, unit, 0, part)) fail_unit(g, unit, no_memory(&error), &error);
   } else if (part) {
     g->s->part_free(g->s->user, part);
   }
@@ -60,14 +60,14 @@ static void take_unit(sharing *g, long unit, void *part, psdm_status status, con
   for (; g->next < g->last && g->unit[g->next - g->first].done; g->next++) add_unit(g, g->next, g->unit[g->next - g->first].part);
 }
 
-static psdm_status do_share(const psdmp_spread *s, psdmp_tree *tree, psdm_error *error) {
+static psdm_status do_share(const psdmp_parallel_spread *s, psdmp_parallel_tree *tree, psdm_error *error) {
   sharing g = {.s = s, .tree = tree, .error = error};
-  *tree = (psdmp_tree){.way = way_of(s)};
-  psdmp_team_share(s->ranks, s->units, &g.first, &g.last);
+  *tree = (psdmp_parallel_tree){.way = way_of(s)};
+  psdmp_parallel_team_share(s->ranks, s->units, &g.first, &g.last);
   g.next = g.first;
-  g.unit = psdmp_alloc(s->allocator, (size_t)(g.last - g.first + 1) * sizeof *g.unit);
+  g.unit = psdmp_base_alloc(s->allocator, (size_t)(g.last - g.first + 1) * sizeof *g.unit);
   if (!g.unit) return no_memory(error);
-  int threads = psdmp_threads(s->threads, s->allocator, g.last - g.first);
+  int threads = psdmp_parallel_threads(s->threads, s->allocator, g.last - g.first);
   atomic_init(&g.bad, LONG_MAX);
 #ifdef _OPENMP
   omp_init_lock(&g.taking);
@@ -96,72 +96,72 @@ static psdm_status do_share(const psdmp_spread *s, psdmp_tree *tree, psdm_error 
   omp_destroy_lock(&g.taking);
 #endif
   (void)threads;
-  psdmp_free(s->allocator, g.unit);
-  if (g.status) psdmp_tree_free(tree);
+  psdmp_base_free(s->allocator, g.unit);
+  if (g.status) psdmp_parallel_tree_free(tree);
   return g.status;
 }
 
 /* ---- the others ---- */
 
-static void put_tree(const psdmp_spread *s, const psdmp_tree *t, psdmp_bytes *to) {
+static void put_tree(const psdmp_parallel_spread *s, const psdmp_parallel_tree *t, psdmp_parallel_bytes *to) {
   long count = t->count;
-  PSDMP_PUT(to, count);
+  PSDMP_PARALLEL_PUT(to, count);
   for (int k = 0; k < t->count; k++) {
-    PSDMP_PUT(to, t->node[k].index);
-    PSDMP_PUT(to, t->node[k].level);
+    PSDMP_PARALLEL_PUT(to, t->node[k].index);
+    PSDMP_PARALLEL_PUT(to, t->node[k].level);
     bool any = t->node[k].part != NULL;
-    PSDMP_PUT(to, any);
+    PSDMP_PARALLEL_PUT(to, any);
     if (any) s->put(s->user, t->node[k].part, to);
   }
 }
 
-static psdm_status add_tree(const psdmp_spread *s, psdmp_bytes *from, psdmp_tree *t, psdm_error *error) {
-  long count = psdmp_bytes_count(from, sizeof(long) + sizeof(int));
+static psdm_status add_tree(const psdmp_parallel_spread *s, psdmp_parallel_bytes *from, psdmp_parallel_tree *t, psdm_error *error) {
+  long count = psdmp_parallel_bytes_count(from, sizeof(long) + sizeof(int));
   for (long k = 0; k < count; k++) {
     long index;
     int level;
     bool any;
-    PSDMP_GET(from, index);
-    PSDMP_GET(from, level);
-    PSDMP_GET(from, any);
+    PSDMP_PARALLEL_GET(from, index);
+    PSDMP_PARALLEL_GET(from, level);
+    PSDMP_PARALLEL_GET(from, any);
     void *part = from->failed || !any ? NULL : s->get(s->user, from);
-    if ((any && !part) || psdmp_tree_add(t, index, level, part)) return no_memory(error);
+    if ((any && !part) || psdmp_parallel_tree_add(t, index, level, part)) return no_memory(error);
   }
   return from->failed ? no_memory(error) : PSDM_OK;
 }
 
-psdm_status psdmp_spread_serve(const psdmp_spread *s, psdmp_bytes *answer, psdm_error *error) {
-  psdmp_tree tree;
+psdm_status psdmp_parallel_spread_serve(const psdmp_parallel_spread *s, psdmp_parallel_bytes *answer, psdm_error *error) {
+  psdmp_parallel_tree tree;
   psdm_status status = do_share(s, &tree, error);
   if (status) return status;
   put_tree(s, &tree, answer);
-  psdmp_tree_free(&tree);
+  psdmp_parallel_tree_free(&tree);
   return PSDM_OK;
 }
 
 /* all are listened to; of all failures that of the first rank, which has the first units, is told */
-static psdm_status hear_all(const psdmp_spread *s, psdm_status status, psdmp_tree *tree, psdm_error *error) {
-  for (int k = 1; k < psdmp_team_size(s->ranks); k++) {
-    psdmp_bytes answer = {.allocator = s->allocator};
+static psdm_status hear_all(const psdmp_parallel_spread *s, psdm_status status, psdmp_parallel_tree *tree, psdm_error *error) {
+  for (int k = 1; k < psdmp_parallel_team_size(s->ranks); k++) {
+    psdmp_parallel_bytes answer = {.allocator = s->allocator};
     psdm_error other;
-    psdm_status heard = psdmp_team_listen(s->ranks, k, &answer, &other);
+    psdm_status heard = psdmp_parallel_team_listen(s->ranks, k, &answer, &other);
     if (!heard && !status) heard = add_tree(s, &answer, tree, &other);
     if (!heard && !status && s->heard) s->heard(s->user, &answer);
-    psdmp_bytes_free(&answer);
+    psdmp_parallel_bytes_free(&answer);
     if (heard && !status && error) *error = other;
     if (heard && !status) status = heard;
   }
   return status;
 }
 
-psdm_status psdmp_spread_all(const psdmp_spread *s, int work, const psdmp_bytes *request, void **part, psdm_error *error) {
-  psdmp_tree tree;
+psdm_status psdmp_parallel_spread_all(const psdmp_parallel_spread *s, int work, const psdmp_parallel_bytes *request, void **part, psdm_error *error) {
+  psdmp_parallel_tree tree;
   *part = NULL;
-  psdm_status status = psdmp_team_size(s->ranks) > 1 ? psdmp_team_ask(s->ranks, work, request, error) : PSDM_OK;
+  psdm_status status = psdmp_parallel_team_size(s->ranks) > 1 ? psdmp_parallel_team_ask(s->ranks, work, request, error) : PSDM_OK;
   if (status) return status;
   status = do_share(s, &tree, error);
   status = hear_all(s, status, &tree, error);
-  if (!status) return psdmp_tree_end(&tree, part) ? no_memory(error) : PSDM_OK;
-  psdmp_tree_free(&tree);
+  if (!status) return psdmp_parallel_tree_end(&tree, part) ? no_memory(error) : PSDM_OK;
+  psdmp_parallel_tree_free(&tree);
   return status;
 }

@@ -42,63 +42,63 @@ static bool give_bytes(psdm_ranks *r, unsigned char *bytes, size_t count) {
   return given;
 }
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-static psdm_status lost(int rank, psdm_error *error) { return psdmp_fail(error, PSDM_E_IO, "", 0, 0, "rank %d cannot be reached any more", rank); }
+static psdm_status lost(int rank, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "rank %d cannot be reached any more", rank); }
 
 /* ---- rank 0 ---- */
 
-psdm_status psdmp_team_ask(psdm_ranks *r, int work, const psdmp_bytes *request, psdm_error *error) {
+psdm_status psdmp_parallel_team_ask(psdm_ranks *r, int work, const psdmp_parallel_bytes *request, psdm_error *error) {
   question q = {.work = work, .bytes = request ? request->used : 0};
   if (request && request->failed) return no_memory(error);
   bool passed = r->broadcast(r->self, &q, sizeof q) && (!q.bytes || give_bytes(r, request->data, q.bytes));
   return passed ? PSDM_OK : lost(1, error);
 }
 
-void psdmp_team_tell(int rank, psdm_status status, psdm_error *error) {
+void psdmp_parallel_team_tell(int rank, psdm_status status, psdm_error *error) {
   if (status != PSDM_E_IO || rank == 0 || !error || !error->file[0]) return;
   size_t length = strlen(error->text);
   snprintf(error->text + length, sizeof error->text - length, " (on rank %d)", rank);
 }
 
-psdm_status psdmp_team_listen(psdm_ranks *r, int from, psdmp_bytes *answer, psdm_error *error) {
+psdm_status psdmp_parallel_team_listen(psdm_ranks *r, int from, psdmp_parallel_bytes *answer, psdm_error *error) {
   reply p;
   if (!r->receive(r->self, from, &p, sizeof p)) return lost(from, error);
-  bool room = !p.bytes || psdmp_bytes_room(answer, p.bytes);
+  bool room = !p.bytes || psdmp_parallel_bytes_room(answer, p.bytes);
   if (!take_bytes(r, from, room && p.bytes ? answer->data + answer->used : NULL, p.bytes)) return lost(from, error);
   if (!room) return no_memory(error);
   answer->used += p.bytes;
   if (p.status && error) *error = p.error;
-  psdmp_team_tell(from, p.status, error);
+  psdmp_parallel_team_tell(from, p.status, error);
   return p.status;
 }
 
-void psdmp_team_dismiss(psdm_ranks *r) {
+void psdmp_parallel_team_dismiss(psdm_ranks *r) {
   question q = {.work = DISMISSED};
   if (r) r->broadcast(r->self, &q, sizeof q);
 }
 
 /* ---- the others ---- */
 
-static bool send_reply(psdm_ranks *r, reply *p, const psdmp_bytes *answer) {
+static bool send_reply(psdm_ranks *r, reply *p, const psdmp_parallel_bytes *answer) {
   p->bytes = p->status ? 0 : answer->used;
   return r->send(r->self, 0, p, sizeof *p) && give_bytes(r, answer->data, p->bytes);
 }
 
 /* the next question; its request has failed where there was no room; false: rank 0 is gone */
-static bool hear(psdm_ranks *r, question *q, psdmp_bytes *request) {
+static bool hear(psdm_ranks *r, question *q, psdmp_parallel_bytes *request) {
   if (!r->broadcast(r->self, q, sizeof *q)) return false;
   r->over = q->work == OVER;
-  bool room = !q->bytes || psdmp_bytes_room(request, q->bytes);
+  bool room = !q->bytes || psdmp_parallel_bytes_room(request, q->bytes);
   if (!take_bytes(r, 0, room && q->bytes ? request->data : NULL, q->bytes)) return false;
   request->used = room ? q->bytes : 0;
   return true;
 }
 
-psdm_status psdmp_team_serve(psdm_ranks *r, psdmp_team_work work, void *user, const psdm_allocator *allocator, psdm_error *error) {
+psdm_status psdmp_parallel_team_serve(psdm_ranks *r, psdmp_parallel_team_work work, void *user, const psdm_allocator *allocator, psdm_error *error) {
   while (!r->over) {
     question q;
-    psdmp_bytes request = {.allocator = allocator}, answer = {.allocator = allocator};
+    psdmp_parallel_bytes request = {.allocator = allocator}, answer = {.allocator = allocator};
     reply p;
     memset(&p, 0, sizeof p);
     bool heard = hear(r, &q, &request), ends = heard && q.work < 0;
@@ -107,8 +107,8 @@ psdm_status psdmp_team_serve(psdm_ranks *r, psdmp_team_work work, void *user, co
       if (!p.status && answer.failed) p.status = no_memory(&p.error);
       heard = send_reply(r, &p, &answer);
     }
-    psdmp_bytes_free(&request);
-    psdmp_bytes_free(&answer);
+    psdmp_parallel_bytes_free(&request);
+    psdmp_parallel_bytes_free(&answer);
     if (ends) break;
     if (!heard) {
       r->over = true;
@@ -118,38 +118,38 @@ psdm_status psdmp_team_serve(psdm_ranks *r, psdmp_team_work work, void *user, co
   return PSDM_OK;
 }
 
-void psdmp_team_share(const psdm_ranks *r, long count, long *first, long *last) {
-  long size = psdmp_team_size(r), rank = r ? r->rank : 0, whole = count / size, more = count % size;
+void psdmp_parallel_team_share(const psdm_ranks *r, long count, long *first, long *last) {
+  long size = psdmp_parallel_team_size(r), rank = r ? r->rank : 0, whole = count / size, more = count % size;
   *first = whole * rank + (rank < more ? rank : more);
   *last = *first + whole + (rank < more);
 }
 
 /* ---- failures ---- */
 
-static psdm_status repeat(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+static psdm_status repeat(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
   (void)work, (void)request, (void)answer;
   *error = *(const psdm_error *)user;
   return error->status ? error->status : PSDM_E_ARGUMENT;
 }
 
-void psdmp_team_refuse(psdm_ranks *r, const psdm_error *why) {
+void psdmp_parallel_team_refuse(psdm_ranks *r, const psdm_error *why) {
   psdm_error copy = *why;
-  psdmp_team_serve(r, repeat, &copy, NULL, NULL);
+  psdmp_parallel_team_serve(r, repeat, &copy, NULL, NULL);
 }
 
-psdm_status psdmp_team_unable(psdm_ranks *r, psdm_error *error) {
+psdm_status psdmp_parallel_team_unable(psdm_ranks *r, psdm_error *error) {
   psdm_error own;
   no_memory(&own);
-  if (psdmp_team_member(r)) psdmp_team_refuse(r, &own);
-  else if (psdmp_team_size(r) > 1) psdmp_team_dismiss(r);
+  if (psdmp_parallel_team_member(r)) psdmp_parallel_team_refuse(r, &own);
+  else if (psdmp_parallel_team_size(r) > 1) psdmp_parallel_team_dismiss(r);
   return no_memory(error);
 }
 
 /* ---- the end ---- */
 
-static psdm_status refuse(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+static psdm_status refuse(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
   (void)work, (void)request, (void)answer;
-  return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%s", (const char *)user);
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%s", (const char *)user);
 }
 
 void psdm_ranks_close(psdm_ranks *r, const char *failure) {
@@ -158,7 +158,7 @@ void psdm_ranks_close(psdm_ranks *r, const char *failure) {
   snprintf(text, sizeof text, "rank %d: %.440s", r->rank, failure ? failure : "it was done before rank 0 was");
   question q = {.work = OVER};
   if (r->rank == 0) r->broadcast(r->self, &q, sizeof q);
-  while (r->rank > 0 && !r->over) psdmp_team_serve(r, refuse, text, NULL, NULL);
+  while (r->rank > 0 && !r->over) psdmp_parallel_team_serve(r, refuse, text, NULL, NULL);
   r->over = true;
   if (r->finish) r->finish(r->self);
 }

@@ -13,7 +13,7 @@ int psdm_threads(void) {
 #endif
 }
 
-int psdmp_threads(int asked, const psdm_allocator *allocator, long units) {
+int psdmp_parallel_threads(int asked, const psdm_allocator *allocator, long units) {
   long threads = 1;
 #ifdef _OPENMP
   threads = asked > 0 ? asked : psdm_threads();

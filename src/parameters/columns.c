@@ -13,7 +13,7 @@ const char *psdm_column_text(psdm_column_kind kind) { return (unsigned)kind < PS
 
 static double sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
 
-static double plain_value(const psdmp_column *c, double x, double v, double dx, double *z) {
+static double plain_value(const psdmp_parameters_column *c, double x, double v, double dx, double *z) {
   double w = c->width;
   switch (c->kind) {
     case PSDM_COLUMN_VISCOUS: return v;
@@ -31,7 +31,7 @@ static double plain_value(const psdmp_column *c, double x, double v, double dx, 
   }
 }
 
-void psdmp_columns_at(const psdmp_column *column, int count, double x, double v, double load, psdmp_column_state *state, double *value) {
+void psdmp_parameters_columns_at(const psdmp_parameters_column *column, int count, double x, double v, double load, psdmp_parameters_column_state *state, double *value) {
   double dx = state->any ? x - state->last : 0;
   state->last = x;
   state->any = true;

@@ -45,9 +45,9 @@ bool psdm_step_find(const char *name, psdm_step *step) {
   return k >= 0;
 }
 
-const char *const psdmp_lugre_key[PSDM_FRICTION_NUMBERS] = {"coulomb", "static", "stribeck", "viscous", "exponent", "sigma0", "sigma1", "offset"};
+const char *const psdmp_parameters_lugre_key[PSDM_FRICTION_NUMBERS] = {"coulomb", "static", "stribeck", "viscous", "exponent", "sigma0", "sigma1", "offset"};
 
-double *psdmp_lugre_number(psdm_friction *f, int which) {
+double *psdmp_parameters_lugre_number(psdm_friction *f, int which) {
   double *const numbers[] = {&f->coulomb, &f->stat, &f->stribeck, &f->viscous, &f->exponent, &f->sigma0, &f->sigma1, &f->offset};
   return numbers[which];
 }

@@ -8,10 +8,10 @@
 #include "psdm/params.h"
 #include "robot/robot.h"
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_derive_info *info, psdm_error *error) {
-  static const psdm_derive_options physical = {.rank_tolerance = PSDMP_PHYSICAL_RANK};
+  static const psdm_derive_options physical = {.rank_tolerance = PSDMP_PARAMETERS_PHYSICAL_RANK};
   psdm_robot bare = *robot;
   bare.assumptions = 0;
   return psdm_params_derive(&bare, &physical, allocator, model, info, error);
@@ -24,7 +24,7 @@ psdm_status psdm_parameters_model(const psdm_robot *robot, const psdm_allocator 
 /* ---- from a calibration ---- */
 
 psdm_parameters *psdmp_parameters_new(const psdm_allocator *allocator) {
-  struct psdmp_parameters *inside = psdmp_alloc(allocator, sizeof *inside);
+  struct psdmp_parameters *inside = psdmp_base_alloc(allocator, sizeof *inside);
   if (!inside) return NULL;
   inside->arena.allocator = allocator;
   inside->p.internal = inside;
@@ -35,37 +35,37 @@ void psdm_parameters_free(psdm_parameters *p) {
   if (!p) return;
   struct psdmp_parameters *inside = p->internal;
   const psdm_allocator *allocator = inside->arena.allocator;
-  psdmp_arena_free(&inside->arena);
-  psdmp_free(allocator, inside);
+  psdmp_base_arena_free(&inside->arena);
+  psdmp_base_free(allocator, inside);
 }
 
 /* NULL stays NULL; false: out of memory */
-static bool copy(psdmp_arena *arena, const double **to, const double *from, size_t count) {
+static bool copy(psdmp_base_arena *arena, const double **to, const double *from, size_t count) {
   if (!from) return true;
-  double *memory = psdmp_arena_alloc(arena, count * sizeof *memory);
+  double *memory = psdmp_base_arena_alloc(arena, count * sizeof *memory);
   if (memory && count) memcpy(memory, from, count * sizeof *memory);
   *to = memory;
   return memory != NULL;
 }
 
-static bool copy_theta(psdmp_arena *arena, const psdm_calibration *c, psdm_parameters *p) {
-  psdm_estimate *theta = psdmp_arena_alloc(arena, ((size_t)c->base + 1) * sizeof *theta);
+static bool copy_theta(psdmp_base_arena *arena, const psdm_calibration *c, psdm_parameters *p) {
+  psdm_estimate *theta = psdmp_base_arena_alloc(arena, ((size_t)c->base + 1) * sizeof *theta);
   p->theta = theta;
   for (int j = 0; j < c->base && theta; j++) {
     theta[j] = c->theta[j];
-    if (!(theta[j].name = psdmp_arena_text(arena, c->theta[j].name, strlen(c->theta[j].name)))) return false;
+    if (!(theta[j].name = psdmp_base_arena_text(arena, c->theta[j].name, strlen(c->theta[j].name)))) return false;
   }
   return theta != NULL;
 }
 
-static bool copy_columns(psdmp_arena *arena, const psdm_calibration *c, psdm_parameters *p) {
+static bool copy_columns(psdmp_base_arena *arena, const psdm_calibration *c, psdm_parameters *p) {
   size_t n = (size_t)c->n;
-  int *columns = psdmp_arena_alloc(arena, n * sizeof *columns);
-  const psdm_column **column = psdmp_arena_alloc(arena, n * sizeof *column);
+  int *columns = psdmp_base_arena_alloc(arena, n * sizeof *columns);
+  const psdm_column **column = psdmp_base_arena_alloc(arena, n * sizeof *column);
   if (!columns || !column) return false;
   for (size_t i = 0; i < n; i++) {
     size_t count = (size_t)c->columns[i];
-    psdm_column *own = psdmp_arena_alloc(arena, (count + 1) * sizeof *own);
+    psdm_column *own = psdmp_base_arena_alloc(arena, (count + 1) * sizeof *own);
     if (!own) return false;
     if (count) memcpy(own, c->column[i], count * sizeof *own);
     columns[i] = c->columns[i];
@@ -76,8 +76,8 @@ static bool copy_columns(psdmp_arena *arena, const psdm_calibration *c, psdm_par
   return true;
 }
 
-static bool copy_fit(psdmp_arena *arena, const psdm_part_fit *from, int n, psdm_part_fit *to) {
-  psdm_joint_fit *joint = psdmp_arena_alloc(arena, (size_t)n * sizeof *joint);
+static bool copy_fit(psdmp_base_arena *arena, const psdm_part_fit *from, int n, psdm_part_fit *to) {
+  psdm_joint_fit *joint = psdmp_base_arena_alloc(arena, (size_t)n * sizeof *joint);
   if (joint) memcpy(joint, from->joint, (size_t)n * sizeof *joint);
   *to = *from;
   to->joint = joint;
@@ -85,8 +85,8 @@ static bool copy_fit(psdmp_arena *arena, const psdm_part_fit *from, int n, psdm_
 }
 
 /* symmetric to the last bit, since a file has one triangle only */
-static bool copy_covariance(psdmp_arena *arena, const double *from, size_t wide, const double **to) {
-  double *V = psdmp_arena_alloc(arena, (wide * wide + 1) * sizeof *V);
+static bool copy_covariance(psdmp_base_arena *arena, const double *from, size_t wide, const double **to) {
+  double *V = psdmp_base_arena_alloc(arena, (wide * wide + 1) * sizeof *V);
   for (size_t i = 0; i < wide && V; i++)
     for (size_t j = 0; j <= i; j++) V[i * wide + j] = V[j * wide + i] = from[i * wide + j];
   *to = V;
@@ -104,11 +104,11 @@ static int loaded_columns(const psdm_calibration *c, int *all) {
 }
 
 static bool copy_all(const psdm_calibration *c, bool covariance, psdm_parameters *p) {
-  psdmp_arena *arena = &p->internal->arena;
+  psdmp_base_arena *arena = &p->internal->arena;
   const char *name = psdm_robot_name(c->robot);
   int all, loaded = loaded_columns(c, &all);
   size_t n = (size_t)c->n, base = (size_t)c->base, wide = base + (size_t)all;
-  p->robot = psdmp_arena_text(arena, name, strlen(name));
+  p->robot = psdmp_base_arena_text(arena, name, strlen(name));
   p->kinematics = psdm_robot_fingerprint(c->robot);
   p->estimator = c->estimator;
   p->n = c->n, p->links = psdm_robot_links(c->robot), p->base = c->base, p->standard = c->standard;
@@ -117,7 +117,7 @@ static bool copy_all(const psdm_calibration *c, bool covariance, psdm_parameters
          copy(arena, &p->theta_load, loaded ? c->theta_load : NULL, base) && copy(arena, &p->sigma, c->sigma, n) && copy(arena, &p->speed, c->speed, n) &&
          copy(arena, &p->load, c->load, n) && copy_fit(arena, &c->train[PSDM_FIT_MOVING], c->n, &p->train) &&
          copy_fit(arena, &c->heldout[PSDM_FIT_MOVING], c->n, &p->heldout) &&
-         (!covariance || wide > PSDMP_COVARIANCE_MOST || copy_covariance(arena, c->covariance, wide, &p->covariance));
+         (!covariance || wide > PSDMP_PARAMETERS_COVARIANCE_MOST || copy_covariance(arena, c->covariance, wide, &p->covariance));
 }
 
 psdm_status psdm_parameters_from(const psdm_calibration *c, bool covariance, const psdm_allocator *allocator, psdm_parameters **out, psdm_error *error) {
@@ -139,9 +139,9 @@ static double steady(const psdm_parameters *p, int drive, double v) {
   for (int k = 0; k < p->columns[drive]; k++) {
     const psdm_column *c = &p->column[drive][k];
     if (c->kind >= PSDM_COLUMN_LINEAR) continue;
-    psdmp_column_state state = {.any = true, .last = v > 0 ? -1e30 : 1e30}; /* a way so long that every stop has given in */
+    psdmp_parameters_column_state state = {.any = true, .last = v > 0 ? -1e30 : 1e30}; /* a way so long that every stop has given in */
     double value;
-    psdmp_columns_at(&(psdmp_column){c->kind, c->width, c->load}, 1, 0, v, load, &state, &value);
+    psdmp_parameters_columns_at(&(psdmp_parameters_column){c->kind, c->width, c->load}, 1, 0, v, load, &state, &value);
     sum += value * c->gain;
   }
   return sum;
@@ -185,7 +185,7 @@ void psdm_parameters_friction(const psdm_parameters *p, int drive, psdm_friction
 psdm_status psdmp_parameters_match(const psdm_parameters *p, const psdm_robot *r, psdm_error *error) {
   char name[80];
   if (!p->kinematics || p->kinematics == psdm_robot_fingerprint(r)) return PSDM_OK;
-  return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')", psdmp_quote(p->robot, strlen(p->robot), name, sizeof name));
+  return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')", psdmp_base_quote(p->robot, strlen(p->robot), name, sizeof name));
 }
 
 psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *r, const char *file, int line, psdm_error *error) {
@@ -196,10 +196,10 @@ psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot
     int k = 0;
     while (k < p->base && strcmp(p->theta[k].name, psdm_model_base_name(model, j)) != 0) k++;
     if (k == p->base)
-      status = psdmp_fail(error, PSDM_E_MISSING, file, line, 0, "base parameter '%s' of robot '%s' is not among the parameters", psdm_model_base_name(model, j), r->name);
+      status = psdmp_base_fail(error, PSDM_E_MISSING, file, line, 0, "base parameter '%s' of robot '%s' is not among the parameters", psdm_model_base_name(model, j), r->name);
   }
   if (!status && psdm_model_l(model) != p->base)
-    status = psdmp_fail(error, PSDM_E_ROBOT, file, line, 0, "%d base parameters for a robot that has %d; gravity is not that of the calibration", p->base, psdm_model_l(model));
+    status = psdmp_base_fail(error, PSDM_E_ROBOT, file, line, 0, "%d base parameters for a robot that has %d; gravity is not that of the calibration", p->base, psdm_model_l(model));
   psdm_model_free(model);
   return status;
 }
@@ -226,7 +226,7 @@ psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *r
   for (int j = 0; j < p->base && same && !status; j++) {
     double size, value = by_formula(model, j, p->pi, &size);
     if (!(fabs(value - p->theta[j].value) <= rounded * size))
-      status = psdmp_fail(error, PSDM_E_PARSE, file, line, 0, "theta and pi do not agree: %s is %.6g, and %.6g by pi; without the key 'pi' theta is taken", p->theta[j].name, p->theta[j].value, value);
+      status = psdmp_base_fail(error, PSDM_E_PARSE, file, line, 0, "theta and pi do not agree: %s is %.6g, and %.6g by pi; without the key 'pi' theta is taken", p->theta[j].name, p->theta[j].value, value);
   }
   psdm_model_free(model);
   return status;
@@ -251,11 +251,11 @@ psdm_status psdm_parameters_apply(const psdm_parameters *p, psdm_robot *r, psdm_
   } else {
     psdm_status status = psdmp_parameters_complete(p, r, "", 0, error);
     if (status) return status;
-    double *pi = psdmp_alloc(r->arena.allocator, (size_t)p->standard * sizeof *pi);
+    double *pi = psdmp_base_alloc(r->arena.allocator, (size_t)p->standard * sizeof *pi);
     if (!pi) return no_memory(error);
-    for (int j = 0; j < p->base; j++) pi[psdmp_standard_find(r, p->theta[j].name)] = p->theta[j].value;
+    for (int j = 0; j < p->base; j++) pi[psdmp_robot_standard_find(r, p->theta[j].name)] = p->theta[j].value;
     psdm_robot_set_parameters(r, pi);
-    psdmp_free(r->arena.allocator, pi);
+    psdmp_base_free(r->arena.allocator, pi);
   }
   set_drives(p, r);
   return PSDM_OK;

@@ -8,35 +8,35 @@
 
 /* Directions of the parameters that give less torque than this, relative, are regrouped where parameters are identified: no log can tell
  * them, and what they change is as small as what a model may be off. */
-#define PSDMP_PHYSICAL_RANK 1e-9
+#define PSDMP_PARAMETERS_PHYSICAL_RANK 1e-9
 
 /* The base parameters of a robot without its file's assumptions, as they are identified. */
 psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_derive_info *info, psdm_error *error);
 
-enum { PSDMP_MOST_COLUMNS = 128 };
+enum { PSDMP_PARAMETERS_MOST_COLUMNS = 128 };
 
 /* One friction column. Widths are relative to the drive's speed and span. */
-typedef struct psdmp_column {
+typedef struct psdmp_parameters_column {
   psdm_column_kind kind;
   double width; /* rad/s or rad, exponent or harmonic */
   int load;
-} psdmp_column;
+} psdmp_parameters_column;
 
 /* Memory of stop operators of one drive's columns between rows. */
-typedef struct psdmp_column_state {
-  double last, z[PSDMP_MOST_COLUMNS];
+typedef struct psdmp_parameters_column_state {
+  double last, z[PSDMP_PARAMETERS_MOST_COLUMNS];
   bool any;
-} psdmp_column_state;
+} psdmp_parameters_column_state;
 
 /* Values of columns at one row; load: |rigid torque| of the drive. */
-void psdmp_columns_at(const psdmp_column *column, int count, double x, double v, double load, psdmp_column_state *state, double *value);
+void psdmp_parameters_columns_at(const psdmp_parameters_column *column, int count, double x, double v, double load, psdmp_parameters_column_state *state, double *value);
 
-enum { PSDMP_COVARIANCE_MOST = 600 }; /* rows of a covariance that a file still holds */
+enum { PSDMP_PARAMETERS_COVARIANCE_MOST = 600 }; /* rows of a covariance that a file still holds */
 
 /* The public part and its memory. */
 struct psdmp_parameters {
   psdm_parameters p;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
 };
 
 /* NULL: out of memory. */
@@ -55,8 +55,8 @@ psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *r
 int psdmp_parameters_wide(const psdm_parameters *p);
 
 /* The numbers of psdm_friction in their order, and what a file calls them. */
-double *psdmp_lugre_number(psdm_friction *friction, int which);
-extern const char *const psdmp_lugre_key[PSDM_FRICTION_NUMBERS];
+double *psdmp_parameters_lugre_number(psdm_friction *friction, int which);
+extern const char *const psdmp_parameters_lugre_key[PSDM_FRICTION_NUMBERS];
 
 /* PSDM_E_MISSING, with the step that would show it, while a base parameter is not known. */
 psdm_status psdmp_parameters_shown(const psdm_parameters *p, psdm_error *error);

@@ -8,15 +8,15 @@
 #include "psdm/rigid.h"
 
 struct psdm_predictor {
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const psdm_parameters *p;
   const psdm_robot *robot;
   psdm_work *work;
   int n, standard;
   int *kept;                 /* (base) standard parameter behind each base parameter */
   double *gear;              /* (n) */
-  psdmp_column **column;     /* (n) */
-  psdmp_column_state *state; /* (n) */
+  psdmp_parameters_column **column;     /* (n) */
+  psdmp_parameters_column_state *state; /* (n) */
   double *Y, *value;         /* (n x standard); the most columns of a drive */
   double *x, *v, *f, *motor, *joint; /* (n) the drives' positions, speeds, loads; scratch */
   double *z, *before;        /* (n) bristles' deflection, and the drives' speeds, at the row before */
@@ -24,7 +24,7 @@ struct psdm_predictor {
   bool fresh;                /* no row yet */
 };
 
-#define NEW(p, field, count) ((p)->field = psdmp_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof *(p)->field))
+#define NEW(p, field, count) ((p)->field = psdmp_base_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof *(p)->field))
 
 static bool allocate(psdm_predictor *o, const psdm_parameters *p) {
   int n = o->n;
@@ -33,11 +33,11 @@ static bool allocate(psdm_predictor *o, const psdm_parameters *p) {
     return false;
   for (int i = 0; i < n; i++) {
     if (!NEW(o, column[i], p->columns[i])) return false;
-    for (int k = 0; k < p->columns[i]; k++) o->column[i][k] = (psdmp_column){p->column[i][k].kind, p->column[i][k].width, p->column[i][k].load};
+    for (int k = 0; k < p->columns[i]; k++) o->column[i][k] = (psdmp_parameters_column){p->column[i][k].kind, p->column[i][k].width, p->column[i][k].load};
   }
   for (int j = 0; j < psdm_robot_joints(o->robot); j++)
     if (psdm_robot_joint(o->robot, j)->q >= 0) o->gear[psdm_robot_joint(o->robot, j)->q] = psdm_robot_joint(o->robot, j)->gear;
-  for (int j = 0; j < p->base; j++) o->kept[j] = psdmp_standard_find(o->robot, p->theta[j].name);
+  for (int j = 0; j < p->base; j++) o->kept[j] = psdmp_robot_standard_find(o->robot, p->theta[j].name);
   return true;
 }
 
@@ -46,12 +46,12 @@ psdm_status psdm_predictor_new(const psdm_parameters *p, const psdm_robot *robot
   psdm_status shown = psdmp_parameters_match(p, robot, error);
   if (!shown) shown = psdmp_parameters_shown(p, error);
   if (shown) return shown;
-  psdm_predictor *o = psdmp_alloc(allocator, sizeof *o);
-  if (!o) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_predictor *o = psdmp_base_alloc(allocator, sizeof *o);
+  if (!o) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   *o = (psdm_predictor){.arena = {.allocator = allocator}, .p = p, .robot = robot, .n = psdm_robot_n(robot), .standard = psdm_robot_parameter_count(robot)};
   if (!allocate(o, p) || psdm_work_new(robot, allocator, &o->work)) {
     psdm_predictor_free(o);
-    return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   }
   psdm_predictor_begin(o);
   psdm_predictor_rate(o, p->rate);
@@ -63,8 +63,8 @@ void psdm_predictor_free(psdm_predictor *o) {
   if (!o) return;
   const psdm_allocator *allocator = o->arena.allocator;
   psdm_work_free(o->work, allocator);
-  psdmp_arena_free(&o->arena);
-  psdmp_free(allocator, o);
+  psdmp_base_arena_free(&o->arena);
+  psdmp_base_free(allocator, o);
 }
 
 void psdm_predictor_begin(psdm_predictor *o) {
@@ -98,7 +98,7 @@ static void drives_from_joints(const psdm_predictor *o, const double *joint, boo
 /* gains times columns */
 static double column_torque(psdm_predictor *o, int i) {
   double sum = 0;
-  psdmp_columns_at(o->column[i], o->p->columns[i], o->x[i], o->v[i], fabs(o->f[i]), &o->state[i], o->value);
+  psdmp_parameters_columns_at(o->column[i], o->p->columns[i], o->x[i], o->v[i], fabs(o->f[i]), &o->state[i], o->value);
   for (int k = 0; k < o->p->columns[i]; k++) sum += o->value[k] * o->p->column[i][k].gain;
   return sum;
 }

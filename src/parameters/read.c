@@ -12,49 +12,49 @@
 typedef struct reader {
   const char *file;
   const psdm_robot *robot;
-  psdmp_arena *arena;
+  psdmp_base_arena *arena;
   psdm_parameters *p;
   bool steps; /* route: steps */
   psdm_error *error;
 } reader;
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-#define NEW(r, count, type) psdmp_arena_alloc((r)->arena, ((size_t)(count) + 1) * sizeof(type))
+#define NEW(r, count, type) psdmp_base_arena_alloc((r)->arena, ((size_t)(count) + 1) * sizeof(type))
 
-static psdm_status no_memory(const reader *r) { return psdmp_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const reader *r) { return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
 
-static psdm_status refuse(const reader *r, const psdmp_node *node, const char *format, ...) PSDM_PRINTF(3, 4);
-static psdm_status refuse(const reader *r, const psdmp_node *node, const char *format, ...) {
+static psdm_status refuse(const reader *r, const psdmp_document_node *node, const char *format, ...) PSDM_PRINTF(3, 4);
+static psdm_status refuse(const reader *r, const psdmp_document_node *node, const char *format, ...) {
   char text[400];
   va_list args;
   va_start(args, format);
-  psdmp_vprint(text, sizeof text, format, args);
+  psdmp_base_vprint(text, sizeof text, format, args);
   va_end(args);
-  return psdmp_fail(r->error, PSDM_E_PARSE, r->file, node ? node->line : 1, node ? node->column : 1, "%s", text);
+  return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, node ? node->line : 1, node ? node->column : 1, "%s", text);
 }
 
-static psdm_status expected(const reader *r, const psdmp_node *node, const char *what) {
+static psdm_status expected(const reader *r, const psdmp_document_node *node, const char *what) {
   char found[80] = "something else";
-  if (node->kind == PSDMP_SCALAR) psdmp_quote(node->text, node->length, found, sizeof found);
+  if (node->kind == PSDMP_DOCUMENT_SCALAR) psdmp_base_quote(node->text, node->length, found, sizeof found);
   const char *key = node->key ? node->key : "an entry";
-  if (node->kind != PSDMP_SCALAR) return refuse(r, node, "%s is a %s; %s was expected", key, node->kind == PSDMP_MAP ? "map" : "list", what);
+  if (node->kind != PSDMP_DOCUMENT_SCALAR) return refuse(r, node, "%s is a %s; %s was expected", key, node->kind == PSDMP_DOCUMENT_MAP ? "map" : "list", what);
   return refuse(r, node, "%s is '%s'; %s was expected", key, found, what);
 }
 
 /* ---- maps and numbers ---- */
 
 /* the nodes under known keys, NULL where absent; the first `needed` must be there */
-static psdm_status take(const reader *r, const psdmp_node *node, const char *what, const char *const *key, int count, int needed, const psdmp_node **found) {
+static psdm_status take(const reader *r, const psdmp_document_node *node, const char *what, const char *const *key, int count, int needed, const psdmp_document_node **found) {
   memset(found, 0, (size_t)count * sizeof *found);
-  if (node->kind != PSDMP_MAP) return refuse(r, node, "%s is not a map", what);
-  for (const psdmp_node *at = node->child; at; at = at->next) {
+  if (node->kind != PSDMP_DOCUMENT_MAP) return refuse(r, node, "%s is not a map", what);
+  for (const psdmp_document_node *at = node->child; at; at = at->next) {
     int i = 0;
     char name[64];
     while (i < count && strcmp(key[i], at->key) != 0) i++;
-    psdmp_quote(at->key, strlen(at->key), name, sizeof name);
-    const psdmp_node here = {.line = at->key_line, .column = at->key_column};
+    psdmp_base_quote(at->key, strlen(at->key), name, sizeof name);
+    const psdmp_document_node here = {.line = at->key_line, .column = at->key_column};
     if (i == count) {
-      const char *near = psdmp_nearest(at->key, key, (size_t)count);
+      const char *near = psdmp_base_nearest(at->key, key, (size_t)count);
       return refuse(r, &here, "unknown key '%s' in %s%s%s%s", name, what, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
     if (found[i]) return refuse(r, &here, "key '%s' stands twice in %s", name, what);
@@ -66,33 +66,33 @@ static psdm_status take(const reader *r, const psdmp_node *node, const char *wha
 }
 
 /* a number, or YAML's words for what is none */
-static psdm_status number(const reader *r, const psdmp_node *node, double *x) {
+static psdm_status number(const reader *r, const psdmp_document_node *node, double *x) {
   static const struct {
     const char *word;
     double value;
   } words[] = {{".nan", NAN}, {".inf", INFINITY}, {"-.inf", -INFINITY}};
-  if (node->kind == PSDMP_SCALAR && psdmp_parse_number(node->text, node->length, x)) return PSDM_OK;
-  for (int k = 0; k < COUNT(words) && node->kind == PSDMP_SCALAR; k++)
+  if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_number(node->text, node->length, x)) return PSDM_OK;
+  for (int k = 0; k < COUNT(words) && node->kind == PSDMP_DOCUMENT_SCALAR; k++)
     if (strcmp(node->text, words[k].word) == 0) return *x = words[k].value, PSDM_OK;
   return expected(r, node, "a decimal number");
 }
 
 /* one that a torque is computed with */
-static psdm_status finite(const reader *r, const psdmp_node *node, double *x) {
+static psdm_status finite(const reader *r, const psdmp_document_node *node, double *x) {
   psdm_status status = number(r, node, x);
   return status || isfinite(*x) ? status : expected(r, node, "a finite number");
 }
 
-static psdm_status numbers(const reader *r, const psdmp_node *node, int count, bool all_finite, double *x) {
-  if (node->kind != PSDMP_LIST) return expected(r, node, "a list of numbers");
+static psdm_status numbers(const reader *r, const psdmp_document_node *node, int count, bool all_finite, double *x) {
+  if (node->kind != PSDMP_DOCUMENT_LIST) return expected(r, node, "a list of numbers");
   if (node->count != count) return refuse(r, node, "%s has %d numbers; %d were expected", node->key ? node->key : "the list", node->count, count);
   psdm_status status = PSDM_OK;
   int i = 0;
-  for (const psdmp_node *at = node->child; at && !status; at = at->next, i++) status = all_finite ? finite(r, at, &x[i]) : number(r, at, &x[i]);
+  for (const psdmp_document_node *at = node->child; at && !status; at = at->next, i++) status = all_finite ? finite(r, at, &x[i]) : number(r, at, &x[i]);
   return status;
 }
 
-static psdm_status list(const reader *r, const psdmp_node *node, int count, bool all_finite, const double **out) {
+static psdm_status list(const reader *r, const psdmp_document_node *node, int count, bool all_finite, const double **out) {
   double *x = NEW(r, count, double);
   if (!x) return no_memory(r);
   *out = x;
@@ -101,46 +101,46 @@ static psdm_status list(const reader *r, const psdmp_node *node, int count, bool
 
 /* ---- the parts ---- */
 
-static psdm_status read_robot(const reader *r, const psdmp_node *node) {
+static psdm_status read_robot(const reader *r, const psdmp_document_node *node) {
   static const char *const keys[] = {"name", "kinematics"};
-  const psdmp_node *found[COUNT(keys)];
+  const psdmp_document_node *found[COUNT(keys)];
   psdm_status status = take(r, node, "robot", keys, COUNT(keys), 1, found);
   if (status) return status;
-  if (found[0]->kind != PSDMP_SCALAR) return expected(r, found[0], "a name");
-  r->p->robot = psdmp_arena_text(r->arena, found[0]->text, found[0]->length);
+  if (found[0]->kind != PSDMP_DOCUMENT_SCALAR) return expected(r, found[0], "a name");
+  r->p->robot = psdmp_base_arena_text(r->arena, found[0]->text, found[0]->length);
   if (!r->p->robot) return no_memory(r);
   if (!found[1]) return PSDM_OK; /* an old or handmade file: whoever reads it is told */
-  if (found[1]->kind != PSDMP_SCALAR || !psdmp_fingerprint_read(found[1]->text, found[1]->length, &r->p->kinematics))
+  if (found[1]->kind != PSDMP_DOCUMENT_SCALAR || !psdmp_robot_fingerprint_read(found[1]->text, found[1]->length, &r->p->kinematics))
     return expected(r, found[1], "a fingerprint of sixteen hexadecimal digits");
   if (r->p->kinematics == psdm_robot_fingerprint(r->robot)) return PSDM_OK;
-  char name[80], own[80], hash[PSDMP_FINGERPRINT];
-  psdmp_quote(found[0]->text, found[0]->length, name, sizeof name);
-  psdmp_quote(psdm_robot_name(r->robot), strlen(psdm_robot_name(r->robot)), own, sizeof own);
-  return psdmp_fail(r->error, PSDM_E_ROBOT, r->file, found[1]->line, found[1]->column,
+  char name[80], own[80], hash[PSDMP_ROBOT_FINGERPRINT];
+  psdmp_base_quote(found[0]->text, found[0]->length, name, sizeof name);
+  psdmp_base_quote(psdm_robot_name(r->robot), strlen(psdm_robot_name(r->robot)), own, sizeof own);
+  return psdmp_base_fail(r->error, PSDM_E_ROBOT, r->file, found[1]->line, found[1]->column,
                     "the parameters were found for robot '%s', whose kinematics (%.16s) are not those of '%s' (%s); without the key 'kinematics' they are taken all the same", name, found[1]->text, own,
-                    psdmp_fingerprint_text(psdm_robot_fingerprint(r->robot), hash));
+                    psdmp_robot_fingerprint_text(psdm_robot_fingerprint(r->robot), hash));
 }
 
-static psdm_status read_estimator(const reader *r, const psdmp_node *node) {
-  if (node->kind != PSDMP_SCALAR || !psdm_estimator_find(node->text, &r->p->estimator)) return expected(r, node, "the name of an estimator");
+static psdm_status read_estimator(const reader *r, const psdmp_document_node *node) {
+  if (node->kind != PSDMP_DOCUMENT_SCALAR || !psdm_estimator_find(node->text, &r->p->estimator)) return expected(r, node, "the name of an estimator");
   return PSDM_OK;
 }
 
-static psdm_status read_truth(const reader *r, const psdmp_node *node, bool *truth) {
-  bool known = node->kind == PSDMP_SCALAR && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
+static psdm_status read_truth(const reader *r, const psdmp_document_node *node, bool *truth) {
+  bool known = node->kind == PSDMP_DOCUMENT_SCALAR && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
   *truth = known && node->text[0] == 't';
   return known ? PSDM_OK : expected(r, node, "true or false");
 }
 
 /* a number that steps may not have shown yet */
-static psdm_status finite_or_nan(const reader *r, const psdmp_node *node, double *x) {
+static psdm_status finite_or_nan(const reader *r, const psdmp_document_node *node, double *x) {
   psdm_status status = number(r, node, x);
   return status || !isinf(*x) ? status : expected(r, node, "a finite number or .nan");
 }
 
-static psdm_status read_estimate(const reader *r, const psdmp_node *node, psdm_estimate *e) {
+static psdm_status read_estimate(const reader *r, const psdmp_document_node *node, psdm_estimate *e) {
   static const char *const keys[] = {"value", "sd", "prior", "essential"};
-  const psdmp_node *found[COUNT(keys)];
+  const psdmp_document_node *found[COUNT(keys)];
   psdm_status status = take(r, node, "a base parameter", keys, COUNT(keys), 1, found);
   e->sd = NAN;
   e->essential = true;
@@ -151,19 +151,19 @@ static psdm_status read_estimate(const reader *r, const psdmp_node *node, psdm_e
   return status;
 }
 
-static psdm_status read_theta(const reader *r, const psdmp_node *node) {
-  if (node->kind != PSDMP_MAP) return expected(r, node, "a map {base parameter: {value, sd}}");
+static psdm_status read_theta(const reader *r, const psdmp_document_node *node) {
+  if (node->kind != PSDMP_DOCUMENT_MAP) return expected(r, node, "a map {base parameter: {value, sd}}");
   psdm_estimate *theta = NEW(r, node->count, psdm_estimate);
   if (!theta) return no_memory(r);
-  for (const psdmp_node *at = node->child; at; at = at->next) {
+  for (const psdmp_document_node *at = node->child; at; at = at->next) {
     psdm_estimate *e = &theta[r->p->base];
-    const psdmp_node here = {.line = at->key_line, .column = at->key_column};
+    const psdmp_document_node here = {.line = at->key_line, .column = at->key_column};
     char name[64];
-    psdmp_quote(at->key, strlen(at->key), name, sizeof name);
-    if (psdmp_standard_find(r->robot, at->key) < 0) return refuse(r, &here, "'%s' is no parameter of robot '%s'", name, psdm_robot_name(r->robot));
+    psdmp_base_quote(at->key, strlen(at->key), name, sizeof name);
+    if (psdmp_robot_standard_find(r->robot, at->key) < 0) return refuse(r, &here, "'%s' is no parameter of robot '%s'", name, psdm_robot_name(r->robot));
     for (int j = 0; j < r->p->base; j++)
       if (strcmp(theta[j].name, at->key) == 0) return refuse(r, &here, "base parameter '%s' stands twice", name);
-    if (!(e->name = psdmp_arena_text(r->arena, at->key, strlen(at->key)))) return no_memory(r);
+    if (!(e->name = psdmp_base_arena_text(r->arena, at->key, strlen(at->key)))) return no_memory(r);
     psdm_status status = read_estimate(r, at, e);
     if (status) return status;
     r->p->base++;
@@ -172,29 +172,29 @@ static psdm_status read_theta(const reader *r, const psdmp_node *node) {
   return PSDM_OK;
 }
 
-static psdm_status read_full(const reader *r, const psdmp_node *node) {
+static psdm_status read_full(const reader *r, const psdmp_document_node *node) {
   static const char *const keys[] = {"links", "drives"};
-  const psdmp_node *found[COUNT(keys)];
+  const psdmp_document_node *found[COUNT(keys)];
   psdm_parameters *p = r->p;
   psdm_status status = take(r, node, "pi", keys, COUNT(keys), COUNT(keys), found);
   double *pi = NEW(r, p->standard, double);
   if (!pi) return no_memory(r);
-  if (!status && (found[0]->kind != PSDMP_LIST || found[0]->count != p->links)) return refuse(r, found[0], "a list of %d links, ten numbers each, was expected", p->links);
+  if (!status && (found[0]->kind != PSDMP_DOCUMENT_LIST || found[0]->count != p->links)) return refuse(r, found[0], "a list of %d links, ten numbers each, was expected", p->links);
   int k = 0;
-  for (const psdmp_node *at = status ? NULL : found[0]->child; at && !status; at = at->next, k++) status = numbers(r, at, 10, true, pi + 10L * k);
+  for (const psdmp_document_node *at = status ? NULL : found[0]->child; at && !status; at = at->next, k++) status = numbers(r, at, 10, true, pi + 10L * k);
   if (!status) status = numbers(r, found[1], p->standard - 10 * p->links, true, pi + 10L * p->links);
   p->pi = pi;
   return status;
 }
 
-static psdm_status read_column(const reader *r, const psdmp_node *node, psdm_column *c) {
+static psdm_status read_column(const reader *r, const psdmp_document_node *node, psdm_column *c) {
   static const char *const keys[] = {"column", "gain", "width", "load", "sd"};
-  const psdmp_node *found[COUNT(keys)];
+  const psdmp_document_node *found[COUNT(keys)];
   double load = 0;
   psdm_status status = take(r, node, "a friction column", keys, COUNT(keys), 2, found);
   if (status) return status;
   int kind = 0;
-  while (kind < PSDM_COLUMN_KINDS && (found[0]->kind != PSDMP_SCALAR || strcmp(found[0]->text, psdm_column_text((psdm_column_kind)kind)) != 0)) kind++;
+  while (kind < PSDM_COLUMN_KINDS && (found[0]->kind != PSDMP_DOCUMENT_SCALAR || strcmp(found[0]->text, psdm_column_text((psdm_column_kind)kind)) != 0)) kind++;
   if (kind == PSDM_COLUMN_KINDS) return expected(r, found[0], "a column such as \"v\" or \"tanh(v/w)\"");
   *c = (psdm_column){.kind = (psdm_column_kind)kind, .sd = NAN};
   status = finite(r, found[1], &c->gain);
@@ -208,17 +208,17 @@ static psdm_status read_column(const reader *r, const psdmp_node *node, psdm_col
   return wide && !(c->width > 0) ? refuse(r, node, "column \"%s\" needs a width above zero", psdm_column_text(c->kind)) : PSDM_OK;
 }
 
-static psdm_status read_friction(const reader *r, const psdmp_node *node) {
+static psdm_status read_friction(const reader *r, const psdmp_document_node *node) {
   psdm_parameters *p = r->p;
   int *columns = NEW(r, p->n, int), i = 0;
   const psdm_column **column = NEW(r, p->n, psdm_column *);
   if (!columns || !column) return no_memory(r);
-  if (node->kind != PSDMP_LIST || node->count != p->n) return refuse(r, node, "friction needs a list of columns for each of %d drives", p->n);
-  for (const psdmp_node *drive = node->child; drive; drive = drive->next, i++) {
-    if (drive->kind != PSDMP_LIST || drive->count > 128) return expected(r, drive, "a list of friction columns");
+  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != p->n) return refuse(r, node, "friction needs a list of columns for each of %d drives", p->n);
+  for (const psdmp_document_node *drive = node->child; drive; drive = drive->next, i++) {
+    if (drive->kind != PSDMP_DOCUMENT_LIST || drive->count > 128) return expected(r, drive, "a list of friction columns");
     psdm_column *own = NEW(r, drive->count, psdm_column);
     if (!own) return no_memory(r);
-    for (const psdmp_node *at = drive->child; at; at = at->next) {
+    for (const psdmp_document_node *at = drive->child; at; at = at->next) {
       psdm_status status = read_column(r, at, &own[columns[i]++]);
       if (status) return status;
     }
@@ -229,13 +229,13 @@ static psdm_status read_friction(const reader *r, const psdmp_node *node) {
   return PSDM_OK;
 }
 
-static psdm_status read_choices(const reader *r, const psdmp_node *node) {
+static psdm_status read_choices(const reader *r, const psdmp_document_node *node) {
   static const char *const keys[] = {"kinematics", "cutoff", "delay", "lambda", "rest", "rate"};
-  const psdmp_node *found[COUNT(keys)];
+  const psdmp_document_node *found[COUNT(keys)];
   psdm_parameters *p = r->p;
   double *target[] = {NULL, &p->cutoff, &p->delay, &p->lambda, &p->rest, &p->rate};
   psdm_status status = take(r, node, "choices", keys, COUNT(keys), 0, found);
-  if (!status && found[0] && (found[0]->kind != PSDMP_SCALAR || !psdm_kinematics_find(found[0]->text, &p->source))) return expected(r, found[0], "auto, q, qd or qdd");
+  if (!status && found[0] && (found[0]->kind != PSDMP_DOCUMENT_SCALAR || !psdm_kinematics_find(found[0]->text, &p->source))) return expected(r, found[0], "auto, q, qd or qdd");
   for (int k = 1; k < COUNT(keys) && !status; k++)
     if (found[k]) status = number(r, found[k], target[k]);
   return status;
@@ -247,9 +247,9 @@ static psdm_joint_fit *new_fit(const reader *r) {
   return joint;
 }
 
-static psdm_status read_fit(const reader *r, const psdmp_node *node, psdm_part_fit *fit) {
+static psdm_status read_fit(const reader *r, const psdmp_document_node *node, psdm_part_fit *fit) {
   static const char *const keys[] = {"global_rel", "rows", "rmse", "rel", "nrmse", "r2"};
-  const psdmp_node *found[COUNT(keys)];
+  const psdmp_document_node *found[COUNT(keys)];
   int n = r->p->n;
   psdm_joint_fit *joint = new_fit(r);
   double *x = NEW(r, n, double);
@@ -271,24 +271,24 @@ static psdm_status read_fit(const reader *r, const psdmp_node *node, psdm_part_f
   return status;
 }
 
-static psdm_status read_errors(const reader *r, const psdmp_node *node) {
+static psdm_status read_errors(const reader *r, const psdmp_document_node *node) {
   static const char *const keys[] = {"train", "heldout"};
-  const psdmp_node *found[COUNT(keys)] = {NULL, NULL};
+  const psdmp_document_node *found[COUNT(keys)] = {NULL, NULL};
   psdm_status status = node ? take(r, node, "errors", keys, COUNT(keys), 0, found) : PSDM_OK;
   if (!status) status = read_fit(r, found[0], &r->p->train);
   return status ? status : read_fit(r, found[1], &r->p->heldout);
 }
 
 /* both triangles from the lower one */
-static psdm_status read_covariance(const reader *r, const psdmp_node *node) {
+static psdm_status read_covariance(const reader *r, const psdmp_document_node *node) {
   psdm_parameters *p = r->p;
   int wide = psdmp_parameters_wide(p), row = 0;
-  if (node->kind != PSDMP_LIST || node->count != wide)
+  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != wide)
     return refuse(r, node, "covariance needs %d rows, one for each %s", wide, r->steps ? "motor, base parameter and number of lugre" : "base parameter and friction column");
   double *V = NEW(r, (size_t)wide * (size_t)wide, double);
   if (!V) return no_memory(r);
   psdm_status status = PSDM_OK;
-  for (const psdmp_node *at = node->child; at && !status; at = at->next, row++) {
+  for (const psdmp_document_node *at = node->child; at && !status; at = at->next, row++) {
     status = numbers(r, at, row + 1, false, V + (long)row * wide);
     for (int j = 0; j < row && !status; j++) V[(long)j * wide + row] = V[(long)row * wide + j];
   }
@@ -298,26 +298,26 @@ static psdm_status read_covariance(const reader *r, const psdmp_node *node) {
 
 /* ---- what only steps find ---- */
 
-static psdm_status read_steps(const reader *r, const psdmp_node *node) {
-  if (node->kind != PSDMP_LIST) return expected(r, node, "a list of steps");
-  for (const psdmp_node *at = node->child; at; at = at->next) {
+static psdm_status read_steps(const reader *r, const psdmp_document_node *node) {
+  if (node->kind != PSDMP_DOCUMENT_LIST) return expected(r, node, "a list of steps");
+  for (const psdmp_document_node *at = node->child; at; at = at->next) {
     psdm_step step;
-    if (at->kind != PSDMP_SCALAR || !psdm_step_find(at->text, &step)) return expected(r, at, "motor, gravity, friction or inertia");
+    if (at->kind != PSDMP_DOCUMENT_SCALAR || !psdm_step_find(at->text, &step)) return expected(r, at, "motor, gravity, friction or inertia");
     if (r->p->steps >> step & 1) return refuse(r, at, "step '%s' stands twice", at->text);
     r->p->steps |= 1u << step;
   }
   return PSDM_OK;
 }
 
-static psdm_status read_motors(const reader *r, const psdmp_node *node) {
+static psdm_status read_motors(const reader *r, const psdmp_document_node *node) {
   static const char *const keys[] = {"constant", "sd"};
-  const psdmp_node *found[COUNT(keys)];
+  const psdmp_document_node *found[COUNT(keys)];
   double *constant = NEW(r, r->p->n, double), *sd = NEW(r, r->p->n, double);
   if (!constant || !sd) return no_memory(r);
-  if (node->kind != PSDMP_LIST || node->count != r->p->n) return refuse(r, node, "motors needs {constant, sd} of each of %d drives", r->p->n);
+  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != r->p->n) return refuse(r, node, "motors needs {constant, sd} of each of %d drives", r->p->n);
   psdm_status status = PSDM_OK;
   int i = 0;
-  for (const psdmp_node *at = node->child; at && !status; at = at->next, i++) {
+  for (const psdmp_document_node *at = node->child; at && !status; at = at->next, i++) {
     status = take(r, at, "a motor", keys, COUNT(keys), COUNT(keys), found);
     if (!status) status = finite_or_nan(r, found[0], &constant[i]);
     if (!status && constant[i] == 0) status = expected(r, found[0], "a number other than zero");
@@ -329,16 +329,16 @@ static psdm_status read_motors(const reader *r, const psdmp_node *node) {
 }
 
 /* one drive's friction, or the word none */
-static psdm_status read_bristles(const reader *r, const psdmp_node *node, psdm_friction *f, double *sd) {
+static psdm_status read_bristles(const reader *r, const psdmp_document_node *node, psdm_friction *f, double *sd) {
   enum { SD = PSDM_FRICTION_NUMBERS, KEYS };
   const char *keys[KEYS];
-  const psdmp_node *found[KEYS];
-  memcpy(keys, psdmp_lugre_key, sizeof psdmp_lugre_key);
+  const psdmp_document_node *found[KEYS];
+  memcpy(keys, psdmp_parameters_lugre_key, sizeof psdmp_parameters_lugre_key);
   keys[SD] = "sd";
   for (int k = 0; k < SD; k++) sd[k] = NAN;
-  if (node->kind == PSDMP_SCALAR) return strcmp(node->text, "none") == 0 ? PSDM_OK : expected(r, node, "a map of friction's numbers, or none,");
+  if (node->kind == PSDMP_DOCUMENT_SCALAR) return strcmp(node->text, "none") == 0 ? PSDM_OK : expected(r, node, "a map of friction's numbers, or none,");
   psdm_status status = take(r, node, "a drive's friction", keys, KEYS, SD, found);
-  for (int k = 0; k < SD && !status; k++) status = finite(r, found[k], psdmp_lugre_number(f, k));
+  for (int k = 0; k < SD && !status; k++) status = finite(r, found[k], psdmp_parameters_lugre_number(f, k));
   if (!status && found[SD]) status = numbers(r, found[SD], SD, false, sd);
   if (status) return status;
   f->given = true;
@@ -347,26 +347,26 @@ static psdm_status read_bristles(const reader *r, const psdmp_node *node, psdm_f
   return lacks ? refuse(r, node, "%s", lacks) : PSDM_OK;
 }
 
-static psdm_status read_lugre(const reader *r, const psdmp_node *node) {
+static psdm_status read_lugre(const reader *r, const psdmp_document_node *node) {
   psdm_parameters *p = r->p;
   psdm_friction *lugre = NEW(r, p->n, psdm_friction);
   double *sd = NEW(r, PSDM_FRICTION_NUMBERS * p->n, double);
   const psdm_column **column = NEW(r, p->n, psdm_column *);
   p->columns = NEW(r, p->n, int);
   if (!lugre || !sd || !column || !p->columns) return no_memory(r);
-  if (node->kind != PSDMP_LIST || node->count != p->n) return refuse(r, node, "lugre needs the friction of each of %d drives", p->n);
+  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != p->n) return refuse(r, node, "lugre needs the friction of each of %d drives", p->n);
   psdm_status status = PSDM_OK;
   int i = 0;
-  for (const psdmp_node *at = node->child; at && !status; at = at->next, i++) status = read_bristles(r, at, &lugre[i], sd + PSDM_FRICTION_NUMBERS * i);
+  for (const psdmp_document_node *at = node->child; at && !status; at = at->next, i++) status = read_bristles(r, at, &lugre[i], sd + PSDM_FRICTION_NUMBERS * i);
   p->column = column;
   p->lugre = lugre;
   p->lugre_sd = sd;
   return status;
 }
 
-static psdm_status read_step_errors(const reader *r, const psdmp_node *node) {
+static psdm_status read_step_errors(const reader *r, const psdmp_document_node *node) {
   const char *keys[PSDM_STEPS];
-  const psdmp_node *found[PSDM_STEPS] = {NULL};
+  const psdmp_document_node *found[PSDM_STEPS] = {NULL};
   int n = r->p->n;
   psdm_joint_fit *all = NEW(r, PSDM_STEPS * n, psdm_joint_fit);
   if (!all) return no_memory(r);
@@ -396,25 +396,25 @@ static const char *const file_keys[KEYS] = {"format",    "robot",    "theta", "s
                                             "estimator", "friction", "pi",    "load",  "mean_load", "steps", "currents", "motors", "lugre",      "tool", "step_errors"};
 
 /* a file is of one route: keys of the other do not belong into it, and some of its own must be there */
-static psdm_status check_route(reader *r, const psdmp_node *root, const psdmp_node *const *found) {
+static psdm_status check_route(reader *r, const psdmp_document_node *root, const psdmp_document_node *const *found) {
   static const struct {
     const char *route;
     int first, end, needed[6]; /* its own keys, and those that must be there */
   } routes[] = {{"oneshot", ESTIMATOR, STEPS, {ESTIMATOR, FRICTION, KEYS}}, {"steps", STEPS, KEYS, {STEPS, CURRENTS, MOTORS, LUGRE, COVARIANCE, KEYS}}};
-  const psdmp_node *node = found[ROUTE];
-  r->steps = node && node->kind == PSDMP_SCALAR && strcmp(node->text, "steps") == 0;
-  if (node && !r->steps && (node->kind != PSDMP_SCALAR || strcmp(node->text, "oneshot") != 0)) return expected(r, node, "oneshot or steps");
+  const psdmp_document_node *node = found[ROUTE];
+  r->steps = node && node->kind == PSDMP_DOCUMENT_SCALAR && strcmp(node->text, "steps") == 0;
+  if (node && !r->steps && (node->kind != PSDMP_DOCUMENT_SCALAR || strcmp(node->text, "oneshot") != 0)) return expected(r, node, "oneshot or steps");
   for (const int *key = routes[r->steps].needed; *key < KEYS; key++)
     if (!found[*key]) return refuse(r, root, "no '%s' in a parameter file of the route %s", file_keys[*key], routes[r->steps].route);
   for (int key = routes[!r->steps].first; key < routes[!r->steps].end; key++)
     if (found[key]) {
-      const psdmp_node here = {.line = found[key]->key_line, .column = found[key]->key_column};
+      const psdmp_document_node here = {.line = found[key]->key_line, .column = found[key]->key_column};
       return refuse(r, &here, "'%s' belongs to the route %s; this file is of %s", file_keys[key], routes[!r->steps].route, routes[r->steps].route);
     }
   return PSDM_OK;
 }
 
-static psdm_status read_oneshot(const reader *r, const psdmp_node *const *found) {
+static psdm_status read_oneshot(const reader *r, const psdmp_document_node *const *found) {
   psdm_parameters *p = r->p;
   psdm_status status = read_estimator(r, found[ESTIMATOR]);
   if (!status) status = read_friction(r, found[FRICTION]);
@@ -429,7 +429,7 @@ static psdm_status read_oneshot(const reader *r, const psdmp_node *const *found)
   return status;
 }
 
-static psdm_status read_route(const reader *r, const psdmp_node *const *found) {
+static psdm_status read_route(const reader *r, const psdmp_document_node *const *found) {
   psdm_parameters *p = r->p;
   p->estimator = PSDM_ESTIMATOR_WLS; /* what the linear steps are */
   psdm_status status = psdmp_parameters_complete(p, r->robot, r->file, found[THETA]->line, r->error);
@@ -442,12 +442,12 @@ static psdm_status read_route(const reader *r, const psdmp_node *const *found) {
   return status ? status : read_step_errors(r, found[STEP_ERRORS]);
 }
 
-static psdm_status read_all(reader *r, const psdmp_node *root) {
-  const psdmp_node *found[KEYS];
+static psdm_status read_all(reader *r, const psdmp_document_node *root) {
+  const psdmp_document_node *found[KEYS];
   psdm_parameters *p = r->p;
   psdm_status status = take(r, root, "a parameter file", file_keys, KEYS, ROUTE, found);
   if (status) return status;
-  if (found[FORMAT]->kind != PSDMP_SCALAR || strcmp(found[FORMAT]->text, "psdm-parameters-1") != 0) return expected(r, found[FORMAT], "psdm-parameters-1");
+  if (found[FORMAT]->kind != PSDMP_DOCUMENT_SCALAR || strcmp(found[FORMAT]->text, "psdm-parameters-1") != 0) return expected(r, found[FORMAT], "psdm-parameters-1");
   p->n = psdm_robot_n(r->robot);
   p->links = psdm_robot_links(r->robot);
   p->standard = psdm_robot_parameter_count(r->robot);
@@ -465,14 +465,14 @@ static psdm_status read_all(reader *r, const psdmp_node *root) {
 psdm_status psdm_parameters_parse(const char *text, size_t length, const char *name, const psdm_robot *robot, const psdm_allocator *allocator, psdm_parameters **out,
                                   psdm_error *error) {
   *out = NULL;
-  psdmp_arena arena = {.allocator = allocator}; /* of the tree, which goes */
-  psdmp_node *root;
+  psdmp_base_arena arena = {.allocator = allocator}; /* of the tree, which goes */
+  psdmp_document_node *root;
   psdm_parameters *p = psdmp_parameters_new(allocator);
-  if (!p) return psdmp_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
+  if (!p) return psdmp_base_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
   reader r = {.file = name, .robot = robot, .arena = &p->internal->arena, .p = p, .error = error};
-  psdm_status status = psdmp_doc_parse(text, length, name, &arena, &root, error);
+  psdm_status status = psdmp_document_parse(text, length, name, &arena, &root, error);
   if (!status) status = read_all(&r, root);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   if (status)
     psdm_parameters_free(p);
   else

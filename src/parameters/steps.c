@@ -4,7 +4,7 @@
 
 #include "parameters/parameters.h"
 
-#define NEW(arena, count, type) psdmp_arena_alloc(arena, ((size_t)(count) + 1) * sizeof(type))
+#define NEW(arena, count, type) psdmp_base_arena_alloc(arena, ((size_t)(count) + 1) * sizeof(type))
 
 int psdmp_parameters_wide(const psdm_parameters *p) {
   int wide = p->base;
@@ -13,7 +13,7 @@ int psdmp_parameters_wide(const psdm_parameters *p) {
 }
 
 /* NULL stays NULL; false: out of memory */
-static bool copy(psdmp_arena *arena, const double **to, const double *from, int count) {
+static bool copy(psdmp_base_arena *arena, const double **to, const double *from, int count) {
   if (!from) return true;
   double *memory = NEW(arena, count, double);
   if (memory) memcpy(memory, from, (size_t)count * sizeof *memory);
@@ -53,13 +53,13 @@ static void add_tool(const psdm_robot *robot, const psdm_model *model, const dou
 }
 
 static psdm_status take_theta(const psdm_steps *s, psdm_parameters *p, psdm_error *error) {
-  psdmp_arena *arena = &p->internal->arena;
+  psdmp_base_arena *arena = &p->internal->arena;
   psdm_estimate *theta = NEW(arena, s->base, psdm_estimate);
   unsigned char *known = NEW(arena, s->base, unsigned char);
-  if (!theta || !known) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!theta || !known) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   for (int j = 0; j < s->base; j++) {
     theta[j] = s->theta[j];
-    if (!(theta[j].name = psdmp_arena_text(arena, s->theta[j].name, strlen(s->theta[j].name)))) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    if (!(theta[j].name = psdmp_base_arena_text(arena, s->theta[j].name, strlen(s->theta[j].name)))) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
     known[j] = !isnan(theta[j].value);
   }
   p->theta = theta;
@@ -71,7 +71,7 @@ static psdm_status take_theta(const psdm_steps *s, psdm_parameters *p, psdm_erro
   if (psdm_model_l(model) == s->base)
     add_tool(s->robot, model, s->tool, theta);
   else
-    status = psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d base parameters for a robot that has %d", s->base, psdm_model_l(model));
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d base parameters for a robot that has %d", s->base, psdm_model_l(model));
   psdm_model_free(model);
   return status;
 }
@@ -80,7 +80,7 @@ static psdm_status take_theta(const psdm_steps *s, psdm_parameters *p, psdm_erro
 
 /* no columns: a drive's friction is LuGre's */
 static bool take_friction(const psdm_steps *s, psdm_parameters *p) {
-  psdmp_arena *arena = &p->internal->arena;
+  psdmp_base_arena *arena = &p->internal->arena;
   psdm_friction *lugre = NEW(arena, s->n, psdm_friction);
   const psdm_column **column = NEW(arena, s->n, psdm_column *);
   double *speed = NEW(arena, s->n, double), *sd = NEW(arena, PSDM_FRICTION_NUMBERS * s->n, double);
@@ -111,7 +111,7 @@ static double global_rel(const psdm_joint_fit *joint, int n) {
 }
 
 /* a part's figures; without any, joints without rows */
-static bool take_part(psdmp_arena *arena, const psdm_joint_fit *from, int n, psdm_part_fit *to) {
+static bool take_part(psdmp_base_arena *arena, const psdm_joint_fit *from, int n, psdm_part_fit *to) {
   psdm_joint_fit *joint = NEW(arena, n, psdm_joint_fit);
   to->joint = joint;
   to->global_rel = NAN;
@@ -124,7 +124,7 @@ static bool take_part(psdmp_arena *arena, const psdm_joint_fit *from, int n, psd
 }
 
 static bool take_figures(const psdm_steps *s, psdm_parameters *p) {
-  psdmp_arena *arena = &p->internal->arena;
+  psdmp_base_arena *arena = &p->internal->arena;
   int last = last_step(s);
   psdm_joint_fit *fit = NEW(arena, PSDM_STEPS * s->n, psdm_joint_fit);
   p->step_fit = fit;
@@ -148,9 +148,9 @@ static bool take_covariance(const psdm_steps *s, psdm_parameters *p) {
 }
 
 static bool take_numbers(const psdm_steps *s, psdm_parameters *p) {
-  psdmp_arena *arena = &p->internal->arena;
+  psdmp_base_arena *arena = &p->internal->arena;
   const char *name = psdm_robot_name(s->robot);
-  p->robot = psdmp_arena_text(arena, name, strlen(name));
+  p->robot = psdmp_base_arena_text(arena, name, strlen(name));
   p->kinematics = psdm_robot_fingerprint(s->robot);
   p->estimator = PSDM_ESTIMATOR_WLS; /* what the linear steps are */
   p->n = s->n, p->links = psdm_robot_links(s->robot), p->base = s->base, p->standard = s->standard;
@@ -164,7 +164,7 @@ psdm_status psdm_parameters_from_steps(const psdm_steps *s, const psdm_allocator
   *out = NULL;
   psdm_parameters *p = psdmp_parameters_new(allocator);
   psdm_status status = PSDM_OK;
-  if (!p || !take_numbers(s, p)) status = psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!p || !take_numbers(s, p)) status = psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (!status) status = take_theta(s, p, error);
   if (status)
     psdm_parameters_free(p);
@@ -182,7 +182,7 @@ psdm_status psdmp_parameters_shown(const psdm_parameters *p, psdm_error *error) 
   if (j == p->base) return PSDM_OK;
   for (int k = 0; k < 2; k++)
     if (!(p->steps >> shows[k] & 1))
-      return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "base parameter '%s' is not known: the step '%s' is missing (psdm calibrate --log %s:FILE)", p->theta[j].name,
+      return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "base parameter '%s' is not known: the step '%s' is missing (psdm calibrate --log %s:FILE)", p->theta[j].name,
                         psdm_step_name(shows[k]), psdm_step_name(shows[k]));
-  return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "base parameter '%s' is not known: none of the steps shows it", p->theta[j].name);
+  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "base parameter '%s' is not known: none of the steps shows it", p->theta[j].name);
 }

@@ -119,8 +119,8 @@ static void write_lugre(const psdm_parameters *p, psdm_output *out) {
     psdm_friction f = p->lugre[i];
     if (!f.given) psdm_output_text(out, "  - none\n");
     for (int k = 0; k < PSDM_FRICTION_NUMBERS && f.given; k++) {
-      psdm_output_print(out, "%s%s: ", k ? ", " : "  - {", psdmp_lugre_key[k]);
-      put(out, "", *psdmp_lugre_number(&f, k));
+      psdm_output_print(out, "%s%s: ", k ? ", " : "  - {", psdmp_parameters_lugre_key[k]);
+      put(out, "", *psdmp_parameters_lugre_number(&f, k));
     }
     if (f.given) put_list(out, ", sd: [", p->lugre_sd + PSDM_FRICTION_NUMBERS * i, PSDM_FRICTION_NUMBERS, "]}\n");
   }

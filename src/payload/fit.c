@@ -30,13 +30,13 @@ typedef struct fitting {
   double pi[10], V[100], share[10];
 } fitting;
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 void psdmp_payload_remark(psdmp_payload *p, const char *format, ...) {
   va_list args;
   if (p->remarks == (int)(sizeof p->answer.remark / sizeof *p->answer.remark)) return;
   va_start(args, format);
-  psdmp_vprint(p->answer.remark[p->remarks++], sizeof p->answer.remark[0], format, args);
+  psdmp_base_vprint(p->answer.remark[p->remarks++], sizeof p->answer.remark[0], format, args);
   va_end(args);
 }
 
@@ -60,14 +60,14 @@ static void spread(const fitting *f, int i, const double *R, double *X) {
     double *to = X + row * wide;
     for (int d = row; d < c->doubts; d++)
       for (int k = 0; k < p->axes; k++) to[k] += weight * from[d] * p->S[(long)c->place[d] * p->axes + k];
-    for (int d = 0; d < c->drifts; d++) to[p->axes + PSDMP_DRIFTS * i + d] = weight * from[c->doubts + d];
+    for (int d = 0; d < c->drifts; d++) to[p->axes + PSDMP_PAYLOAD_DRIFTS * i + d] = weight * from[c->doubts + d];
     for (int k = 0; k < 11; k++) to[f->N + k] = weight * from[c->doubts + c->drifts + k];
   }
 }
 
 static bool has_rows(const psdmp_payload *p, int b) {
   double sum = 0;
-  for (int i = 0; i < p->run.n; i++) sum += p->count[i * PSDMP_BLOCKS + b];
+  for (int i = 0; i < p->run.n; i++) sum += p->count[i * PSDMP_IDENTIFY_BLOCKS + b];
   return sum > 0;
 }
 
@@ -82,17 +82,17 @@ static void add_ridges(fitting *f) {
   }
   memset(f->X, 0, (size_t)f->N * (size_t)wide * sizeof *f->X);
   for (int k = 0; k < f->N; k++) f->X[k * wide + k] = sqrt(f->ridge[k]);
-  psdmp_factor_add((int)wide, f->G, f->N, f->X, f->scratch);
+  psdmp_linalg_factor_add((int)wide, f->G, f->N, f->X, f->scratch);
 }
 
 static void stack(fitting *f) {
   const psdmp_payload *p = f->p;
   memset(f->G, 0, (size_t)(f->W + 1) * (size_t)(f->W + 1) * sizeof *f->G);
   for (int i = 0; i < p->run.n; i++)
-    for (int b = 0; b < PSDMP_BLOCKS; b++) {
-      if (!(p->count[i * PSDMP_BLOCKS + b] > 0)) continue;
-      spread(f, i, p->R[i * PSDMP_BLOCKS + b], f->X);
-      psdmp_factor_add(f->W + 1, f->G, p->columns[i].width, f->X, f->scratch);
+    for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
+      if (!(p->count[i * PSDMP_IDENTIFY_BLOCKS + b] > 0)) continue;
+      spread(f, i, p->R[i * PSDMP_IDENTIFY_BLOCKS + b], f->X);
+      psdmp_linalg_factor_add(f->W + 1, f->G, p->columns[i].width, f->X, f->scratch);
     }
   add_ridges(f);
 }
@@ -117,15 +117,15 @@ static psdm_status solve(fitting *f, const double *prior, double *gap, psdm_erro
   for (int k = 0; k < 10; k++) K[11 * k] = 1;
   for (int row = 0; row < 11; row++)
     for (int k = 0; k < 11; k++) R[11 * row + k] = k < row ? 0 : f->G[(long)(f->N + row) * (f->W + 1) + f->N + k];
-  for (int i = 0; i < f->p->run.n * PSDMP_BLOCKS; i++) count += f->p->count[i];
-  const psdmp_rows rows = {.n = 1, .base = 10, .standard = 10, .links = 1, .K = K, .extras = &none, .R = &factor, .count = &count};
+  for (int i = 0; i < f->p->run.n * PSDMP_IDENTIFY_BLOCKS; i++) count += f->p->count[i];
+  const psdmp_fit_rows rows = {.n = 1, .base = 10, .standard = 10, .links = 1, .K = K, .extras = &none, .R = &factor, .count = &count};
   const psdmp_fit_options o = {.prior = prior, .lambda = pull};
-  double theta[10], *scratch = psdmp_alloc(f->p->run.allocator, psdmp_fit_scratch(&rows) * sizeof *scratch);
+  double theta[10], *scratch = psdmp_base_alloc(f->p->run.allocator, psdmp_fit_scratch(&rows) * sizeof *scratch);
   psdmp_fit fit = {.theta = theta, .pi = f->pi};
   if (!scratch) return no_memory(error);
   psdm_status status = prior ? psdmp_fit_consistent(&rows, &o, scratch, &fit) : psdmp_fit_linear(&rows, &o, scratch, &fit);
-  psdmp_free(f->p->run.allocator, scratch);
-  if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  psdmp_base_free(f->p->run.allocator, scratch);
+  if (status) return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   memcpy(f->pi, theta, sizeof theta);
   *gap = prior ? fit.gap : 0;
   fill_rest(f);
@@ -137,9 +137,9 @@ static double cost(const fitting *f, int i) {
   const psdmp_payload *p = f->p;
   const psdmp_payload_columns *c = &p->columns[i];
   double sum = 0;
-  for (int b = 0; b < PSDMP_BLOCKS; b++) {
-    if (!(p->count[i * PSDMP_BLOCKS + b] > 0)) continue;
-    spread(f, i, p->R[i * PSDMP_BLOCKS + b], f->X);
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
+    if (!(p->count[i * PSDMP_IDENTIFY_BLOCKS + b] > 0)) continue;
+    spread(f, i, p->R[i * PSDMP_IDENTIFY_BLOCKS + b], f->X);
     for (int row = 0; row < c->width; row++) {
       const double *x = f->X + (long)row * (f->W + 1);
       double e = -x[f->W];
@@ -160,7 +160,7 @@ static psdm_status reweight(fitting *f, psdm_error *error) {
     if (status || round == 3) return status;
     for (int i = 0; i < p->run.n; i++) {
       double rows = 0;
-      for (int b = 0; b < PSDMP_BLOCKS; b++) rows += p->count[i * PSDMP_BLOCKS + b];
+      for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) rows += p->count[i * PSDMP_IDENTIFY_BLOCKS + b];
       double free_rows = fmax(rows - p->columns[i].drifts - 10.0 / p->run.n, 1), floor = 1e-9 * sqrt(p->square[i] / fmax(rows, 1));
       if (rows > 0) p->sigma[i] = fmax(sqrt(cost(f, i) / free_rows), floor > 0 ? floor : 1e-9);
     }
@@ -176,12 +176,12 @@ static psdm_status set_triangle(fitting *f, const double P[100]) {
   int W = f->W;
   double root[100];
   memcpy(root, P, sizeof root);
-  if (!psdmp_cholesky(10, root)) return PSDM_E_SINGULAR;
+  if (!psdmp_linalg_cholesky(10, root)) return PSDM_E_SINGULAR;
   for (int row = 0; row < W; row++) memcpy(f->T + (long)row * W, f->G + (long)row * (W + 1), (size_t)W * sizeof *f->T);
   memset(f->X, 0, 10 * (size_t)W * sizeof *f->X);
   for (int row = 0; row < 10; row++)
     for (int k = row; k < 10; k++) f->X[(long)row * W + f->N + k] = root[10 * k + row];
-  psdmp_factor_add(W, f->T, 10, f->X, f->scratch);
+  psdmp_linalg_factor_add(W, f->T, 10, f->X, f->scratch);
   memcpy(f->Z, f->T, (size_t)W * (size_t)W * sizeof *f->Z);
   return LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', W, f->Z, W) ? PSDM_E_SINGULAR : PSDM_OK; /* by columns it is the transpose, and stays it */
 }
@@ -194,8 +194,8 @@ static void block_of(fitting *f, int b) {
   memset(f->g, 0, (size_t)W * sizeof *f->g);
   for (int i = 0; i < p->run.n; i++) {
     int rows = p->columns[i].width;
-    if (!(p->count[i * PSDMP_BLOCKS + b] > 0)) continue;
-    spread(f, i, p->R[i * PSDMP_BLOCKS + b], f->X);
+    if (!(p->count[i * PSDMP_IDENTIFY_BLOCKS + b] > 0)) continue;
+    spread(f, i, p->R[i * PSDMP_IDENTIFY_BLOCKS + b], f->X);
     for (int row = 0; row < rows; row++) f->error[row] = cblas_ddot(W, f->X + (long)row * (W + 1), 1, f->y, 1) - f->X[(long)row * (W + 1) + W];
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, rows, W, 1, f->T, W, f->X, W + 1);
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, W, rows, 1, f->X, W + 1, 1, f->M, W);
@@ -208,21 +208,21 @@ static bool add_scatter(fitting *f) {
   const psdmp_payload *p = f->p;
   int W = f->W, blocks = 0;
   memset(f->mean, 0, (size_t)W * sizeof *f->mean);
-  for (int b = 0; b < PSDMP_BLOCKS; b++) {
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
     if (!has_rows(p, b)) continue;
     block_of(f, b);
     cblas_daxpy(W, 1, f->g, 1, f->mean, 1);
     blocks++;
   }
   double keep = 1 - 1 / (2.0 * blocks);
-  for (int b = 0; b < PSDMP_BLOCKS; b++) {
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
     if (!has_rows(p, b)) continue;
     block_of(f, b);
     cblas_daxpy(W, -1.0 / blocks, f->mean, 1, f->g, 1);
     for (int i = 0; i < W; i++)
       for (int k = 0; k <= i; k++) f->M[(long)i * W + k] = (i == k) - keep * f->M[(long)i * W + k];
-    if (!psdmp_cholesky(W, f->M)) return false; /* eigenvalues are 1 - keep at least */
-    psdmp_cholesky_solve(W, f->M, f->g);
+    if (!psdmp_linalg_cholesky(W, f->M)) return false; /* eigenvalues are 1 - keep at least */
+    psdmp_linalg_cholesky_solve(W, f->M, f->g);
     cblas_dtrsv(CblasRowMajor, CblasUpper, CblasNoTrans, CblasNonUnit, W, f->T, W, f->g, 1);
     for (int a = 0; a < 10; a++)
       for (int c = 0; c < 10; c++) f->V[10 * a + c] += (blocks - 1.0) / blocks * f->g[f->N + a] * f->g[f->N + c];
@@ -300,19 +300,19 @@ static void tell_unseen(psdmp_payload *p) {
 }
 
 static void tell_impossible(psdmp_payload *p) {
-  if (!psdmp_pseudo_positive(p->answer.pi)) psdmp_payload_remark(p, "no body has these numbers: %s", p->answer.pi[0] > 0 ? "its inertia is impossible" : "its mass is not above zero");
+  if (!psdmp_fit_pseudo_positive(p->answer.pi)) psdmp_payload_remark(p, "no body has these numbers: %s", p->answer.pi[0] > 0 ? "its inertia is impossible" : "its mass is not above zero");
 }
 
 static void tell_drift(psdmp_payload *p) {
   int worst = -1;
   double most = 0;
   for (int i = 0; i < p->run.n && p->drift; i++) {
-    const double *c = p->drifted + PSDMP_DRIFTS * i;
+    const double *c = p->drifted + PSDMP_PAYLOAD_DRIFTS * i;
     double speed = p->empty->speed ? p->empty->speed[i] : 1, size = (fabs(c[0]) + fabs(c[1]) + fabs(c[2]) * speed) / p->sigma[i];
     if (size > most) most = size, worst = i;
   }
   if (worst < 0) return;
-  const double *c = p->drifted + PSDMP_DRIFTS * worst;
+  const double *c = p->drifted + PSDMP_PAYLOAD_DRIFTS * worst;
   psdmp_payload_remark(p, "drift since the calibration, largest beside its noise at drive %d: offset %.3g, Coulomb %+.3g, viscous %+.3g", worst + 1, c[0], c[1], c[2]);
 }
 
@@ -325,24 +325,24 @@ static void set_answer(fitting *f) {
     for (int k = 0; k < 10; k++) a->covariance[10 * i + k] = 0.5 * (f->V[10 * i + k] + f->V[10 * k + i]);
   for (int k = 0; k < 10; k++) a->pi_sd[k] = sqrt(fmax(a->covariance[11 * k], 0));
   psdm_load_from_standard(a->pi, &a->load);
-  psdmp_load_doubt(&a->load, a->covariance, &a->mass_sd, a->com_sd, a->inertia_sd);
-  memset(p->drifted, 0, PSDMP_DRIFTS * (size_t)p->run.n * sizeof *p->drifted);
-  if (p->drift) memcpy(p->drifted, f->y + p->axes, PSDMP_DRIFTS * (size_t)p->run.n * sizeof *p->drifted);
+  psdmp_payload_load_doubt(&a->load, a->covariance, &a->mass_sd, a->com_sd, a->inertia_sd);
+  memset(p->drifted, 0, PSDMP_PAYLOAD_DRIFTS * (size_t)p->run.n * sizeof *p->drifted);
+  if (p->drift) memcpy(p->drifted, f->y + p->axes, PSDMP_PAYLOAD_DRIFTS * (size_t)p->run.n * sizeof *p->drifted);
 }
 
-static bool make(fitting *f, psdmp_arena *arena) {
+static bool make(fitting *f, psdmp_base_arena *arena) {
   const psdmp_payload *p = f->p;
   int widest = 0;
-  f->N = p->axes + (p->drift ? PSDMP_DRIFTS * p->run.n : 0), f->W = f->N + 10;
+  f->N = p->axes + (p->drift ? PSDMP_PAYLOAD_DRIFTS * p->run.n : 0), f->W = f->N + 10;
   for (int i = 0; i < p->run.n; i++) widest = p->columns[i].width > widest ? p->columns[i].width : widest;
   size_t W = (size_t)f->W, rows = (size_t)widest > W ? (size_t)widest : W;
-#define PART(field, count) (f->field = psdmp_arena_alloc(arena, ((size_t)(count) + 1) * sizeof *f->field))
-  return PART(G, (W + 1) * (W + 1)) && PART(X, rows * (W + 1)) && PART(scratch, psdmp_factor_scratch(f->W + 1, (long)rows)) && PART(ridge, W) && PART(y, W) && PART(T, W * W) &&
+#define PART(field, count) (f->field = psdmp_base_arena_alloc(arena, ((size_t)(count) + 1) * sizeof *f->field))
+  return PART(G, (W + 1) * (W + 1)) && PART(X, rows * (W + 1)) && PART(scratch, psdmp_linalg_factor_scratch(f->W + 1, (long)rows)) && PART(ridge, W) && PART(y, W) && PART(T, W * W) &&
          PART(Z, W * W) && PART(C, 10 * W) && PART(M, W * W) && PART(g, W) && PART(mean, W) && PART(error, rows);
 #undef PART
 }
 
-static psdm_status singular(psdm_error *error) { return psdmp_fail(error, PSDM_E_SINGULAR, "", 0, 0, "the load and its doubt cannot be told from these rows"); }
+static psdm_status singular(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_SINGULAR, "", 0, 0, "the load and its doubt cannot be told from these rows"); }
 
 /* plain first: its doubt tells which of its numbers the compact body may be placed by */
 static psdm_status fit(fitting *f, psdm_error *error) {
@@ -355,21 +355,21 @@ static psdm_status fit(fitting *f, psdm_error *error) {
   compact(f, prior);
   status = solve(f, prior, &gap, error);
   if (status) return status;
-  psdmp_pull_hessian(f->pi, P);
+  psdmp_identify_pull_hessian(f->pi, P);
   for (int k = 0; k < 100; k++) P[k] *= pull + gap / 4; /* the barrier of one link has the gap 4 mu */
   return set_doubt(f, P, true) ? singular(error) : PSDM_OK;
 }
 
 psdm_status psdmp_payload_fit(psdmp_payload *p, psdm_error *error) {
   fitting f = {.p = p};
-  psdmp_arena arena = {.allocator = p->run.allocator};
+  psdmp_base_arena arena = {.allocator = p->run.allocator};
   int blocks = 0;
-  for (int b = 0; b < PSDMP_BLOCKS; b++) blocks += has_rows(p, b);
-  if (!p->rows || blocks < 2) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "too few rows are left to fit: the logs are too short, or joints hardly move in them");
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) blocks += has_rows(p, b);
+  if (!p->rows || blocks < 2) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "too few rows are left to fit: the logs are too short, or joints hardly move in them");
   psdm_status status = make(&f, &arena) ? fit(&f, error) : no_memory(error);
   p->remarks = 0;
   memset(p->answer.remark, 0, sizeof p->answer.remark);
   if (!status) set_answer(&f), tell_unseen(p), tell_impossible(p), tell_drift(p);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }

@@ -9,16 +9,16 @@
 
 enum { CHUNK = 256 }; /* rows that wait for the factor */
 
-#define NEW(p, count, type) psdmp_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof(type))
+#define NEW(p, count, type) psdmp_base_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof(type))
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 bool psdmp_payload_moves(const psdmp_payload *p, const psdmp_payload_row *row, int i) {
   const psdm_parameters *e = p->empty;
   return !e->speed || !(e->rest > 0) || fabs(row->v[i]) > e->rest * e->speed[i];
 }
 
-double psdmp_payload_rate(const psdmp_payload *p) { return 1 / (p->run.interval * psdmp_band_stride(&p->run, &p->band)); }
+double psdmp_payload_rate(const psdmp_payload *p) { return 1 / (p->run.interval * psdmp_identify_band_stride(&p->run, &p->band)); }
 
 /* ---- all rows in their order ---- */
 
@@ -35,7 +35,7 @@ static void scale(const psdmp_payload *p, long rows, double *tau) {
   for (long k = 0; k < rows && (p->currents || factors); k++, tau += e->n) {
     double own[PSDM_CALIBRATE_JOINTS];
     memcpy(own, tau, (size_t)e->n * sizeof *own);
-    if (p->currents) psdmp_run_to_joints(&p->run, tau, own); /* as they were before rows were taken for joints' torques */
+    if (p->currents) psdmp_identify_run_to_joints(&p->run, tau, own); /* as they were before rows were taken for joints' torques */
     for (int i = 0; i < e->n; i++) tau[i] = isfinite(e->torque_constant[i]) ? own[i] * e->torque_constant[i] : own[i];
   }
 }
@@ -43,23 +43,23 @@ static void scale(const psdmp_payload *p, long rows, double *tau) {
 /* rows as blocks of time: the same share of the logs with and without the load belongs together, since errors of a motion that both make do */
 static int block_of(const psdmp_payload *p, long index, bool loaded) {
   double rows = (double)(loaded ? p->with : p->without), at = (double)(loaded ? index : index - p->with);
-  int block = (int)(at / fmax(rows, 1) * PSDMP_BLOCKS);
-  return block < 0 ? 0 : block >= PSDMP_BLOCKS ? PSDMP_BLOCKS - 1 : block;
+  int block = (int)(at / fmax(rows, 1) * PSDMP_IDENTIFY_BLOCKS);
+  return block < 0 ? 0 : block >= PSDMP_IDENTIFY_BLOCKS ? PSDMP_IDENTIFY_BLOCKS - 1 : block;
 }
 
-static psdm_status count_rows(void *user, const psdmp_stretch *s, psdm_error *error) {
+static psdm_status count_rows(void *user, const psdmp_feed_stretch *s, psdm_error *error) {
   psdmp_payload *p = user;
   (void)error;
   *(s->file < p->files ? &p->with : &p->without) += s->rows - s->lead - s->trail;
   return PSDM_OK;
 }
 
-static psdm_status walk_stretch(void *user, const psdmp_stretch *s, psdm_error *error) {
+static psdm_status walk_stretch(void *user, const psdmp_feed_stretch *s, psdm_error *error) {
   walking *w = user;
   psdmp_payload *p = w->p;
-  psdmp_prepared made;
+  psdmp_identify_prepared made;
   int n = p->run.n;
-  psdm_status status = psdmp_run_prepare(&p->run, &p->band, s, &made, error);
+  psdm_status status = psdmp_identify_run_prepare(&p->run, &p->band, s, &made, error);
   if (status) return status;
   scale(p, made.rows, made.tau);
   scale(p, made.rows, made.raw);
@@ -73,9 +73,9 @@ static psdm_status walk_stretch(void *user, const psdmp_stretch *s, psdm_error *
                                    .friction = made.friction ? made.friction + k * n : NULL};
     status = w->visitor->row(w->visitor->user, &row, &w->stopped, error);
   }
-  psdmp_prepared_free(&made, p->run.allocator);
+  psdmp_identify_prepared_free(&made, p->run.allocator);
   if (status) return status;
-  if (w->visitor->doing && !psdmp_going_on(&p->run, w->visitor->doing, (double)(s->first + s->rows) / (double)p->run.rows)) w->stopped = true;
+  if (w->visitor->doing && !psdmp_identify_going_on(&p->run, w->visitor->doing, (double)(s->first + s->rows) / (double)p->run.rows)) w->stopped = true;
   return w->stopped ? PSDM_E_ARGUMENT : PSDM_OK; /* which ends the reading */
 }
 
@@ -83,14 +83,14 @@ psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predic
   psdm_status status = psdm_predictor_step(predictor, row->q, row->qd, row->qdd, tau, friction);
   if (status || !row->friction) return status;
   for (int i = 0; i < p->run.n; i++) tau[i] -= friction[i];
-  psdmp_run_to_joints(&p->run, row->friction, friction);
+  psdmp_identify_run_to_joints(&p->run, row->friction, friction);
   for (int i = 0; i < p->run.n; i++) tau[i] += friction[i];
   return PSDM_OK;
 }
 
 psdm_status psdmp_payload_walk(psdmp_payload *p, const psdmp_payload_visitor *visitor, psdm_error *error) {
   walking w = {.p = p, .visitor = visitor};
-  psdm_status status = psdmp_feed_each(p->run.feed, true, psdmp_band_margin(&p->run, &p->band), walk_stretch, &w, error);
+  psdm_status status = psdmp_feed_each(p->run.feed, true, psdmp_identify_band_margin(&p->run, &p->band), walk_stretch, &w, error);
   return w.stopped ? PSDM_OK : status;
 }
 
@@ -102,7 +102,7 @@ static bool set_places(psdmp_payload *p, int i, int *first_column, bool doubts) 
   psdmp_payload_columns *c = &p->columns[i];
   int own = e->lugre ? 1 : e->columns[i];
   c->doubts = doubts ? e->base + own : 0;
-  c->drifts = p->drift ? PSDMP_DRIFTS : 0;
+  c->drifts = p->drift ? PSDMP_PAYLOAD_DRIFTS : 0;
   c->width = c->doubts + c->drifts + 10 + 1;
   if (!(c->place = NEW(p, c->doubts, int))) return false;
   for (int j = 0; j < e->base && doubts; j++) c->place[j] = e->lugre ? e->n + j : j;
@@ -126,7 +126,7 @@ static psdm_status set_root(psdmp_payload *p, int wide, psdm_error *error) {
   const psdm_parameters *e = p->empty;
   double factor = p->options->empty_files ? 100 : 1; /* as payload_priv.h has it */
   int m = p->doubted;
-  double *V = psdmp_alloc(p->run.allocator, (size_t)m * (size_t)m * sizeof *V), *sd = NEW(p, m, double), *value = NEW(p, m, double);
+  double *V = psdmp_base_alloc(p->run.allocator, (size_t)m * (size_t)m * sizeof *V), *sd = NEW(p, m, double), *value = NEW(p, m, double);
   p->S = NEW(p, (size_t)m * (size_t)m, double);
   bool ok = V && sd && value && p->S;
   for (int a = 0; a < m && ok; a++) {
@@ -143,34 +143,34 @@ static psdm_status set_root(psdmp_payload *p, int wide, psdm_error *error) {
     p->axes++;
   }
   for (int a = 0; a < m && ok; a++) memmove(p->S + (long)a * p->axes, p->S + (long)a * m, (size_t)p->axes * sizeof *p->S);
-  psdmp_free(p->run.allocator, V);
+  psdmp_base_free(p->run.allocator, V);
   if (ok || code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR) return ok ? PSDM_OK : no_memory(error);
-  return psdmp_fail(error, PSDM_E_ACCURACY, "", 0, 0, "the covariance of the empty robot's parameters has no eigenvalues: it is not finite");
+  return psdmp_base_fail(error, PSDM_E_ACCURACY, "", 0, 0, "the covariance of the empty robot's parameters has no eigenvalues: it is not finite");
 }
 
 /* Coulomb friction drifts in the shape that it was found in */
-static psdmp_column shape_of(const psdm_parameters *e, int i) {
+static psdmp_parameters_column shape_of(const psdm_parameters *e, int i) {
   for (int k = 0; k < e->columns[i] && !e->lugre; k++) {
     const psdm_column *c = &e->column[i][k];
-    if (!c->load && (c->kind == PSDM_COLUMN_SIGN || c->kind == PSDM_COLUMN_TANH || c->kind == PSDM_COLUMN_STOP)) return (psdmp_column){c->kind, c->width, 0};
+    if (!c->load && (c->kind == PSDM_COLUMN_SIGN || c->kind == PSDM_COLUMN_TANH || c->kind == PSDM_COLUMN_STOP)) return (psdmp_parameters_column){c->kind, c->width, 0};
   }
-  return (psdmp_column){.kind = PSDM_COLUMN_SIGN};
+  return (psdmp_parameters_column){.kind = PSDM_COLUMN_SIGN};
 }
 
 psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error) {
   const psdm_parameters *e = p->empty;
   int n = e->n, columns = 0;
   bool doubts = e->covariance || (p->options->empty_files && !e->lugre); /* of standard deviations alone only a log without the load makes something */
-  p->columns = NEW(p, n, psdmp_payload_columns), p->coulomb = NEW(p, n, psdmp_column), p->square = NEW(p, n, double), p->sigma = NEW(p, n, double);
-  p->drifted = NEW(p, n * PSDMP_DRIFTS, double), p->R = NEW(p, n * PSDMP_BLOCKS, double *), p->count = NEW(p, n * PSDMP_BLOCKS, double);
+  p->columns = NEW(p, n, psdmp_payload_columns), p->coulomb = NEW(p, n, psdmp_parameters_column), p->square = NEW(p, n, double), p->sigma = NEW(p, n, double);
+  p->drifted = NEW(p, n * PSDMP_PAYLOAD_DRIFTS, double), p->R = NEW(p, n * PSDMP_IDENTIFY_BLOCKS, double *), p->count = NEW(p, n * PSDMP_IDENTIFY_BLOCKS, double);
   if (!p->columns || !p->coulomb || !p->square || !p->sigma || !p->drifted || !p->R || !p->count) return no_memory(error);
   for (int i = 0; i < n; i++) {
     if (!set_places(p, i, &columns, doubts)) return no_memory(error);
     p->coulomb[i] = shape_of(e, i);
     p->sigma[i] = 1;
     size_t square = (size_t)p->columns[i].width * (size_t)p->columns[i].width;
-    for (int b = 0; b < PSDMP_BLOCKS; b++)
-      if (!(p->R[i * PSDMP_BLOCKS + b] = NEW(p, square, double))) return no_memory(error);
+    for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++)
+      if (!(p->R[i * PSDMP_IDENTIFY_BLOCKS + b] = NEW(p, square, double))) return no_memory(error);
   }
   psdm_status status = psdmp_feed_each(p->run.feed, true, 0, count_rows, p, error);
   if (status || !doubts) return status;
@@ -183,8 +183,8 @@ psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error) {
 typedef struct gathering {
   psdmp_payload *p;
   psdm_predictor *empty, *loaded;  /* loaded: whose friction is taken in logs with the load; NULL: the empty one's */
-  psdmp_column **column;           /* (n) the calibrated friction's */
-  psdmp_column_state *state, *coulomb; /* (n) */
+  psdmp_parameters_column **column;           /* (n) the calibrated friction's */
+  psdmp_parameters_column_state *state, *coulomb; /* (n) */
   double **chunk;                  /* (n) rows that wait, */
   int *waiting;                    /* (n) how many, */
   int block;                       /* and the block they belong to */
@@ -194,8 +194,8 @@ typedef struct gathering {
 
 static void flush(gathering *g, int i) {
   psdmp_payload *p = g->p;
-  psdmp_factor_add(p->columns[i].width, p->R[i * PSDMP_BLOCKS + g->block], g->waiting[i], g->chunk[i], g->scratch);
-  p->count[i * PSDMP_BLOCKS + g->block] += g->waiting[i];
+  psdmp_linalg_factor_add(p->columns[i].width, p->R[i * PSDMP_IDENTIFY_BLOCKS + g->block], g->waiting[i], g->chunk[i], g->scratch);
+  p->count[i * PSDMP_IDENTIFY_BLOCKS + g->block] += g->waiting[i];
   g->waiting[i] = 0;
 }
 
@@ -223,7 +223,7 @@ static psdm_status leave_over(gathering *g, const psdmp_payload_row *row) {
     for (int i = 0; i < n; i++) g->tau[i] += g->friction[i];
   }
   if (status) return status;
-  psdmp_run_to_drives(&p->run, g->tau, g->rest);
+  psdmp_identify_run_to_drives(&p->run, g->tau, g->rest);
   for (int i = 0; i < n; i++) g->rest[i] = row->tau[i] - g->rest[i];
   return PSDM_OK;
 }
@@ -238,7 +238,7 @@ static void load_columns(gathering *g, const double *Y) {
       joint[i] = 0;
       for (int a = 0; a < 10; a++) joint[i] += Y[(long)i * S + 10L * p->mount.link + a] * p->mount.move[10 * a + k];
     }
-    psdmp_run_to_drives(&p->run, joint, drive);
+    psdmp_identify_run_to_drives(&p->run, joint, drive);
     for (int i = 0; i < n; i++) g->A[10 * i + k] = drive[i];
   }
 }
@@ -259,17 +259,17 @@ static void doubt_columns(gathering *g, const psdmp_payload_row *row, int i, dou
   if (e->lugre) /* r = Y dtheta - (tau / Kt) dKt */
     out[e->base] = e->torque_constant && isfinite(e->torque_constant[i]) && e->torque_constant[i] != 0 ? -row->tau[i] / e->torque_constant[i] : 0;
   else
-    psdmp_columns_at(g->column[i], e->columns[i], row->x[i], row->v[i], fabs(loading), &g->state[i], out + e->base);
+    psdmp_parameters_columns_at(g->column[i], e->columns[i], row->x[i], row->v[i], fabs(loading), &g->state[i], out + e->base);
 }
 
 static psdm_status add_row(void *user, const psdmp_payload_row *row, bool *stop, psdm_error *error) {
   gathering *g = user;
   psdmp_payload *p = g->p;
-  psdmp_run *r = &p->run;
+  psdmp_identify_run *r = &p->run;
   (void)stop;
   psdm_status status = leave_over(g, row);
-  if (!status) status = psdmp_run_regressor(r, row->q, row->qd, row->qdd, g->scratch, g->Y);
-  if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  if (!status) status = psdmp_identify_run_regressor(r, row->q, row->qd, row->qdd, g->scratch, g->Y);
+  if (status) return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   if (row->loaded) load_columns(g, g->scratch);
   else memset(g->A, 0, 10 * (size_t)r->n * sizeof *g->A);
   if (row->label >= 0 && row->label != g->block) flush_all(g), g->block = row->label;
@@ -277,7 +277,7 @@ static psdm_status add_row(void *user, const psdmp_payload_row *row, bool *stop,
     const psdmp_payload_columns *c = &p->columns[i];
     double coulomb, *at = row->label >= 0 ? g->chunk[i] + (long)g->waiting[i] * c->width : g->value;
     if (c->doubts) doubt_columns(g, row, i, at);
-    psdmp_columns_at(&p->coulomb[i], 1, row->x[i], row->v[i], 0, &g->coulomb[i], &coulomb);
+    psdmp_parameters_columns_at(&p->coulomb[i], 1, row->x[i], row->v[i], 0, &g->coulomb[i], &coulomb);
     if (row->label < 0 || row->bad[i] || !psdmp_payload_moves(p, row, i)) continue;
     at += c->doubts;
     if (c->drifts) at[0] = 1, at[1] = coulomb, at[2] = row->v[i];
@@ -292,20 +292,20 @@ static psdm_status add_row(void *user, const psdmp_payload_row *row, bool *stop,
 
 /* ---- memory ---- */
 
-static bool make(gathering *g, psdmp_arena *arena) {
+static bool make(gathering *g, psdmp_base_arena *arena) {
   const psdmp_payload *p = g->p;
   const psdm_parameters *e = p->empty;
   size_t n = (size_t)e->n;
   int widest = 0;
-#define PART(field, count) (g->field = psdmp_arena_alloc(arena, ((size_t)(count) + 1) * sizeof *g->field))
+#define PART(field, count) (g->field = psdmp_base_arena_alloc(arena, ((size_t)(count) + 1) * sizeof *g->field))
   for (int i = 0; i < e->n; i++) widest = p->columns[i].width > widest ? p->columns[i].width : widest;
-  size_t factor = psdmp_factor_scratch(widest, CHUNK), own = n * (size_t)(p->run.S + e->base);
+  size_t factor = psdmp_linalg_factor_scratch(widest, CHUNK), own = n * (size_t)(p->run.S + e->base);
   if (!PART(column, n) || !PART(state, n) || !PART(coulomb, n) || !PART(chunk, n) || !PART(waiting, n) || !PART(scratch, factor > own ? factor : own) || !PART(Y, n * (size_t)e->base) ||
       !PART(A, 10 * n) || !PART(tau, n) || !PART(friction, n) || !PART(rest, n) || !PART(value, widest))
     return false;
   for (int i = 0; i < e->n; i++) {
     if (!PART(column[i], e->columns[i]) || !PART(chunk[i], (size_t)CHUNK * (size_t)p->columns[i].width)) return false;
-    for (int k = 0; k < e->columns[i]; k++) g->column[i][k] = (psdmp_column){e->column[i][k].kind, e->column[i][k].width, e->column[i][k].load};
+    for (int k = 0; k < e->columns[i]; k++) g->column[i][k] = (psdmp_parameters_column){e->column[i][k].kind, e->column[i][k].width, e->column[i][k].load};
   }
 #undef PART
   return true;
@@ -326,16 +326,16 @@ static void clear(psdmp_payload *p) {
   for (int i = 0; i < p->run.n; i++) {
     size_t square = (size_t)p->columns[i].width * (size_t)p->columns[i].width;
     p->square[i] = 0;
-    for (int b = 0; b < PSDMP_BLOCKS; b++) {
-      memset(p->R[i * PSDMP_BLOCKS + b], 0, square * sizeof(double));
-      p->count[i * PSDMP_BLOCKS + b] = 0;
+    for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
+      memset(p->R[i * PSDMP_IDENTIFY_BLOCKS + b], 0, square * sizeof(double));
+      p->count[i * PSDMP_IDENTIFY_BLOCKS + b] = 0;
     }
   }
 }
 
 psdm_status psdmp_payload_gather(psdmp_payload *p, psdm_error *error) {
   gathering g = {.p = p, .block = -1};
-  psdmp_arena arena = {.allocator = p->run.allocator};
+  psdmp_base_arena arena = {.allocator = p->run.allocator};
   const psdmp_payload_visitor visitor = {.begin = begin_segment, .row = add_row, .user = &g, .doing = "gathering"};
   clear(p);
   psdm_status status = make(&g, &arena) ? predictors(&g, error) : no_memory(error);
@@ -343,6 +343,6 @@ psdm_status psdmp_payload_gather(psdmp_payload *p, psdm_error *error) {
   if (!status) flush_all(&g);
   psdm_predictor_free(g.empty);
   psdm_predictor_free(g.loaded);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }

@@ -10,17 +10,17 @@
 
 enum { PASSES = 12 }; /* at most, where friction depends on the load: each pass knows the load of the one before, and its error shrinks by friction's share of the torque */
 
-#define NEW(p, count, type) psdmp_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof(type))
+#define NEW(p, count, type) psdmp_base_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof(type))
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 /* ---- beginning ---- */
 
 static psdm_status check(const psdm_robot *robot, const psdm_parameters *e, const psdm_payload_options *o, psdm_error *error) {
-  if (o->files < 1) return psdmp_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "at least one log with the load is needed");
-  if (o->empty_files < 0 || !(o->cutoff >= 0)) return psdmp_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "an option of the payload is out of its range");
-  if (robot->closure) return psdmp_fail(error, PSDM_E_ROBOT, robot->file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
-  if (e->n > PSDM_CALIBRATE_JOINTS) return psdmp_fail(error, PSDM_E_LIMIT, robot->file, 0, 0, "%d joints; at most %d are calibrated at once", e->n, PSDM_CALIBRATE_JOINTS);
+  if (o->files < 1) return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "at least one log with the load is needed");
+  if (o->empty_files < 0 || !(o->cutoff >= 0)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "an option of the payload is out of its range");
+  if (robot->closure) return psdmp_base_fail(error, PSDM_E_ROBOT, robot->file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
+  if (e->n > PSDM_CALIBRATE_JOINTS) return psdmp_base_fail(error, PSDM_E_LIMIT, robot->file, 0, 0, "%d joints; at most %d are calibrated at once", e->n, PSDM_CALIBRATE_JOINTS);
   psdm_status status = psdmp_parameters_match(e, robot, error);
   if (!status) status = psdmp_parameters_shown(e, error);
   return status ? status : psdmp_parameters_complete(e, robot, "", 0, error);
@@ -42,20 +42,20 @@ static psdm_status set_logs(psdmp_payload *p, psdm_error *error) {
 static psdm_status check_currents(psdmp_payload *p, psdm_error *error) {
   const psdm_parameters *e = p->empty;
   int some = p->logs.log.currents ? psdmp_feed_currents(p->run.feed) : 0;
-  if (some && some != p->logs.files) return psdmp_fail(error, PSDM_E_PARSE, p->logs.path[0], 0, 0, "some of the logs have currents, others torques; one or the other was expected");
+  if (some && some != p->logs.files) return psdmp_base_fail(error, PSDM_E_PARSE, p->logs.path[0], 0, 0, "some of the logs have currents, others torques; one or the other was expected");
   p->currents = some > 0;
   for (int i = 0; i < e->n && some; i++)
-    if (!isfinite(e->torque_constant[i])) return psdmp_fail(error, PSDM_E_MISSING, p->logs.path[0], 0, 0, "currents need the torque constant of drive %d, which no step has shown", i + 1);
+    if (!isfinite(e->torque_constant[i])) return psdmp_base_fail(error, PSDM_E_MISSING, p->logs.path[0], 0, 0, "currents need the torque constant of drive %d, which no step has shown", i + 1);
   return PSDM_OK;
 }
 
 /* as much of a calibration's run as its rows and regressors need */
 static psdm_status set_run(psdmp_payload *p, const psdm_allocator *allocator, psdm_error *error) {
-  psdmp_run *r = &p->run;
+  psdmp_identify_run *r = &p->run;
   const psdm_parameters *e = p->empty;
-  *r = (psdmp_run){.robot = p->robot, .options = &p->logs, .allocator = allocator, .n = e->n, .l = e->base, .S = e->standard, .links = e->links};
-  if (!(r->kept = NEW(p, e->base, int)) || !psdmp_run_transmission(r, &p->arena) || psdm_work_new(p->robot, allocator, &r->work)) return no_memory(error);
-  for (int j = 0; j < e->base; j++) r->kept[j] = psdmp_standard_find(p->robot, e->theta[j].name);
+  *r = (psdmp_identify_run){.robot = p->robot, .options = &p->logs, .allocator = allocator, .n = e->n, .l = e->base, .S = e->standard, .links = e->links};
+  if (!(r->kept = NEW(p, e->base, int)) || !psdmp_identify_run_transmission(r, &p->arena) || psdm_work_new(p->robot, allocator, &r->work)) return no_memory(error);
+  for (int j = 0; j < e->base; j++) r->kept[j] = psdmp_robot_standard_find(p->robot, e->theta[j].name);
   psdm_status status = psdmp_feed_open(p->robot, &p->logs, allocator, &r->feed, error);
   if (!status) status = check_currents(p, error);
   if (status) return status;
@@ -72,7 +72,7 @@ static void set_band(psdmp_payload *p) {
   bool rates = psdmp_feed_has_rates(p->run.feed), both = rates && psdmp_feed_has_accelerations(p->run.feed);
   if (source == PSDM_KINEMATICS_AUTO) source = both ? PSDM_KINEMATICS_ACCELERATION : rates ? PSDM_KINEMATICS_VELOCITY : PSDM_KINEMATICS_POSITION;
   p->run.lugre = e->lugre;
-  p->band = (psdmp_band){.kinematics = source, .cutoff = cutoff, .delay = isfinite(e->delay) ? e->delay : 0, .wide = cutoff};
+  p->band = (psdmp_identify_band){.kinematics = source, .cutoff = cutoff, .delay = isfinite(e->delay) ? e->delay : 0, .wide = cutoff};
 }
 
 static bool load_matters(const psdm_parameters *e) {
@@ -94,7 +94,7 @@ static void say_doubt(psdmp_payload *p) {
 typedef struct evaluation {
   psdmp_payload *p;
   psdm_predictor *empty, *loaded;
-  psdmp_tally *before, *after; /* (n) */
+  psdmp_identify_tally *before, *after; /* (n) */
   psdm_payload_write write;
   void *user;
 } evaluation;
@@ -108,19 +108,19 @@ static void begin_segment(void *user, int segment) {
 
 static psdm_status look(void *user, const psdmp_payload_row *row, bool *stop, psdm_error *error) {
   evaluation *e = user;
-  const psdmp_run *r = &e->p->run;
+  const psdmp_identify_run *r = &e->p->run;
   double tau[PSDM_CALIBRATE_JOINTS], raw[PSDM_CALIBRATE_JOINTS], empty[PSDM_CALIBRATE_JOINTS], loaded[PSDM_CALIBRATE_JOINTS],
       friction[PSDM_CALIBRATE_JOINTS];
   psdm_status status = psdmp_payload_predict(e->p, e->empty, row, empty, friction);
   if (!status) status = psdmp_payload_predict(e->p, e->loaded, row, loaded, friction);
-  if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
-  if (row->label <= PSDMP_UNUSED) return PSDM_OK;
-  psdmp_run_to_joints(r, row->tau, tau);
-  psdmp_run_to_joints(r, row->raw, raw);
+  if (status) return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  if (row->label <= PSDMP_IDENTIFY_UNUSED) return PSDM_OK;
+  psdmp_identify_run_to_joints(r, row->tau, tau);
+  psdmp_identify_run_to_joints(r, row->raw, raw);
   for (int i = 0; i < r->n && row->loaded; i++) {
     if (row->bad[i] || !psdmp_payload_moves(e->p, row, i)) continue;
-    psdmp_tally_add(&e->before[i], tau[i], tau[i] - empty[i]);
-    psdmp_tally_add(&e->after[i], tau[i], tau[i] - loaded[i]);
+    psdmp_identify_tally_add(&e->before[i], tau[i], tau[i] - empty[i]);
+    psdmp_identify_tally_add(&e->after[i], tau[i], tau[i] - loaded[i]);
   }
   if (!e->write) return PSDM_OK;
   const psdm_payload_row out = {.t = row->t, .segment = row->segment, .loaded = row->loaded, .q = row->q, .qd = row->qd, .qdd = row->qdd, .tau = tau, .raw = raw, .tau_empty = empty, .tau_loaded = loaded};
@@ -153,28 +153,28 @@ static void tell_fit(psdmp_payload *p) {
 
 static psdm_status set_fits(psdmp_payload *p, psdm_error *error) {
   int n = p->empty->n;
-  evaluation e = {.p = p, .before = NEW(p, n, psdmp_tally), .after = NEW(p, n, psdmp_tally)};
+  evaluation e = {.p = p, .before = NEW(p, n, psdmp_identify_tally), .after = NEW(p, n, psdmp_identify_tally)};
   psdm_joint_fit *before = NEW(p, n, psdm_joint_fit), *after = NEW(p, n, psdm_joint_fit);
   if (!e.before || !e.after || !before || !after) return no_memory(error);
   psdm_status status = evaluate(p, &e, error);
   if (status) return status;
   p->answer.before = before, p->answer.after = after;
-  for (int i = 0; i < n; i++) before[i] = psdmp_tally_fit(&e.before[i]), after[i] = psdmp_tally_fit(&e.after[i]);
-  p->answer.global_before = psdmp_tally_rel(n, e.before);
-  p->answer.global_after = psdmp_tally_rel(n, e.after);
+  for (int i = 0; i < n; i++) before[i] = psdmp_identify_tally_fit(&e.before[i]), after[i] = psdmp_identify_tally_fit(&e.after[i]);
+  p->answer.global_before = psdmp_identify_tally_rel(n, e.before);
+  p->answer.global_after = psdmp_identify_tally_rel(n, e.after);
   tell_fit(p);
   return PSDM_OK;
 }
 
 psdm_status psdm_payload_predict(const psdm_payload_answer *answer, psdm_payload_write write, void *user, psdm_error *error) {
   psdmp_payload *p = answer->internal;
-  evaluation e = {.p = p, .write = write, .user = user, .before = psdmp_alloc(p->run.allocator, (size_t)p->empty->n * sizeof *e.before),
-                  .after = psdmp_alloc(p->run.allocator, (size_t)p->empty->n * sizeof *e.after)};
-  psdmp_blas_alone();
+  evaluation e = {.p = p, .write = write, .user = user, .before = psdmp_base_alloc(p->run.allocator, (size_t)p->empty->n * sizeof *e.before),
+                  .after = psdmp_base_alloc(p->run.allocator, (size_t)p->empty->n * sizeof *e.after)};
+  psdmp_linalg_blas_alone();
   psdm_status status = e.before && e.after ? evaluate(p, &e, error) : no_memory(error);
-  psdmp_blas_back();
-  psdmp_free(p->run.allocator, e.before);
-  psdmp_free(p->run.allocator, e.after);
+  psdmp_linalg_blas_back();
+  psdmp_base_free(p->run.allocator, e.before);
+  psdmp_base_free(p->run.allocator, e.after);
   return status;
 }
 
@@ -195,7 +195,7 @@ static bool settled(const psdm_payload_answer *a, const double before[10]) {
 }
 
 static psdm_status find(psdmp_payload *p, const psdm_allocator *allocator, psdm_error *error) {
-  psdm_status status = psdmp_mount_find(p->robot, p->options->joint, &p->mount, error);
+  psdm_status status = psdmp_payload_mount_find(p->robot, p->options->joint, &p->mount, error);
   if (!status) status = set_logs(p, error);
   if (!status) status = set_run(p, allocator, error);
   if (status) return status;
@@ -223,32 +223,32 @@ void psdm_payload_free(psdm_payload_answer *answer) {
   psdmp_feed_close(p->run.feed);
   psdm_work_free(p->run.work, allocator);
   psdm_parameters_free(p->loaded);
-  psdmp_arena_free(&p->arena);
-  psdmp_free(allocator, p);
+  psdmp_base_arena_free(&p->arena);
+  psdmp_base_free(allocator, p);
 }
 
 psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters *parameters, const psdm_payload_options *options, const psdm_allocator *allocator,
                                   psdm_payload_answer **answer, psdm_error *error) {
-  double started = psdmp_clock();
+  double started = psdmp_base_clock();
   *answer = NULL;
   psdm_status status = check(robot, parameters, options, error);
   if (status) return status;
-  psdmp_payload *p = psdmp_alloc(allocator, sizeof *p);
+  psdmp_payload *p = psdmp_base_alloc(allocator, sizeof *p);
   if (!p) return no_memory(error);
   p->arena.allocator = p->run.allocator = allocator;
   p->robot = robot, p->empty = parameters, p->options = options;
   p->answer.internal = p, p->answer.n = parameters->n;
-  psdmp_blas_alone();
-  status = psdmp_blas_room(error);
+  psdmp_linalg_blas_alone();
+  status = psdmp_linalg_blas_room(error);
   if (!status) status = find(p, allocator, error);
-  psdmp_blas_back();
+  psdmp_linalg_blas_back();
   if (status) {
     psdm_payload_free(&p->answer);
     return status;
   }
   p->answer.rows = p->rows;
   p->answer.stopped = p->run.stopped;
-  p->answer.seconds = psdmp_clock() - started;
+  p->answer.seconds = psdmp_base_clock() - started;
   p->options = NULL;
   p->logs.going_on = NULL; /* predictions do not ask */
   *answer = &p->answer;

@@ -5,14 +5,14 @@
 #include "parameters/parameters.h"
 #include "payload/payload_priv.h"
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 /* ---- a copy ---- */
 
 /* NULL stays NULL; false: out of memory */
-static bool copy(psdmp_arena *arena, void *to, const void *from, size_t count, size_t size) {
+static bool copy(psdmp_base_arena *arena, void *to, const void *from, size_t count, size_t size) {
   if (!from) return true;
-  void *memory = psdmp_arena_alloc(arena, (count + 1) * size);
+  void *memory = psdmp_base_arena_alloc(arena, (count + 1) * size);
   if (memory) memcpy(memory, from, count * size);
   memcpy(to, &memory, sizeof memory);
   return memory != NULL;
@@ -23,18 +23,18 @@ static bool copy(psdmp_arena *arena, void *to, const void *from, size_t count, s
 /* where theta begins in the covariance: of steps torque constants stand before it */
 static int covariance_theta(const psdm_parameters *p) { return p->lugre ? p->n : 0; }
 
-static bool copy_theta(psdmp_arena *arena, psdm_parameters *p) {
-  psdm_estimate *theta = psdmp_arena_alloc(arena, ((size_t)p->base + 1) * sizeof *theta);
+static bool copy_theta(psdmp_base_arena *arena, psdm_parameters *p) {
+  psdm_estimate *theta = psdmp_base_arena_alloc(arena, ((size_t)p->base + 1) * sizeof *theta);
   for (int j = 0; j < p->base && theta; j++) {
     theta[j] = p->theta[j];
-    if (!(theta[j].name = psdmp_arena_text(arena, theta[j].name, strlen(theta[j].name)))) return false;
+    if (!(theta[j].name = psdmp_base_arena_text(arena, theta[j].name, strlen(theta[j].name)))) return false;
   }
   p->theta = theta;
   return theta != NULL;
 }
 
-static bool copy_columns(psdmp_arena *arena, psdm_parameters *p) {
-  const psdm_column **column = psdmp_arena_alloc(arena, ((size_t)p->n + 1) * sizeof *column);
+static bool copy_columns(psdmp_base_arena *arena, psdm_parameters *p) {
+  const psdm_column **column = psdmp_base_arena_alloc(arena, ((size_t)p->n + 1) * sizeof *column);
   for (int i = 0; i < p->n && column; i++) {
     column[i] = p->column[i];
     if (!copy(arena, &column[i], column[i], (size_t)p->columns[i], sizeof **column)) return false;
@@ -44,9 +44,9 @@ static bool copy_columns(psdmp_arena *arena, psdm_parameters *p) {
 }
 
 /* every array that p points to becomes its own */
-static bool own_all(psdmp_arena *arena, psdm_parameters *p) {
+static bool own_all(psdmp_base_arena *arena, psdm_parameters *p) {
   size_t wide = (size_t)psdmp_parameters_wide(p), n = (size_t)p->n;
-  p->robot = psdmp_arena_text(arena, p->robot, strlen(p->robot));
+  p->robot = psdmp_base_arena_text(arena, p->robot, strlen(p->robot));
   return p->robot && copy_columns(arena, p) && COPY(arena, p, columns, n) && copy_theta(arena, p) && COPY(arena, p, pi, p->standard) && COPY(arena, p, theta_load, p->base) &&
          COPY(arena, p, sigma, n) && COPY(arena, p, speed, n) && COPY(arena, p, load, n) && COPY(arena, p, train.joint, n) && COPY(arena, p, heldout.joint, n) &&
          COPY(arena, p, covariance, wide * wide) && COPY(arena, p, lugre, n) && COPY(arena, p, lugre_sd, PSDM_FRICTION_NUMBERS * n) && COPY(arena, p, torque_constant, n) &&
@@ -86,7 +86,7 @@ static void mirror(int count, int wide, double *V) {
 /* the arrays are this file's own copies, whatever the public struct calls them */
 static psdm_status add_load(psdm_parameters *p, const double *L, const double pi_L[10], const double *C, psdm_error *error) {
   psdm_estimate *theta = (psdm_estimate *)p->theta;
-  double *load = (double *)p->theta_load, *V = psdmp_alloc(p->internal->arena.allocator, ((size_t)p->base * (size_t)p->base + 1) * sizeof *V);
+  double *load = (double *)p->theta_load, *V = psdmp_base_alloc(p->internal->arena.allocator, ((size_t)p->base * (size_t)p->base + 1) * sizeof *V);
   if (!V) return no_memory(error);
   if (C) widen(p->base, L, C, p->base, V);
   for (int j = 0; j < p->base; j++) {
@@ -96,7 +96,7 @@ static psdm_status add_load(psdm_parameters *p, const double *L, const double pi
     if (load) load[j] += change;
     theta[j].sd = sqrt(theta[j].sd * theta[j].sd + fmax(V[(long)j * (p->base + 1)], 0));
   }
-  psdmp_free(p->internal->arena.allocator, V);
+  psdmp_base_free(p->internal->arena.allocator, V);
   if (C && p->covariance) {
     int wide = psdmp_parameters_wide(p), at = covariance_theta(p);
     widen(p->base, L, C, wide, (double *)p->covariance + (long)at * (wide + 1));
@@ -106,37 +106,37 @@ static psdm_status add_load(psdm_parameters *p, const double *L, const double pi
 }
 
 /* L in the order of the parameters' theta, which a file may have as it likes; base parameters that are not there are refused */
-static psdm_status map_by_names(const psdm_robot *robot, const psdm_parameters *p, const psdmp_mount *mount, double *L, psdm_error *error) {
+static psdm_status map_by_names(const psdm_robot *robot, const psdm_parameters *p, const psdmp_payload_mount *mount, double *L, psdm_error *error) {
   psdm_model *model;
   psdm_status status = psdmp_parameters_complete(p, robot, "", 0, error);
   if (!status) status = psdm_parameters_model(robot, p->internal->arena.allocator, &model, error);
   if (status) return status;
-  double *own = psdmp_alloc(p->internal->arena.allocator, (10 * (size_t)p->base + 1) * sizeof *own);
-  if (own) psdmp_mount_map(mount, model, own);
+  double *own = psdmp_base_alloc(p->internal->arena.allocator, (10 * (size_t)p->base + 1) * sizeof *own);
+  if (own) psdmp_payload_mount_map(mount, model, own);
   for (int j = 0; j < p->base && own; j++)
     for (int k = 0; k < psdm_model_l(model); k++)
       if (strcmp(p->theta[j].name, psdm_model_base_name(model, k)) == 0) memcpy(L + 10L * j, own + 10L * k, 10 * sizeof *L);
-  psdmp_free(p->internal->arena.allocator, own);
+  psdmp_base_free(p->internal->arena.allocator, own);
   psdm_model_free(model);
   return own ? PSDM_OK : no_memory(error);
 }
 
 psdm_status psdm_payload_parameters(const psdm_robot *robot, const psdm_parameters *empty, int joint, const double pi_L[10], const double *covariance_L,
                                     const psdm_allocator *allocator, psdm_parameters **out, psdm_error *error) {
-  psdmp_mount mount;
+  psdmp_payload_mount mount;
   psdm_parameters *p = NULL;
   double moved[10];
   *out = NULL;
   psdm_status status = psdmp_parameters_match(empty, robot, error);
-  if (!status) status = psdmp_mount_find(robot, joint, &mount, error);
+  if (!status) status = psdmp_payload_mount_find(robot, joint, &mount, error);
   if (!status) status = duplicate(empty, allocator, &p, error);
   if (status) return status;
-  double *L = psdmp_alloc(allocator, (10 * (size_t)p->base + 1) * sizeof *L);
+  double *L = psdmp_base_alloc(allocator, (10 * (size_t)p->base + 1) * sizeof *L);
   status = L ? map_by_names(robot, p, &mount, L, error) : no_memory(error);
   if (!status) status = add_load(p, L, pi_L, covariance_L, error);
-  psdmp_mount_move(&mount, pi_L, moved);
+  psdmp_payload_mount_move(&mount, pi_L, moved);
   for (int k = 0; k < 10 && p->pi; k++) ((double *)p->pi)[10L * mount.link + k] += moved[k];
-  psdmp_free(allocator, L);
+  psdmp_base_free(allocator, L);
   if (status) psdm_parameters_free(p);
   else *out = p;
   return status;

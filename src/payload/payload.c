@@ -20,7 +20,7 @@ static void point_inertia(const double c[3], double out[6]) {
   for (int k = 0; k < 6; k++) out[k] = (row[k] == column[k] ? square : 0) - c[row[k]] * c[column[k]];
 }
 
-void psdm_load_to_standard(const psdm_load *load, double pi[10]) { psdmp_standard_from_body(load->mass, load->com, load->inertia, pi); }
+void psdm_load_to_standard(const psdm_load *load, double pi[10]) { psdmp_robot_standard_from_body(load->mass, load->com, load->inertia, pi); }
 
 bool psdm_load_from_standard(const double pi[10], psdm_load *load) {
   double point[6];
@@ -40,7 +40,7 @@ static double spread(const double g[10], const double V[100]) {
 }
 
 /* c = h / m, and J = I - (|h|^2 1 - h h^T) / m, by m, h and I */
-void psdmp_load_doubt(const psdm_load *load, const double V[100], double *mass, double com[3], double inertia[6]) {
+void psdmp_payload_load_doubt(const psdm_load *load, const double V[100], double *mass, double com[3], double inertia[6]) {
   static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
   const double *c = load->com, m = load->mass;
   double point[6];
@@ -62,28 +62,28 @@ void psdmp_load_doubt(const psdm_load *load, const double V[100], double *mass, 
 
 /* ---- on a link ---- */
 
-psdm_status psdmp_mount_find(const psdm_robot *robot, int joint, psdmp_mount *mount, psdm_error *error) {
+psdm_status psdmp_payload_mount_find(const psdm_robot *robot, int joint, psdmp_payload_mount *mount, psdm_error *error) {
   const psdm_robot *r = robot->closure ? robot->closure->tree : robot;
-  if (joint < -1 || joint >= r->joints) return psdmp_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "there is no joint of the number %d", joint);
+  if (joint < -1 || joint >= r->joints) return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "there is no joint of the number %d", joint);
   if (joint < 0) joint = psdm_robot_default_link(r, NULL);
-  const psdmp_link *link = &r->link[joint];
+  const psdmp_robot_link *link = &r->link[joint];
   char name[80];
-  psdmp_quote(link->name, strlen(link->name), name, sizeof name);
-  if (link->body < 0) return psdmp_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "link '%s' is fixed to the base: no torque feels what it carries", name);
-  const psdmp_body *body = &r->body[link->body];
-  psdmp_pose back = psdmp_pose_inverse(&r->link[body->index].frame), place = psdmp_pose_product(&back, &link->frame);
-  if (joint == body->index) place = psdmp_pose_identity(); /* to the last bit */
+  psdmp_base_quote(link->name, strlen(link->name), name, sizeof name);
+  if (link->body < 0) return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "link '%s' is fixed to the base: no torque feels what it carries", name);
+  const psdmp_robot_body *body = &r->body[link->body];
+  psdmp_robot_pose back = psdmp_robot_pose_inverse(&r->link[body->index].frame), place = psdmp_robot_pose_product(&back, &link->frame);
+  if (joint == body->index) place = psdmp_robot_pose_identity(); /* to the last bit */
   mount->joint = joint, mount->link = body->number;
   for (int k = 0; k < 10; k++) {
     double one[10] = {0}, moved[10];
     one[k] = 1;
-    psdmp_standard_move(&place, one, moved);
+    psdmp_robot_standard_move(&place, one, moved);
     for (int i = 0; i < 10; i++) mount->move[10 * i + k] = moved[i];
   }
   return PSDM_OK;
 }
 
-void psdmp_mount_move(const psdmp_mount *m, const double pi[10], double out[10]) {
+void psdmp_payload_mount_move(const psdmp_payload_mount *m, const double pi[10], double out[10]) {
   for (int i = 0; i < 10; i++) {
     out[i] = 0;
     for (int k = 0; k < 10; k++) out[i] += m->move[10 * i + k] * pi[k];
@@ -93,7 +93,7 @@ void psdmp_mount_move(const psdmp_mount *m, const double pi[10], double out[10])
 /* ---- in theta ---- */
 
 /* the coefficients (10) of the link's parameters in base parameter j's formula */
-static void formula(const psdmp_mount *m, const psdm_model *model, int j, double own[10]) {
+static void formula(const psdmp_payload_mount *m, const psdm_model *model, int j, double own[10]) {
   memset(own, 0, 10 * sizeof *own);
   for (int t = 0; t < psdm_model_base_terms(model, j); t++) {
     int standard;
@@ -102,7 +102,7 @@ static void formula(const psdmp_mount *m, const psdm_model *model, int j, double
   }
 }
 
-void psdmp_mount_map(const psdmp_mount *m, const psdm_model *model, double *L) {
+void psdmp_payload_mount_map(const psdmp_payload_mount *m, const psdm_model *model, double *L) {
   for (int j = 0; j < psdm_model_l(model); j++) {
     double own[10];
     formula(m, model, j, own);
@@ -114,7 +114,7 @@ void psdmp_mount_map(const psdmp_mount *m, const psdm_model *model, double *L) {
 }
 
 /* whether the load's torques are Y L at a state: of ten loads, each one unit of one number. scratch: kept (base); Y (n x standard) */
-static bool holds_at(const psdm_robot *robot, const psdmp_mount *m, const psdm_model *model, const int *kept, const double *Y) {
+static bool holds_at(const psdm_robot *robot, const psdmp_payload_mount *m, const psdm_model *model, const int *kept, const double *Y) {
   int n = psdm_robot_n(robot), S = psdm_robot_parameter_count(robot);
   for (int i = 0; i < n; i++) {
     double sum[10] = {0}, size = 0, own[10];
@@ -135,15 +135,15 @@ static bool holds_at(const psdm_robot *robot, const psdmp_mount *m, const psdm_m
 }
 
 /* formulas of a model with assumptions, or of another robot, do not have the load's torques: seen at a few states */
-static psdm_status check_map(const psdm_robot *robot, const psdmp_mount *m, const psdm_model *model, psdm_error *error) {
+static psdm_status check_map(const psdm_robot *robot, const psdmp_payload_mount *m, const psdm_model *model, psdm_error *error) {
   int n = psdm_robot_n(robot), l = psdm_model_l(model);
-  psdmp_arena arena = {0};
+  psdmp_base_arena arena = {0};
   psdm_work *work = NULL;
-  int *kept = psdmp_arena_alloc(&arena, ((size_t)l + 1) * sizeof *kept);
-  double *state = psdmp_arena_alloc(&arena, 3 * (size_t)n * sizeof *state), *Y = psdmp_arena_alloc(&arena, (size_t)n * (size_t)psdm_robot_parameter_count(robot) * sizeof *Y);
-  psdm_status status = kept && state && Y && !psdm_work_new(robot, NULL, &work) ? PSDM_OK : psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  int *kept = psdmp_base_arena_alloc(&arena, ((size_t)l + 1) * sizeof *kept);
+  double *state = psdmp_base_arena_alloc(&arena, 3 * (size_t)n * sizeof *state), *Y = psdmp_base_arena_alloc(&arena, (size_t)n * (size_t)psdm_robot_parameter_count(robot) * sizeof *Y);
+  psdm_status status = kept && state && Y && !psdm_work_new(robot, NULL, &work) ? PSDM_OK : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   bool holds = true;
-  for (int j = 0; j < l && !status && holds; j++) holds = (kept[j] = psdmp_standard_find(robot, psdm_model_base_name(model, j))) >= 0;
+  for (int j = 0; j < l && !status && holds; j++) holds = (kept[j] = psdmp_robot_standard_find(robot, psdm_model_base_name(model, j))) >= 0;
   unsigned random = 1;
   for (int round = 0; round < 3 && !status && holds; round++) {
     for (int i = 0; i < 3 * n; i++) { /* Lehmer's generator (Park, Miller 1988) */
@@ -151,22 +151,22 @@ static psdm_status check_map(const psdm_robot *robot, const psdmp_mount *m, cons
       state[i] = 6.0 * random / 2147483647 - 3;
     }
     status = psdm_regressor_standard(robot, work, state, state + n, state + 2 * n, Y);
-    if (status) psdmp_fail(error, status, robot->file, 0, 0, "%s", psdm_status_text(status));
+    if (status) psdmp_base_fail(error, status, robot->file, 0, 0, "%s", psdm_status_text(status));
     holds = status || holds_at(robot, m, model, kept, Y);
   }
   psdm_work_free(work, NULL);
-  psdmp_arena_free(&arena);
-  if (!status && !holds) status = psdmp_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "the model's parameters are no formulas that a load fits into: it needs the standard basis of this robot, and no assumptions that the load breaks");
+  psdmp_base_arena_free(&arena);
+  if (!status && !holds) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "the model's parameters are no formulas that a load fits into: it needs the standard basis of this robot, and no assumptions that the load breaks");
   return status;
 }
 
 psdm_status psdm_payload_map(const psdm_robot *robot, const psdm_model *model, int joint, double *L, psdm_error *error) {
-  psdmp_mount mount;
-  psdm_status status = psdmp_mount_find(robot, joint, &mount, error);
+  psdmp_payload_mount mount;
+  psdm_status status = psdmp_payload_mount_find(robot, joint, &mount, error);
   if (status) return status;
   status = psdm_model_match(model, robot, error);
   if (!status) status = check_map(robot, &mount, model, error);
-  if (!status) psdmp_mount_map(&mount, model, L);
+  if (!status) psdmp_payload_mount_map(&mount, model, L);
   return status;
 }
 
@@ -181,22 +181,22 @@ void psdm_payload_update(int base, const double *L, const double pi_L[10], const
 /* ---- on a robot ---- */
 
 psdm_status psdm_payload_attach(psdm_robot *robot, int joint, const double pi_L[10], psdm_error *error) {
-  psdmp_mount mount;
+  psdmp_payload_mount mount;
   double moved[10];
-  psdm_status status = psdmp_mount_find(robot, joint, &mount, error);
+  psdm_status status = psdmp_payload_mount_find(robot, joint, &mount, error);
   if (status) return status;
-  double *pi = psdmp_alloc(robot->arena.allocator, ((size_t)psdm_robot_parameter_count(robot) + 1) * sizeof *pi);
-  if (!pi) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  double *pi = psdmp_base_alloc(robot->arena.allocator, ((size_t)psdm_robot_parameter_count(robot) + 1) * sizeof *pi);
+  if (!pi) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   psdm_robot_parameters(robot, pi);
-  psdmp_mount_move(&mount, pi_L, moved);
+  psdmp_payload_mount_move(&mount, pi_L, moved);
   for (int k = 0; k < 10; k++) {
     pi[10L * mount.link + k] += moved[k];
     if (isnan(pi[10L * mount.link + k]) && !isnan(moved[k])) status = PSDM_E_MISSING;
   }
   const char *link = robot->link[mount.joint].name;
   char name[80];
-  if (status) psdmp_fail(error, status, robot->file, 0, 0, "the inertia of link '%s', which is to carry a load, is unknown", psdmp_quote(link, strlen(link), name, sizeof name));
+  if (status) psdmp_base_fail(error, status, robot->file, 0, 0, "the inertia of link '%s', which is to carry a load, is unknown", psdmp_base_quote(link, strlen(link), name, sizeof name));
   else psdm_robot_set_parameters(robot, pi);
-  psdmp_free(robot->arena.allocator, pi);
+  psdmp_base_free(robot->arena.allocator, pi);
   return status;
 }

@@ -24,25 +24,25 @@
 /* ---- payload.c ---- */
 
 /* Where a load sits: the moving link that takes it over, and its standard parameters about that link's frame from those about the named one's. */
-typedef struct psdmp_mount {
+typedef struct psdmp_payload_mount {
   int joint, link;
   double move[100]; /* (10 x 10) */
-} psdmp_mount;
+} psdmp_payload_mount;
 
-psdm_status psdmp_mount_find(const psdm_robot *robot, int joint, psdmp_mount *mount, psdm_error *error);
+psdm_status psdmp_payload_mount_find(const psdm_robot *robot, int joint, psdmp_payload_mount *mount, psdm_error *error);
 
 /* out (10) = move pi */
-void psdmp_mount_move(const psdmp_mount *mount, const double pi[10], double out[10]);
+void psdmp_payload_mount_move(const psdmp_payload_mount *mount, const double pi[10], double out[10]);
 
 /* L (base x 10) for base parameters in the order of a model */
-void psdmp_mount_map(const psdmp_mount *mount, const psdm_model *model, double *L);
+void psdmp_payload_mount_map(const psdmp_payload_mount *mount, const psdm_model *model, double *L);
 
 /* Standard deviations of mass, centre and inertia by their derivatives (covariance of pi). */
-void psdmp_load_doubt(const psdm_load *load, const double covariance[100], double *mass, double com[3], double inertia[6]);
+void psdmp_payload_load_doubt(const psdm_load *load, const double covariance[100], double *mass, double com[3], double inertia[6]);
 
 /* ---- payload_gather.c ---- */
 
-enum { PSDMP_DRIFTS = 3 }; /* offset, Coulomb, viscous */
+enum { PSDMP_PAYLOAD_DRIFTS = 3 }; /* offset, Coulomb, viscous */
 
 /* How the numbers of one drive's rows stand side by side: doubted ones, drift, load, torque. */
 typedef struct psdmp_payload_columns {
@@ -52,7 +52,7 @@ typedef struct psdmp_payload_columns {
 
 typedef struct psdmp_payload {
   psdm_payload_answer answer;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const psdm_robot *robot;
   const psdm_parameters *empty;
   psdm_parameters *loaded;         /* with the load as it is known so far; NULL: not yet */
@@ -60,9 +60,9 @@ typedef struct psdmp_payload {
   psdm_calibrate_options logs;     /* all files, those with the load first */
   int files;                       /* with the load */
   long with, without;              /* rows of logs with and without it */
-  psdmp_mount mount;
-  psdmp_run run;
-  psdmp_band band;
+  psdmp_payload_mount mount;
+  psdmp_identify_run run;
+  psdmp_identify_band band;
   bool drift, loads;               /* drift is fitted; some friction depends on the load */
   bool currents;                   /* logs have currents of the drives, not torques of the joints */
 
@@ -70,16 +70,16 @@ typedef struct psdmp_payload {
   int doubted, axes;               /* numbers, and columns of S */
   double *S;                       /* (doubted x axes) */
   psdmp_payload_columns *columns;  /* (n) */
-  psdmp_column *coulomb;           /* (n) shape of the drive's Coulomb friction */
+  psdmp_parameters_column *coulomb;           /* (n) shape of the drive's Coulomb friction */
 
   /* rows */
-  double **R;                      /* (n x PSDMP_BLOCKS) each (width^2) */
-  double *count;                   /* (n x PSDMP_BLOCKS) */
+  double **R;                      /* (n x PSDMP_IDENTIFY_BLOCKS) each (width^2) */
+  double *count;                   /* (n x PSDMP_IDENTIFY_BLOCKS) */
   double *square;                  /* (n) sum of the measured torque's squares */
   long rows;                       /* of logs with the load that were used */
 
   double *sigma;                   /* (n) */
-  double *drifted;                 /* (n x PSDMP_DRIFTS) */
+  double *drifted;                 /* (n x PSDMP_PAYLOAD_DRIFTS) */
   int remarks;
 } psdmp_payload;
 

@@ -31,10 +31,10 @@ static const double worthwhile = 1e-4;     /* share of the objective that anothe
 static const double swing = 0.3;           /* of a torque limit from the piece before to the piece behind: a switch that wants a node of its own */
 static const double aligned = 0.001;       /* of a piece: so near to a node a switch is at it */
 
-struct psdmp_optimal {
+struct psdmp_plan_optimal {
   psdm_optimal p;
-  psdmp_arena arena;
-  psdmp_torques torques;
+  psdmp_base_arena arena;
+  psdmp_plan_torques torques;
   psdm_motion *motion;
   double *z; /* (orders x n) */
 };
@@ -44,9 +44,9 @@ typedef struct job {
   psdm_optimal_options options;
   const psdm_allocator *allocator;
   psdm_error *error;
-  struct psdmp_optimal *answer;
-  psdmp_arena scratch;                /* limits, and what stays for all rounds */
-  psdmp_arena round;                  /* one program */
+  struct psdmp_plan_optimal *answer;
+  psdmp_base_arena scratch;                /* limits, and what stays for all rounds */
+  psdmp_base_arena round;                  /* one program */
   int n;
   double *lower, *upper, *velocity, *acceleration, *effort, *weight; /* (n) */
   double *width;                      /* (n) */
@@ -60,7 +60,7 @@ typedef struct job {
   double *share;                      /* (pieces) */
   int *level;                         /* (pieces) */
   double *over;                       /* (pieces) largest share of a torque limit within each, on the fine grid */
-  psdmp_solve solve;
+  psdmp_plan_solve solve;
   int iterations;                     /* left for all rounds */
   double begun;
 } job;
@@ -71,11 +71,11 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static psdm_status no_memory(const job *j) { return psdmp_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(const job *j) { return psdmp_base_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-static psdm_status refuse(const job *j, const char *text) { return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%s", text); }
+static psdm_status refuse(const job *j, const char *text) { return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%s", text); }
 
-static double *numbers(psdmp_arena *arena, size_t count) { return psdmp_arena_alloc(arena, (count ? count : 1) * sizeof(double)); }
+static double *numbers(psdmp_base_arena *arena, size_t count) { return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(double)); }
 
 /* ---- options and limits ---- */
 
@@ -87,12 +87,12 @@ static psdm_status check_options(job *j) {
   for (size_t k = 0; k < sizeof numbers_given / sizeof *numbers_given; k++)
     if (!(numbers_given[k] >= 0) || !isfinite(numbers_given[k])) return refuse(j, "weights, times and tolerances are finite and not negative");
   if (o->nodes < 0 || o->nodes == 1 || o->nodes > MOST_NODES)
-    return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%d intervals; 2 to %d were expected", o->nodes, MOST_NODES);
+    return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%d intervals; 2 to %d were expected", o->nodes, MOST_NODES);
   if (o->iterations < 0) return refuse(j, "a negative number of iterations");
   if (o->time == 0 && o->energy == 0) o->time = 1;
   if (o->time == 0 && o->duration == 0) return refuse(j, "only energy counts: the motion would take for ever; a duration is needed");
   if (o->guess && psdm_motion_n(o->guess) != j->n)
-    return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "a guess of %d joints; the robot has %d", psdm_motion_n(o->guess), j->n);
+    return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "a guess of %d joints; the robot has %d", psdm_motion_n(o->guess), j->n);
   if (o->guess && !(psdm_motion_end(o->guess) > psdm_motion_begin(o->guess))) return refuse(j, "the guess has no duration");
   for (int i = 0; i < j->n; i++)
     if (!isfinite(o->from[i]) || !isfinite(o->to[i])) return refuse(j, "the ends of the motion must be finite");
@@ -122,9 +122,9 @@ static psdm_status check_limits(job *j) {
   for (int i = 0; i < j->n; i++) {
     double from = j->options.from[i], to = j->options.to[i];
     if (!(j->velocity[i] > 0) || !(j->acceleration[i] > 0) || !(j->effort[i] > 0))
-      return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "limits of joint %d: positive numbers were expected", i + 1);
+      return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "limits of joint %d: positive numbers were expected", i + 1);
     if (!(from >= j->lower[i] && from <= j->upper[i] && to >= j->lower[i] && to <= j->upper[i]))
-      return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "joint %d: the motion goes from %.6g to %.6g, its limits are %.6g and %.6g", i + 1, from, to,
+      return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "joint %d: the motion goes from %.6g to %.6g, its limits are %.6g and %.6g", i + 1, from, to,
                         j->lower[i], j->upper[i]);
     moves |= from != to;
     j->limited |= isfinite(j->velocity[i]) || isfinite(j->acceleration[i]) || isfinite(j->effort[i]);
@@ -172,12 +172,12 @@ static void measure_limits(const job *j, measure *m) {
 
 /* a motion that takes stretch times as long, at the time `at` of the original: torques in j->tau */
 static psdm_status torques_at(job *j, const psdm_motion *motion, double at, double stretch) {
-  psdmp_torques *t = &j->answer->torques;
+  psdmp_plan_torques *t = &j->answer->torques;
   double power = 1;
   psdm_motion_at(motion, at, t->orders, j->z);
   for (int o = 0; o < t->orders; o++, power /= stretch)
     for (int i = 0; i < j->n; i++) j->z[o * j->n + i] *= power;
-  return psdmp_torques_at(t, j->z, j->tau);
+  return psdmp_plan_torques_at(t, j->z, j->tau);
 }
 
 /* over one interval, both ends included, by Simpson's formula in every two of its parts: the motion may jump at its ends */
@@ -198,7 +198,7 @@ static psdm_status measure_interval(job *j, const psdm_motion *motion, double be
 }
 
 static psdm_status fail_torques(const job *j, psdm_status status) {
-  return psdmp_fail(j->error, status, "", 0, 0, "no torques along the motion: %s", psdm_status_text(status));
+  return psdmp_base_fail(j->error, status, "", 0, 0, "no torques along the motion: %s", psdm_status_text(status));
 }
 
 /* FINE parts in every piece of the program's grid */
@@ -298,7 +298,7 @@ static psdm_status begin(job *j) {
 /* ---- one program ---- */
 
 typedef struct watch {
-  psdmp_program program; /* first: the solver's user is the program */
+  psdmp_plan_program program; /* first: the solver's user is the program */
   job *j;
   bool late;
   double before; /* objective of the iteration before, */
@@ -321,16 +321,16 @@ static bool going_on(void *user, int iteration, double objective, double infeasi
   return on && !stands_still(w, objective, infeasibility, barrier);
 }
 
-static psdmp_program describe(const job *j) {
+static psdmp_plan_program describe(const job *j) {
   const psdm_optimal_options *o = &j->options;
-  return (psdmp_program){.torques = &j->answer->torques, .pieces = j->pieces, .share = j->share, .level = j->level, .from = o->from, .to = o->to,
+  return (psdmp_plan_program){.torques = &j->answer->torques, .pieces = j->pieces, .share = j->share, .level = j->level, .from = o->from, .to = o->to,
                          .lower = j->lower, .upper = j->upper, .velocity = j->velocity, .acceleration = j->acceleration, .effort = j->tight,
                          .weight = j->weight, .time = o->time, .energy = o->energy, .duration = o->duration,
                          .shortest = 1e-3 * j->answer->p.guess_seconds, .longest = j->longest};
 }
 
 /* x of a motion: derivatives in units of its mean piece do not depend on its duration. What jumps at a node is taken a hair inside of the piece */
-static void sample(const job *j, const psdmp_program *p, const psdm_motion *motion, double *x) {
+static void sample(const job *j, const psdmp_plan_program *p, const psdm_motion *motion, double *x) {
   double begin_time = psdm_motion_begin(motion), length = psdm_motion_end(motion) - begin_time, s = 0;
   for (int piece = 0; piece < p->pieces; piece++) {
     for (int end = 0; end < 2; end++) {
@@ -338,7 +338,7 @@ static void sample(const job *j, const psdmp_program *p, const psdm_motion *moti
       psdm_motion_at(motion, begin_time + (s + p->share[piece] * (end ? 1 - 1e-9 : 1e-9)) * length, p->held, j->z);
       for (int r = 0; r < p->held; r++, power *= length / p->pieces)
         for (int i = 0; i < j->n; i++) {
-          int place = psdmp_program_place(p, piece, end, r, i);
+          int place = psdmp_plan_program_place(p, piece, end, r, i);
           if (place >= 0) x[place] = power * j->z[r * j->n + i];
         }
     }
@@ -348,10 +348,10 @@ static void sample(const job *j, const psdmp_program *p, const psdm_motion *moti
 }
 
 /* the motion that x stands for: tables hold pieces of degree three (five where joints are elastic), several for one of the program's */
-static psdm_status to_motion(job *j, const psdmp_program *p, const double *x, psdm_motion **motion) {
+static psdm_status to_motion(job *j, const psdmp_plan_program *p, const double *x, psdm_motion **motion) {
   int parts = p->orders == 5 ? (ROWS_ELASTIC + p->pieces - 1) / p->pieces : PARTS, orders = p->orders == 5 ? 3 : 2;
   size_t rows = (size_t)(p->pieces * parts) + 1, n = (size_t)j->n;
-  double *t = numbers(&j->round, rows), *part = numbers(&j->round, 3 * rows * n), seconds = psdmp_program_seconds(p, x), s = 0;
+  double *t = numbers(&j->round, rows), *part = numbers(&j->round, 3 * rows * n), seconds = psdmp_plan_program_seconds(p, x), s = 0;
   if (!t || !part) return no_memory(j);
   for (int piece = 0; piece < p->pieces; piece++) {
     for (int k = 0; k <= parts; k++) {
@@ -359,7 +359,7 @@ static psdm_status to_motion(job *j, const psdmp_program *p, const double *x, ps
       double power = 1;
       t[row] = (s + p->share[piece] * k / parts) * seconds;
       for (int r = 0; r < orders; r++, power *= p->pieces / seconds)
-        for (int i = 0; i < j->n; i++) part[((size_t)r * rows + row) * n + (size_t)i] = power * psdmp_program_at(p, x, piece, (double)k / parts, r, i);
+        for (int i = 0; i < j->n; i++) part[((size_t)r * rows + row) * n + (size_t)i] = power * psdmp_plan_program_at(p, x, piece, (double)k / parts, r, i);
     }
     s += p->share[piece];
   }
@@ -368,15 +368,15 @@ static psdm_status to_motion(job *j, const psdmp_program *p, const double *x, ps
 }
 
 /* solves on the grid and under the limits of the moment, from j->motion on; NULL where it fails */
-static psdm_status solve_round(job *j, psdmp_solver_answer *verdict, psdm_motion **motion) {
+static psdm_status solve_round(job *j, psdmp_plan_solver_answer *verdict, psdm_motion **motion) {
   watch w = {.program = describe(j), .j = j};
-  psdmp_solver_problem problem;
+  psdmp_plan_solver_problem problem;
   *motion = NULL;
-  psdm_status status = psdmp_memory_ask("", "the program of the optimal motion", psdmp_program_bytes(&w.program), psdm_robot_memory(j->robot), "; fewer --nodes need less", j->error);
+  psdm_status status = psdmp_base_memory_ask("", "the program of the optimal motion", psdmp_plan_program_bytes(&w.program), psdm_robot_memory(j->robot), "; fewer --nodes need less", j->error);
   if (status) return status;
-  status = psdmp_program_init(&w.program, &j->round);
-  if (status) return psdmp_fail(j->error, status, "", 0, 0, "%s", status == PSDM_E_MEMORY ? "out of memory" : "the program is too large: fewer nodes would do");
-  psdmp_program_problem(&w.program, &problem);
+  status = psdmp_plan_program_init(&w.program, &j->round);
+  if (status) return psdmp_base_fail(j->error, status, "", 0, 0, "%s", status == PSDM_E_MEMORY ? "out of memory" : "the program is too large: fewer nodes would do");
+  psdmp_plan_program_problem(&w.program, &problem);
   problem.going_on = going_on;
   problem.tolerance = j->options.tolerance > 0 ? j->options.tolerance : tolerance_asked;
   problem.iterations = j->iterations;
@@ -384,8 +384,8 @@ static psdm_status solve_round(job *j, psdmp_solver_answer *verdict, psdm_motion
   if (!x) return no_memory(j);
   sample(j, &w.program, j->motion ? j->motion : j->options.guess, x);
   status = j->solve(&problem, x, verdict);
-  if (status == PSDM_E_MEMORY) return psdmp_fail(j->error, status, "", 0, 0, "out of memory: IPOPT could not do its work");
-  if (status) return psdmp_fail(j->error, status, "", 0, 0, "%s", verdict->words);
+  if (status == PSDM_E_MEMORY) return psdmp_base_fail(j->error, status, "", 0, 0, "out of memory: IPOPT could not do its work");
+  if (status) return psdmp_base_fail(j->error, status, "", 0, 0, "%s", verdict->words);
   j->iterations -= verdict->iterations;
   if (w.late) snprintf(verdict->words, sizeof verdict->words, "the time is used up");
   if (w.still >= STILL) {
@@ -403,7 +403,7 @@ static psdm_status new_grid(job *j, int pieces) {
   j->pieces = pieces;
   j->share = numbers(&j->scratch, (size_t)pieces);
   j->over = numbers(&j->scratch, (size_t)pieces);
-  j->level = psdmp_arena_alloc(&j->scratch, (size_t)pieces * sizeof *j->level);
+  j->level = psdmp_base_arena_alloc(&j->scratch, (size_t)pieces * sizeof *j->level);
   return j->share && j->over && j->level ? PSDM_OK : no_memory(j);
 }
 
@@ -418,8 +418,8 @@ static psdm_status piece_shares(job *j, double *shares) {
   double length = psdm_motion_end(j->motion), s = 0;
   psdm_status status = PSDM_OK;
   for (int k = 0; k < j->pieces; k++) {
-    for (int point = 0; point < PSDMP_POINTS && !status; point++, shares += j->n) {
-      status = torques_at(j, j->motion, (s + j->share[k] * fmin(psdmp_point[point], 1 - 1e-10)) * length, 1);
+    for (int point = 0; point < PSDMP_PLAN_POINTS && !status; point++, shares += j->n) {
+      status = torques_at(j, j->motion, (s + j->share[k] * fmin(psdmp_plan_point[point], 1 - 1e-10)) * length, 1);
       for (int i = 0; i < j->n; i++) shares[i] = j->tau[i] / j->effort[i];
     }
     s += j->share[k];
@@ -429,10 +429,10 @@ static psdm_status piece_shares(job *j, double *shares) {
 
 /* where within piece k a joint's torque would jump from what it is before to what it is behind, with the same mean; false where it hardly changes, or at an end */
 static bool jump_within(const job *j, const double *shares, int k, int joint, double *sigma) {
-  const double *own = shares + (long)k * PSDMP_POINTS * j->n + joint;
-  int n = j->n, last = (PSDMP_POINTS - 1) * n;
+  const double *own = shares + (long)k * PSDMP_PLAN_POINTS * j->n + joint;
+  int n = j->n, last = (PSDMP_PLAN_POINTS - 1) * n;
   double before = k > 0 ? own[-n] : own[0], behind = k + 1 < j->pieces ? own[last + n] : own[last], mean = 0;
-  for (int point = 0; point < PSDMP_POINTS; point++) mean += psdmp_point_weight[point] * own[point * n];
+  for (int point = 0; point < PSDMP_PLAN_POINTS; point++) mean += psdmp_plan_point_weight[point] * own[point * n];
   if (!(fabs(before - behind) > swing)) return false;
   *sigma = (mean - behind) / (before - behind);
   return *sigma > aligned && *sigma < 1 - aligned;
@@ -451,7 +451,7 @@ static int insert_node(double *node, int count, double s, double near) {
 /* nodes where torques switch: a piece has no room for a jump, and the time it costs falls with the square of its length. False: nothing to be gained */
 static psdm_status refine(job *j, bool *finer) {
   size_t most = (size_t)j->pieces * (size_t)(j->n + 1) + 2;
-  double *node = numbers(&j->round, most), *shares = numbers(&j->round, (size_t)j->pieces * PSDMP_POINTS * (size_t)j->n), s = 0;
+  double *node = numbers(&j->round, most), *shares = numbers(&j->round, (size_t)j->pieces * PSDMP_PLAN_POINTS * (size_t)j->n), s = 0;
   double near = 0.35 / (j->options.nodes ? j->options.nodes : NODES); /* a third of a piece: what is left beside a switch is no shorter */
   if (!node || !shares) return no_memory(j);
   psdm_status status = piece_shares(j, shares);
@@ -479,15 +479,15 @@ static psdm_status refine(job *j, bool *finer) {
 
 /* ---- all rounds ---- */
 
-static bool has_dry(const psdmp_torques *t) {
+static bool has_dry(const psdmp_plan_torques *t) {
   bool dry = false;
   for (int i = 0; i < t->n; i++) dry |= t->friction[i] && psdm_friction_most(t->friction[i], t->kind) > 0;
   return dry;
 }
 
 /* from the beginning. Dry friction is steep, behind springs even in the fourth derivative: it is made steeper step by step */
-static psdm_status solve_first(job *j, psdmp_solver_answer *verdict) {
-  psdmp_torques *t = &j->answer->torques;
+static psdm_status solve_first(job *j, psdmp_plan_solver_answer *verdict) {
+  psdmp_plan_torques *t = &j->answer->torques;
   psdm_status status = PSDM_OK;
   for (int ease = has_dry(t) ? EASE : 1; ease >= 1 && !status && !verdict->stopped; ease /= EASE_STEP) {
     psdm_motion *motion;
@@ -496,7 +496,7 @@ static psdm_status solve_first(job *j, psdmp_solver_answer *verdict) {
     for (int i = 0; i < j->n; i++) t->width[i] /= ease;
     psdm_motion_free(j->motion);
     j->motion = motion;
-    psdmp_arena_free(&j->round);
+    psdmp_base_arena_free(&j->round);
   }
   return status;
 }
@@ -513,8 +513,8 @@ static void take_measure(job *j, const measure *m) {
 }
 
 /* solves again from where the last one ended; *better: it ended well, else everything is as it was */
-static psdm_status solve_again(job *j, psdmp_solver_answer *verdict, bool *better) {
-  psdmp_solver_answer own = {0};
+static psdm_status solve_again(job *j, psdmp_plan_solver_answer *verdict, bool *better) {
+  psdmp_plan_solver_answer own = {0};
   psdm_motion *motion;
   psdm_status status = solve_round(j, &own, &motion);
   verdict->stopped |= own.stopped;
@@ -526,11 +526,11 @@ static psdm_status solve_again(job *j, psdmp_solver_answer *verdict, bool *bette
   } else {
     psdm_motion_free(motion);
   }
-  psdmp_arena_free(&j->round);
+  psdmp_base_arena_free(&j->round);
   return status;
 }
 
-static psdm_status refine_rounds(job *j, measure *m, psdmp_solver_answer *verdict) {
+static psdm_status refine_rounds(job *j, measure *m, psdmp_plan_solver_answer *verdict) {
   bool finer = j->options.time > 0, better = true;
   psdm_status status = PSDM_OK;
   for (int k = 0; k < REFINEMENTS && finer && better && !status && !verdict->stopped && j->iterations > 0; k++) {
@@ -546,15 +546,15 @@ static psdm_status refine_rounds(job *j, measure *m, psdmp_solver_answer *verdic
 }
 
 /* where torques break their limits between the points there must be more of them; where that is not enough, the limits are drawn in by as much */
-static psdm_status keep_rounds(job *j, measure *m, psdmp_solver_answer *verdict) {
+static psdm_status keep_rounds(job *j, measure *m, psdmp_plan_solver_answer *verdict) {
   bool better = true;
   psdm_status status = PSDM_OK;
-  for (int k = 0; k < PSDMP_LEVELS - 1 + TIGHTENINGS && m->effort > 1 + broken_allowed && better && !status && !verdict->stopped && j->iterations > 0; k++) {
-    for (int piece = 0; piece < j->pieces && k < PSDMP_LEVELS - 1; piece++) {
+  for (int k = 0; k < PSDMP_PLAN_LEVELS - 1 + TIGHTENINGS && m->effort > 1 + broken_allowed && better && !status && !verdict->stopped && j->iterations > 0; k++) {
+    for (int piece = 0; piece < j->pieces && k < PSDMP_PLAN_LEVELS - 1; piece++) {
       int more = (j->over[piece] > 1 + broken_allowed) + (j->over[piece] > 1 + 10 * broken_allowed);
-      j->level[piece] = j->level[piece] + more < PSDMP_LEVELS ? j->level[piece] + more : PSDMP_LEVELS - 1;
+      j->level[piece] = j->level[piece] + more < PSDMP_PLAN_LEVELS ? j->level[piece] + more : PSDMP_PLAN_LEVELS - 1;
     }
-    for (int i = 0; i < j->n && k >= PSDMP_LEVELS - 1; i++) j->tight[i] /= fmax(1, j->worst[i]);
+    for (int i = 0; i < j->n && k >= PSDMP_PLAN_LEVELS - 1; i++) j->tight[i] /= fmax(1, j->worst[i]);
     status = solve_again(j, verdict, &better);
     if (!status) status = measure_fine(j, j->motion, m);
   }
@@ -567,7 +567,7 @@ static psdm_status run(job *j) {
   psdm_optimal *p = &j->answer->p;
   j->iterations = allowed(j);
   measure m;
-  psdmp_solver_answer verdict = {0};
+  psdmp_plan_solver_answer verdict = {0};
   psdm_status status = uniform_grid(j);
   if (status) return status;
   status = measure_fine(j, j->motion ? j->motion : j->options.guess, &m);
@@ -596,21 +596,21 @@ psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options
   job j = {.robot = robot, .options = *options, .allocator = allocator, .error = error, .n = psdm_robot_n(robot), .begun = now()};
   j.scratch.allocator = j.round.allocator = allocator;
   *out = NULL;
-  if (psdmp_blas_room(error)) return PSDM_E_MEMORY;
-  j.answer = psdmp_alloc(allocator, sizeof *j.answer);
+  if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;
+  j.answer = psdmp_base_alloc(allocator, sizeof *j.answer);
   if (!j.answer) return no_memory(&j);
   j.answer->arena.allocator = allocator;
   j.answer->p = (psdm_optimal){.n = j.n, .internal = j.answer};
   psdm_status status = check_options(&j);
   if (!status) status = prepare(&j);
-  if (!status) status = psdmp_torques_init(&j.answer->torques, robot, options->friction, options->elastic, j.width, &j.answer->arena, error);
+  if (!status) status = psdmp_plan_torques_init(&j.answer->torques, robot, options->friction, options->elastic, j.width, &j.answer->arena, error);
   if (!status) status = (j.answer->z = numbers(&j.answer->arena, PSDM_MOTION_ORDERS * (size_t)j.n)) ? PSDM_OK : no_memory(&j);
-  if (!status) status = psdmp_solver_load(&j.solve, error);
+  if (!status) status = psdmp_plan_solver_load(&j.solve, error);
   if (!status) status = begin(&j);
   if (!status) status = run(&j);
   psdm_motion_free(j.motion);
-  psdmp_arena_free(&j.round);
-  psdmp_arena_free(&j.scratch);
+  psdmp_base_arena_free(&j.round);
+  psdmp_base_arena_free(&j.scratch);
   if (status)
     psdm_optimal_free(&j.answer->p);
   else
@@ -620,17 +620,17 @@ psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options
 
 void psdm_optimal_free(psdm_optimal *optimal) {
   if (!optimal) return;
-  struct psdmp_optimal *answer = optimal->internal;
+  struct psdmp_plan_optimal *answer = optimal->internal;
   const psdm_allocator *allocator = answer->arena.allocator;
   psdm_motion_free(answer->motion);
-  psdmp_torques_free(&answer->torques);
-  psdmp_arena_free(&answer->arena);
-  psdmp_free(allocator, answer);
+  psdmp_plan_torques_free(&answer->torques);
+  psdmp_base_arena_free(&answer->arena);
+  psdmp_base_free(allocator, answer);
 }
 
 psdm_status psdm_optimal_torque(const psdm_optimal *optimal, const psdm_robot *robot, double t, double *tau) {
-  struct psdmp_optimal *answer = optimal->internal;
+  struct psdmp_plan_optimal *answer = optimal->internal;
   (void)robot;
   psdm_motion_at(answer->motion, t, answer->torques.orders, answer->z);
-  return psdmp_torques_at(&answer->torques, answer->z, tau);
+  return psdmp_plan_torques_at(&answer->torques, answer->z, tau);
 }

@@ -21,7 +21,7 @@ enum { MOST_STEPS = 20 };
 static double *row_of(double *matrix, int columns, int row) { return matrix + (long)row * columns; }
 
 /* the passive part of A x = right, in the least squares' sense; x (N) is zero elsewhere */
-static void solve(const psdmp_loop *l, const double *right, double *x) {
+static void solve(const psdmp_plan_loop *l, const double *right, double *x) {
   double *y = l->small;
   memset(x, 0, sizeof *x * (size_t)l->N);
   for (int a = 0; a < l->passives; a++) {
@@ -29,12 +29,12 @@ static void solve(const psdmp_loop *l, const double *right, double *x) {
     y[a] = 0;
     for (int e = 0; e < l->equations; e++) y[a] += l->A[(long)e * l->N + column] * right[e];
   }
-  psdmp_cholesky_solve(l->passives, l->S, y);
+  psdmp_linalg_cholesky_solve(l->passives, l->S, y);
   for (int a = 0; a < l->passives; a++) x[psdm_loop_passive(l->robot, a)] = y[a];
 }
 
 /* A at l->q, and the factors of its passive columns' products; gap may be NULL */
-static psdm_status factorise(psdmp_loop *l, double *gap) {
+static psdm_status factorise(psdmp_plan_loop *l, double *gap) {
   psdm_status status = psdm_loop_gaps(l->robot, l->work, l->q, NULL, gap, l->A, NULL);
   for (int a = 0; a < l->passives && !status; a++)
     for (int b = 0; b <= a; b++) {
@@ -43,12 +43,12 @@ static psdm_status factorise(psdmp_loop *l, double *gap) {
       for (int e = 0; e < l->equations; e++) sum += l->A[(long)e * l->N + column_a] * l->A[(long)e * l->N + column_b];
       l->S[(long)a * l->passives + b] = sum;
     }
-  if (!status && !psdmp_cholesky(l->passives, l->S)) status = PSDM_E_LOOP;
+  if (!status && !psdmp_linalg_cholesky(l->passives, l->S)) status = PSDM_E_LOOP;
   return status;
 }
 
 /* l->q at q: by Newton's steps from home where that is near, else on the branch that the file begins with */
-static psdm_status close_loop(psdmp_loop *l, const double *q) {
+static psdm_status close_loop(psdmp_plan_loop *l, const double *q) {
   if (!l->near) {
     psdm_status status = psdm_loop_close(l->robot, l->work, q, NULL, l->q, NULL);
     return status ? status : factorise(l, NULL);
@@ -66,7 +66,7 @@ static psdm_status close_loop(psdmp_loop *l, const double *q) {
   return PSDM_E_LOOP;
 }
 
-static void set_G(psdmp_loop *l) {
+static void set_G(psdmp_plan_loop *l) {
   for (int i = 0; i < l->n; i++) {
     int column = psdm_loop_independent(l->robot, i);
     for (int e = 0; e < l->equations; e++) l->right[e] = -l->A[(long)e * l->N + column];
@@ -76,7 +76,7 @@ static void set_G(psdmp_loop *l) {
 }
 
 /* l->right += factor dA(u) v */
-static psdm_status add_bilinear(psdmp_loop *l, const double *u, const double *v, double factor) {
+static psdm_status add_bilinear(psdmp_plan_loop *l, const double *u, const double *v, double factor) {
   psdm_status status = PSDM_OK;
   for (int sign = -1; sign <= 1 && !status; sign += 2) {
     for (int k = 0; k < l->N; k++) l->side[k] = u[k] + sign * v[k];
@@ -87,27 +87,27 @@ static psdm_status add_bilinear(psdmp_loop *l, const double *u, const double *v,
 }
 
 /* l->right += factor d2A(u, v) v */
-static psdm_status add_second(psdmp_loop *l, const double *u, const double *v, double factor) {
+static psdm_status add_second(psdmp_plan_loop *l, const double *u, const double *v, double factor) {
   psdm_status status = PSDM_OK;
   for (int sign = -1; sign <= 1 && !status; sign += 2) {
-    for (int k = 0; k < l->N; k++) l->side[k] = l->q[k] + sign * psdmp_q_step * u[k];
+    for (int k = 0; k < l->N; k++) l->side[k] = l->q[k] + sign * psdmp_plan_q_step * u[k];
     status = psdm_loop_gaps(l->robot, l->work, l->side, v, NULL, NULL, l->drift);
-    for (int e = 0; e < l->equations && !status; e++) l->right[e] += factor * sign * l->drift[e] / (2 * psdmp_q_step);
+    for (int e = 0; e < l->equations && !status; e++) l->right[e] += factor * sign * l->drift[e] / (2 * psdmp_plan_q_step);
   }
   return status;
 }
 
-static void clear_right(psdmp_loop *l) { memset(l->right, 0, sizeof *l->right * (size_t)l->equations); }
+static void clear_right(psdmp_plan_loop *l) { memset(l->right, 0, sizeof *l->right * (size_t)l->equations); }
 
 /* F_i x = sum over j of F_ij x_j */
-static void apply_F(const psdmp_loop *l, int i, const double *x, double *out) {
+static void apply_F(const psdmp_plan_loop *l, int i, const double *x, double *out) {
   memset(out, 0, sizeof *out * (size_t)l->N);
   for (int j = 0; j < l->n; j++)
     for (int k = 0; k < l->N; k++) out[k] += l->F[((long)i * l->n + j) * l->N + k] * x[j];
 }
 
 /* F, qd_t, g and qdd_t */
-static psdm_status set_rates(psdmp_loop *l, const double *qd, const double *qdd) {
+static psdm_status set_rates(psdmp_plan_loop *l, const double *qd, const double *qdd) {
   psdm_status status = PSDM_OK;
   for (int i = 0; i < l->n && !status; i++)
     for (int j = 0; j <= i && !status; j++) {
@@ -130,7 +130,7 @@ static psdm_status set_rates(psdmp_loop *l, const double *qd, const double *qdd)
 }
 
 /* column `column` of J: G^T x, and F_i^T tau_t where i >= 0 */
-static void put_column(const psdmp_loop *l, const double *x, int i, int column, double *J) {
+static void put_column(const psdmp_plan_loop *l, const double *x, int i, int column, double *J) {
   for (int r = 0; r < l->n; r++) {
     double sum = 0;
     for (int k = 0; k < l->N; k++) sum += l->G[(long)r * l->N + k] * x[k] + (i < 0 ? 0 : l->F[((long)i * l->n + r) * l->N + k] * l->tau[k]);
@@ -143,7 +143,7 @@ static void add_product(int N, const double *matrix, const double *x, double *ou
     for (int k = 0; k < N; k++) out[r] += matrix[(long)r * N + k] * x[k];
 }
 
-static psdm_status put_columns(psdmp_loop *l, int i, const double *qd, const double *qdd, double *J) {
+static psdm_status put_columns(psdmp_plan_loop *l, int i, const double *qd, const double *qdd, double *J) {
   int n = l->n, N = l->N;
   double *G = row_of(l->G, N, i), *Fqd = l->vector, *change = Fqd + N, *out = change + N, *Fqdd = out + N;
   size_t bytes = sizeof *out * (size_t)N;
@@ -174,7 +174,7 @@ static psdm_status put_columns(psdmp_loop *l, int i, const double *qd, const dou
   return status;
 }
 
-psdm_status psdmp_loop_slope(psdmp_loop *l, const double *z, double *tau, double *J) {
+psdm_status psdmp_plan_loop_slope(psdmp_plan_loop *l, const double *z, double *tau, double *J) {
   const double *qd = z + l->n, *qdd = qd + l->n;
   psdm_status status = close_loop(l, z);
   if (status) return status;
@@ -190,13 +190,13 @@ psdm_status psdmp_loop_slope(psdmp_loop *l, const double *z, double *tau, double
   return status;
 }
 
-void psdmp_loop_stay(psdmp_loop *l, bool near) {
+void psdmp_plan_loop_stay(psdmp_plan_loop *l, bool near) {
   l->near = near;
   if (near) memcpy(l->home, l->q, sizeof *l->q * (size_t)l->N);
 }
 
-psdm_status psdmp_loop_init(psdmp_loop *l, const psdm_robot *robot, psdm_work *work, psdmp_arena *arena) {
-  *l = (psdmp_loop){.robot = robot, .tree = psdm_robot_tree(robot), .work = work, .n = psdm_robot_n(robot), .passives = psdm_loop_passives(robot),
+psdm_status psdmp_plan_loop_init(psdmp_plan_loop *l, const psdm_robot *robot, psdm_work *work, psdmp_base_arena *arena) {
+  *l = (psdmp_plan_loop){.robot = robot, .tree = psdm_robot_tree(robot), .work = work, .n = psdm_robot_n(robot), .passives = psdm_loop_passives(robot),
                     .equations = psdm_loop_equations(robot)};
   l->N = psdm_robot_n(l->tree);
   size_t n = (size_t)l->n, N = (size_t)l->N, P = (size_t)l->passives, E = (size_t)l->equations;
@@ -209,8 +209,8 @@ psdm_status psdmp_loop_init(psdmp_loop *l, const psdm_robot *robot, psdm_work *w
                     {&l->small, P}, {&l->right, E},      {&l->drift, E}, {&l->B, N * N},     {&l->C, N * N}, {&l->M, N * N}};
   size_t parts = sizeof part / sizeof *part, total = 0;
   for (size_t k = 0; k < parts; k++) total += part[k].count;
-  double *memory = psdmp_arena_alloc(arena, total * sizeof *memory);
-  void *work_memory = psdmp_arena_alloc(arena, work_bytes), *linear_memory = psdmp_arena_alloc(arena, linear_bytes);
+  double *memory = psdmp_base_arena_alloc(arena, total * sizeof *memory);
+  void *work_memory = psdmp_base_arena_alloc(arena, work_bytes), *linear_memory = psdmp_base_arena_alloc(arena, linear_bytes);
   if (!memory || !work_memory || !linear_memory) return PSDM_E_MEMORY;
   for (size_t k = 0; k < parts; at += part[k++].count) *part[k].to = memory + at;
   psdm_status status = psdm_work_init(l->tree, work_memory, work_bytes, &l->tree_work);

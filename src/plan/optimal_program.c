@@ -15,48 +15,48 @@
 
 /* ---- unknowns ---- */
 
-static int own_block(const psdmp_program *p) { return 2 * (p->held - p->shared) * p->n; }
-static int piece_block(const psdmp_program *p) { return own_block(p) + p->shared * p->n; }
+static int own_block(const psdmp_plan_program *p) { return 2 * (p->held - p->shared) * p->n; }
+static int piece_block(const psdmp_plan_program *p) { return own_block(p) + p->shared * p->n; }
 
-int psdmp_program_place(const psdmp_program *p, int piece, int end, int order, int joint) {
+int psdmp_plan_program_place(const psdmp_plan_program *p, int piece, int end, int order, int joint) {
   int own = p->held - p->shared, node = piece + end;
   if (order >= p->shared) return piece * piece_block(p) + (end * own + order - p->shared) * p->n + joint;
   return node < 1 || node >= p->pieces ? -1 : (node - 1) * piece_block(p) + own_block(p) + order * p->n + joint;
 }
 
-static int seconds_place(const psdmp_program *p) { return p->duration > 0 ? -1 : p->unknowns - 1; }
+static int seconds_place(const psdmp_plan_program *p) { return p->duration > 0 ? -1 : p->unknowns - 1; }
 
-double psdmp_program_seconds(const psdmp_program *p, const double *x) { return p->duration > 0 ? p->duration : x[p->unknowns - 1]; }
+double psdmp_plan_program_seconds(const psdmp_plan_program *p, const double *x) { return p->duration > 0 ? p->duration : x[p->unknowns - 1]; }
 
-double psdmp_program_end(const psdmp_program *p, const double *x, int piece, int end, int order, int joint) {
-  int place = psdmp_program_place(p, piece, end, order, joint);
+double psdmp_plan_program_end(const psdmp_plan_program *p, const double *x, int piece, int end, int order, int joint) {
+  int place = psdmp_plan_program_place(p, piece, end, order, joint);
   if (place >= 0) return x[place];
   return order ? 0 : (end ? p->to : p->from)[joint];
 }
 
 /* of a piece, in mean pieces */
-static double length_of(const psdmp_program *p, int piece) { return p->share[piece] * p->pieces; }
+static double length_of(const psdmp_plan_program *p, int piece) { return p->share[piece] * p->pieces; }
 
-double psdmp_program_at(const psdmp_program *p, const double *x, int piece, double sigma, int order, int joint) {
-  double c[2 * PSDMP_MOST_HELD], sum = 0;
-  psdmp_piece_factors(p->held, sigma, order, c);
+double psdmp_plan_program_at(const psdmp_plan_program *p, const double *x, int piece, double sigma, int order, int joint) {
+  double c[2 * PSDMP_PLAN_MOST_HELD], sum = 0;
+  psdmp_plan_piece_factors(p->held, sigma, order, c);
   for (int e = 0; e < 2 * p->held; e++)
-    sum += c[e] * pow(length_of(p, piece), e % p->held - order) * psdmp_program_end(p, x, piece, e / p->held, e % p->held, joint);
+    sum += c[e] * pow(length_of(p, piece), e % p->held - order) * psdmp_plan_program_end(p, x, piece, e / p->held, e % p->held, joint);
   return sum;
 }
 
 /* ---- places of the matrices ---- */
 
-static int points_of(const psdmp_program *p, int piece) { return p->first[piece + 1] - p->first[piece]; }
+static int points_of(const psdmp_plan_program *p, int piece) { return p->first[piece + 1] - p->first[piece]; }
 
 /* place among x of local unknown e = (end, order, joint) of a piece; the last one is T. -1 where it is fixed */
-static int local_place(const psdmp_program *p, int piece, int e) {
+static int local_place(const psdmp_plan_program *p, int piece, int e) {
   int slot = e / p->n;
-  return e == p->local ? seconds_place(p) : psdmp_program_place(p, piece, slot / p->held, slot % p->held, e % p->n);
+  return e == p->local ? seconds_place(p) : psdmp_plan_program_place(p, piece, slot / p->held, slot % p->held, e % p->n);
 }
 
 /* the same unknown as one of the piece before, -1 where that has none */
-static int in_piece_before(const psdmp_program *p, int e) {
+static int in_piece_before(const psdmp_plan_program *p, int e) {
   int slot = e / p->n;
   if (e == p->local) return e;
   return slot < p->shared ? e + p->held * p->n : -1;
@@ -65,7 +65,7 @@ static int in_piece_before(const psdmp_program *p, int e) {
 static int triangle(int e, int f) { return e * (e + 1) / 2 + f; }
 
 /* pieces that share two unknowns share their entry; the places are noted once there is memory for them */
-static void place_curves(psdmp_program *p) {
+static void place_curves(psdmp_plan_program *p) {
   int size = triangle(p->local + 1, 0);
   p->curves = 0;
   for (int piece = 0; piece < p->pieces; piece++)
@@ -88,13 +88,13 @@ static void place_curves(psdmp_program *p) {
 }
 
 /* free local unknowns of a piece, T included */
-static int count_local(const psdmp_program *p, int piece) {
+static int count_local(const psdmp_plan_program *p, int piece) {
   int count = 0;
   for (int e = 0; e <= p->local; e++) count += local_place(p, piece, e) >= 0;
   return count;
 }
 
-static void place_slopes(psdmp_program *p) {
+static void place_slopes(psdmp_plan_program *p) {
   int entry = 0, row = 0;
   for (int piece = 0; piece < p->pieces; piece++)
     for (int k = 0; k < points_of(p, piece) * p->torque_rows; k++, row++)
@@ -105,7 +105,7 @@ static void place_slopes(psdmp_program *p) {
         p->slope_column[entry++] = place;
       }
   for (int l = 0; l < p->lines; l++, row++) {
-    const psdmp_optimal_line *line = &p->line[l];
+    const psdmp_plan_optimal_line *line = &p->line[l];
     for (int k = 0; k < line->count; k++) {
       p->slope_row[entry] = row;
       p->slope_column[entry++] = p->place[line->first + k];
@@ -116,7 +116,7 @@ static void place_slopes(psdmp_program *p) {
   }
 }
 
-static int count_slopes(const psdmp_program *p) {
+static int count_slopes(const psdmp_plan_program *p) {
   int count = 0;
   for (int piece = 0; piece < p->pieces; piece++) count += points_of(p, piece) * p->torque_rows * count_local(p, piece);
   for (int l = 0; l < p->lines; l++) count += p->line[l].count + (p->line[l].power && !(p->duration > 0));
@@ -127,19 +127,19 @@ static int count_slopes(const psdmp_program *p) {
 
 /* What walks over all lines: counts first, then fills. */
 typedef struct lister {
-  psdmp_program *p;
+  psdmp_plan_program *p;
   bool fill;
   int lines, entries;
 } lister;
 
 /* T^-k times scale c (2 held factors in sigma) of a piece and joint, between low and high; nothing where all of it is fixed */
 static void list_line(lister *l, int piece, int joint, int k, const double *c, double scale, double low, double high) {
-  psdmp_program *p = l->p;
-  psdmp_optimal_line line = {.power = k, .first = l->entries};
+  psdmp_plan_program *p = l->p;
+  psdmp_plan_optimal_line line = {.power = k, .first = l->entries};
   for (int e = 0; e < 2 * p->held; e++) {
-    int place = psdmp_program_place(p, piece, e / p->held, e % p->held, joint);
+    int place = psdmp_plan_program_place(p, piece, e / p->held, e % p->held, joint);
     double factor = scale * c[e] * pow(length_of(p, piece), e % p->held);
-    if (place < 0) line.still += factor * psdmp_program_end(p, NULL, piece, e / p->held, e % p->held, joint);
+    if (place < 0) line.still += factor * psdmp_plan_program_end(p, NULL, piece, e / p->held, e % p->held, joint);
     if (place < 0 || factor == 0) continue;
     if (l->fill) {
       p->place[line.first + line.count] = place;
@@ -160,19 +160,19 @@ static void list_line(lister *l, int piece, int joint, int k, const double *c, d
 
 /* the hull of derivative k of one piece and joint, in units of its limit where that is symmetric */
 static void list_hull(lister *l, int piece, int joint, int k, double low, double high) {
-  psdmp_program *p = l->p;
-  double c[2 * PSDMP_MOST_HELD];
+  psdmp_plan_program *p = l->p;
+  double c[2 * PSDMP_PLAN_MOST_HELD];
   int count = 2 * p->held - k;
   for (int i = 0; i < count; i++) {
     /* nodes have bounds of q themselves, and what they share belongs to one of their two pieces */
     if ((k == 0 && (i == 0 || i == count - 1)) || (k < p->shared && i == count - 1 && piece < p->pieces - 1)) continue;
-    psdmp_piece_hull(p->held, k, i, c);
+    psdmp_plan_piece_hull(p->held, k, i, c);
     list_line(l, piece, joint, k, c, k ? pow(p->pieces / length_of(p, piece), k) / high : 1, k ? -1 : low, k ? 1 : high);
   }
 }
 
 static void list_lines(lister *l) {
-  psdmp_program *p = l->p;
+  psdmp_plan_program *p = l->p;
   for (int piece = 0; piece < p->pieces; piece++)
     for (int j = 0; j < p->n; j++) {
       if (isfinite(p->lower[j]) || isfinite(p->upper[j])) list_hull(l, piece, j, 0, p->lower[j], p->upper[j]);
@@ -183,12 +183,12 @@ static void list_lines(lister *l) {
 
 /* ---- setting up ---- */
 
-static void set_bounds(psdmp_program *p) {
+static void set_bounds(psdmp_plan_program *p) {
   for (int i = 0; i < p->unknowns; i++) p->low[i] = -INFINITY, p->high[i] = INFINITY;
   for (int piece = 1; piece < p->pieces; piece++)
     for (int j = 0; j < p->n; j++) {
-      p->low[psdmp_program_place(p, piece, 0, 0, j)] = p->lower[j];
-      p->high[psdmp_program_place(p, piece, 0, 0, j)] = p->upper[j];
+      p->low[psdmp_plan_program_place(p, piece, 0, 0, j)] = p->lower[j];
+      p->high[psdmp_plan_program_place(p, piece, 0, 0, j)] = p->upper[j];
     }
   if (!(p->duration > 0)) {
     p->low[p->unknowns - 1] = p->shortest;
@@ -197,17 +197,17 @@ static void set_bounds(psdmp_program *p) {
   for (int row = 0; row < p->points * p->torque_rows; row++) p->row_low[row] = -1, p->row_high[row] = 1;
 }
 
-static void set_basis(psdmp_program *p) {
-  for (int level = 0; level < PSDMP_LEVELS; level++)
-    for (int k = 0; k < psdmp_points(level); k++)
+static void set_basis(psdmp_plan_program *p) {
+  for (int level = 0; level < PSDMP_PLAN_LEVELS; level++)
+    for (int k = 0; k < psdmp_plan_points(level); k++)
       for (int o = 0; o < p->orders; o++)
-        psdmp_piece_factors(p->held, psdmp_level_point(level, k), o, p->basis[level] + (long)(k * p->orders + o) * 2 * p->held);
+        psdmp_plan_piece_factors(p->held, psdmp_plan_level_point(level, k), o, p->basis[level] + (long)(k * p->orders + o) * 2 * p->held);
 }
 
-static double *doubles(psdmp_arena *arena, size_t count) { return psdmp_arena_alloc(arena, (count ? count : 1) * sizeof(double)); }
-static int *integers(psdmp_arena *arena, size_t count) { return psdmp_arena_alloc(arena, (count ? count : 1) * sizeof(int)); }
+static double *doubles(psdmp_base_arena *arena, size_t count) { return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(double)); }
+static int *integers(psdmp_base_arena *arena, size_t count) { return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(int)); }
 
-static bool allocate(psdmp_program *p, psdmp_arena *arena) {
+static bool allocate(psdmp_plan_program *p, psdmp_base_arena *arena) {
   size_t unknowns = (size_t)p->unknowns, rows = (size_t)p->rows, points = (size_t)p->points, n = (size_t)p->n, z = n * (size_t)p->orders;
   size_t local = (size_t)p->local + 1;
   p->low = doubles(arena, 2 * unknowns);
@@ -217,8 +217,8 @@ static bool allocate(psdmp_program *p, psdmp_arena *arena) {
   p->z = doubles(arena, z + n + z * z + n * local + local * local);
   p->time_entry = integers(arena, unknowns);
   p->entry = integers(arena, (size_t)p->pieces * local * (local + 1) / 2);
-  for (int level = 0; level < PSDMP_LEVELS; level++)
-    if (!(p->basis[level] = doubles(arena, (size_t)(psdmp_points(level) * p->orders * 2 * p->held)))) return false;
+  for (int level = 0; level < PSDMP_PLAN_LEVELS; level++)
+    if (!(p->basis[level] = doubles(arena, (size_t)(psdmp_plan_points(level) * p->orders * 2 * p->held)))) return false;
   if (!p->time_entry || !p->entry || !p->low || !p->row_low || !p->tau || !p->J || !p->z) return false;
   p->high = p->low + unknowns;
   p->row_high = p->row_low + rows;
@@ -229,7 +229,7 @@ static bool allocate(psdmp_program *p, psdmp_arena *arena) {
   return true;
 }
 
-static bool allocate_places(psdmp_program *p, psdmp_arena *arena) {
+static bool allocate_places(psdmp_plan_program *p, psdmp_base_arena *arena) {
   size_t slopes = (size_t)p->slopes, curves = (size_t)p->curves;
   p->slope_row = integers(arena, 2 * slopes);
   p->curve_row = integers(arena, 2 * curves);
@@ -239,7 +239,7 @@ static bool allocate_places(psdmp_program *p, psdmp_arena *arena) {
   return true;
 }
 
-static void set_sizes(psdmp_program *p) {
+static void set_sizes(psdmp_plan_program *p) {
   p->n = p->torques->n;
   p->orders = p->torques->orders;
   p->held = p->orders == 5 ? 4 : 3;
@@ -247,22 +247,22 @@ static void set_sizes(psdmp_program *p) {
   p->local = 2 * p->held * p->n;
 }
 
-double psdmp_program_bytes(const psdmp_program *p) {
-  psdmp_program q = *p;
+double psdmp_plan_program_bytes(const psdmp_plan_program *p) {
+  psdmp_plan_program q = *p;
   set_sizes(&q);
   double points = 0, local = q.local + 1;
-  for (int piece = 0; piece < q.pieces; piece++) points += psdmp_points(q.level[piece]);
-  return PSDMP_SOLVER_MARGIN + PSDMP_SOLVER_BYTES * (q.pieces * local * (local + 1) / 2 + points * q.n * local);
+  for (int piece = 0; piece < q.pieces; piece++) points += psdmp_plan_points(q.level[piece]);
+  return PSDMP_PLAN_SOLVER_MARGIN + PSDMP_PLAN_SOLVER_BYTES * (q.pieces * local * (local + 1) / 2 + points * q.n * local);
 }
 
-psdm_status psdmp_program_init(psdmp_program *p, psdmp_arena *arena) {
+psdm_status psdmp_plan_program_init(psdmp_plan_program *p, psdmp_base_arena *arena) {
   set_sizes(p);
   p->unknowns = p->pieces * piece_block(p) - p->shared * p->n + !(p->duration > 0);
   if ((double)p->pieces * triangle(p->local + 1, 0) > 2e8) return PSDM_E_LIMIT; /* entries of the Hessian, counted in ints */
   p->torque_row = integers(arena, (size_t)p->n);
   p->first = integers(arena, (size_t)p->pieces + 1);
   if (!p->torque_row || !p->first) return PSDM_E_MEMORY;
-  for (int piece = 0; piece < p->pieces; piece++) p->first[piece + 1] = p->first[piece] + psdmp_points(p->level[piece]);
+  for (int piece = 0; piece < p->pieces; piece++) p->first[piece + 1] = p->first[piece] + psdmp_plan_points(p->level[piece]);
   p->points = p->first[p->pieces];
   p->torque_rows = 0;
   for (int j = 0; j < p->n; j++) p->torque_row[j] = isfinite(p->effort[j]) ? p->torque_rows++ : -1;
@@ -271,7 +271,7 @@ psdm_status psdmp_program_init(psdmp_program *p, psdmp_arena *arena) {
   list_lines(&count);
   p->lines = count.lines;
   p->rows = p->points * p->torque_rows + p->lines;
-  p->line = psdmp_arena_alloc(arena, (size_t)(p->lines + 1) * sizeof *p->line);
+  p->line = psdmp_base_arena_alloc(arena, (size_t)(p->lines + 1) * sizeof *p->line);
   p->place = integers(arena, (size_t)count.entries);
   p->factor = doubles(arena, (size_t)count.entries);
   if (!p->line || !p->place || !p->factor || !allocate(p, arena)) return PSDM_E_MEMORY;
@@ -296,28 +296,28 @@ psdm_status psdmp_program_init(psdmp_program *p, psdmp_arena *arena) {
 /* ---- evaluation ---- */
 
 /* factor of held derivative r at end a in the derivative of order o at a point, in powers of the piece's length */
-static double factor_of(const psdmp_program *p, int piece, int point, int o, int e) {
+static double factor_of(const psdmp_plan_program *p, int piece, int point, int o, int e) {
   return p->basis[p->level[piece]][(long)(point * p->orders + o) * 2 * p->held + e] * pow(length_of(p, piece), e % p->held - o);
 }
 
 /* all of one point: [o][e] */
-static void point_factors(const psdmp_program *p, int piece, int point, double seconds, double c[PSDMP_MOST_ORDERS][2 * PSDMP_MOST_HELD]) {
+static void point_factors(const psdmp_plan_program *p, int piece, int point, double seconds, double c[PSDMP_PLAN_MOST_ORDERS][2 * PSDMP_PLAN_MOST_HELD]) {
   double power = 1;
   for (int o = 0; o < p->orders; o++, power *= p->pieces / seconds)
     for (int e = 0; e < 2 * p->held; e++) c[o][e] = factor_of(p, piece, point, o, e) * power;
 }
 
-static void point_state(const psdmp_program *p, const double *x, int piece, double c[PSDMP_MOST_ORDERS][2 * PSDMP_MOST_HELD], double *z) {
+static void point_state(const psdmp_plan_program *p, const double *x, int piece, double c[PSDMP_PLAN_MOST_ORDERS][2 * PSDMP_PLAN_MOST_HELD], double *z) {
   for (int o = 0; o < p->orders; o++)
     for (int j = 0; j < p->n; j++) {
       double sum = 0;
-      for (int e = 0; e < 2 * p->held; e++) sum += c[o][e] * psdmp_program_end(p, x, piece, e / p->held, e % p->held, j);
+      for (int e = 0; e < 2 * p->held; e++) sum += c[o][e] * psdmp_plan_program_end(p, x, piece, e / p->held, e % p->held, j);
       z[o * p->n + j] = sum;
     }
 }
 
-static double *tau_of(const psdmp_program *p, int piece, int point) { return p->tau + (long)(p->first[piece] + point) * p->n; }
-static double *slope_of(const psdmp_program *p, int piece, int point) { return p->J + (long)(p->first[piece] + point) * p->n * p->n * p->orders; }
+static double *tau_of(const psdmp_plan_program *p, int piece, int point) { return p->tau + (long)(p->first[piece] + point) * p->n; }
+static double *slope_of(const psdmp_plan_program *p, int piece, int point) { return p->J + (long)(p->first[piece] + point) * p->n * p->n * p->orders; }
 
 static bool finite(const double *x, int count) {
   for (int i = 0; i < count; i++)
@@ -326,16 +326,16 @@ static bool finite(const double *x, int count) {
 }
 
 /* torques at all points, with their derivatives where they are asked for */
-static bool see(psdmp_program *p, const double *x, bool fresh, bool slope) {
+static bool see(psdmp_plan_program *p, const double *x, bool fresh, bool slope) {
   if (fresh) p->have_tau = p->have_slope = false;
   if (slope ? p->have_slope : p->have_tau) return true;
-  double seconds = psdmp_program_seconds(p, x), c[PSDMP_MOST_ORDERS][2 * PSDMP_MOST_HELD];
+  double seconds = psdmp_plan_program_seconds(p, x), c[PSDMP_PLAN_MOST_ORDERS][2 * PSDMP_PLAN_MOST_HELD];
   for (int piece = 0; piece < p->pieces; piece++)
     for (int k = 0; k < points_of(p, piece); k++) {
       double *tau = tau_of(p, piece, k);
       point_factors(p, piece, k, seconds, c);
       point_state(p, x, piece, c, p->z);
-      psdm_status status = slope ? psdmp_torques_slope(p->torques, p->z, tau, slope_of(p, piece, k)) : psdmp_torques_at(p->torques, p->z, tau);
+      psdm_status status = slope ? psdmp_plan_torques_slope(p->torques, p->z, tau, slope_of(p, piece, k)) : psdmp_plan_torques_at(p->torques, p->z, tau);
       if (status || !finite(tau, p->n)) return false;
     }
   p->have_tau = true;
@@ -344,9 +344,9 @@ static bool see(psdmp_program *p, const double *x, bool fresh, bool slope) {
 }
 
 /* D (n x local + 1): derivatives of a point's torques by the unknowns of its piece, T last */
-static void chain(const psdmp_program *p, int piece, int point, const double *x, double seconds, double *D) {
+static void chain(const psdmp_plan_program *p, int piece, int point, const double *x, double seconds, double *D) {
   int local = p->local, n = p->n;
-  double c[PSDMP_MOST_ORDERS][2 * PSDMP_MOST_HELD];
+  double c[PSDMP_PLAN_MOST_ORDERS][2 * PSDMP_PLAN_MOST_HELD];
   const double *J = slope_of(p, piece, point);
   point_factors(p, piece, point, seconds, c);
   point_state(p, x, piece, c, p->z);
@@ -365,17 +365,17 @@ static void chain(const psdmp_program *p, int piece, int point, const double *x,
   }
 }
 
-static double point_weight(const psdmp_program *p, int piece, int point) { return p->share[piece] * psdmp_level_weight(p->level[piece], point); }
+static double point_weight(const psdmp_plan_program *p, int piece, int point) { return p->share[piece] * psdmp_plan_level_weight(p->level[piece], point); }
 
-static double effort_sum(const psdmp_program *p, const double *tau) {
+static double effort_sum(const psdmp_plan_program *p, const double *tau) {
   double sum = 0;
   for (int j = 0; j < p->n; j++) sum += p->weight[j] * tau[j] * tau[j];
   return sum;
 }
 
 static bool objective(void *user, const double *x, bool fresh, double *f) {
-  psdmp_program *p = user;
-  double seconds = psdmp_program_seconds(p, x), sum = 0;
+  psdmp_plan_program *p = user;
+  double seconds = psdmp_plan_program_seconds(p, x), sum = 0;
   if (!see(p, x, fresh, false)) return false;
   for (int piece = 0; piece < p->pieces && p->energy > 0; piece++)
     for (int k = 0; k < points_of(p, piece); k++) sum += point_weight(p, piece, k) * effort_sum(p, tau_of(p, piece, k));
@@ -384,8 +384,8 @@ static bool objective(void *user, const double *x, bool fresh, double *f) {
 }
 
 static bool gradient(void *user, const double *x, bool fresh, double *out) {
-  psdmp_program *p = user;
-  double seconds = psdmp_program_seconds(p, x);
+  psdmp_plan_program *p = user;
+  double seconds = psdmp_plan_program_seconds(p, x);
   int local = p->local, last = seconds_place(p);
   if (!see(p, x, fresh, p->energy > 0)) return false;
   memset(out, 0, sizeof *out * (size_t)p->unknowns);
@@ -405,15 +405,15 @@ static bool gradient(void *user, const double *x, bool fresh, double *out) {
   return true;
 }
 
-static double line_sum(const psdmp_program *p, const psdmp_optimal_line *line, const double *x) {
+static double line_sum(const psdmp_plan_program *p, const psdmp_plan_optimal_line *line, const double *x) {
   double sum = line->still;
   for (int k = 0; k < line->count; k++) sum += p->factor[line->first + k] * x[p->place[line->first + k]];
   return sum;
 }
 
 static bool constraints(void *user, const double *x, bool fresh, double *g) {
-  psdmp_program *p = user;
-  double seconds = psdmp_program_seconds(p, x);
+  psdmp_plan_program *p = user;
+  double seconds = psdmp_plan_program_seconds(p, x);
   if (!see(p, x, fresh, false)) return false;
   for (int k = 0; k < p->points; k++)
     for (int j = 0; j < p->n; j++)
@@ -424,8 +424,8 @@ static bool constraints(void *user, const double *x, bool fresh, double *g) {
 }
 
 static bool slope(void *user, const double *x, bool fresh, double *values) {
-  psdmp_program *p = user;
-  double seconds = psdmp_program_seconds(p, x);
+  psdmp_plan_program *p = user;
+  double seconds = psdmp_plan_program_seconds(p, x);
   int local = p->local;
   if (!see(p, x, fresh, true)) return false;
   for (int piece = 0; piece < p->pieces; piece++)
@@ -436,7 +436,7 @@ static bool slope(void *user, const double *x, bool fresh, double *values) {
           if (local_place(p, piece, e) >= 0) *values++ = p->D[(long)j * (local + 1) + e] / p->effort[j];
     }
   for (int l = 0; l < p->lines; l++) {
-    const psdmp_optimal_line *line = &p->line[l];
+    const psdmp_plan_optimal_line *line = &p->line[l];
     double power = pow(seconds, -line->power);
     for (int k = 0; k < line->count; k++) *values++ = p->factor[line->first + k] * power;
     if (line->power && !(p->duration > 0)) *values++ = -line->power * line_sum(p, line, x) * power / seconds;
@@ -447,15 +447,15 @@ static bool slope(void *user, const double *x, bool fresh, double *values) {
 /* ---- second derivatives ---- */
 
 /* local += what the curvature of lambda . tau at a point contributes: C^T H C by the nodes, and T through all derivatives */
-static void add_curvature(const psdmp_program *p, int piece, int point, double seconds, double *sum) {
+static void add_curvature(const psdmp_plan_program *p, int piece, int point, double seconds, double *sum) {
   int local = p->local, n = p->n, width = 2 * p->held, size = p->orders * n;
   const double *J = slope_of(p, piece, point);
-  double c[PSDMP_MOST_ORDERS][2 * PSDMP_MOST_HELD], twice = 0;
+  double c[PSDMP_PLAN_MOST_ORDERS][2 * PSDMP_PLAN_MOST_HELD], twice = 0;
   point_factors(p, piece, point, seconds, c);
   for (int j = 0; j < n; j++)
     for (int m = 0; m < n; m++)
       for (int e = 0; e < width; e++) {
-        double half[PSDMP_MOST_ORDERS]; /* row e of C^T H for joints j and m */
+        double half[PSDMP_PLAN_MOST_ORDERS]; /* row e of C^T H for joints j and m */
         for (int o = 0; o < p->orders; o++) {
           half[o] = 0;
           for (int r = 0; r < p->orders; r++) half[o] += c[r][e] * p->H[(long)(r * n + j) * size + o * n + m];
@@ -477,7 +477,7 @@ static void add_curvature(const psdmp_program *p, int piece, int point, double s
 }
 
 /* local += the part of the objective that is a square of first derivatives */
-static void add_squares(const psdmp_program *p, const double *tau, double weight, double seconds, double *sum) {
+static void add_squares(const psdmp_plan_program *p, const double *tau, double weight, double seconds, double *sum) {
   int local = p->local;
   for (int j = 0; j < p->n; j++) {
     const double *D = p->D + (long)j * (local + 1);
@@ -489,30 +489,30 @@ static void add_squares(const psdmp_program *p, const double *tau, double weight
   }
 }
 
-static bool add_point(psdmp_program *p, const double *x, int piece, int k, double factor, const double *multiplier, double seconds) {
+static bool add_point(psdmp_plan_program *p, const double *x, int piece, int k, double factor, const double *multiplier, double seconds) {
   const double *tau = tau_of(p, piece, k), *row = multiplier + (long)(p->first[piece] + k) * p->torque_rows;
   double weight = factor * p->energy * point_weight(p, piece, k);
   for (int j = 0; j < p->n; j++)
     p->lambda[j] = (p->torque_row[j] >= 0 ? row[p->torque_row[j]] / p->effort[j] : 0) + 2 * weight * seconds * p->weight[j] * tau[j];
   chain(p, piece, k, x, seconds, p->D); /* sets z, too */
-  if (psdmp_torques_curve(p->torques, p->z, p->lambda, p->H) || !finite(p->H, p->orders * p->n * p->orders * p->n)) return false;
+  if (psdmp_plan_torques_curve(p->torques, p->z, p->lambda, p->H) || !finite(p->H, p->orders * p->n * p->orders * p->n)) return false;
   add_curvature(p, piece, k, seconds, p->sum);
   if (p->energy > 0) add_squares(p, tau, weight, seconds, p->sum);
   return true;
 }
 
 /* a piece's triangle to where it belongs */
-static void spread(const psdmp_program *p, int piece, double *values) {
+static void spread(const psdmp_plan_program *p, int piece, double *values) {
   const int *entry = p->entry + (long)piece * triangle(p->local + 1, 0);
   for (int e = 0; e <= p->local; e++)
     for (int f = 0; f <= e; f++, entry++)
       if (*entry >= 0) values[*entry] += p->sum[(long)e * (p->local + 1) + f];
 }
 
-static void add_lines(const psdmp_program *p, const double *x, const double *multiplier, double seconds, double *values) {
+static void add_lines(const psdmp_plan_program *p, const double *x, const double *multiplier, double seconds, double *values) {
   int last = seconds_place(p);
   for (int l = 0; l < p->lines && last >= 0; l++) {
-    const psdmp_optimal_line *line = &p->line[l];
+    const psdmp_plan_optimal_line *line = &p->line[l];
     double m = multiplier[p->rows - p->lines + l] * pow(seconds, -line->power);
     int o = line->power;
     if (!o) continue;
@@ -522,8 +522,8 @@ static void add_lines(const psdmp_program *p, const double *x, const double *mul
 }
 
 static bool curve(void *user, const double *x, bool fresh, double factor, const double *multiplier, double *values) {
-  psdmp_program *p = user;
-  double seconds = psdmp_program_seconds(p, x);
+  psdmp_plan_program *p = user;
+  double seconds = psdmp_plan_program_seconds(p, x);
   size_t local = (size_t)p->local + 1;
   if (!see(p, x, fresh, true)) return false;
   memset(values, 0, sizeof *values * (size_t)p->curves);
@@ -537,8 +537,8 @@ static bool curve(void *user, const double *x, bool fresh, double factor, const 
   return true;
 }
 
-void psdmp_program_problem(psdmp_program *p, psdmp_solver_problem *problem) {
-  *problem = (psdmp_solver_problem){.unknowns = p->unknowns, .rows = p->rows, .slopes = p->slopes, .curves = p->curves, .low = p->low, .high = p->high,
+void psdmp_plan_program_problem(psdmp_plan_program *p, psdmp_plan_solver_problem *problem) {
+  *problem = (psdmp_plan_solver_problem){.unknowns = p->unknowns, .rows = p->rows, .slopes = p->slopes, .curves = p->curves, .low = p->low, .high = p->high,
                                     .row_low = p->row_low, .row_high = p->row_high, .slope_row = p->slope_row, .slope_column = p->slope_column,
                                     .curve_row = p->curve_row, .curve_column = p->curve_column, .objective = objective, .gradient = gradient,
                                     .constraints = constraints, .slope = slope, .curve = curve, .user = p};

@@ -3,22 +3,22 @@
  *   minimise f(x)   such that   low <= x <= high,   row_low <= g(x) <= row_high
  *
  * IPOPT brings a sequential MUMPS along that exports MPI's names, so it stays in an object of its own, which is loaded when a program is to be solved. */
-#ifndef PSDMP_OPTIMAL_SOLVER_H
-#define PSDMP_OPTIMAL_SOLVER_H
+#ifndef PSDMP_PLAN_OPTIMAL_SOLVER_H
+#define PSDMP_PLAN_OPTIMAL_SOLVER_H
 
 #include <stdbool.h>
 
 #include "psdm/status.h"
 
 /* What library and plug-in must agree on: changes whenever anything below does. */
-#define PSDMP_SOLVER_KEY "psdm solver 2"
+#define PSDMP_PLAN_SOLVER_KEY "psdm solver 2"
 
 /* Bytes that the solver takes for each unknown, row and entry of its matrices, and beside them. */
-enum { PSDMP_SOLVER_MARGIN = 16 << 20, PSDMP_SOLVER_BYTES = 256 };
+enum { PSDMP_PLAN_SOLVER_MARGIN = 16 << 20, PSDMP_PLAN_SOLVER_BYTES = 256 };
 
 /* Matrices have fixed places (row, column), counted from 0; of the Hessian the lower triangle alone. fresh: x is not the one of the call before.
  * Callbacks answer false where x cannot be evaluated. Infinite: no bound. */
-typedef struct psdmp_solver_problem {
+typedef struct psdmp_plan_solver_problem {
   int unknowns, rows, slopes, curves;        /* slopes, curves: entries of Jacobian and Hessian */
   const double *low, *high;                  /* (unknowns) */
   const double *row_low, *row_high;          /* (rows) */
@@ -33,22 +33,22 @@ typedef struct psdmp_solver_problem {
   void *user;
   double tolerance;
   int iterations;
-} psdmp_solver_problem;
+} psdmp_plan_solver_problem;
 
-typedef struct psdmp_solver_answer {
+typedef struct psdmp_plan_solver_answer {
   bool converged, stopped;
   int iterations;
   double objective;
   char words[160]; /* the verdict */
-} psdmp_solver_answer;
+} psdmp_plan_solver_answer;
 
 /* x (unknowns) is where it begins and where it ends. PSDM_E_MEMORY; PSDM_E_ARGUMENT where the solver refuses the program or an option: words say so. */
-typedef psdm_status (*psdmp_solve)(const psdmp_solver_problem *problem, double *x, psdmp_solver_answer *answer);
+typedef psdm_status (*psdmp_plan_solve)(const psdmp_plan_solver_problem *problem, double *x, psdmp_plan_solver_answer *answer);
 
 /* What the plug-in exports under the name psdm_solver. */
-typedef struct psdmp_solver {
-  const char *key; /* PSDMP_SOLVER_KEY */
-  psdmp_solve solve;
-} psdmp_solver;
+typedef struct psdmp_plan_solver {
+  const char *key; /* PSDMP_PLAN_SOLVER_KEY */
+  psdmp_plan_solve solve;
+} psdmp_plan_solver;
 
 #endif

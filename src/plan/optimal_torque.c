@@ -16,7 +16,7 @@
 
 /* ---- friction ---- */
 
-void psdmp_smooth_friction(const psdm_friction *f, psdm_friction_kind kind, double w, double v, double out[3]) {
+void psdmp_plan_smooth_friction(const psdm_friction *f, psdm_friction_kind kind, double w, double v, double out[3]) {
   memset(out, 0, 3 * sizeof *out);
   if (!f || kind == PSDM_FRICTION_NONE) return;
   /* viscous: Fv v r^m with r = v^2 + w^2 */
@@ -34,15 +34,15 @@ void psdmp_smooth_friction(const psdm_friction *f, psdm_friction_kind kind, doub
   out[2] += dry2 * th + 2 * dry1 * th1 + dry * th2;
 }
 
-static void friction_at(const psdmp_torques *t, int i, double v, double f[3]) { psdmp_smooth_friction(t->friction[i], t->kind, t->width[i], v, f); }
+static void friction_at(const psdmp_plan_torques *t, int i, double v, double f[3]) { psdmp_plan_smooth_friction(t->friction[i], t->kind, t->width[i], v, f); }
 
 /* ---- setting up ---- */
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 static psdm_status fail_joint(const psdm_joint *joint, psdm_status status, const char *text, psdm_error *error) {
   char name[64];
-  return psdmp_fail(error, status, "", 0, 0, "joint '%s': %s", psdmp_quote(joint->name, strlen(joint->name), name, sizeof name), text);
+  return psdmp_base_fail(error, status, "", 0, 0, "joint '%s': %s", psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name), text);
 }
 
 /* an elastic joint must be one of the open tree's independent ones, with a rotor behind its spring */
@@ -55,7 +55,7 @@ static psdm_status check_spring(const psdm_robot *robot, const psdm_joint *joint
   return PSDM_OK;
 }
 
-static psdm_status take_joints(psdmp_torques *t, const psdm_robot *robot, bool elastic, bool *any, psdm_error *error) {
+static psdm_status take_joints(psdmp_plan_torques *t, const psdm_robot *robot, bool elastic, bool *any, psdm_error *error) {
   *any = false;
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(robot, k);
@@ -73,10 +73,10 @@ static psdm_status take_joints(psdmp_torques *t, const psdm_robot *robot, bool e
 }
 
 /* the links without the rotors of independent joints, and those rotors alone */
-static psdm_status part_rotors(psdmp_torques *t, const psdm_robot *robot, psdmp_arena *arena, psdm_error *error) {
+static psdm_status part_rotors(psdmp_plan_torques *t, const psdm_robot *robot, psdmp_base_arena *arena, psdm_error *error) {
   int parameters = psdm_robot_parameter_count(robot), inertial = parameters - psdm_robot_drives(robot);
-  double *pi = psdmp_arena_alloc(arena, 2 * (size_t)parameters * sizeof *pi), *rest = pi + parameters;
-  t->rotors = psdmp_arena_alloc(arena, (size_t)t->n * (size_t)t->n * sizeof *t->rotors);
+  double *pi = psdmp_base_arena_alloc(arena, 2 * (size_t)parameters * sizeof *pi), *rest = pi + parameters;
+  t->rotors = psdmp_base_arena_alloc(arena, (size_t)t->n * (size_t)t->n * sizeof *t->rotors);
   if (!pi || !t->rotors || psdm_robot_clone(robot, arena->allocator, &t->links)) return no_memory(error);
   psdm_robot_parameters(robot, pi);
   memcpy(rest, pi, (size_t)parameters * sizeof *pi);
@@ -94,11 +94,11 @@ static psdm_status part_rotors(psdmp_torques *t, const psdm_robot *robot, psdmp_
   return PSDM_OK;
 }
 
-static psdm_status place_scratch(psdmp_torques *t, psdmp_arena *arena, psdm_error *error) {
+static psdm_status place_scratch(psdmp_plan_torques *t, psdmp_base_arena *arena, psdm_error *error) {
   size_t n = (size_t)t->n, z = (size_t)t->orders * n, work = psdm_work_bytes(t->robot), linear = psdm_linear_bytes(t->robot);
   size_t parts = sizeof t->part / sizeof *t->part;
-  void *work_memory = psdmp_arena_alloc(arena, work), *linear_memory = psdmp_arena_alloc(arena, linear);
-  double *memory = psdmp_arena_alloc(arena, (3 * n + parts * n * n + 2 * n * z + 2 * z) * sizeof *memory);
+  void *work_memory = psdmp_base_arena_alloc(arena, work), *linear_memory = psdmp_base_arena_alloc(arena, linear);
+  double *memory = psdmp_base_arena_alloc(arena, (3 * n + parts * n * n + 2 * n * z + 2 * z) * sizeof *memory);
   if (!work_memory || !linear_memory || !memory) return no_memory(error);
   for (int k = 0; k < 3; k++, memory += n) t->load[k] = memory;
   for (size_t k = 0; k < parts; k++, memory += n * n) t->part[k] = memory;
@@ -106,19 +106,19 @@ static psdm_status place_scratch(psdmp_torques *t, psdmp_arena *arena, psdm_erro
   t->step = memory;
   psdm_status status = psdm_work_init(t->robot, work_memory, work, &t->work);
   if (!status) status = psdm_linear_init(t->robot, linear_memory, linear, &t->linear);
-  if (!status && t->loops) status = psdmp_loop_init(&t->loop, t->robot, t->work, arena);
-  return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+  if (!status && t->loops) status = psdmp_plan_loop_init(&t->loop, t->robot, t->work, arena);
+  return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
-psdm_status psdmp_torques_init(psdmp_torques *t, const psdm_robot *robot, psdm_friction_kind friction, bool elastic, const double *width, psdmp_arena *arena,
+psdm_status psdmp_plan_torques_init(psdmp_plan_torques *t, const psdm_robot *robot, psdm_friction_kind friction, bool elastic, const double *width, psdmp_base_arena *arena,
                                psdm_error *error) {
   bool any;
-  *t = (psdmp_torques){
+  *t = (psdmp_plan_torques){
       .n = psdm_robot_n(robot), .robot = robot, .kind = friction == PSDM_FRICTION_LUGRE ? PSDM_FRICTION_POWER : friction, .loops = psdm_robot_loops(robot) > 0};
   size_t n = (size_t)t->n;
-  t->friction = psdmp_arena_alloc(arena, n * sizeof *t->friction);
-  t->width = psdmp_arena_alloc(arena, n * sizeof *t->width);
-  t->soft = psdmp_arena_alloc(arena, n * sizeof *t->soft);
+  t->friction = psdmp_base_arena_alloc(arena, n * sizeof *t->friction);
+  t->width = psdmp_base_arena_alloc(arena, n * sizeof *t->width);
+  t->soft = psdmp_base_arena_alloc(arena, n * sizeof *t->soft);
   if (!t->friction || !t->width || !t->soft) return no_memory(error);
   memcpy(t->width, width, n * sizeof *width);
   psdm_status status = psdm_robot_ready(robot, error);
@@ -128,7 +128,7 @@ psdm_status psdmp_torques_init(psdmp_torques *t, const psdm_robot *robot, psdm_f
   return status ? status : place_scratch(t, arena, error);
 }
 
-void psdmp_torques_free(psdmp_torques *t) {
+void psdmp_plan_torques_free(psdmp_plan_torques *t) {
   psdm_robot_free(t->links);
   t->links = NULL;
 }
@@ -136,7 +136,7 @@ void psdmp_torques_free(psdmp_torques *t) {
 /* ---- torques ---- */
 
 /* tau_q and its first two derivatives in time */
-static psdm_status loads(psdmp_torques *t, const double *z) {
+static psdm_status loads(psdmp_plan_torques *t, const double *z) {
   int n = t->n;
   const double *q = z, *qd = q + n, *qdd = qd + n, *jerk = qdd + n, *snap = jerk + n;
   const psdm_direction rate = {qd, qdd, jerk};
@@ -149,7 +149,7 @@ static psdm_status loads(psdmp_torques *t, const double *z) {
   return status;
 }
 
-static psdm_status elastic_at(psdmp_torques *t, const double *z, double *tau) {
+static psdm_status elastic_at(psdmp_plan_torques *t, const double *z, double *tau) {
   int n = t->n;
   psdm_status status = loads(t, z);
   for (int i = 0; i < n && !status; i++) {
@@ -161,7 +161,7 @@ static psdm_status elastic_at(psdmp_torques *t, const double *z, double *tau) {
   return status;
 }
 
-psdm_status psdmp_torques_at(psdmp_torques *t, const double *z, double *tau) {
+psdm_status psdmp_plan_torques_at(psdmp_plan_torques *t, const double *z, double *tau) {
   int n = t->n;
   if (t->links) return elastic_at(t, z, tau);
   psdm_status status = psdm_inverse(t->robot, t->work, z, z + n, z + 2 * n, tau);
@@ -176,11 +176,11 @@ psdm_status psdmp_torques_at(psdmp_torques *t, const double *z, double *tau) {
 /* ---- first derivatives ---- */
 
 /* row i of the block of order p of a matrix (n x orders n) */
-static double *block(const psdmp_torques *t, double *J, int p, int i) { return J + (long)i * t->orders * t->n + (long)p * t->n; }
+static double *block(const psdmp_plan_torques *t, double *J, int p, int i) { return J + (long)i * t->orders * t->n + (long)p * t->n; }
 
-static psdm_status rigid_slope(psdmp_torques *t, const double *z, double *tau, double *J) {
+static psdm_status rigid_slope(psdmp_plan_torques *t, const double *z, double *tau, double *J) {
   int n = t->n;
-  psdm_status status = psdmp_torques_at(t, z, tau);
+  psdm_status status = psdmp_plan_torques_at(t, z, tau);
   if (!status) status = psdm_linearize_inverse(t->robot, t->linear, z, z + n, z + 2 * n, t->part[0], t->part[1], t->part[2]);
   for (int i = 0; i < n && !status; i++) {
     double f[3];
@@ -191,8 +191,8 @@ static psdm_status rigid_slope(psdmp_torques *t, const double *z, double *tau, d
   return status;
 }
 
-static psdm_status loop_slope(psdmp_torques *t, const double *z, double *tau, double *J) {
-  psdm_status status = psdmp_loop_slope(&t->loop, z, tau, J);
+static psdm_status loop_slope(psdmp_plan_torques *t, const double *z, double *tau, double *J) {
+  psdm_status status = psdmp_plan_loop_slope(&t->loop, z, tau, J);
   for (int i = 0; i < t->n && !status; i++) {
     double f[3];
     friction_at(t, i, z[t->n + i], f);
@@ -203,7 +203,7 @@ static psdm_status loop_slope(psdmp_torques *t, const double *z, double *tau, do
 }
 
 /* part[6..8] += D2J y' y', by a central difference of part[3..5] = DJ y' along y' */
-static psdm_status add_third(psdmp_torques *t, const double *z) {
+static psdm_status add_third(psdmp_plan_torques *t, const double *z) {
   int n = t->n, count = 3 * n;
   const double *rate = z + n;
   const psdm_direction direction = {rate, rate + n, rate + 2 * n};
@@ -221,13 +221,13 @@ static psdm_status add_third(psdmp_torques *t, const double *z) {
 }
 
 /* entry k of the derivative of tau_q', tau_q'' by order p */
-static double rate_slope(const psdmp_torques *t, int p, long k) { return (p < 3 ? t->part[3 + p][k] : 0) + (p >= 1 && p <= 3 ? t->part[p - 1][k] : 0); }
+static double rate_slope(const psdmp_plan_torques *t, int p, long k) { return (p < 3 ? t->part[3 + p][k] : 0) + (p >= 1 && p <= 3 ? t->part[p - 1][k] : 0); }
 
-static double second_slope(const psdmp_torques *t, int p, long k) {
+static double second_slope(const psdmp_plan_torques *t, int p, long k) {
   return (p < 3 ? t->part[6 + p][k] : 0) + (p >= 1 && p <= 3 ? 2 * t->part[3 + p - 1][k] : 0) + (p >= 2 ? t->part[p - 2][k] : 0);
 }
 
-static psdm_status elastic_slope(psdmp_torques *t, const double *z, double *tau, double *J) {
+static psdm_status elastic_slope(psdmp_plan_torques *t, const double *z, double *tau, double *J) {
   int n = t->n;
   const double *q = z, *qd = q + n, *qdd = qd + n, *jerk = qdd + n, *snap = jerk + n;
   const psdm_direction first = {qd, qdd, jerk}, second = {qdd, jerk, snap};
@@ -250,7 +250,7 @@ static psdm_status elastic_slope(psdmp_torques *t, const double *z, double *tau,
   return status;
 }
 
-psdm_status psdmp_torques_slope(psdmp_torques *t, const double *z, double *tau, double *J) {
+psdm_status psdmp_plan_torques_slope(psdmp_plan_torques *t, const double *z, double *tau, double *J) {
   if (t->loops) return loop_slope(t, z, tau, J);
   return t->links ? elastic_slope(t, z, tau, J) : rigid_slope(t, z, tau, J);
 }
@@ -273,7 +273,7 @@ static void make_symmetric(double *H, int size, int count) {
 
 /* part[0] = E = d(M lambda)/dq, and part[1] = D = dM along dq = lambda; rest: zeros. With them the second derivatives by qdd and q, and by qd twice: E, and
  * E + E^T - D (Christoffel's symbols contracted with lambda) */
-static psdm_status mass_curves(psdmp_torques *t, const double *q, const double *lambda, const double *rest) {
+static psdm_status mass_curves(psdmp_plan_torques *t, const double *q, const double *lambda, const double *rest) {
   const psdm_direction along = {lambda, NULL, NULL};
   psdm_status status = psdm_linearize_inverse(t->robot, t->linear, q, rest, lambda, t->part[0], NULL, NULL);
   if (!status) status = psdm_linearize_inverse(t->robot, t->linear, q, rest, rest, t->part[1], NULL, NULL);
@@ -281,7 +281,7 @@ static psdm_status mass_curves(psdmp_torques *t, const double *q, const double *
   return status ? status : psdm_linearize_inverse_second(t->robot, t->linear, q, rest, rest, &along, NULL, NULL, t->part[1]);
 }
 
-static psdm_status rigid_curve(psdmp_torques *t, const double *z, const double *lambda, double *H) {
+static psdm_status rigid_curve(psdmp_plan_torques *t, const double *z, const double *lambda, double *H) {
   int n = t->n, size = 3 * n;
   double *unit = t->load[0];
   memset(H, 0, sizeof *H * (size_t)size * (size_t)size);
@@ -301,14 +301,14 @@ static psdm_status rigid_curve(psdmp_torques *t, const double *z, const double *
   double *shifted = t->step;
   memcpy(shifted, z, sizeof *z * (size_t)n);
   for (int i = 0; i < n && !status; i++) {
-    shifted[i] = z[i] + psdmp_q_step;
+    shifted[i] = z[i] + psdmp_plan_q_step;
     status = psdm_linearize_inverse(t->robot, t->linear, shifted, z + n, z + 2 * n, t->part[2], t->part[3], NULL);
-    shifted[i] = z[i] - psdmp_q_step;
+    shifted[i] = z[i] - psdmp_plan_q_step;
     if (!status) status = psdm_linearize_inverse(t->robot, t->linear, shifted, z + n, z + 2 * n, t->part[4], t->part[5], NULL);
     shifted[i] = z[i];
     for (int j = 0; j < n && !status; j++) {
-      H[(long)i * size + j] = (contract(n, lambda, t->part[2], j) - contract(n, lambda, t->part[4], j)) / (2 * psdmp_q_step);
-      put(H, size, i, n + j, (contract(n, lambda, t->part[3], j) - contract(n, lambda, t->part[5], j)) / (2 * psdmp_q_step));
+      H[(long)i * size + j] = (contract(n, lambda, t->part[2], j) - contract(n, lambda, t->part[4], j)) / (2 * psdmp_plan_q_step);
+      put(H, size, i, n + j, (contract(n, lambda, t->part[3], j) - contract(n, lambda, t->part[5], j)) / (2 * psdmp_plan_q_step));
     }
   }
   make_symmetric(H, size, n);
@@ -317,24 +317,24 @@ static psdm_status rigid_curve(psdmp_torques *t, const double *z, const double *
 
 /* does tau depend on derivative p otherwise than linearly, or only together with lower ones? The highest is linear; of an elastic joint's the last but one, too,
  * but in friction, which sees it through the spring */
-static bool bends(const psdmp_torques *t, int p) {
+static bool bends(const psdmp_plan_torques *t, int p) {
   if (p == t->orders - 1) return false;
   return !t->links || p < 3 || t->kind != PSDM_FRICTION_NONE;
 }
 
 /* one-sided differences of the first derivatives: good to 1e-4, they steer the solver's steps and not its answer */
-static psdm_status differences(psdmp_torques *t, const double *z, const double *lambda, double *H) {
+static psdm_status differences(psdmp_plan_torques *t, const double *z, const double *lambda, double *H) {
   int n = t->n, size = t->orders * n, columns = size;
   double *tau = t->load[0];
   while (columns > 0 && !bends(t, columns / n - 1)) columns -= n;
-  psdm_status status = psdmp_torques_slope(t, z, tau, t->side[0]);
+  psdm_status status = psdmp_plan_torques_slope(t, z, tau, t->side[0]);
   memset(H, 0, sizeof *H * (size_t)size * (size_t)size);
   memcpy(t->step, z, sizeof *z * (size_t)size);
-  if (t->loops && !status) psdmp_loop_stay(&t->loop, true);
+  if (t->loops && !status) psdmp_plan_loop_stay(&t->loop, true);
   for (int c = 0; c < columns && !status; c++) {
     double e = 1e-4 * fmax(1, fabs(z[c]));
     t->step[c] = z[c] + e;
-    status = psdmp_torques_slope(t, t->step, tau, t->side[1]);
+    status = psdmp_plan_torques_slope(t, t->step, tau, t->side[1]);
     t->step[c] = z[c];
     for (int r = 0; r < size && !status; r++) {
       double sum = 0;
@@ -343,11 +343,11 @@ static psdm_status differences(psdmp_torques *t, const double *z, const double *
       if (r >= columns) H[(long)c * size + r] = sum / e;
     }
   }
-  if (t->loops) psdmp_loop_stay(&t->loop, false);
+  if (t->loops) psdmp_plan_loop_stay(&t->loop, false);
   make_symmetric(H, size, columns);
   return status;
 }
 
-psdm_status psdmp_torques_curve(psdmp_torques *t, const double *z, const double *lambda, double *H) {
+psdm_status psdmp_plan_torques_curve(psdmp_plan_torques *t, const double *z, const double *lambda, double *H) {
   return t->loops || t->links ? differences(t, z, lambda, H) : rigid_curve(t, z, lambda, H);
 }

@@ -11,9 +11,9 @@
 
 enum { POINTS = 1000, MOST_POINTS = 10000000, PASSES = 8 };
 
-struct psdmp_path_plan {
+struct psdmp_plan_path_plan {
   psdm_path_plan p;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
 };
 
 /* One planning; arrays over points are row-major. */
@@ -22,7 +22,7 @@ typedef struct job {
   const psdm_motion *path;
   psdm_path_options options;
   const psdm_allocator *allocator;
-  psdmp_arena scratch;
+  psdmp_base_arena scratch;
   psdm_work *work;
   int n;
   long points;
@@ -33,14 +33,14 @@ typedef struct job {
   double *viscous;                       /* (points x n) friction that depends on speed, of the answer before; NULL: none */
   double *low, *high;                    /* (points) controllable interval of x */
   double *x, *u;                         /* (points) */
-  psdmp_line *line;                      /* (8n + 2) */
+  psdmp_plan_line *line;                      /* (8n + 2) */
   long reductions;
   psdm_error *error;
 } job;
 
-static psdm_status no_memory(job *j) { return psdmp_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(job *j) { return psdmp_base_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-static double *numbers(psdmp_arena *arena, size_t count) { return psdmp_arena_alloc(arena, (count ? count : 1) * sizeof(double)); }
+static double *numbers(psdmp_base_arena *arena, size_t count) { return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(double)); }
 
 /* ---- limits ---- */
 
@@ -59,7 +59,7 @@ static psdm_status check_limits(job *j, bool *torques) {
   *torques = false;
   for (int i = 0; i < j->n; i++) {
     if (!(j->velocity[i] > 0) || !(j->acceleration[i] > 0) || !(j->effort[i] > 0))
-      return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "limits of joint %d: positive numbers were expected", i + 1);
+      return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "limits of joint %d: positive numbers were expected", i + 1);
     *torques |= isfinite(j->effort[i]);
   }
   return PSDM_OK;
@@ -104,7 +104,7 @@ static psdm_status sample_path(job *j, bool torques) {
     memcpy(j->d2 + at, state + 2 * j->n, sizeof *state * (size_t)j->n);
     psdm_status status = torques ? torque_coefficients(j, k, state, state + 3 * j->n) : PSDM_OK;
     if (status == PSDM_E_MISSING) return psdm_robot_ready(j->robot, j->error);
-    if (status) return psdmp_fail(j->error, status, "", 0, 0, "no torques at s = %.6g", s_of(j, k));
+    if (status) return psdmp_base_fail(j->error, status, "", 0, 0, "no torques at s = %.6g", s_of(j, k));
   }
   return PSDM_OK;
 }
@@ -112,14 +112,14 @@ static psdm_status sample_path(job *j, bool torques) {
 /* ---- limits as lines in (u, x) ---- */
 
 /* |a u + b x + c| <= most */
-static int both_sides(psdmp_line *line, double a, double b, double c, double most) {
-  line[0] = (psdmp_line){a, b, most - c};
-  line[1] = (psdmp_line){-a, -b, most + c};
+static int both_sides(psdmp_plan_line *line, double a, double b, double c, double most) {
+  line[0] = (psdmp_plan_line){a, b, most - c};
+  line[1] = (psdmp_plan_line){-a, -b, most + c};
   return 2;
 }
 
 /* the limits at point k of an interval that begins at x: there (reach = 0), or at its end, where x has become x + reach u */
-static int lines_at(const job *j, long k, double reach, psdmp_line *line) {
+static int lines_at(const job *j, long k, double reach, psdmp_plan_line *line) {
   int count = 0;
   for (int i = 0; i < j->n; i++) {
     size_t at = (size_t)(k * j->n + i);
@@ -142,14 +142,14 @@ static double fastest(const job *j, long k) {
 
 /* ---- the two passes ---- */
 
-static psdm_status fail_at(const job *j, long k, const char *why) { return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "s = %.6g: %s", s_of(j, k), why); }
+static psdm_status fail_at(const job *j, long k, const char *why) { return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "s = %.6g: %s", s_of(j, k), why); }
 
 /* all that holds for (u, x) at the beginning of interval k: limits at both its ends, and x + 2 step u among what can go on */
 static int interval_lines(const job *j, long k) {
   int count = lines_at(j, k, 0, j->line);
   count += lines_at(j, k + 1, 2 * j->step, j->line + count);
-  j->line[count] = (psdmp_line){2 * j->step, 1, j->high[k + 1]};
-  j->line[count + 1] = (psdmp_line){-2 * j->step, -1, -j->low[k + 1]};
+  j->line[count] = (psdmp_plan_line){2 * j->step, 1, j->high[k + 1]};
+  j->line[count + 1] = (psdmp_plan_line){-2 * j->step, -1, -j->low[k + 1]};
   return count + 2;
 }
 
@@ -161,7 +161,7 @@ static psdm_status backward(job *j) {
   for (long k = last - 1; k >= 0; k--) {
     int count = interval_lines(j, k);
     double most = fastest(j, k);
-    if (!psdmp_plane_largest(count, j->line, 0, most, 0, 1, &u, &j->high[k]) || !psdmp_plane_largest(count, j->line, 0, most, 0, -1, &u, &j->low[k]))
+    if (!psdmp_plan_plane_largest(count, j->line, 0, most, 0, 1, &u, &j->high[k]) || !psdmp_plan_plane_largest(count, j->line, 0, most, 0, -1, &u, &j->low[k]))
       return fail_at(j, k, "from here on no speed along the path keeps to the limits");
     if (j->high[k] >= 1e149) return fail_at(j, k, "nothing limits the speed along the path; a velocity, acceleration or torque limit is needed");
     j->low[k] = fmin(j->low[k], j->high[k]);
@@ -172,7 +172,7 @@ static psdm_status backward(job *j) {
 /* the largest u at x that stays inside; false where there is none */
 static bool quickest(job *j, long k, double x, double *u) {
   double at;
-  return psdmp_plane_largest(interval_lines(j, k), j->line, x, x, 1, 0, u, &at);
+  return psdmp_plan_plane_largest(interval_lines(j, k), j->line, x, x, 1, 0, u, &at);
 }
 
 static psdm_status forward(job *j) {
@@ -251,15 +251,15 @@ static void usage_at(const job *j, long from, long k, user *best) {
 }
 
 static psdm_status give(job *j, psdm_path_plan **out) {
-  struct psdmp_path_plan *answer = psdmp_alloc(j->allocator, sizeof *answer);
+  struct psdmp_plan_path_plan *answer = psdmp_base_alloc(j->allocator, sizeof *answer);
   size_t points = (size_t)j->points;
   if (!answer) return no_memory(j);
   answer->arena.allocator = j->allocator;
   double *s = numbers(&answer->arena, 5 * points), *t = s + points, *x = t + points, *u = x + points, *usage = u + points;
-  int *joint = psdmp_arena_alloc(&answer->arena, 2 * points * sizeof *joint), *by = joint + points;
+  int *joint = psdmp_base_arena_alloc(&answer->arena, 2 * points * sizeof *joint), *by = joint + points;
   if (!s || !joint) {
-    psdmp_arena_free(&answer->arena);
-    psdmp_free(j->allocator, answer);
+    psdmp_base_arena_free(&answer->arena);
+    psdmp_base_free(j->allocator, answer);
     return no_memory(j);
   }
   for (long k = 0; k < j->points; k++) {
@@ -285,18 +285,18 @@ static psdm_status prepare(job *j) {
   const psdm_path_options *o = &j->options;
   double length = psdm_motion_end(j->path) - psdm_motion_begin(j->path);
   bool torques;
-  if (psdm_robot_loops(j->robot)) return psdmp_fail(j->error, PSDM_E_ROBOT, "", 0, 0, "paths of robots with closed loops are not planned");
-  if (psdm_motion_n(j->path) != j->n) return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "a path of %d joints; %d were expected", psdm_motion_n(j->path), j->n);
-  if (!(length > 0)) return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "the path has no length");
+  if (psdm_robot_loops(j->robot)) return psdmp_base_fail(j->error, PSDM_E_ROBOT, "", 0, 0, "paths of robots with closed loops are not planned");
+  if (psdm_motion_n(j->path) != j->n) return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "a path of %d joints; %d were expected", psdm_motion_n(j->path), j->n);
+  if (!(length > 0)) return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "the path has no length");
   if ((unsigned)o->friction >= PSDM_FRICTION_KINDS || o->points < 0 || o->points == 1 || o->points > MOST_POINTS || !(o->begin >= 0) || !(o->end >= 0) || !isfinite(o->begin + o->end))
-    return psdmp_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "an option is out of range");
+    return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "an option is out of range");
   j->points = o->points ? o->points : POINTS;
   j->step = length / (double)(j->points - 1);
   size_t points = (size_t)j->points, n = (size_t)j->n;
   j->velocity = numbers(&j->scratch, 3 * n);
   j->d1 = numbers(&j->scratch, 2 * points * n);
   j->low = numbers(&j->scratch, 4 * points);
-  j->line = psdmp_arena_alloc(&j->scratch, (8 * n + 2) * sizeof *j->line);
+  j->line = psdmp_base_arena_alloc(&j->scratch, (8 * n + 2) * sizeof *j->line);
   if (!j->velocity || !j->d1 || !j->low || !j->line) return no_memory(j);
   j->acceleration = j->velocity + n;
   j->effort = j->acceleration + n;
@@ -326,16 +326,16 @@ psdm_status psdm_path_plan_new(const psdm_robot *robot, const psdm_motion *path,
   if (!status) status = both_passes(&j);
   if (!status) status = give(&j, out);
   psdm_work_free(j.work, allocator);
-  psdmp_arena_free(&j.scratch);
+  psdmp_base_arena_free(&j.scratch);
   return status;
 }
 
 void psdm_path_plan_free(psdm_path_plan *plan) {
   if (!plan) return;
-  struct psdmp_path_plan *answer = plan->internal;
+  struct psdmp_plan_path_plan *answer = plan->internal;
   const psdm_allocator *allocator = answer->arena.allocator;
-  psdmp_arena_free(&answer->arena);
-  psdmp_free(allocator, answer);
+  psdmp_base_arena_free(&answer->arena);
+  psdmp_base_free(allocator, answer);
 }
 
 void psdm_path_plan_at(const psdm_path_plan *p, double t, double *s, double *rate, double *second) {

@@ -5,12 +5,12 @@
 #include "base/base.h"
 
 /* A half plane a u + b x <= c. */
-typedef struct psdmp_line {
+typedef struct psdmp_plan_line {
   double a, b, c;
-} psdmp_line;
+} psdmp_plan_line;
 
 /* Largest p u + r x over half planes, low <= x <= high, |u| <= 1e150 where nothing else bounds it (Seidel 1991, in the order given). False: empty. Lines are scaled
  * to length one within; a point may be outside of one by 1e-12. */
-bool psdmp_plane_largest(int count, const psdmp_line *line, double low, double high, double p, double r, double *u, double *x);
+bool psdmp_plan_plane_largest(int count, const psdmp_plan_line *line, double low, double high, double p, double r, double *u, double *x);
 
 #endif

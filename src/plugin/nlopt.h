@@ -1,6 +1,6 @@
 /* nlopt.h: NLopt, opened when it is first needed: it is LGPL and need not be there. Private to the library. */
-#ifndef PSDMP_NLOPT_H
-#define PSDMP_NLOPT_H
+#ifndef PSDMP_PLUGIN_NLOPT_H
+#define PSDMP_PLUGIN_NLOPT_H
 
 #include "base/base.h"
 
@@ -8,24 +8,24 @@
 #include <nlopt.h>
 
 /* the functions that we call, by NLopt's own types: nlopt_NAME becomes table->NAME */
-#define PSDMP_NLOPT_LIST(X)                                                                                                     \
+#define PSDMP_PLUGIN_NLOPT_LIST(X)                                                                                                     \
   X(version) X(create) X(destroy) X(optimize) X(set_min_objective) X(set_lower_bounds) X(set_upper_bounds) X(set_initial_step) \
   X(set_xtol_abs1) X(set_ftol_rel) X(set_ftol_abs) X(set_maxeval) X(set_population) X(add_inequality_mconstraint) X(force_stop) X(srand)
 
-typedef struct psdmp_nlopt_table {
-#define PSDMP_NLOPT_FIELD(name) __typeof__(&nlopt_##name) name;
-  PSDMP_NLOPT_LIST(PSDMP_NLOPT_FIELD)
-#undef PSDMP_NLOPT_FIELD
-} psdmp_nlopt_table;
+typedef struct psdmp_plugin_nlopt_table {
+#define PSDMP_PLUGIN_NLOPT_FIELD(name) __typeof__(&nlopt_##name) name;
+  PSDMP_PLUGIN_NLOPT_LIST(PSDMP_PLUGIN_NLOPT_FIELD)
+#undef PSDMP_PLUGIN_NLOPT_FIELD
+} psdmp_plugin_nlopt_table;
 
 /* NULL when there is none. Lives as long as the process; any thread may ask. */
-const psdmp_nlopt_table *psdmp_nlopt_open(void);
+const psdmp_plugin_nlopt_table *psdmp_plugin_nlopt_open(void);
 #endif
 
 /* "2.7.1"; NULL when NLopt is not there, or the library was built without it. */
-const char *psdmp_nlopt_version(void);
+const char *psdmp_plugin_nlopt_version(void);
 
 /* Refuses with what is missing and how to get it; what: "motions for inertia". */
-psdm_status psdmp_nlopt_missing(psdm_error *error, const char *what);
+psdm_status psdmp_plugin_nlopt_missing(psdm_error *error, const char *what);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* written once, before the first reader sees found */
-static psdmp_nlopt_table table;
+static psdmp_plugin_nlopt_table table;
 static bool found;
 static char version_text[40];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -21,9 +21,9 @@ static const struct {
   const char *name;
   size_t at;
 } functions[] = {
-#define PSDMP_NLOPT_ROW(name) {"nlopt_" #name, offsetof(psdmp_nlopt_table, name)},
-    PSDMP_NLOPT_LIST(PSDMP_NLOPT_ROW)
-#undef PSDMP_NLOPT_ROW
+#define PSDMP_PLUGIN_NLOPT_ROW(name) {"nlopt_" #name, offsetof(psdmp_plugin_nlopt_table, name)},
+    PSDMP_PLUGIN_NLOPT_LIST(PSDMP_PLUGIN_NLOPT_ROW)
+#undef PSDMP_PLUGIN_NLOPT_ROW
 };
 
 static bool take_all(void *library) {
@@ -53,26 +53,26 @@ static void open_once(void) {
   snprintf(version_text, sizeof version_text, "%d.%d.%d", major, minor, patch);
 }
 
-const psdmp_nlopt_table *psdmp_nlopt_open(void) {
+const psdmp_plugin_nlopt_table *psdmp_plugin_nlopt_open(void) {
   pthread_once(&once, open_once);
   return found ? &table : NULL;
 }
 
-const char *psdmp_nlopt_version(void) { return psdmp_nlopt_open() ? version_text : NULL; }
+const char *psdmp_plugin_nlopt_version(void) { return psdmp_plugin_nlopt_open() ? version_text : NULL; }
 
-psdm_status psdmp_nlopt_missing(psdm_error *error, const char *what) {
+psdm_status psdmp_plugin_nlopt_missing(psdm_error *error, const char *what) {
   const char *given = secure_getenv("PSDM_NLOPT");
   bool named = given && *given;
-  return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s need NLopt, and %s is not there: install libnlopt0, or name the file in PSDM_NLOPT", what, named ? "what PSDM_NLOPT names" : "libnlopt.so.0");
+  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "%s need NLopt, and %s is not there: install libnlopt0, or name the file in PSDM_NLOPT", what, named ? "what PSDM_NLOPT names" : "libnlopt.so.0");
 }
 
 #else
 
-const char *psdmp_nlopt_version(void) { return NULL; }
+const char *psdmp_plugin_nlopt_version(void) { return NULL; }
 
-psdm_status psdmp_nlopt_missing(psdm_error *error, const char *what) {
+psdm_status psdmp_plugin_nlopt_missing(psdm_error *error, const char *what) {
   const char *given = secure_getenv("PSDM_NLOPT");
   bool named = given && *given;
-  return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s need NLopt, and this library was built without its header: install libnlopt-dev and build again", what);
+  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "%s need NLopt, and this library was built without its header: install libnlopt-dev and build again", what);
 }
 #endif

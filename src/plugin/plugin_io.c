@@ -65,7 +65,7 @@ static const psdmp_plugin *try_folder(const psdmp_plugin_name *w, const char *fo
     return plugin;
   }
   if (!said) said = "it is of another version";
-  psdmp_quote(said, strlen(said), s->why, sizeof s->why);
+  psdmp_base_quote(said, strlen(said), s->why, sizeof s->why);
   if (library) dlclose(library);
   return NULL;
 }
@@ -86,8 +86,8 @@ psdm_status psdmp_plugin_load(const psdmp_plugin_name *name, const psdmp_plugin 
   search s = {.tried = tried, .size = sizeof tried};
   *plugin = find_plugin(name, &s);
   if (*plugin) return PSDM_OK;
-  if (s.why[0]) return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s cannot be loaded: %s", name->file, s.why);
-  return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "%s", name->absent);
+  if (s.why[0]) return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "%s cannot be loaded: %s", name->file, s.why);
+  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "%s", name->absent);
 }
 
 psdm_status psdmp_plugin_where(const psdmp_plugin_name *name, char *where, size_t size) {

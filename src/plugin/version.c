@@ -70,7 +70,7 @@ static const struct component {
 #ifdef PSDM_HAVE_CMINPACK
                   {"cminpack", built_in},
 #endif
-                  {"NLopt", psdmp_nlopt_version}, /* last: it is opened at run time, and may not be there */
+                  {"NLopt", psdmp_plugin_nlopt_version}, /* last: it is opened at run time, and may not be there */
 };
 
 const char *psdm_component(int index, const char **version) {

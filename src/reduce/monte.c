@@ -77,10 +77,10 @@ static const char on_device[] =
     "extern \"C\" const char *psdm_monte_text(int) { return \"no error\"; }\n"
     "#endif\n\n";
 
-void psdmp_emit_monte(psdmp_writer *e, const char *key) {
+void psdmp_reduce_emit_monte(psdmp_emit_writer *e, const char *key) {
   psdm_output_print(e->out, "#include \"psdm_monte.cuh\"\n\nextern \"C\" const char psdm_monte_key[] = \"%s\";\n\n", key);
   psdm_output_text(e->out, words);
-  psdm_output_print(e->out, "enum { N = PSDM_MONTE_N, BIN_BITS = %d, BINS = 96 << BIN_BITS };\n\n", PSDMP_BIN_BITS);
+  psdm_output_print(e->out, "enum { N = PSDM_MONTE_N, BIN_BITS = %d, BINS = 96 << BIN_BITS };\n\n", PSDMP_REDUCE_BIN_BITS);
   psdm_output_text(e->out, drawing);
   psdm_output_text(e->out, on_device);
 }

@@ -2,7 +2,7 @@
  * reduce_states.c does, and evaluates a table of functions. */
 #include "reduce/monte.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* What the object is handed: host pointers, read by psdm_monte_load. The text has the same structure. */
 typedef struct tables {
@@ -153,8 +153,8 @@ static const char on_processor[] =
     "}\n"
     "#endif\n";
 
-static void emit(psdmp_writer *e, const void *user) {
-  psdm_output_print(e->out, "enum { DIGITS = %d, LANES = %d };\n\n", *(const int *)user, PSDMP_LANES);
+static void emit(psdmp_emit_writer *e, const void *user) {
+  psdm_output_print(e->out, "enum { DIGITS = %d, LANES = %d };\n\n", *(const int *)user, PSDMP_REDUCE_LANES);
   psdm_output_text(e->out, head);
   psdm_output_text(e->out, table_of_functions);
   psdm_output_text(e->out, errors);
@@ -162,10 +162,10 @@ static void emit(psdmp_writer *e, const void *user) {
   psdm_output_text(e->out, on_processor);
 }
 
-psdm_status psdmp_monte_errors_new(const psdm_robot *robot, const psdm_model *model, const char *compiler, const psdm_allocator *allocator, psdmp_monte **monte, psdm_error *error) {
+psdm_status psdmp_reduce_monte_errors_new(const psdm_robot *robot, const psdm_model *model, const char *compiler, const psdm_allocator *allocator, psdmp_reduce_monte **monte, psdm_error *error) {
   int digits = 0;
   for (int k = 0; k < model->n; k++) digits += model->radix[k];
-  return psdmp_monte_new(robot, &(psdmp_monte_text){.functions = 1u << PSDM_CODE_INVERSE, .emit = emit, .user = &digits}, compiler, allocator, monte, error);
+  return psdmp_reduce_monte_new(robot, &(psdmp_reduce_monte_text){.functions = 1u << PSDM_CODE_INVERSE, .emit = emit, .user = &digits}, compiler, allocator, monte, error);
 }
 
 /* ---- running it ---- */
@@ -173,14 +173,14 @@ psdm_status psdmp_monte_errors_new(const psdm_robot *robot, const psdm_model *mo
 static int digit_of(const psdm_model *m, long function, int j) { return (int)(m->code[function] / m->weight[j] % (uint64_t)m->radix[j]); }
 
 /* first joint whose digit is not that of the function before */
-static int differs(const psdmp_part *part, long k) {
+static int differs(const psdmp_reduce_part *part, long k) {
   const psdm_model *m = part->model;
   for (int j = 0; k > 0 && j < m->n; j++)
     if (digit_of(m, part->function[k], j) != digit_of(m, part->function[k - 1], j)) return j;
   return k > 0 ? m->n : 0;
 }
 
-static bool set_tables(const psdm_reducer *r, const psdmp_part *part, psdmp_stream stream, psdmp_arena *arena, tables *t) {
+static bool set_tables(const psdm_reducer *r, const psdmp_reduce_part *part, psdmp_reduce_stream stream, psdmp_base_arena *arena, tables *t) {
   const psdm_model *m = part->model;
   long functions = part->functions, entries = part->start[functions];
   int n = m->n, *first = NEW(arena, n + 1, int), *from = NEW(arena, functions, int), *a = NEW(arena, functions, int), *b = NEW(arena, functions, int), *start = NEW(arena, functions + 1, int),
@@ -198,7 +198,7 @@ static bool set_tables(const psdm_reducer *r, const psdmp_part *part, psdmp_stre
   for (long e = 0; e < entries; e++) joint[e] = part->entry[e].joint, value[e] = part->entry[e].value;
   const psdm_profile *p = &r->options.profile;
   uint64_t state = r->options.seed * 4 + (uint64_t)stream;
-  *t = (tables){.state = psdmp_random_bits(&state), .gravity = m->gravity, .qd = p->qd, .qdd = p->qdd, .low = r->source.low, .high = r->source.high, .slides = slides,
+  *t = (tables){.state = psdmp_base_random_bits(&state), .gravity = m->gravity, .qd = p->qd, .qdd = p->qdd, .low = r->source.low, .high = r->source.high, .slides = slides,
                             .first = first, .functions = (int)functions, .forward = r->options.forward, .digit = digit, .from = from, .rate_a = a, .rate_b = b, .start = start, .joint = joint, .value = value};
   return true;
 }
@@ -206,22 +206,22 @@ static bool set_tables(const psdm_reducer *r, const psdmp_part *part, psdmp_stre
 static psdm_status going_on(const psdm_reducer *r, long done, long total, psdm_error *error) {
   double share = r->from + (r->to - r->from) * (double)done / (double)total;
   if (!r->options.going_on || r->options.going_on(r->options.going_on_user, share)) return PSDM_OK;
-  return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
 }
 
-psdm_status psdmp_monte_errors(psdmp_monte *m, psdm_reducer *r, psdmp_stream stream, long total, psdm_error *error) {
-  psdmp_arena scratch = {.allocator = r->arena.allocator};
-  psdmp_part part;
+psdm_status psdmp_reduce_monte_errors(psdmp_reduce_monte *m, psdm_reducer *r, psdmp_reduce_stream stream, long total, psdm_error *error) {
+  psdmp_base_arena scratch = {.allocator = r->arena.allocator};
+  psdmp_reduce_part part;
   tables t;
   psdm_status status = PSDM_OK;
-  if (!psdmp_part_start(r->model, r->joints, r->theta_new, &scratch, &part) || !set_tables(r, &part, stream, &scratch, &t))
-    status = psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model");
-  if (!status) status = psdmp_monte_load(m, &t, error);
-  for (long at = 0; at < total && !status; at += PSDMP_MONTE_CHUNK) {
-    status = psdmp_monte_run(m, at, total - at < PSDMP_MONTE_CHUNK ? total - at : PSDMP_MONTE_CHUNK, error);
+  if (!psdmp_reduce_part_start(r->model, r->joints, r->theta_new, &scratch, &part) || !set_tables(r, &part, stream, &scratch, &t))
+    status = psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model");
+  if (!status) status = psdmp_reduce_monte_load(m, &t, error);
+  for (long at = 0; at < total && !status; at += PSDMP_REDUCE_MONTE_CHUNK) {
+    status = psdmp_reduce_monte_run(m, at, total - at < PSDMP_REDUCE_MONTE_CHUNK ? total - at : PSDMP_REDUCE_MONTE_CHUNK, error);
     if (!status) status = going_on(r, at, total, error);
   }
-  if (!status) status = psdmp_monte_take(m, r->count, error);
-  psdmp_arena_free(&scratch);
+  if (!status) status = psdmp_reduce_monte_take(m, r->count, error);
+  psdmp_base_arena_free(&scratch);
   return status;
 }

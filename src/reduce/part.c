@@ -5,7 +5,7 @@
 
 #include "reduce/reduce.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 /* ---- the subset ---- */
 
@@ -21,7 +21,7 @@ static int by_code(const void *a, const void *b) {
   return x->class - y->class;
 }
 
-static place *find_places(const psdm_model *m, const uint64_t *joints, psdmp_arena *arena, long *count) {
+static place *find_places(const psdm_model *m, const uint64_t *joints, psdmp_base_arena *arena, long *count) {
   place *places = NEW(arena, m->p, place);
   *count = 0;
   if (!places) return NULL;
@@ -33,7 +33,7 @@ static place *find_places(const psdm_model *m, const uint64_t *joints, psdmp_are
 }
 
 /* entries of one function, added up by joint when theta is known */
-static long add_entries(const psdm_model *m, long f, uint64_t joints, const double *theta, psdmp_part_entry *out) {
+static long add_entries(const psdm_model *m, long f, uint64_t joints, const double *theta, psdmp_reduce_part_entry *out) {
   long made = 0;
   for (long e = m->P_start[f], end; e < m->P_start[f + 1]; e = end) {
     int joint = m->P[e].joint;
@@ -41,19 +41,19 @@ static long add_entries(const psdm_model *m, long f, uint64_t joints, const doub
     double sum = 0;
     for (end = e; end < m->P_start[f + 1] && m->P[end].joint == joint; end++) {
       if (theta) sum += m->P[end].value * theta[m->P[end].parameter];
-      if (!theta && stays) out[made++] = (psdmp_part_entry){joint, m->P[end].parameter, m->P[end].value};
+      if (!theta && stays) out[made++] = (psdmp_reduce_part_entry){joint, m->P[end].parameter, m->P[end].value};
     }
-    if (theta && stays && sum != 0) out[made++] = (psdmp_part_entry){joint, -1, sum};
+    if (theta && stays && sum != 0) out[made++] = (psdmp_reduce_part_entry){joint, -1, sum};
   }
   return made;
 }
 
-bool psdmp_part_start(const psdm_model *m, const uint64_t *joints, const double *theta, psdmp_arena *arena, psdmp_part *part) {
+bool psdmp_reduce_part_start(const psdm_model *m, const uint64_t *joints, const double *theta, psdmp_base_arena *arena, psdmp_reduce_part *part) {
   long count, entries = 0;
   place *places = find_places(m, joints, arena, &count);
   if (!places) return false;
   for (long k = 0; k < count; k++) entries += m->P_start[places[k].function + 1] - m->P_start[places[k].function];
-  *part = (psdmp_part){m, count, NEW(arena, count, long), NEW(arena, count, int), NEW(arena, count + 1, long), NEW(arena, entries, psdmp_part_entry)};
+  *part = (psdmp_reduce_part){m, count, NEW(arena, count, long), NEW(arena, count, int), NEW(arena, count + 1, long), NEW(arena, entries, psdmp_reduce_part_entry)};
   if (!part->function || !part->class || !part->start || !part->entry) return false;
   for (long k = 0; k < count; k++) {
     long f = places[k].function;
@@ -66,84 +66,84 @@ bool psdmp_part_start(const psdm_model *m, const uint64_t *joints, const double 
 
 /* ---- products ---- */
 
-bool psdmp_products_start(int n, psdmp_arena *arena, psdmp_products *p) {
-  *p = (psdmp_products){.level = NEW(arena, (n + 1) * PSDMP_LANES, double)};
-  for (int k = 0; p->level && k < PSDMP_LANES; k++) p->level[k] = 1;
+bool psdmp_reduce_products_start(int n, psdmp_base_arena *arena, psdmp_reduce_products *p) {
+  *p = (psdmp_reduce_products){.level = NEW(arena, (n + 1) * PSDMP_REDUCE_LANES, double)};
+  for (int k = 0; p->level && k < PSDMP_REDUCE_LANES; k++) p->level[k] = 1;
   return p->level != NULL;
 }
 
 /* level[j + 1] = level[j] * (digit of joint j), from the first joint whose digit differs */
-const double *psdmp_product(const psdm_model *m, const psdmp_states *s, psdmp_products *p, uint64_t code) {
+const double *psdmp_reduce_product(const psdm_model *m, const psdmp_reduce_states *s, psdmp_reduce_products *p, uint64_t code) {
   bool fresh = !p->any;
   for (int j = 0; j < m->n; j++) {
     uint64_t digit = code / m->weight[j] % (uint64_t)m->radix[j];
     fresh |= digit != p->code / m->weight[j] % (uint64_t)m->radix[j];
     if (!fresh) continue;
-    const double *restrict before = p->level + j * PSDMP_LANES;
-    const double *restrict value = s->value + (s->first[j] + (int)digit) * PSDMP_LANES;
-    double *restrict after = p->level + (j + 1) * PSDMP_LANES;
+    const double *restrict before = p->level + j * PSDMP_REDUCE_LANES;
+    const double *restrict value = s->value + (s->first[j] + (int)digit) * PSDMP_REDUCE_LANES;
+    double *restrict after = p->level + (j + 1) * PSDMP_REDUCE_LANES;
     if (digit)
-      for (int k = 0; k < PSDMP_LANES; k++) after[k] = before[k] * value[k];
+      for (int k = 0; k < PSDMP_REDUCE_LANES; k++) after[k] = before[k] * value[k];
     else
-      memcpy(after, before, PSDMP_LANES * sizeof *after);
+      memcpy(after, before, PSDMP_REDUCE_LANES * sizeof *after);
   }
   p->any = true;
   p->code = code;
-  return p->level + m->n * PSDMP_LANES;
+  return p->level + m->n * PSDMP_REDUCE_LANES;
 }
 
 static void add_scaled(double factor, const double *restrict x, double *restrict sum) {
-  for (int k = 0; k < PSDMP_LANES; k++) sum[k] += factor * x[k];
+  for (int k = 0; k < PSDMP_REDUCE_LANES; k++) sum[k] += factor * x[k];
 }
 
-static const double *function_value(const psdmp_part *part, const psdmp_states *s, psdmp_products *p, long k, double *restrict y) {
+static const double *function_value(const psdmp_reduce_part *part, const psdmp_reduce_states *s, psdmp_reduce_products *p, long k, double *restrict y) {
   const psdm_model *m = part->model;
-  const double *restrict product = psdmp_product(m, s, p, m->code[part->function[k]]);
-  const double *restrict rate = s->rate + part->class[k] * PSDMP_LANES;
-  for (int i = 0; i < PSDMP_LANES; i++) y[i] = product[i] * rate[i];
+  const double *restrict product = psdmp_reduce_product(m, s, p, m->code[part->function[k]]);
+  const double *restrict rate = s->rate + part->class[k] * PSDMP_REDUCE_LANES;
+  for (int i = 0; i < PSDMP_REDUCE_LANES; i++) y[i] = product[i] * rate[i];
   return product;
 }
 
-void psdmp_part_torque(const psdmp_part *part, const psdmp_states *s, psdmp_products *p, double *tau, double *M) {
+void psdmp_reduce_part_torque(const psdmp_reduce_part *part, const psdmp_reduce_states *s, psdmp_reduce_products *p, double *tau, double *M) {
   int n = part->model->n;
-  double y[PSDMP_LANES];
+  double y[PSDMP_REDUCE_LANES];
   p->any = false;
-  memset(tau, 0, (size_t)n * PSDMP_LANES * sizeof *tau);
-  if (M) memset(M, 0, (size_t)(n * n) * PSDMP_LANES * sizeof *M);
+  memset(tau, 0, (size_t)n * PSDMP_REDUCE_LANES * sizeof *tau);
+  if (M) memset(M, 0, (size_t)(n * n) * PSDMP_REDUCE_LANES * sizeof *M);
   for (long k = 0; k < part->functions; k++) {
     const double *product = function_value(part, s, p, k, y);
     int a = part->class[k] - 1;
     for (long e = part->start[k]; e < part->start[k + 1]; e++) {
-      const psdmp_part_entry *x = &part->entry[e];
-      add_scaled(x->value, y, tau + x->joint * PSDMP_LANES);
-      if (M && a >= 0 && a < n) add_scaled(x->value, product, M + (x->joint * n + a) * PSDMP_LANES);
+      const psdmp_reduce_part_entry *x = &part->entry[e];
+      add_scaled(x->value, y, tau + x->joint * PSDMP_REDUCE_LANES);
+      if (M && a >= 0 && a < n) add_scaled(x->value, product, M + (x->joint * n + a) * PSDMP_REDUCE_LANES);
     }
   }
 }
 
-void psdmp_part_regressor(const psdmp_part *part, const psdmp_states *s, psdmp_products *p, double *Y) {
+void psdmp_reduce_part_regressor(const psdmp_reduce_part *part, const psdmp_reduce_states *s, psdmp_reduce_products *p, double *Y) {
   int n = part->model->n, l = part->model->l;
-  double y[PSDMP_LANES];
+  double y[PSDMP_REDUCE_LANES];
   p->any = false;
-  memset(Y, 0, (size_t)(n * l) * PSDMP_LANES * sizeof *Y);
+  memset(Y, 0, (size_t)(n * l) * PSDMP_REDUCE_LANES * sizeof *Y);
   for (long k = 0; k < part->functions; k++) {
     function_value(part, s, p, k, y);
-    for (long e = part->start[k]; e < part->start[k + 1]; e++) add_scaled(part->entry[e].value, y, Y + (part->entry[e].joint * l + part->entry[e].parameter) * PSDMP_LANES);
+    for (long e = part->start[k]; e < part->start[k + 1]; e++) add_scaled(part->entry[e].value, y, Y + (part->entry[e].joint * l + part->entry[e].parameter) * PSDMP_REDUCE_LANES);
   }
 }
 
 /* ---- quantiles ---- */
 
-double psdmp_bin_edge(uint32_t bin, uint32_t bits) {
+double psdmp_reduce_bin_edge(uint32_t bin, uint32_t bits) {
   return ldexp(1 + (double)((bin & ((1u << bits) - 1)) + 1) / (double)(1u << bits), (int)(bin >> bits) - 80);
 }
 
-double psdmp_quantile(const uint32_t *count, uint32_t bits, uint64_t total, double share) {
+double psdmp_reduce_quantile(const uint32_t *count, uint32_t bits, uint64_t total, double share) {
   uint64_t wanted = (uint64_t)ceil(share * (double)total), seen = 0;
   if (wanted < 1) wanted = 1;
   for (uint32_t bin = 0; bin < 96u << bits; bin++) {
     seen += count[bin];
-    if (seen >= wanted) return bin ? psdmp_bin_edge(bin, bits) : 0;
+    if (seen >= wanted) return bin ? psdmp_reduce_bin_edge(bin, bits) : 0;
   }
   return INFINITY;
 }

@@ -11,7 +11,7 @@
 #include "linalg/linalg.h"
 #include "robot/robot.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 enum {
   SAMPLES = 1000000,       /* that verify */
@@ -24,7 +24,7 @@ enum {
 
 #define WHOLE 0.85 /* share of the error that goes into leaving out whole functions */
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model"); }
 
 static double now(void) {
   struct timespec t;
@@ -59,7 +59,7 @@ static int by_rank(const void *a, const void *b) {
 
 static psdm_status rank_functions(psdm_reducer *r, psdm_error *error) {
   const psdm_model *m = r->model;
-  psdmp_arena scratch = {.allocator = r->arena.allocator};
+  psdmp_base_arena scratch = {.allocator = r->arena.allocator};
   ranked *list = NEW(&scratch, m->p, ranked);
   if (!list) return no_memory(error);
   long start = m->class_start[1], end = m->class_start[1 + m->n];
@@ -67,7 +67,7 @@ static psdm_status rank_functions(psdm_reducer *r, psdm_error *error) {
   qsort(list, (size_t)m->p, sizeof *list, by_rank);
   for (long k = 0; k < m->p; k++) r->order[k] = list[k].function;
   r->accelerations = r->options.forward ? end - start : 0;
-  psdmp_arena_free(&scratch);
+  psdmp_base_arena_free(&scratch);
   return PSDM_OK;
 }
 
@@ -87,7 +87,7 @@ static void make_symmetric(psdm_reducer *r) {
 }
 
 static int by_mean(const void *a, const void *b) {
-  const struct psdmp_weak *x = a, *y = b;
+  const struct psdmp_reduce_weak *x = a, *y = b;
   if (x->mean != y->mean) return x->mean < y->mean ? -1 : 1;
   if (x->function != y->function) return x->function < y->function ? -1 : 1;
   return x->joint - y->joint;
@@ -101,12 +101,12 @@ static void list_weak(psdm_reducer *r) {
     double sum = 0;
     for (int i = 0; i < n; i++) sum += r->size[f * n + i] * r->size[f * n + i];
     for (int i = 0; i < n; i++)
-      if ((r->joints[f] >> i & 1) && r->size[f * n + i] > 0) r->weak[r->weaks++] = (struct psdmp_weak){f, i, r->mean[f] * r->size[f * n + i] / sqrt(sum)};
+      if ((r->joints[f] >> i & 1) && r->size[f * n + i] > 0) r->weak[r->weaks++] = (struct psdmp_reduce_weak){f, i, r->mean[f] * r->size[f * n + i] / sqrt(sum)};
   }
   qsort(r->weak, (size_t)r->weaks, sizeof *r->weak, by_mean);
 }
 
-static void choose(psdm_reducer *r, const psdmp_choice *c) {
+static void choose(psdm_reducer *r, const psdmp_reduce_choice *c) {
   memset(r->joints, 0, (size_t)r->model->p * sizeof *r->joints);
   for (long k = 0; k < c->functions; k++)
     if (k >= r->accelerations || k < r->accelerations - c->accelerations_out) r->joints[r->order[k]] = UINT64_MAX >> (64 - r->model->n);
@@ -119,11 +119,11 @@ static void choose(psdm_reducer *r, const psdmp_choice *c) {
 /* ---- errors ---- */
 
 /* bins of the errors of what is kept, with the refitted parameters; a GPU is for the many states that verify, so that what is chosen does not depend on it */
-static psdm_status measure(psdm_reducer *r, psdmp_stream stream, long total, psdm_error *error) {
-  return r->monte && stream == PSDMP_STREAM_VERIFY ? psdmp_monte_errors(r->monte, r, stream, total, error) : psdmp_reduce_errors(r, stream, total, error);
+static psdm_status measure(psdm_reducer *r, psdmp_reduce_stream stream, long total, psdm_error *error) {
+  return r->monte && stream == PSDMP_REDUCE_STREAM_VERIFY ? psdmp_reduce_monte_errors(r->monte, r, stream, total, error) : psdmp_reduce_errors(r, stream, total, error);
 }
 
-static double error_at(const psdm_reducer *r, long total, double confidence) { return psdmp_quantile(r->count, PSDMP_BIN_BITS, (uint64_t)total, confidence); }
+static double error_at(const psdm_reducer *r, long total, double confidence) { return psdmp_reduce_quantile(r->count, PSDMP_REDUCE_BIN_BITS, (uint64_t)total, confidence); }
 
 /* ---- parameters ---- */
 
@@ -137,8 +137,8 @@ static void solve_step(psdm_reducer *r) {
     r->G[j * l + j] = r->unit[j] > 0 ? 1 + ridge : 1;
     r->h[j] *= r->unit[j];
   }
-  bool ok = psdmp_cholesky(l, r->G);
-  if (ok) psdmp_cholesky_solve(l, r->G, r->h);
+  bool ok = psdmp_linalg_cholesky(l, r->G);
+  if (ok) psdmp_linalg_cholesky_solve(l, r->G, r->h);
   for (int j = 0; j < l; j++) r->theta_new[j] = r->theta[j] + (ok ? r->unit[j] * r->h[j] : 0);
 }
 
@@ -164,18 +164,18 @@ typedef struct aim {
 } aim;
 
 /* a trial: whether so much is good enough */
-static psdm_status judge(psdm_reducer *r, const psdmp_choice *c, const aim *a, bool *good, psdm_error *error) {
+static psdm_status judge(psdm_reducer *r, const psdmp_reduce_choice *c, const aim *a, bool *good, psdm_error *error) {
   choose(r, c);
   memcpy(r->theta_new, r->theta, (size_t)r->model->l * sizeof *r->theta);
   psdm_status status = a->refits ? refit(r, a->total < SELECT_LEAST ? a->total : SELECT_LEAST, error) : PSDM_OK;
-  if (!status) status = measure(r, PSDMP_STREAM_SELECT, a->total, error);
+  if (!status) status = measure(r, PSDMP_REDUCE_STREAM_SELECT, a->total, error);
   *good = error_at(r, a->total, a->confidence) <= a->error;
   if (!status && *good) r->best = *c;
   return status;
 }
 
 /* bisection to half a percent: one end of *number is good, the other is not */
-static psdm_status bisect(psdm_reducer *r, psdmp_choice *c, long *number, long good, long bad, const aim *a, psdm_error *error) {
+static psdm_status bisect(psdm_reducer *r, psdmp_reduce_choice *c, long *number, long good, long bad, const aim *a, psdm_error *error) {
   psdm_status status = PSDM_OK;
   while (!status && labs(good - bad) > 1 + labs(good) / 200) {
     bool fine;
@@ -188,7 +188,7 @@ static psdm_status bisect(psdm_reducer *r, psdmp_choice *c, long *number, long g
 }
 
 /* the fewest functions: upward in steps, without refitting and with few states; then refitted, which helps by a few percent */
-static psdm_status fewest(psdm_reducer *r, psdmp_choice *c, const aim *wanted, psdm_error *error) {
+static psdm_status fewest(psdm_reducer *r, psdmp_reduce_choice *c, const aim *wanted, psdm_error *error) {
   long p = r->model->p, front = r->accelerations, low = front, high = front + 16;
   aim rough = {wanted->error, wanted->confidence, wanted->total / 3, false};
   bool good = false;
@@ -214,7 +214,7 @@ static psdm_status fewest(psdm_reducer *r, psdmp_choice *c, const aim *wanted, p
 }
 
 /* grows what failed by two percent */
-static void grow(const psdm_reducer *r, psdmp_choice *c) {
+static void grow(const psdm_reducer *r, psdmp_reduce_choice *c) {
   c->functions += 1 + (c->functions - r->accelerations) / 50;
   if (c->functions > r->model->p) c->functions = r->model->p;
   c->accelerations_out -= (c->accelerations_out + 49) / 50;
@@ -222,7 +222,7 @@ static void grow(const psdm_reducer *r, psdmp_choice *c) {
 }
 
 /* verified over many states that had no part in the choice; a tenth of them tells most failures */
-static psdm_status verify(psdm_reducer *r, psdmp_choice *c, double wanted, double confidence, psdm_reduce_info *info, psdm_error *error) {
+static psdm_status verify(psdm_reducer *r, psdmp_reduce_choice *c, double wanted, double confidence, psdm_reduce_info *info, psdm_error *error) {
   long all = r->options.profile.count > 0 ? r->options.profile.count : r->options.samples, total = all;
   psdm_status status = PSDM_OK;
   if (r->stopped && all > SELECT_MOST) all = SELECT_MOST; /* somebody waits */
@@ -230,8 +230,8 @@ static psdm_status verify(psdm_reducer *r, psdmp_choice *c, double wanted, doubl
     choose(r, c);
     status = refit(r, at_most(r, SELECT_LEAST), error);
     total = r->options.profile.count > 0 || all < 10 * SELECT_LEAST ? all : all / 10;
-    if (!status) status = measure(r, PSDMP_STREAM_VERIFY, total, error);
-    if (!status && total < all && error_at(r, total, confidence) <= wanted) status = measure(r, PSDMP_STREAM_VERIFY, total = all, error);
+    if (!status) status = measure(r, PSDMP_REDUCE_STREAM_VERIFY, total, error);
+    if (!status && total < all && error_at(r, total, confidence) <= wanted) status = measure(r, PSDMP_REDUCE_STREAM_VERIFY, total = all, error);
     info->reached = error_at(r, total, confidence) <= wanted;
     if (status || info->reached || (c->functions == r->model->p && !c->accelerations_out && !c->entries_out)) break;
     grow(r, c);
@@ -247,11 +247,11 @@ static psdm_status verify(psdm_reducer *r, psdmp_choice *c, double wanted, doubl
 
 static psdm_status check_options(const psdm_robot *robot, const psdm_model *m, const psdm_reduce_options *o, psdm_error *error) {
   const psdm_profile *p = &o->profile;
-  if (!m->p || m->n > 64 || m->n != psdm_robot_n(robot)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the model has no functions, or is another robot's");
-  if (o->samples < 0 || o->contributions < 0 || p->count < 0 || (p->count > 0 && !p->states)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a number of states is negative");
+  if (!m->p || m->n > 64 || m->n != psdm_robot_n(robot)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the model has no functions, or is another robot's");
+  if (o->samples < 0 || o->contributions < 0 || p->count < 0 || (p->count > 0 && !p->states)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a number of states is negative");
   if (o->samples > UINT32_MAX || o->contributions > UINT32_MAX || p->count > UINT32_MAX)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "more than %lu states were asked for; they are counted in 32 bits", (unsigned long)UINT32_MAX);
-  if (p->count == 0 && !(p->q > 0 && p->qd >= 0 && p->qdd >= 0)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a profile needs ranges or states");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "more than %lu states were asked for; they are counted in 32 bits", (unsigned long)UINT32_MAX);
+  if (p->count == 0 && !(p->q > 0 && p->qd >= 0 && p->qdd >= 0)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a profile needs ranges or states");
   return psdm_robot_ready(robot, error);
 }
 
@@ -272,7 +272,7 @@ static void set_ranges(psdm_reducer *r) {
 
 static bool allocate(psdm_reducer *r) {
   const psdm_model *m = r->model;
-  psdmp_arena *a = &r->arena;
+  psdmp_base_arena *a = &r->arena;
   int n = m->n, l = m->l;
   double **const part[] = {&r->theta, &r->theta_new, &r->mean, &r->median, &r->largest, &r->G, &r->h, &r->unit, &r->source.low, &r->source.high};
   const size_t size[] = {(size_t)l, (size_t)l, (size_t)m->p, (size_t)m->p, (size_t)m->p, (size_t)l * (size_t)l, (size_t)l, (size_t)l, (size_t)n, (size_t)n};
@@ -281,12 +281,12 @@ static bool allocate(psdm_reducer *r) {
   r->order = NEW(a, m->p, long);
   r->joints = NEW(a, m->p, uint64_t);
   r->size = NEW(a, m->p * n, double);
-  r->weak = NEW(a, m->P_start[m->p], struct psdmp_weak);
-  r->count = NEW(a, PSDMP_BINS, uint32_t);
+  r->weak = NEW(a, m->P_start[m->p], struct psdmp_reduce_weak);
+  r->count = NEW(a, PSDMP_REDUCE_BINS, uint32_t);
   return r->order && r->joints && r->size && r->weak && r->count;
 }
 
-psdm_status psdmp_reducer_start(psdm_reducer *r, psdm_error *error) {
+psdm_status psdmp_reduce_reducer_start(psdm_reducer *r, psdm_error *error) {
   const psdm_model *m = r->model;
   if (!allocate(r)) return no_memory(error);
   double *pi = NEW(&r->arena, m->standard + psdm_robot_parameter_count(r->robot), double);
@@ -300,8 +300,8 @@ psdm_status psdmp_reducer_start(psdm_reducer *r, psdm_error *error) {
 }
 
 static psdm_status start(psdm_reducer *r, psdm_error *error) {
-  psdm_status status = psdmp_reducer_start(r, error);
-  if (!status && r->options.cuda && !r->options.profile.count) status = psdmp_monte_errors_new(r->robot, r->model, r->options.nvcc, r->arena.allocator, &r->monte, error);
+  psdm_status status = psdmp_reduce_reducer_start(r, error);
+  if (!status && r->options.cuda && !r->options.profile.count) status = psdmp_reduce_monte_errors_new(r->robot, r->model, r->options.nvcc, r->arena.allocator, &r->monte, error);
   if (!status) status = psdmp_reduce_introduce(r, error);
   if (!status) status = find_contributions(r, error);
   return status ? status : rank_functions(r, error);
@@ -313,7 +313,7 @@ psdm_status psdm_reducer_new(const psdm_robot *robot, const psdm_model *model, c
   psdm_status status = check_options(robot, model, options, error);
   if (!status) status = psdm_model_match(model, robot, error);
   if (status) return status;
-  psdm_reducer *r = psdmp_alloc(allocator, sizeof *r);
+  psdm_reducer *r = psdmp_base_alloc(allocator, sizeof *r);
   if (!r) return no_memory(error);
   r->arena.allocator = allocator;
   r->robot = robot, r->model = model, r->options = *options;
@@ -332,9 +332,9 @@ void psdm_reducer_free(psdm_reducer *r) {
   if (!r) return;
   const psdm_allocator *allocator = r->arena.allocator;
   psdmp_reduce_forget(r);
-  psdmp_monte_free(r->monte);
-  psdmp_arena_free(&r->arena);
-  psdmp_free(allocator, r);
+  psdmp_reduce_monte_free(r->monte);
+  psdmp_base_arena_free(&r->arena);
+  psdmp_base_free(allocator, r);
 }
 
 void psdm_reducer_contribution(const psdm_reducer *r, long f, double *mean, double *median, double *largest) {
@@ -346,9 +346,9 @@ void psdm_reducer_contribution(const psdm_reducer *r, long f, double *mean, doub
 psdm_status psdm_reducer_errors(psdm_reducer *r, long functions, const double confidence[2], double error_found[2], psdm_error *error) {
   double larger = confidence[0] > confidence[1] ? confidence[0] : confidence[1];
   long total = select_count(r, larger);
-  if (functions < 1 || functions > r->model->p || !(larger < 1)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
+  if (functions < 1 || functions > r->model->p || !(larger < 1)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
   bool good;
-  psdm_status status = judge(r, &(psdmp_choice){functions, 0, 0}, &(aim){1, larger, total, true}, &good, error);
+  psdm_status status = judge(r, &(psdmp_reduce_choice){functions, 0, 0}, &(aim){1, larger, total, true}, &good, error);
   for (int k = 0; k < 2; k++) error_found[k] = error_at(r, total, confidence[k]);
   return status;
 }
@@ -361,8 +361,8 @@ static psdm_status kept_model(psdm_reducer *r, psdm_model **reduced, psdm_error 
 
 psdm_status psdm_reducer_keep(psdm_reducer *r, long functions, psdm_model **reduced, psdm_error *error) {
   *reduced = NULL;
-  if (functions < 1 || functions > r->model->p) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
-  choose(r, &(psdmp_choice){functions, 0, 0});
+  if (functions < 1 || functions > r->model->p) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
+  choose(r, &(psdmp_reduce_choice){functions, 0, 0});
   psdm_status status = refit(r, at_most(r, SELECT_LEAST), error);
   return status ? status : kept_model(r, reduced, error);
 }
@@ -370,17 +370,17 @@ psdm_status psdm_reducer_keep(psdm_reducer *r, long functions, psdm_model **redu
 psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidence, psdm_model **reduced, psdm_reduce_info *info, psdm_error *error) {
   psdm_reduce_info own;
   double began = now();
-  psdmp_choice c = {0};
+  psdmp_reduce_choice c = {0};
   if (!info) info = &own;
   *info = (psdm_reduce_info){.functions_before = r->model->p, .parameters_before = r->model->l};
   *reduced = NULL;
-  if (!(wanted > 0 && wanted < 1 && confidence > 0 && confidence < 1)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "error and confidence lie between 0 and 1");
+  if (!(wanted > 0 && wanted < 1 && confidence > 0 && confidence < 1)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "error and confidence lie between 0 and 1");
   aim all = {wanted, confidence, select_count(r, confidence), true}, first = all;
   r->from = 0.2, r->to = 0.3;
   /* most of the error is spent on whole functions; in forward mode half, on those of velocities and gravity. The rest of it lets go what
    * matters next to nothing of the accelerations' functions, or single torques of the others. */
   first.error *= r->options.forward ? 0.5 : WHOLE;
-  r->told = 0, r->stopped = false, r->best = (psdmp_choice){0};
+  r->told = 0, r->stopped = false, r->best = (psdmp_reduce_choice){0};
   psdm_status status = fewest(r, &c, &first, error);
   long *next = r->options.forward ? &c.accelerations_out : &c.entries_out, most = r->accelerations;
   if (!status && !r->options.forward) {

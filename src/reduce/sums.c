@@ -10,13 +10,13 @@
 #include <omp.h>
 #endif
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
-enum { LANES = PSDMP_LANES, MEDIANS = 96 << PSDMP_MEDIAN_BITS };
+enum { LANES = PSDMP_REDUCE_LANES, MEDIANS = 96 << PSDMP_REDUCE_MEDIAN_BITS };
 enum { RANK, ERRORS, NORMAL, INTRODUCE, FORGET }; /* what is summed; what other ranks are told */
 static const long unit_blocks[] = {128, 64, 64};  /* bins of all functions are large: few units of RANK */
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model"); }
 
 /* ---- what is asked for ---- */
 
@@ -24,9 +24,9 @@ static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_
 typedef struct aim {
   psdm_reducer *r;
   int kind;
-  psdmp_stream stream;
+  psdmp_reduce_stream stream;
   long total;
-  psdmp_part part;
+  psdmp_reduce_part part;
   double *size;           /* RANK: (functions) norms of the coefficients */
   bool *used;             /* NORMAL: (n x l) */
   size_t sums, largest, counts; /* numbers of a part: added, the larger taken, and counted */
@@ -43,10 +43,10 @@ typedef struct sums {
 /* What one thread needs. */
 typedef struct space {
   aim *g;
-  psdmp_arena arena;
-  psdmp_source source;
-  psdmp_states states;
-  psdmp_products products;
+  psdmp_base_arena arena;
+  psdmp_reduce_source source;
+  psdmp_reduce_states states;
+  psdmp_reduce_products products;
   double *tau, *M, *Y, *w; /* (n x LANES), (n x n x LANES), (n x l x LANES), (classes x LANES) */
   double *one;             /* (n x n) M of a lane */
 } space;
@@ -64,7 +64,7 @@ static double dot(const double *restrict x, const double *restrict y) {
 }
 
 /* |rate| / |tau| of every class */
-static void relative_rates(const psdm_model *m, const psdmp_states *s, double *w) {
+static void relative_rates(const psdm_model *m, const psdmp_reduce_states *s, double *w) {
   double inverse[LANES];
   for (int k = 0; k < LANES; k++) {
     double sum = 0;
@@ -89,7 +89,7 @@ static void add_contribution(const double *restrict product, const double *restr
     }
   for (int i = 0; i < 8; i++)
     if (size * largest[i] > *most) *most = size * largest[i];
-  for (int k = 0; k < states; k++) bins[psdmp_bin(size * x[k] * w[k], PSDMP_MEDIAN_BITS)]++;
+  for (int k = 0; k < states; k++) bins[psdmp_reduce_bin(size * x[k] * w[k], PSDMP_REDUCE_MEDIAN_BITS)]++;
 }
 
 static void add_contributions(space *x, sums *to) {
@@ -99,7 +99,7 @@ static void add_contributions(space *x, sums *to) {
   x->products.any = false;
   for (long k = 0; k < g->part.functions; k++) {
     long f = g->part.function[k];
-    const double *product = psdmp_product(m, &x->states, &x->products, m->code[f]);
+    const double *product = psdmp_reduce_product(m, &x->states, &x->products, m->code[f]);
     add_contribution(product, x->w + g->part.class[k] * LANES, g->size[k], x->states.count, &to->x[f], &to->x[m->p + f], g->counts ? to->count + f * MEDIANS : NULL);
   }
 }
@@ -112,9 +112,9 @@ static double forward_error(const space *x, int lane, const double *residual) {
   double *M = x->one, y[64], sum = 0;
   int n = x->states.n;
   for (int i = 0; i < n * n; i++) M[i] = x->M[i * LANES + lane];
-  if (!psdmp_cholesky(n, M)) return INFINITY;
+  if (!psdmp_linalg_cholesky(n, M)) return INFINITY;
   memcpy(y, residual, (size_t)n * sizeof *y);
-  psdmp_cholesky_solve(n, M, y);
+  psdmp_linalg_cholesky_solve(n, M, y);
   for (int i = 0; i < n; i++) sum += y[i] * y[i];
   return sqrt(sum) / x->states.scale[lane];
 }
@@ -131,8 +131,8 @@ static double lane_error(const space *x, int lane) {
 }
 
 static void add_errors(space *x, sums *to) {
-  psdmp_part_torque(&x->g->part, &x->states, &x->products, x->tau, x->g->r->options.forward ? x->M : NULL);
-  for (int k = 0; k < x->states.count; k++) to->count[psdmp_bin(lane_error(x, k), PSDMP_BIN_BITS)]++;
+  psdmp_reduce_part_torque(&x->g->part, &x->states, &x->products, x->tau, x->g->r->options.forward ? x->M : NULL);
+  for (int k = 0; k < x->states.count; k++) to->count[psdmp_reduce_bin(lane_error(x, k), PSDMP_REDUCE_BIN_BITS)]++;
 }
 
 /* ---- normal equations ---- */
@@ -143,7 +143,7 @@ static void add_normal(space *x, sums *to) {
   const bool *used = x->g->used;
   int n = r->model->n, l = r->model->l;
   double residual[LANES], *G = to->x, *h = to->x + (long)l * l;
-  psdmp_part_regressor(&x->g->part, &x->states, &x->products, x->Y);
+  psdmp_reduce_part_regressor(&x->g->part, &x->states, &x->products, x->Y);
   for (int i = 0; i < n; i++) {
     double *Y = x->Y + i * l * LANES;
     for (int k = 0; k < LANES; k++) residual[k] = x->states.tau[i * LANES + k];
@@ -167,16 +167,16 @@ static const psdm_allocator *allocator_of(const aim *g) { return g->r->arena.all
 static void part_free(void *user, void *part) {
   sums *s = part;
   if (!s) return;
-  psdmp_free(allocator_of(user), s->x);
-  psdmp_free(allocator_of(user), s->count);
-  psdmp_free(allocator_of(user), s);
+  psdmp_base_free(allocator_of(user), s->x);
+  psdmp_base_free(allocator_of(user), s->count);
+  psdmp_base_free(allocator_of(user), s);
 }
 
 static sums *part_new(aim *g) {
-  sums *s = psdmp_alloc(allocator_of(g), sizeof *s);
+  sums *s = psdmp_base_alloc(allocator_of(g), sizeof *s);
   if (!s) return NULL;
-  s->x = psdmp_alloc(allocator_of(g), (g->sums + g->largest + 1) * sizeof *s->x);
-  s->count = psdmp_alloc(allocator_of(g), (g->counts + 1) * sizeof *s->count);
+  s->x = psdmp_base_alloc(allocator_of(g), (g->sums + g->largest + 1) * sizeof *s->x);
+  s->count = psdmp_base_alloc(allocator_of(g), (g->counts + 1) * sizeof *s->count);
   if (s->x && s->count) return s;
   part_free(g, s);
   return NULL;
@@ -192,19 +192,19 @@ static psdm_status part_merge(void *user, void *left, void *right) {
   return PSDM_OK;
 }
 
-static void part_put(void *user, const void *part, psdmp_bytes *to) {
+static void part_put(void *user, const void *part, psdmp_parallel_bytes *to) {
   const aim *g = user;
   const sums *s = part;
-  psdmp_bytes_put(to, s->x, (g->sums + g->largest) * sizeof *s->x);
-  psdmp_bytes_put(to, s->count, g->counts * sizeof *s->count);
+  psdmp_parallel_bytes_put(to, s->x, (g->sums + g->largest) * sizeof *s->x);
+  psdmp_parallel_bytes_put(to, s->count, g->counts * sizeof *s->count);
 }
 
-static void *part_get(void *user, psdmp_bytes *from) {
+static void *part_get(void *user, psdmp_parallel_bytes *from) {
   aim *g = user;
   sums *s = part_new(g);
   if (!s) return NULL;
-  psdmp_bytes_get(from, s->x, (g->sums + g->largest) * sizeof *s->x);
-  psdmp_bytes_get(from, s->count, g->counts * sizeof *s->count);
+  psdmp_parallel_bytes_get(from, s->x, (g->sums + g->largest) * sizeof *s->x);
+  psdmp_parallel_bytes_get(from, s->count, g->counts * sizeof *s->count);
   if (!from->failed) return s;
   part_free(user, s);
   return NULL;
@@ -215,15 +215,15 @@ static void *part_get(void *user, psdmp_bytes *from) {
 static void space_free(void *user, void *memory) {
   space *x = memory;
   psdm_work_free(x->source.work, allocator_of(user));
-  psdmp_arena_free(&x->arena);
-  psdmp_free(allocator_of(user), x);
+  psdmp_base_arena_free(&x->arena);
+  psdmp_base_free(allocator_of(user), x);
 }
 
 static void *space_new(void *user) {
   aim *g = user;
   const psdm_model *m = g->r->model;
   int n = m->n;
-  space *x = psdmp_alloc(allocator_of(g), sizeof *x);
+  space *x = psdmp_base_alloc(allocator_of(g), sizeof *x);
   if (!x) return NULL;
   x->g = g;
   x->arena.allocator = allocator_of(g);
@@ -235,7 +235,7 @@ static void *space_new(void *user) {
   x->one = NEW(&x->arena, n * n, double);
   x->Y = g->kind == NORMAL ? NEW(&x->arena, (size_t)n * (size_t)m->l * LANES, double) : NULL;
   x->w = NEW(&x->arena, m->classes * LANES, double);
-  if (!status && x->tau && x->M && x->one && (x->Y || g->kind != NORMAL) && x->w && psdmp_states_start(m, &x->arena, &x->states) && psdmp_products_start(n, &x->arena, &x->products)) return x;
+  if (!status && x->tau && x->M && x->one && (x->Y || g->kind != NORMAL) && x->w && psdmp_reduce_states_start(m, &x->arena, &x->states) && psdmp_reduce_products_start(n, &x->arena, &x->products)) return x;
   space_free(user, x);
   return NULL;
 }
@@ -252,7 +252,7 @@ static psdm_status tell(aim *g, psdm_error *error) {
   r->told = share > r->told ? share : r->told;
   if (r->options.going_on(r->options.going_on_user, r->told)) return PSDM_OK;
   r->stopped = true;
-  return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
 }
 
 static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *error) {
@@ -264,12 +264,12 @@ static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *e
   sums *to = status ? NULL : part_new(g);
   if (status || !to) return status ? status : no_memory(error);
   for (long b = first; b < last && b < blocks && !status; b++) {
-    status = psdmp_states_fill(&x->source, g->stream, b, g->total, &x->states);
+    status = psdmp_reduce_states_fill(&x->source, g->stream, b, g->total, &x->states);
     if (!status) add[g->kind](x, to);
   }
   if (status) {
     part_free(g, to);
-    return psdmp_fail(error, status, NULL, 0, 0, "%s", psdm_status_text(status));
+    return psdmp_base_fail(error, status, NULL, 0, 0, "%s", psdm_status_text(status));
   }
   *part = to;
   return PSDM_OK;
@@ -278,8 +278,8 @@ static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *e
 /* ---- one sum ---- */
 
 /* coefficients by joint, and their norms; arena: what lives as long as the sum */
-static bool set_sizes(psdm_reducer *r, aim *g, psdmp_arena *arena) {
-  const psdmp_part *part = &g->part;
+static bool set_sizes(psdm_reducer *r, aim *g, psdmp_base_arena *arena) {
+  const psdmp_reduce_part *part = &g->part;
   g->size = NEW(arena, part->functions, double);
   for (long k = 0; g->size && k < part->functions; k++) {
     double sum = 0;
@@ -293,7 +293,7 @@ static bool set_sizes(psdm_reducer *r, aim *g, psdmp_arena *arena) {
 }
 
 /* parameters that are zero stay zero */
-static bool set_used(aim *g, psdmp_arena *arena) {
+static bool set_used(aim *g, psdmp_base_arena *arena) {
   const psdm_reducer *r = g->r;
   int l = r->model->l;
   g->used = NEW(arena, r->model->n * l, bool);
@@ -302,51 +302,51 @@ static bool set_used(aim *g, psdmp_arena *arena) {
   return g->used != NULL;
 }
 
-static bool make_aim(psdm_reducer *r, int kind, psdmp_stream stream, long total, psdmp_arena *arena, aim *g) {
+static bool make_aim(psdm_reducer *r, int kind, psdmp_reduce_stream stream, long total, psdmp_base_arena *arena, aim *g) {
   size_t p = (size_t)r->model->p, l = (size_t)r->model->l;
   *g = (aim){.r = r, .kind = kind, .stream = stream, .total = total};
   atomic_init(&g->done, 0);
   g->units = (blocks_of(total) + unit_blocks[kind] - 1) / unit_blocks[kind];
   if (kind == RANK) g->sums = p, g->largest = p, g->counts = r->options.medians ? p * MEDIANS : 0;
-  if (kind == ERRORS) g->counts = PSDMP_BINS;
+  if (kind == ERRORS) g->counts = PSDMP_REDUCE_BINS;
   if (kind == NORMAL) g->sums = l * l + l;
   const double *theta = kind == RANK ? r->theta : kind == ERRORS ? r->theta_new : NULL;
-  if (!psdmp_part_start(r->model, kind == RANK ? NULL : r->joints, theta, arena, &g->part)) return false;
+  if (!psdmp_reduce_part_start(r->model, kind == RANK ? NULL : r->joints, theta, arena, &g->part)) return false;
   return kind == RANK ? set_sizes(r, g, arena) : kind == NORMAL ? set_used(g, arena) : true;
 }
 
-static psdmp_spread spread_of(aim *g) {
+static psdmp_parallel_spread spread_of(aim *g) {
   const psdm_reducer *r = g->r;
-  return (psdmp_spread){.ranks = r->options.ranks, .threads = r->options.threads, .allocator = r->arena.allocator, .units = g->units, .user = g, .space_new = space_new,
+  return (psdmp_parallel_spread){.ranks = r->options.ranks, .threads = r->options.threads, .allocator = r->arena.allocator, .units = g->units, .user = g, .space_new = space_new,
                         .space_free = space_free, .make = make_unit, .merge = part_merge, .part_free = part_free, .put = part_put, .get = part_get};
 }
 
-static void put_request(const aim *g, psdmp_bytes *to) {
+static void put_request(const aim *g, psdmp_parallel_bytes *to) {
   const psdm_reducer *r = g->r;
-  PSDMP_PUT(to, g->r);
-  PSDMP_PUT(to, g->stream);
-  PSDMP_PUT(to, g->total);
-  psdmp_bytes_put(to, r->joints, (size_t)r->model->p * sizeof *r->joints);
-  psdmp_bytes_put(to, r->theta_new, (size_t)r->model->l * sizeof *r->theta_new);
+  PSDMP_PARALLEL_PUT(to, g->r);
+  PSDMP_PARALLEL_PUT(to, g->stream);
+  PSDMP_PARALLEL_PUT(to, g->total);
+  psdmp_parallel_bytes_put(to, r->joints, (size_t)r->model->p * sizeof *r->joints);
+  psdmp_parallel_bytes_put(to, r->theta_new, (size_t)r->model->l * sizeof *r->theta_new);
 }
 
 /* x, counts: where the sums go */
-static psdm_status sum_up(psdm_reducer *r, int kind, psdmp_stream stream, long total, void (*take)(psdm_reducer *r, const aim *g, const sums *s), psdm_error *error) {
-  psdmp_arena arena = {.allocator = r->arena.allocator};
-  psdmp_bytes request = {.allocator = r->arena.allocator};
+static psdm_status sum_up(psdm_reducer *r, int kind, psdmp_reduce_stream stream, long total, void (*take)(psdm_reducer *r, const aim *g, const sums *s), psdm_error *error) {
+  psdmp_base_arena arena = {.allocator = r->arena.allocator};
+  psdmp_parallel_bytes request = {.allocator = r->arena.allocator};
   aim g;
   void *part = NULL;
   psdm_status status = make_aim(r, kind, stream, total, &arena, &g) ? PSDM_OK : no_memory(error);
   if (!status) {
-    psdmp_spread spread = spread_of(&g);
-    if (psdmp_team_size(r->options.ranks) > 1) put_request(&g, &request);
-    status = psdmp_spread_all(&spread, kind, &request, &part, error);
+    psdmp_parallel_spread spread = spread_of(&g);
+    if (psdmp_parallel_team_size(r->options.ranks) > 1) put_request(&g, &request);
+    status = psdmp_parallel_spread_all(&spread, kind, &request, &part, error);
     if (!status && !part && !(part = part_new(&g))) status = no_memory(error);
     if (!status) take(r, &g, part);
     part_free(&g, part);
   }
-  psdmp_bytes_free(&request);
-  psdmp_arena_free(&arena);
+  psdmp_parallel_bytes_free(&request);
+  psdmp_base_arena_free(&arena);
   return status;
 }
 
@@ -355,7 +355,7 @@ static void take_rank(psdm_reducer *r, const aim *g, const sums *s) {
   for (long f = 0; f < p; f++) {
     r->mean[f] = s->x[f] / (double)g->total;
     r->largest[f] = s->x[p + f];
-    if (g->counts) r->median[f] = psdmp_quantile(s->count + f * MEDIANS, PSDMP_MEDIAN_BITS, (uint64_t)g->total, 0.5);
+    if (g->counts) r->median[f] = psdmp_reduce_quantile(s->count + f * MEDIANS, PSDMP_REDUCE_MEDIAN_BITS, (uint64_t)g->total, 0.5);
   }
 }
 
@@ -368,21 +368,21 @@ static void take_normal(psdm_reducer *r, const aim *g, const sums *s) {
   memcpy(r->h, s->x + l * l, l * sizeof *r->h);
 }
 
-psdm_status psdmp_reduce_rank(psdm_reducer *r, long total, psdm_error *error) { return sum_up(r, RANK, PSDMP_STREAM_RANK, total, take_rank, error); }
+psdm_status psdmp_reduce_rank(psdm_reducer *r, long total, psdm_error *error) { return sum_up(r, RANK, PSDMP_REDUCE_STREAM_RANK, total, take_rank, error); }
 
-psdm_status psdmp_reduce_errors(psdm_reducer *r, psdmp_stream stream, long total, psdm_error *error) { return sum_up(r, ERRORS, stream, total, take_errors, error); }
+psdm_status psdmp_reduce_errors(psdm_reducer *r, psdmp_reduce_stream stream, long total, psdm_error *error) { return sum_up(r, ERRORS, stream, total, take_errors, error); }
 
-psdm_status psdmp_reduce_normal(psdm_reducer *r, long total, psdm_error *error) { return sum_up(r, NORMAL, PSDMP_STREAM_SELECT, total, take_normal, error); }
+psdm_status psdmp_reduce_normal(psdm_reducer *r, long total, psdm_error *error) { return sum_up(r, NORMAL, PSDMP_REDUCE_STREAM_SELECT, total, take_normal, error); }
 
 /* ---- ranks: every other one has a reducer for each of rank 0's ---- */
 
 static psdm_status hear_none(psdm_ranks *ranks, psdm_error *error) {
   psdm_status status = PSDM_OK;
-  for (int k = 1; k < psdmp_team_size(ranks); k++) {
-    psdmp_bytes none = {0};
+  for (int k = 1; k < psdmp_parallel_team_size(ranks); k++) {
+    psdmp_parallel_bytes none = {0};
     psdm_error other;
-    psdm_status heard = psdmp_team_listen(ranks, k, &none, &other);
-    psdmp_bytes_free(&none);
+    psdm_status heard = psdmp_parallel_team_listen(ranks, k, &none, &other);
+    psdmp_parallel_bytes_free(&none);
     if (heard && !status && error) *error = other;
     if (heard && !status) status = heard;
   }
@@ -390,25 +390,25 @@ static psdm_status hear_none(psdm_ranks *ranks, psdm_error *error) {
 }
 
 psdm_status psdmp_reduce_introduce(psdm_reducer *r, psdm_error *error) {
-  psdmp_bytes request = {.allocator = r->arena.allocator};
+  psdmp_parallel_bytes request = {.allocator = r->arena.allocator};
   const psdm_reduce_options *o = &r->options;
   size_t states = (size_t)o->profile.count * 3 * (size_t)r->model->n;
-  if (psdmp_team_size(o->ranks) < 2) return PSDM_OK;
-  PSDMP_PUT(&request, r);
-  PSDMP_PUT(&request, *o); /* pointers in it are replaced when it is read */
-  psdmp_bytes_put(&request, o->profile.states, states * sizeof *o->profile.states);
-  psdm_status status = psdmp_team_ask(o->ranks, INTRODUCE, &request, error);
-  psdmp_bytes_free(&request);
+  if (psdmp_parallel_team_size(o->ranks) < 2) return PSDM_OK;
+  PSDMP_PARALLEL_PUT(&request, r);
+  PSDMP_PARALLEL_PUT(&request, *o); /* pointers in it are replaced when it is read */
+  psdmp_parallel_bytes_put(&request, o->profile.states, states * sizeof *o->profile.states);
+  psdm_status status = psdmp_parallel_team_ask(o->ranks, INTRODUCE, &request, error);
+  psdmp_parallel_bytes_free(&request);
   r->introduced = !status;
   return status ? status : hear_none(o->ranks, error);
 }
 
 void psdmp_reduce_forget(psdm_reducer *r) {
-  psdmp_bytes request = {.allocator = r->arena.allocator};
+  psdmp_parallel_bytes request = {.allocator = r->arena.allocator};
   if (!r->introduced) return;
-  PSDMP_PUT(&request, r);
-  if (!psdmp_team_ask(r->options.ranks, FORGET, &request, NULL)) hear_none(r->options.ranks, NULL);
-  psdmp_bytes_free(&request);
+  PSDMP_PARALLEL_PUT(&request, r);
+  if (!psdmp_parallel_team_ask(r->options.ranks, FORGET, &request, NULL)) hear_none(r->options.ranks, NULL);
+  psdmp_parallel_bytes_free(&request);
 }
 
 enum { MOST_REDUCERS = 16 };
@@ -430,49 +430,49 @@ static psdm_reducer **find(helper *h, const void *of) {
   return NULL;
 }
 
-static psdm_status get_introduced(helper *h, const void *of, psdmp_bytes *request, psdm_error *error) {
+static psdm_status get_introduced(helper *h, const void *of, psdmp_parallel_bytes *request, psdm_error *error) {
   psdm_reduce_options o;
   int free_one = 0;
   while (free_one < MOST_REDUCERS && h->known[free_one].of) free_one++;
-  PSDMP_GET(request, o);
-  if (free_one == MOST_REDUCERS) return psdmp_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "more than %d reducers at a time are too many for other ranks", MOST_REDUCERS);
-  psdm_reducer *r = psdmp_alloc(h->allocator, sizeof *r);
-  if (!r || request->failed) return psdmp_free(h->allocator, r), no_memory(error);
+  PSDMP_PARALLEL_GET(request, o);
+  if (free_one == MOST_REDUCERS) return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "more than %d reducers at a time are too many for other ranks", MOST_REDUCERS);
+  psdm_reducer *r = psdmp_base_alloc(h->allocator, sizeof *r);
+  if (!r || request->failed) return psdmp_base_free(h->allocator, r), no_memory(error);
   size_t states = (size_t)o.profile.count * 3 * (size_t)h->model->n;
   r->arena.allocator = h->allocator;
   r->robot = h->robot, r->model = h->model, r->options = o;
   r->options.going_on = NULL, r->options.going_on_user = NULL, r->options.nvcc = NULL, r->options.cuda = false; /* rank 0's */
   r->options.ranks = h->options->ranks, r->options.threads = h->options->threads;
   double *copy = states ? NEW(&r->arena, states, double) : NULL;
-  if (copy) psdmp_bytes_get(request, copy, states * sizeof *copy);
+  if (copy) psdmp_parallel_bytes_get(request, copy, states * sizeof *copy);
   r->options.profile.states = copy;
   h->known[free_one].of = of, h->known[free_one].r = r;
   if ((states && !copy) || request->failed) return no_memory(error);
-  return psdmp_reducer_start(r, error);
+  return psdmp_reduce_reducer_start(r, error);
 }
 
-static psdm_status sum_share(psdm_reducer *r, int kind, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
-  psdmp_arena arena = {.allocator = r->arena.allocator};
-  psdmp_stream stream;
+static psdm_status sum_share(psdm_reducer *r, int kind, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+  psdmp_base_arena arena = {.allocator = r->arena.allocator};
+  psdmp_reduce_stream stream;
   long total;
   aim g;
-  PSDMP_GET(request, stream);
-  PSDMP_GET(request, total);
-  psdmp_bytes_get(request, r->joints, (size_t)r->model->p * sizeof *r->joints);
-  psdmp_bytes_get(request, r->theta_new, (size_t)r->model->l * sizeof *r->theta_new);
+  PSDMP_PARALLEL_GET(request, stream);
+  PSDMP_PARALLEL_GET(request, total);
+  psdmp_parallel_bytes_get(request, r->joints, (size_t)r->model->p * sizeof *r->joints);
+  psdmp_parallel_bytes_get(request, r->theta_new, (size_t)r->model->l * sizeof *r->theta_new);
   psdm_status status = !request->failed && make_aim(r, kind, stream, total, &arena, &g) ? PSDM_OK : no_memory(error);
   if (!status) {
-    psdmp_spread spread = spread_of(&g);
-    status = psdmp_spread_serve(&spread, answer, error);
+    psdmp_parallel_spread spread = spread_of(&g);
+    status = psdmp_parallel_spread_serve(&spread, answer, error);
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }
 
-static psdm_status work(void *user, int kind, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+static psdm_status work(void *user, int kind, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
   helper *h = user;
   const void *of;
-  PSDMP_GET(request, of);
+  PSDMP_PARALLEL_GET(request, of);
   if (kind == INTRODUCE) return get_introduced(h, of, request, error);
   psdm_reducer **known = of ? find(h, of) : NULL;
   if (kind == FORGET && known) {
@@ -482,15 +482,15 @@ static psdm_status work(void *user, int kind, psdmp_bytes *request, psdmp_bytes 
       if (h->known[k].of == of) h->known[k].of = NULL;
   }
   if (kind == FORGET) return PSDM_OK;
-  if (!known || kind > NORMAL) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "rank 0 reduces another model than rank %d", h->options->ranks->rank);
+  if (!known || kind > NORMAL) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "rank 0 reduces another model than rank %d", h->options->ranks->rank);
   return sum_share(*known, kind, request, answer, error);
 }
 
 psdm_status psdm_reducer_help(const psdm_robot *robot, const psdm_model *model, const psdm_reduce_options *options, const psdm_allocator *allocator, psdm_error *error) {
   helper h = {.robot = robot, .model = model, .options = options, .allocator = allocator};
-  if (!psdmp_team_member(options->ranks)) return psdmp_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "only ranks other than 0 can help");
+  if (!psdmp_parallel_team_member(options->ranks)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "only ranks other than 0 can help");
   psdm_status status = psdm_model_match(model, robot, error);
-  if (!status) status = psdmp_team_serve(options->ranks, work, &h, allocator, error);
+  if (!status) status = psdmp_parallel_team_serve(options->ranks, work, &h, allocator, error);
   for (int k = 0; k < MOST_REDUCERS; k++) psdm_reducer_free(h.known[k].r);
   return status;
 }

@@ -41,18 +41,18 @@ static void finish(encoder *e) {
 static void put_escaped(psdm_output *out, const char *text) {
   const char *piece;
   for (size_t left = strlen(text), step, length; left; text += step, left -= step) {
-    step = psdmp_html_letter(text, left, &piece, &length);
+    step = psdmp_report_html_letter(text, left, &piece, &length);
     psdm_output_print(out, "%.*s", (int)length, piece);
   }
 }
 
 /* 'sha256-...' of a text that stands in the page, which is then all that may run or style it */
 static void put_hash(psdm_output *out, const char *text) {
-  unsigned char digest[PSDMP_SHA256_BYTES];
-  psdmp_sha256 hash;
-  psdmp_sha256_start(&hash);
-  psdmp_sha256_add(&hash, text, strlen(text));
-  psdmp_sha256_end(&hash, digest);
+  unsigned char digest[PSDMP_BASE_SHA256_BYTES];
+  psdmp_base_sha256 hash;
+  psdmp_base_sha256_start(&hash);
+  psdmp_base_sha256_add(&hash, text, strlen(text));
+  psdmp_base_sha256_end(&hash, digest);
   encoder e = {.out = out};
   psdm_output_text(out, "'sha256-");
   encode(&e, digest, sizeof digest);
@@ -75,10 +75,10 @@ static void put_head(psdm_output *out, const char *title) {
   psdm_output_text(out, "</h1>\n<p>Robot dynamics, reported by psdm " PSDM_VERSION "</p></div>\n<button type=\"button\" id=\"theme\" hidden>Dark</button></header>\n");
 }
 
-static void put_contents(psdm_output *out, const psdmp_page *page) {
+static void put_contents(psdm_output *out, const psdmp_report_page *page) {
   bool inner = false;
   psdm_output_text(out, "<div class=\"columns\">\n<nav aria-label=\"Contents\"><details open><summary>Contents</summary>\n<ol>");
-  for (const psdmp_entry *e = page->entry; e; e = e->next) {
+  for (const psdmp_report_entry *e = page->entry; e; e = e->next) {
     char link[64];
     if (e->heading && !inner) psdm_output_text(out, "\n<ol>");
     if (!e->heading && inner) psdm_output_text(out, "</ol>");
@@ -98,14 +98,14 @@ static void put_contents(psdm_output *out, const psdmp_page *page) {
 
 /* ---- figures ---- */
 
-static void put_legend(psdm_output *out, const psdmp_figure *f) {
+static void put_legend(psdm_output *out, const psdmp_report_figure *f) {
   bool any = false;
   for (int k = 0; k < f->curves; k++) {
     char open[64];
     if (!f->curve[k].title || !f->curve[k].title[0]) continue;
     if (!any) psdm_output_text(out, "<ul class=\"legend\">");
     any = true;
-    snprintf(open, sizeof open, "<li class=\"%s c%d\">", psdmp_plot_kind(f->curve[k].kind), f->curve[k].colour);
+    snprintf(open, sizeof open, "<li class=\"%s c%d\">", psdmp_report_plot_kind(f->curve[k].kind), f->curve[k].colour);
     psdm_output_text(out, open);
     put_escaped(out, f->curve[k].title);
     psdm_output_text(out, "</li>");
@@ -141,7 +141,7 @@ static bool same_values(const double *a, const double *b, size_t count) {
 }
 
 /* numbers behind a plot that can be zoomed; x counts from its first value, so that single precision is enough for long times */
-static void put_data(psdm_output *out, const psdmp_figure *f) {
+static void put_data(psdm_output *out, const psdmp_report_figure *f) {
   double origin = f->x_log ? 0 : f->range[0];
   psdm_output_text(out, "<div class=\"data\" hidden data-origin=\"");
   psdm_output_number(out, origin);
@@ -149,10 +149,10 @@ static void put_data(psdm_output *out, const psdmp_figure *f) {
   psdm_output_number(out, f->box);
   psdm_output_text(out, "\">");
   for (int k = 0; k < f->curves; k++) {
-    const psdmp_curve *c = &f->fine[k];
+    const psdmp_report_curve *c = &f->fine[k];
     int same = 0;
     while (same < k && !(c->x && f->fine[same].x && f->fine[same].count == c->count && same_values(f->fine[same].x, c->x, c->count))) same++;
-    psdm_output_print(out, "<i data-kind=\"%s\"", psdmp_plot_kind(c->kind));
+    psdm_output_print(out, "<i data-kind=\"%s\"", psdmp_report_plot_kind(c->kind));
     if (same < k)
       psdm_output_print(out, " data-same=\"%d\"", same);
     else
@@ -165,12 +165,12 @@ static void put_data(psdm_output *out, const psdmp_figure *f) {
   psdm_output_text(out, "</div>\n");
 }
 
-static void put_figure(psdm_output *out, const psdmp_figure *f) {
+static void put_figure(psdm_output *out, const psdmp_report_figure *f) {
   psdm_output_text(out, f->fine && f->svg[0] ? "<figure class=\"zoom\"><figcaption>" : "<figure><figcaption>");
   put_escaped(out, f->title);
   psdm_output_text(out, "</figcaption>\n");
   put_legend(out, f);
-  for (int size = 0; size < PSDMP_SIZES; size++)
+  for (int size = 0; size < PSDMP_REPORT_SIZES; size++)
     if (f->svg[size]) psdm_output_text(out, f->svg[size]);
   if (!f->svg[0]) psdm_output_text(out, "<p class=\"muted\">This plot could not be drawn.</p>");
   if (f->fine && f->svg[0]) put_data(out, f);
@@ -180,7 +180,7 @@ static void put_figure(psdm_output *out, const psdmp_figure *f) {
 /* ---- the whole ---- */
 
 /* the body's text from..to: it holds no zero byte, so one may end it for a moment */
-static void put_part(psdm_output *out, psdmp_page *page, size_t from, size_t to) {
+static void put_part(psdm_output *out, psdmp_report_page *page, size_t from, size_t to) {
   if (!page->text) return;
   char kept = page->text[to];
   page->text[to] = '\0';
@@ -188,10 +188,10 @@ static void put_part(psdm_output *out, psdmp_page *page, size_t from, size_t to)
   page->text[to] = kept;
 }
 
-static void put_sources(psdm_output *out, const psdmp_results *results) {
+static void put_sources(psdm_output *out, const psdmp_report_results *results) {
   psdm_output_text(out, "<footer><p>Made from</p>\n<ul>");
   for (int i = 0; i < results->count; i++) {
-    const psdmp_result *r = results->item[i];
+    const psdmp_report_result *r = results->item[i];
     const char *name = strrchr(r->path, '/');
     psdm_output_text(out, "\n<li><code>");
     put_escaped(out, name ? name + 1 : r->path);
@@ -204,7 +204,7 @@ static void put_sources(psdm_output *out, const psdmp_results *results) {
   psdm_output_text(out, "</ul></footer>\n");
 }
 
-void psdmp_page_document(psdmp_page *page, const char *title, const char *missing, const psdmp_results *results, psdm_output *out) {
+void psdmp_report_page_document(psdmp_report_page *page, const char *title, const char *missing, const psdmp_report_results *results, psdm_output *out) {
   size_t at = 0;
   put_head(out, title);
   put_contents(out, page);
@@ -213,7 +213,7 @@ void psdmp_page_document(psdmp_page *page, const char *title, const char *missin
     put_escaped(out, missing);
     psdm_output_text(out, ".</p>\n");
   }
-  for (const psdmp_figure *f = page->figure; f; f = f->next) {
+  for (const psdmp_report_figure *f = page->figure; f; f = f->next) {
     put_part(out, page, at, f->at);
     put_figure(out, f);
     at = f->at;

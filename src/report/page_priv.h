@@ -1,29 +1,29 @@
 /* page_priv.h: the page as it grows, and the parts that only the frame of the report knows. */
-#ifndef PSDMP_PAGE_H
-#define PSDMP_PAGE_H
+#ifndef PSDMP_REPORT_PAGE_H
+#define PSDMP_REPORT_PAGE_H
 
 #include "report/report_priv.h"
 
 /* One entry of the table of contents. */
-typedef struct psdmp_entry {
+typedef struct psdmp_report_entry {
   const char *title;
   int section, heading; /* counted from 1; heading 0: the section itself */
-  struct psdmp_entry *next;
-} psdmp_entry;
+  struct psdmp_report_entry *next;
+} psdmp_report_entry;
 
 /* A series as it is drawn: thinned, without what cannot be drawn. */
-typedef struct psdmp_curve {
-  psdmp_series_kind kind;
+typedef struct psdmp_report_curve {
+  psdmp_report_series_kind kind;
   const char *title; /* NULL: not in the key */
   int colour;        /* 0..7, 8: muted */
   size_t count;
   double *x, *y, *low, *high; /* as the kind needs, else NULL */
-} psdmp_curve;
+} psdmp_report_curve;
 
 /* One figure in two sizes, for wide and for narrow screens. */
-enum { PSDMP_WIDE, PSDMP_NARROW, PSDMP_SIZES };
+enum { PSDMP_REPORT_WIDE, PSDMP_REPORT_NARROW, PSDMP_REPORT_SIZES };
 
-typedef struct psdmp_figure {
+typedef struct psdmp_report_figure {
   int number;       /* counted from 1 */
   size_t at;        /* where it stands in the page's text */
   bool in_row;      /* half the width */
@@ -33,74 +33,74 @@ typedef struct psdmp_figure {
   int ticks;
   double range[4];  /* x from, to, y from, to */
   double box;       /* width of a bar */
-  psdmp_curve *curve;
+  psdmp_report_curve *curve;
   int curves;
-  psdmp_curve *fine; /* for zooming: the same series with more points; NULL: no zoom */
-  const char *svg[PSDMP_SIZES]; /* as psdmp_plot_distil made it; NULL: not drawn */
-  struct psdmp_figure *next;
-} psdmp_figure;
+  psdmp_report_curve *fine; /* for zooming: the same series with more points; NULL: no zoom */
+  const char *svg[PSDMP_REPORT_SIZES]; /* as psdmp_report_plot_distil made it; NULL: not drawn */
+  struct psdmp_report_figure *next;
+} psdmp_report_figure;
 
-struct psdmp_page {
-  psdmp_arena arena;
+struct psdmp_report_page {
+  psdmp_base_arena arena;
   psdm_status status; /* the first failure */
   char *text;         /* body so far, terminated */
   size_t used, size;
-  psdmp_figure *figure, *last_figure;
+  psdmp_report_figure *figure, *last_figure;
   int figures;
-  psdmp_entry *entry, *last_entry;
+  psdmp_report_entry *entry, *last_entry;
   int sections, headings; /* headings of this section */
   bool in_row, in_table, in_table_row;
   const char *numeric; /* of the open table */
   int columns, column;
 };
 
-void psdmp_page_free(psdmp_page *page);
-void psdmp_page_end(psdmp_page *page);                               /* closes the last section */
-void psdmp_page_bytes(psdmp_page *page, const char *text, size_t length); /* as they are */
+void psdmp_report_page_free(psdmp_report_page *page);
+void psdmp_report_page_end(psdmp_report_page *page);                               /* closes the last section */
+void psdmp_report_page_bytes(psdmp_report_page *page, const char *text, size_t length); /* as they are */
 
 /* Escaped for HTML: text and quoted attributes. Bytes that are not UTF-8 and control characters become the replacement character. */
-void psdmp_html_text(psdmp_page *page, const char *text, size_t length);
+void psdmp_report_html_text(psdmp_report_page *page, const char *text, size_t length);
 
 /* The same, a letter at a time: what stands for text[0..left) begins with piece. Returns how many bytes of text it stands for. */
-size_t psdmp_html_letter(const char *text, size_t left, const char **piece, size_t *length);
+size_t psdmp_report_html_letter(const char *text, size_t left, const char **piece, size_t *length);
 
 /* ---- plots ---- */
 
-const char *psdmp_plot_kind(psdmp_series_kind kind); /* "line", "dots", ...: a class of report.css */
+const char *psdmp_report_plot_kind(psdmp_report_series_kind kind); /* "line", "dots", ...: a class of report.css */
 
 /* Indices of the values that are kept of many, in order: of each bucket the first, the lowest, the highest, the last, and one that breaks the line.
  * kept has room for most. Returns how many. */
-size_t psdmp_plot_thin(const double *low, const double *high, size_t count, size_t most, size_t *kept);
+size_t psdmp_report_plot_thin(const double *low, const double *high, size_t count, size_t most, size_t *kept);
 
 /* Size of a drawing in pixels. */
-void psdmp_plot_size(const psdmp_figure *figure, int size, int *width, int *height);
+void psdmp_report_plot_size(const psdmp_report_figure *figure, int size, int *width, int *height);
 
 /* Copies what a section describes; false when there is nothing to draw (*empty) or no memory. */
-psdmp_figure *psdmp_plot_copy(psdmp_page *page, const psdmp_plot *plot, bool *empty);
+psdmp_report_figure *psdmp_report_plot_copy(psdmp_report_page *page, const psdmp_report_plot *plot, bool *empty);
 
 /* gnuplot's script for one drawing. Texts are quoted. The picture goes to standard output, and after it a line: the mark, figure, size, and the axes' left, right, bottom, top. */
-#define PSDMP_PLOT_MARK "psdm-picture "
-void psdmp_plot_script(psdmp_page *text, const psdmp_figure *figure, int size);
+#define PSDMP_REPORT_PLOT_MARK "psdm-picture "
+void psdmp_report_plot_script(psdmp_report_page *text, const psdmp_report_figure *figure, int size);
 
 /* gnuplot's SVG as ours: numbers, texts and the report's own classes, nothing that is passed through. box: the plot's area (left, right, top, bottom). NULL: not understood, or no memory. */
-char *psdmp_plot_distil(psdmp_page *page, const psdmp_figure *figure, int size, const char *svg, size_t length, const double box[4]);
+char *psdmp_report_plot_distil(psdmp_report_page *page, const psdmp_report_figure *figure, int size, const char *svg, size_t length, const double box[4]);
 
 /* Draws all figures. missing: room for a sentence, "" when none is missing. */
-psdm_status psdmp_plot_draw(psdmp_page *page, const char *gnuplot, bool (*progress)(void *context, int done, int all), void *context,
+psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot, bool (*progress)(void *context, int done, int all), void *context,
                             char *missing, size_t size, psdm_error *error);
 
 /* ---- the document ---- */
 
 /* All sections, in their order, and what they used is marked. */
-void psdmp_page_compose(psdmp_page *page, const psdmp_results *results);
+void psdmp_report_page_compose(psdmp_report_page *page, const psdmp_report_results *results);
 
 /* The whole page as HTML. */
-void psdmp_page_document(psdmp_page *page, const char *title, const char *missing, const psdmp_results *results, psdm_output *out);
+void psdmp_report_page_document(psdmp_report_page *page, const char *title, const char *missing, const psdmp_report_results *results, psdm_output *out);
 
 /* ---- results ---- */
 
-psdm_status psdmp_result_read(psdmp_arena *arena, const char *path, psdmp_result **result, psdm_error *error);
-psdm_status psdmp_result_parse(psdmp_arena *arena, const char *path, char *text, size_t length, psdmp_result **result, psdm_error *error);
+psdm_status psdmp_report_result_read(psdmp_base_arena *arena, const char *path, psdmp_report_result **result, psdm_error *error);
+psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path, char *text, size_t length, psdmp_report_result **result, psdm_error *error);
 
 /* ---- files made by CMake from report.css and report.js ---- */
 

@@ -15,7 +15,7 @@ enum {
 
 #define MOST_VALUE 1e100 /* beyond is no measurement, and gnuplot's own arithmetic has its ends */
 
-const char *psdmp_plot_kind(psdmp_series_kind kind) {
+const char *psdmp_report_plot_kind(psdmp_report_series_kind kind) {
   static const char *const names[] = {"line", "dots", "steps", "band", "bars", "errors", "level"};
   return names[kind];
 }
@@ -45,7 +45,7 @@ static size_t keep_of_bucket(const double *low, const double *high, size_t from,
   }
 }
 
-size_t psdmp_plot_thin(const double *low, const double *high, size_t count, size_t most, size_t *kept) {
+size_t psdmp_report_plot_thin(const double *low, const double *high, size_t count, size_t most, size_t *kept) {
   size_t used = 0, buckets = most / PER_BUCKET;
   if (count <= most) {
     for (; used < count; used++) kept[used] = used;
@@ -64,40 +64,40 @@ size_t psdmp_plot_thin(const double *low, const double *high, size_t count, size
 
 static double drawable(double value, bool logarithmic) { return isfinite(value) && fabs(value) < MOST_VALUE && (!logarithmic || value > 0) ? value : NAN; }
 
-static bool has_ends(psdmp_series_kind kind) { return kind == PSDMP_BAND || kind == PSDMP_ERRORS; }
-static bool has_y(psdmp_series_kind kind) { return kind != PSDMP_BAND; }
+static bool has_ends(psdmp_report_series_kind kind) { return kind == PSDMP_REPORT_BAND || kind == PSDMP_REPORT_ERRORS; }
+static bool has_y(psdmp_report_series_kind kind) { return kind != PSDMP_REPORT_BAND; }
 
 /* a copy of values, those that cannot be drawn as NAN */
-static double *copy_values(psdmp_page *page, const double *value, const size_t *kept, size_t count, bool logarithmic) {
-  double *copy = psdmp_page_memory(page, (count ? count : 1) * sizeof *copy);
+static double *copy_values(psdmp_report_page *page, const double *value, const size_t *kept, size_t count, bool logarithmic) {
+  double *copy = psdmp_report_page_memory(page, (count ? count : 1) * sizeof *copy);
   for (size_t i = 0; copy && i < count; i++) copy[i] = drawable(value[kept[i]], logarithmic);
   return copy;
 }
 
 /* everything or nothing at a point: what lacks one coordinate breaks the line */
-static void break_at_gaps(psdmp_curve *curve) {
+static void break_at_gaps(psdmp_report_curve *curve) {
   for (size_t i = 0; i < curve->count; i++) {
-    bool gap = isnan(curve->x[i]) || (curve->y && isnan(curve->y[i])) || (curve->kind == PSDMP_BAND && (isnan(curve->low[i]) || isnan(curve->high[i])));
+    bool gap = isnan(curve->x[i]) || (curve->y && isnan(curve->y[i])) || (curve->kind == PSDMP_REPORT_BAND && (isnan(curve->low[i]) || isnan(curve->high[i])));
     if (!gap) continue;
     if (curve->y) curve->y[i] = NAN;
     if (curve->low) curve->low[i] = curve->high[i] = NAN;
   }
 }
 
-static bool complete(const psdmp_series *s) {
+static bool complete(const psdmp_report_series *s) {
   if (!s->count) return false;
-  if (s->kind == PSDMP_LEVEL) return s->y != NULL;
+  if (s->kind == PSDMP_REPORT_LEVEL) return s->y != NULL;
   return s->x && (!has_y(s->kind) || s->y) && (!has_ends(s->kind) || (s->low && s->high));
 }
 
-static bool copy_series(psdmp_page *page, const psdmp_plot *plot, const psdmp_series *s, size_t most, psdmp_curve *curve) {
-  bool level = s->kind == PSDMP_LEVEL, thin = s->kind != PSDMP_BARS && s->kind != PSDMP_LEVEL;
+static bool copy_series(psdmp_report_page *page, const psdmp_report_plot *plot, const psdmp_report_series *s, size_t most, psdmp_report_curve *curve) {
+  bool level = s->kind == PSDMP_REPORT_LEVEL, thin = s->kind != PSDMP_REPORT_BARS && s->kind != PSDMP_REPORT_LEVEL;
   size_t count = level ? 1 : s->count, room = thin && count > most ? most : count;
-  size_t *kept = psdmp_page_memory(page, (room ? room : 1) * sizeof *kept);
-  *curve = (psdmp_curve){.kind = s->kind, .title = s->title, .colour = s->colour < 0 || s->colour > 7 ? 8 : s->colour};
+  size_t *kept = psdmp_report_page_memory(page, (room ? room : 1) * sizeof *kept);
+  *curve = (psdmp_report_curve){.kind = s->kind, .title = s->title, .colour = s->colour < 0 || s->colour > 7 ? 8 : s->colour};
   if (!kept) return false;
   const double *low = has_ends(s->kind) ? s->low : s->y, *high = has_ends(s->kind) ? s->high : s->y;
-  curve->count = psdmp_plot_thin(low, high, count, room, kept);
+  curve->count = psdmp_report_plot_thin(low, high, count, room, kept);
   if (!level && !(curve->x = copy_values(page, s->x, kept, curve->count, plot->x_log))) return false;
   if (has_y(s->kind) && !(curve->y = copy_values(page, s->y, kept, curve->count, plot->y_log))) return false;
   if (has_ends(s->kind) && (!(curve->low = copy_values(page, s->low, kept, curve->count, plot->y_log)) || !(curve->high = copy_values(page, s->high, kept, curve->count, plot->y_log))))
@@ -140,14 +140,14 @@ static int compare_numbers(const void *a, const void *b) {
 }
 
 /* bars are as wide as the smallest distance between two of them allows */
-static bool size_bars(psdmp_page *page, psdmp_figure *figure) {
+static bool size_bars(psdmp_report_page *page, psdmp_report_figure *figure) {
   size_t count = 0, used = 0;
-  for (int k = 0; k < figure->curves; k++) count += figure->curve[k].kind == PSDMP_BARS ? figure->curve[k].count : 0;
+  for (int k = 0; k < figure->curves; k++) count += figure->curve[k].kind == PSDMP_REPORT_BARS ? figure->curve[k].count : 0;
   if (!count) return true;
-  double *x = psdmp_page_memory(page, count * sizeof *x), least = INFINITY;
+  double *x = psdmp_report_page_memory(page, count * sizeof *x), least = INFINITY;
   if (!x) return false;
   for (int k = 0; k < figure->curves; k++)
-    for (size_t i = 0; figure->curve[k].kind == PSDMP_BARS && i < figure->curve[k].count; i++)
+    for (size_t i = 0; figure->curve[k].kind == PSDMP_REPORT_BARS && i < figure->curve[k].count; i++)
       if (isfinite(figure->curve[k].x[i])) x[used++] = figure->curve[k].x[i];
   if (!used) return true;
   qsort(x, used, sizeof *x, compare_numbers);
@@ -158,17 +158,17 @@ static bool size_bars(psdmp_page *page, psdmp_figure *figure) {
 }
 
 /* false when nothing is left to draw */
-static bool find_ranges(psdmp_figure *figure) {
+static bool find_ranges(psdmp_report_figure *figure) {
   double *x = figure->range, *y = figure->range + 2;
   bool bars = false;
   x[0] = x[1] = y[0] = y[1] = NAN;
   for (int k = 0; k < figure->curves; k++) {
-    const psdmp_curve *c = &figure->curve[k];
+    const psdmp_report_curve *c = &figure->curve[k];
     reach_all(x, c->x, c->count);
     reach_all(y, c->y, c->count);
     reach_all(y, c->low, c->count);
     reach_all(y, c->high, c->count);
-    bars |= c->kind == PSDMP_BARS;
+    bars |= c->kind == PSDMP_REPORT_BARS;
   }
   if (isnan(y[0]) || (isnan(x[0]) && !figure->ticks)) return false;
   if (isnan(x[0])) x[0] = 0, x[1] = figure->ticks - 1;
@@ -189,23 +189,23 @@ static bool find_ranges(psdmp_figure *figure) {
 
 /* ---- the whole plot ---- */
 
-static const char *copy_text(psdmp_page *page, const char *text) {
+static const char *copy_text(psdmp_report_page *page, const char *text) {
   if (!text) text = "";
-  char *copy = psdmp_page_memory(page, strlen(text) + 1);
+  char *copy = psdmp_report_page_memory(page, strlen(text) + 1);
   return copy ? strcpy(copy, text) : "";
 }
 
-static bool copy_ticks(psdmp_page *page, const psdmp_plot *plot, psdmp_figure *figure) {
+static bool copy_ticks(psdmp_report_page *page, const psdmp_report_plot *plot, psdmp_report_figure *figure) {
   if (!plot->tick || plot->ticks <= 0) return true;
-  figure->tick = psdmp_page_memory(page, (size_t)plot->ticks * sizeof *figure->tick);
+  figure->tick = psdmp_report_page_memory(page, (size_t)plot->ticks * sizeof *figure->tick);
   if (!figure->tick) return false;
   figure->ticks = plot->ticks;
   for (int i = 0; i < plot->ticks; i++) figure->tick[i] = copy_text(page, plot->tick[i]);
   return true;
 }
 
-static psdmp_curve *copy_curves(psdmp_page *page, const psdmp_plot *plot, size_t most, int *count) {
-  psdmp_curve *curve = psdmp_page_memory(page, (size_t)(plot->count > 0 ? plot->count : 1) * sizeof *curve);
+static psdmp_report_curve *copy_curves(psdmp_report_page *page, const psdmp_report_plot *plot, size_t most, int *count) {
+  psdmp_report_curve *curve = psdmp_report_page_memory(page, (size_t)(plot->count > 0 ? plot->count : 1) * sizeof *curve);
   *count = 0;
   for (int k = 0; curve && k < plot->count; k++) {
     if (!complete(&plot->series[k])) continue;
@@ -216,8 +216,8 @@ static psdmp_curve *copy_curves(psdmp_page *page, const psdmp_plot *plot, size_t
   return curve;
 }
 
-psdmp_figure *psdmp_plot_copy(psdmp_page *page, const psdmp_plot *plot, bool *empty) {
-  psdmp_figure *figure = psdmp_page_memory(page, sizeof *figure);
+psdmp_report_figure *psdmp_report_plot_copy(psdmp_report_page *page, const psdmp_report_plot *plot, bool *empty) {
+  psdmp_report_figure *figure = psdmp_report_page_memory(page, sizeof *figure);
   int count = plot->count > 0 ? plot->count : 1;
   size_t fine = ZOOM_POINTS / (size_t)count > ZOOM_LEAST ? ZOOM_POINTS / (size_t)count : ZOOM_LEAST;
   *empty = false;
@@ -233,7 +233,7 @@ psdmp_figure *psdmp_plot_copy(psdmp_page *page, const psdmp_plot *plot, bool *em
   return *empty || page->status ? NULL : figure;
 }
 
-void psdmp_plot_size(const psdmp_figure *figure, int size, int *width, int *height) {
-  *width = size == PSDMP_NARROW ? 360 : figure->in_row ? 500 : 1000;
-  *height = size == PSDMP_NARROW ? (figure->tall ? 400 : 270) : figure->in_row ? (figure->tall ? 460 : 320) : figure->tall ? 520 : 340;
+void psdmp_report_plot_size(const psdmp_report_figure *figure, int size, int *width, int *height) {
+  *width = size == PSDMP_REPORT_NARROW ? 360 : figure->in_row ? 500 : 1000;
+  *height = size == PSDMP_REPORT_NARROW ? (figure->tall ? 400 : 270) : figure->in_row ? (figure->tall ? 460 : 320) : figure->tall ? 520 : 340;
 }

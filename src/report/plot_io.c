@@ -22,9 +22,9 @@ enum { SVG_BYTES = 32 * 1024 * 1024, LINE_BYTES = 256, MOST_FAILURES = 8 };
 
 /* one use of gnuplot */
 typedef struct painter {
-  psdmp_page *page;
+  psdmp_report_page *page;
   const char *program;
-  psdmp_page got; /* what gnuplot wrote since its last whole picture */
+  psdmp_report_page got; /* what gnuplot wrote since its last whole picture */
   bool spilled;   /* that is more than a picture may have */
   int done;       /* figures that are drawn, or never will be */
   bool absent;    /* there is no such program */
@@ -38,8 +38,8 @@ static const char *from_environment(const char *name) {
   return text && text[0] ? text : NULL;
 }
 
-static psdmp_figure *figure_after(const psdmp_page *page, int number) {
-  psdmp_figure *f = page->figure;
+static psdmp_report_figure *figure_after(const psdmp_report_page *page, int number) {
+  psdmp_report_figure *f = page->figure;
   while (f && f->number <= number) f = f->next;
   return f;
 }
@@ -47,10 +47,10 @@ static psdmp_figure *figure_after(const psdmp_page *page, int number) {
 /* ---- the script ---- */
 
 /* a file in memory with the script for these figures */
-static psdm_status script_of(painter *s, const psdmp_figure *from, int *script, psdm_error *error) {
-  psdmp_page text = {.arena = {.allocator = s->page->arena.allocator}};
-  for (const psdmp_figure *f = from; f; f = f->next)
-    for (int size = 0; size < PSDMP_SIZES; size++) psdmp_plot_script(&text, f, size);
+static psdm_status script_of(painter *s, const psdmp_report_figure *from, int *script, psdm_error *error) {
+  psdmp_report_page text = {.arena = {.allocator = s->page->arena.allocator}};
+  for (const psdmp_report_figure *f = from; f; f = f->next)
+    for (int size = 0; size < PSDMP_REPORT_SIZES; size++) psdmp_report_plot_script(&text, f, size);
   int file = text.status ? -1 : memfd_create("psdm-plots", MFD_CLOEXEC);
   bool whole = file >= 0;
   psdm_status status = PSDM_OK;
@@ -59,10 +59,10 @@ static psdm_status script_of(painter *s, const psdmp_figure *from, int *script, 
     whole = wrote > 0 || (wrote < 0 && errno == EINTR);
     if (wrote > 0) at += (size_t)wrote;
   }
-  if (!whole) status = psdmp_fail(error, text.status ? text.status : PSDM_E_IO, s->program, 0, 0, text.status ? "out of memory" : "no script can be written for it: %s", strerror(errno));
+  if (!whole) status = psdmp_base_fail(error, text.status ? text.status : PSDM_E_IO, s->program, 0, 0, text.status ? "out of memory" : "no script can be written for it: %s", strerror(errno));
   if (whole) lseek(file, 0, SEEK_SET);
   if (!whole && file >= 0) close(file);
-  psdmp_page_free(&text);
+  psdmp_report_page_free(&text);
   *script = file;
   return status;
 }
@@ -70,19 +70,19 @@ static psdm_status script_of(painter *s, const psdmp_figure *from, int *script, 
 /* ---- its pictures ---- */
 
 /* "FIGURE SIZE LEFT RIGHT BOTTOM TOP": which picture it was that ends here, and where its axes are */
-static psdmp_figure *read_line(const painter *s, const char *text, const char *end, int *size, double box[4]) {
+static psdmp_report_figure *read_line(const painter *s, const char *text, const char *end, int *size, double box[4]) {
   double value[6];
   int width, height;
   for (int i = 0; i < 6; i++) {
     while (text < end && *text == ' ') text++;
     const char *word = text;
     while (text < end && *text != ' ') text++;
-    if (!psdmp_parse_number(word, (size_t)(text - word), &value[i])) return NULL;
+    if (!psdmp_base_parse_number(word, (size_t)(text - word), &value[i])) return NULL;
   }
-  if (!(value[0] >= 1 && value[0] <= s->page->figures && value[1] >= 0 && value[1] < PSDMP_SIZES)) return NULL;
-  psdmp_figure *figure = figure_after(s->page, (int)value[0] - 1);
+  if (!(value[0] >= 1 && value[0] <= s->page->figures && value[1] >= 0 && value[1] < PSDMP_REPORT_SIZES)) return NULL;
+  psdmp_report_figure *figure = figure_after(s->page, (int)value[0] - 1);
   *size = (int)value[1];
-  psdmp_plot_size(figure, *size, &width, &height);
+  psdmp_report_plot_size(figure, *size, &width, &height);
   /* gnuplot counts from below */
   box[0] = value[2], box[1] = value[3], box[2] = height - value[5], box[3] = height - value[4];
   return box[0] >= 0 && box[0] < box[1] && box[1] <= width && box[2] >= 0 && box[2] < box[3] && box[3] <= height ? figure : NULL;
@@ -90,17 +90,17 @@ static psdmp_figure *read_line(const painter *s, const char *text, const char *e
 
 /* whole pictures of what is there; fresh: what came last begins here */
 static void take_pictures(painter *s, size_t fresh) {
-  static const char mark[] = "\n" PSDMP_PLOT_MARK;
-  psdmp_page *got = &s->got;
+  static const char mark[] = "\n" PSDMP_REPORT_PLOT_MARK;
+  psdmp_report_page *got = &s->got;
   for (size_t from = fresh > LINE_BYTES ? fresh - LINE_BYTES : 0;; from = 0) {
     char *line = got->used > from ? memmem(got->text + from, got->used - from, mark, sizeof mark - 1) : NULL;
     char *end = line ? memchr(line + 1, '\n', got->used - (size_t)(line + 1 - got->text)) : NULL;
     if (!end) break;
     int size;
     double box[4];
-    psdmp_figure *figure = read_line(s, line + sizeof mark - 1, end, &size, box);
-    if (figure && !s->spilled) figure->svg[size] = psdmp_plot_distil(s->page, figure, size, got->text, (size_t)(line - got->text), box);
-    if (figure && size == PSDMP_SIZES - 1 && figure->number > s->done) s->done = figure->number;
+    psdmp_report_figure *figure = read_line(s, line + sizeof mark - 1, end, &size, box);
+    if (figure && !s->spilled) figure->svg[size] = psdmp_report_plot_distil(s->page, figure, size, got->text, (size_t)(line - got->text), box);
+    if (figure && size == PSDMP_REPORT_SIZES - 1 && figure->number > s->done) s->done = figure->number;
     s->spilled = false;
     got->used -= (size_t)(end - got->text);
     memmove(got->text, end, got->used);
@@ -144,7 +144,7 @@ typedef enum ending { ENDED, HUNG, STOPPED, UNREADABLE } ending;
 /* reads what the child writes as long as pictures keep coming and the caller wants more */
 static ending attend(painter *s, int in) {
   char piece[1 << 14];
-  double last = psdmp_clock();
+  double last = psdmp_base_clock();
   s->got.used = 0;
   s->spilled = false;
   for (;;) {
@@ -157,12 +157,12 @@ static ending attend(painter *s, int in) {
       if (length == 0) break;
       size_t fresh = s->got.used;
       int before = s->done;
-      if (length > 0) psdmp_page_bytes(&s->got, piece, (size_t)length);
+      if (length > 0) psdmp_report_page_bytes(&s->got, piece, (size_t)length);
       if (s->got.status) break;
       take_pictures(s, fresh);
-      if (s->done > before) last = psdmp_clock();
+      if (s->done > before) last = psdmp_base_clock();
     }
-    if (psdmp_clock() - last > PATIENCE) return HUNG;
+    if (psdmp_base_clock() - last > PATIENCE) return HUNG;
     if (s->progress && !s->progress(s->context, s->done, s->page->figures)) return STOPPED;
   }
   /* the signal that stops us may have ended the child first */
@@ -191,7 +191,7 @@ static int draw_from(painter *s, int script, ending *end) {
 /* gnuplot ends at its first error: what comes after that figure gets a run of its own */
 static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *error) {
   int failures = 0;
-  for (psdmp_figure *from = s->page->figure; from && failures < MOST_FAILURES; from = figure_after(s->page, s->done)) {
+  for (psdmp_report_figure *from = s->page->figure; from && failures < MOST_FAILURES; from = figure_after(s->page, s->done)) {
     ending end = ENDED;
     int script;
     psdm_status status = script_of(s, from, &script, error);
@@ -203,8 +203,8 @@ static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *
       snprintf(missing, size, "plots are missing: '%.100s' cannot be run (%s); Debian's package gnuplot-nox has it", s->program, strerror(failure));
       return PSDM_OK;
     }
-    if (s->got.status) return psdmp_fail(error, s->got.status, s->program, 0, 0, "out of memory");
-    if (end == HUNG) psdmp_print(missing, size, "'%.100s' draws nothing for %.0f seconds and was ended", s->program, PATIENCE);
+    if (s->got.status) return psdmp_base_fail(error, s->got.status, s->program, 0, 0, "out of memory");
+    if (end == HUNG) psdmp_base_print(missing, size, "'%.100s' draws nothing for %.0f seconds and was ended", s->program, PATIENCE);
     if (end == UNREADABLE) snprintf(missing, size, "what '%.100s' draws cannot be read: %s", s->program, strerror(s->unreadable));
     if (end == STOPPED && s->done < s->page->figures) snprintf(missing, size, "drawing was stopped");
     if (end != ENDED) return PSDM_OK;
@@ -214,25 +214,25 @@ static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *
 }
 
 /* a figure has all its sizes or is missing: what is wide alone would be a gap on a narrow screen */
-static int drop_halves(psdmp_page *page) {
+static int drop_halves(psdmp_report_page *page) {
   int lost = 0;
-  for (psdmp_figure *f = page->figure; f; f = f->next) {
+  for (psdmp_report_figure *f = page->figure; f; f = f->next) {
     bool whole = true;
-    for (int size = 0; size < PSDMP_SIZES; size++) whole &= f->svg[size] != NULL;
-    for (int size = 0; size < PSDMP_SIZES && !whole; size++) f->svg[size] = NULL;
+    for (int size = 0; size < PSDMP_REPORT_SIZES; size++) whole &= f->svg[size] != NULL;
+    for (int size = 0; size < PSDMP_REPORT_SIZES && !whole; size++) f->svg[size] = NULL;
     lost += !whole;
   }
   return lost;
 }
 
-psdm_status psdmp_plot_draw(psdmp_page *page, const char *gnuplot, bool (*progress)(void *context, int done, int all), void *context,
+psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot, bool (*progress)(void *context, int done, int all), void *context,
                             char *missing, size_t size, psdm_error *error) {
   const char *named = from_environment("PSDM_GNUPLOT");
   painter s = {.page = page, .program = gnuplot ? gnuplot : named ? named : "gnuplot", .got = {.arena = {.allocator = page->arena.allocator}}, .progress = progress, .context = context};
   missing[0] = '\0';
   if (!page->figures) return PSDM_OK;
   psdm_status status = draw_all(&s, missing, size, error);
-  psdmp_page_free(&s.got);
+  psdmp_report_page_free(&s.got);
   int lost = drop_halves(page);
   if (!lost) missing[0] = '\0'; /* whatever happened, it was after the last picture */
   if (lost && !s.absent) {

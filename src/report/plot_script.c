@@ -1,4 +1,4 @@
-/* plot_script.c: a figure in gnuplot's language. Colours are codes that tell psdmp_plot_distil what a line or text is. */
+/* plot_script.c: a figure in gnuplot's language. Colours are codes that tell psdmp_report_plot_distil what a line or text is. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,78 +10,78 @@ enum { MOST_LETTERS = 40, LINE = 18 }; /* of a name at the axis; height of a lin
 /* ---- texts and numbers ---- */
 
 /* 'text' in single quotes: nothing is special inside but the quote itself, which is doubled */
-static void put_quoted(psdmp_page *out, const char *text) {
-  psdmp_page_raw(out, "'");
+static void put_quoted(psdmp_report_page *out, const char *text) {
+  psdmp_report_page_raw(out, "'");
   for (size_t length = strlen(text), step; length; text += step, length -= step) {
-    size_t valid = psdmp_utf8_length(text, length);
+    size_t valid = psdmp_base_utf8_length(text, length);
     step = valid ? valid : 1;
     if (!valid || (unsigned char)*text < 0x20 || *text == 0x7F)
-      psdmp_page_raw(out, " ");
+      psdmp_report_page_raw(out, " ");
     else if (*text == '\'')
-      psdmp_page_raw(out, "''");
+      psdmp_report_page_raw(out, "''");
     else
-      psdmp_page_bytes(out, text, valid);
+      psdmp_report_page_bytes(out, text, valid);
   }
-  psdmp_page_raw(out, "'");
+  psdmp_report_page_raw(out, "'");
 }
 
-static void put(psdmp_page *out, const char *format, ...) PSDM_PRINTF(2, 3);
-static void put(psdmp_page *out, const char *format, ...) {
+static void put(psdmp_report_page *out, const char *format, ...) PSDM_PRINTF(2, 3);
+static void put(psdmp_report_page *out, const char *format, ...) {
   char text[512];
   va_list args;
   va_start(args, format);
-  int length = psdmp_vprint(text, sizeof text, format, args);
+  int length = psdmp_base_vprint(text, sizeof text, format, args);
   va_end(args);
-  if (length > 0) psdmp_page_bytes(out, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+  if (length > 0) psdmp_report_page_bytes(out, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-static void put_value(psdmp_page *out, double value) {
+static void put_value(psdmp_report_page *out, double value) {
   if (isfinite(value))
     put(out, " %.9g", value);
   else
-    psdmp_page_raw(out, " nan");
+    psdmp_report_page_raw(out, " nan");
 }
 
 /* ---- data ---- */
 
-static void put_data(psdmp_page *out, const psdmp_figure *figure, int k) {
-  const psdmp_curve *c = &figure->curve[k];
+static void put_data(psdmp_report_page *out, const psdmp_report_figure *figure, int k) {
+  const psdmp_report_curve *c = &figure->curve[k];
   put(out, "$d%d << END\n", k);
-  if (c->kind == PSDMP_LEVEL) {
+  if (c->kind == PSDMP_REPORT_LEVEL) {
     for (int end = 0; end < 2; end++) {
       put_value(out, figure->range[end]);
       put_value(out, c->y[0]);
-      psdmp_page_raw(out, "\n");
+      psdmp_report_page_raw(out, "\n");
     }
   }
-  for (size_t i = 0; c->kind != PSDMP_LEVEL && i < c->count; i++) {
+  for (size_t i = 0; c->kind != PSDMP_REPORT_LEVEL && i < c->count; i++) {
     put_value(out, c->x[i]);
     if (c->y) put_value(out, c->y[i]);
     if (c->low) put_value(out, c->low[i]), put_value(out, c->high[i]);
-    psdmp_page_raw(out, "\n");
+    psdmp_report_page_raw(out, "\n");
   }
-  psdmp_page_raw(out, "END\n");
+  psdmp_report_page_raw(out, "END\n");
 }
 
-static void put_curve(psdmp_page *out, const psdmp_figure *figure, int k) {
-  const psdmp_curve *c = &figure->curve[k];
+static void put_curve(psdmp_report_page *out, const psdmp_report_figure *figure, int k) {
+  const psdmp_report_curve *c = &figure->curve[k];
   int colour = 0xf00010 + c->colour;
   put(out, "%s $d%d using ", k ? "," : "plot", k);
   switch (c->kind) {
-    case PSDMP_LINE:
-    case PSDMP_LEVEL: put(out, "1:2 with lines"); break;
-    case PSDMP_STEPS: put(out, "1:2 with steps"); break;
-    case PSDMP_DOTS: put(out, "1:2 with points pt 7 ps 0.4"); break;
-    case PSDMP_BARS: put(out, "1:2:(%.9g) with boxes fill solid noborder", figure->box); break;
-    case PSDMP_BAND: put(out, "1:2:3 with filledcurves fill solid noborder"); break;
-    case PSDMP_ERRORS: put(out, "1:2:3:4 with yerrorbars pt 7 ps 0.4"); break;
+    case PSDMP_REPORT_LINE:
+    case PSDMP_REPORT_LEVEL: put(out, "1:2 with lines"); break;
+    case PSDMP_REPORT_STEPS: put(out, "1:2 with steps"); break;
+    case PSDMP_REPORT_DOTS: put(out, "1:2 with points pt 7 ps 0.4"); break;
+    case PSDMP_REPORT_BARS: put(out, "1:2:(%.9g) with boxes fill solid noborder", figure->box); break;
+    case PSDMP_REPORT_BAND: put(out, "1:2:3 with filledcurves fill solid noborder"); break;
+    case PSDMP_REPORT_ERRORS: put(out, "1:2:3:4 with yerrorbars pt 7 ps 0.4"); break;
   }
   put(out, " lc rgb '#%06x' notitle", colour);
 }
 
 /* ---- axes ---- */
 
-static size_t longest_name(const psdmp_figure *figure) {
+static size_t longest_name(const psdmp_report_figure *figure) {
   size_t letters = 0;
   for (int i = 0; i < figure->ticks; i++)
     if (strlen(figure->tick[i]) > letters) letters = strlen(figure->tick[i]);
@@ -89,7 +89,7 @@ static size_t longest_name(const psdmp_figure *figure) {
 }
 
 /* names instead of numbers: upright when they are too long to stand side by side, and only every other one when even that is too close */
-static void put_names(psdmp_page *out, const psdmp_figure *figure, int width) {
+static void put_names(psdmp_report_page *out, const psdmp_report_figure *figure, int width) {
   size_t letters = longest_name(figure);
   double room = (width - 80) / fmax(1, figure->range[1] - figure->range[0]); /* pixels from one name to the next; 80: left and right of the plot */
   bool upright = 7.2 * (double)letters + 8 > room;
@@ -101,11 +101,11 @@ static void put_names(psdmp_page *out, const psdmp_figure *figure, int width) {
     if (length > MOST_LETTERS) length = MOST_LETTERS;
     while (length && ((unsigned char)figure->tick[i][length] & 0xC0) == 0x80) length--;
     snprintf(text, sizeof text, "%.*s", (int)length, figure->tick[i]);
-    psdmp_page_raw(out, first ? "" : ", ");
+    psdmp_report_page_raw(out, first ? "" : ", ");
     put_quoted(out, text);
     put(out, " %d", i);
   }
-  psdmp_page_raw(out, ")\n");
+  psdmp_report_page_raw(out, ")\n");
 }
 
 /* a step of 1, 2 or 5 that leaves at most so many labels */
@@ -115,13 +115,13 @@ static double nice_step(double size, int most) {
 }
 
 /* decades between labels on a logarithmic axis */
-static void put_decades(psdmp_page *out, char axis, const double range[2], int most) {
+static void put_decades(psdmp_report_page *out, char axis, const double range[2], int most) {
   double decades = log10(range[1] / range[0]);
   put(out, "set logscale %c\nset %ctics %.9g\n", axis, axis, pow(10, fmax(1, ceil(decades / most))));
 }
 
-static void put_axes(psdmp_page *out, const psdmp_figure *figure, int size, int width, int height) {
-  int x_most = size == PSDMP_NARROW ? 4 : figure->in_row ? 6 : 10, y_most = height / 52;
+static void put_axes(psdmp_report_page *out, const psdmp_report_figure *figure, int size, int width, int height) {
+  int x_most = size == PSDMP_REPORT_NARROW ? 4 : figure->in_row ? 6 : 10, y_most = height / 52;
   if (figure->x_log)
     put_decades(out, 'x', figure->range, x_most);
   else if (figure->ticks)
@@ -135,20 +135,20 @@ static void put_axes(psdmp_page *out, const psdmp_figure *figure, int size, int 
   put(out, "set xrange [%.9g:%.9g] noextend\nset yrange [%.9g:%.9g] noextend\n", figure->range[0], figure->range[1], figure->range[2], figure->range[3]);
 }
 
-void psdmp_plot_script(psdmp_page *out, const psdmp_figure *figure, int size) {
+void psdmp_report_plot_script(psdmp_report_page *out, const psdmp_report_figure *figure, int size) {
   int width, height;
-  psdmp_plot_size(figure, size, &width, &height);
+  psdmp_report_plot_size(figure, size, &width, &height);
   put(out, "reset\nset encoding utf8\nset terminal svg size %d,%d dynamic noenhanced font 'sans,12'\n", width, height);
-  psdmp_page_raw(out, "unset key\nset tics scale 0 nomirror\nset border 3 lc rgb '#f00000'\nset grid lt 1 lc rgb '#f00001'\nset format '%g'\nset bmargin 3.6\nset tmargin 0.8\n");
+  psdmp_report_page_raw(out, "unset key\nset tics scale 0 nomirror\nset border 3 lc rgb '#f00000'\nset grid lt 1 lc rgb '#f00001'\nset format '%g'\nset bmargin 3.6\nset tmargin 0.8\n");
   /* half of the last number at a logarithmic axis stands beside the axes: it is always at their end */
   put(out, "set rmargin %.1f\n", figure->x_log ? 3.2 : 1.6);
   put_axes(out, figure, size, width, height);
-  /* the label below is written by psdmp_plot_distil, which knows how much room the names at the axis really take */
-  psdmp_page_raw(out, "set xtics textcolor rgb '#f00002'\nset ytics textcolor rgb '#f00003'\nset ylabel ");
+  /* the label below is written by psdmp_report_plot_distil, which knows how much room the names at the axis really take */
+  psdmp_report_page_raw(out, "set xtics textcolor rgb '#f00002'\nset ytics textcolor rgb '#f00003'\nset ylabel ");
   put_quoted(out, figure->y_label);
-  psdmp_page_raw(out, " noenhanced textcolor rgb '#f00004'\n");
+  psdmp_report_page_raw(out, " noenhanced textcolor rgb '#f00004'\n");
   for (int k = 0; k < figure->curves; k++) put_data(out, figure, k);
   for (int k = 0; k < figure->curves; k++) put_curve(out, figure, k);
   /* the end of the picture, and where its axes are, in pixels from the lower left */
-  put(out, "\nset output\nset print '-'\nprint sprintf('" PSDMP_PLOT_MARK "%d %d %%.9g %%.9g %%.9g %%.9g', GPVAL_TERM_XMIN, GPVAL_TERM_XMAX, GPVAL_TERM_YMIN, GPVAL_TERM_YMAX)\n", figure->number, size);
+  put(out, "\nset output\nset print '-'\nprint sprintf('" PSDMP_REPORT_PLOT_MARK "%d %d %%.9g %%.9g %%.9g %%.9g', GPVAL_TERM_XMIN, GPVAL_TERM_XMAX, GPVAL_TERM_YMIN, GPVAL_TERM_YMAX)\n", figure->number, size);
 }

@@ -1,5 +1,5 @@
 /* plot_svg.c: gnuplot's picture, read as geometry and written again as ours. Nothing is passed through: numbers are parsed, texts are escaped, and
- * what has no colour code of psdmp_plot_script is left out. */
+ * what has no colour code of psdmp_report_plot_script is left out. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static bool next_number(const char **at, const char *end, double *value) {
   while (*at < end && !strchr("+-.0123456789", **at)) ++*at;
   const char *from = *at;
   while (*at < end && strchr("+-.0123456789eE", **at) && **at) ++*at;
-  return *at > from && psdmp_parse_number(from, (size_t)(*at - from), value) && fabs(*value) < 1e6;
+  return *at > from && psdmp_base_parse_number(from, (size_t)(*at - from), value) && fabs(*value) < 1e6;
 }
 
 /* "rgb(240, 0, 16)" as 0xf00010; -1 when it is anything else */
@@ -82,8 +82,8 @@ static int colour(const tag *t, const char *name) {
 /* ---- writing ---- */
 
 typedef struct drawing {
-  psdmp_page *out;
-  const psdmp_figure *figure;
+  psdmp_report_page *out;
+  const psdmp_report_figure *figure;
   int height;
   bool ticks_open, dots_open;
   int curve, curve_depth; /* series that is open, -1: none */
@@ -94,34 +94,34 @@ typedef struct drawing {
   char anchor;            /* of a text: s, m, e */
 } drawing;
 
-static void put_number(psdmp_page *out, double value) {
+static void put_number(psdmp_report_page *out, double value) {
   char text[32];
-  int length = psdmp_print(text, sizeof text, "%.1f", value);
+  int length = psdmp_base_print(text, sizeof text, "%.1f", value);
   if (length < 0) out->status = out->status ? out->status : PSDM_E_MEMORY, length = 0;
   if (length > 2 && text[length - 1] == '0') length -= 2;
-  psdmp_page_bytes(out, text, (size_t)length);
+  psdmp_report_page_bytes(out, text, (size_t)length);
 }
 
-static void put_point(psdmp_page *out, char letter, double x, double y) {
-  psdmp_page_bytes(out, &letter, 1);
+static void put_point(psdmp_report_page *out, char letter, double x, double y) {
+  psdmp_report_page_bytes(out, &letter, 1);
   put_number(out, x);
-  psdmp_page_raw(out, " ");
+  psdmp_report_page_raw(out, " ");
   put_number(out, y);
 }
 
 static void close_dots(drawing *d) {
-  if (d->dots_open) psdmp_page_raw(d->out, "\"/>");
+  if (d->dots_open) psdmp_report_page_raw(d->out, "\"/>");
   d->dots_open = false;
 }
 
 static void close_ticks(drawing *d) {
-  if (d->ticks_open) psdmp_page_raw(d->out, "</g>\n");
+  if (d->ticks_open) psdmp_report_page_raw(d->out, "</g>\n");
   d->ticks_open = false;
 }
 
 static void close_curve(drawing *d) {
   close_dots(d);
-  if (d->curve >= 0) psdmp_page_raw(d->out, "</g>\n");
+  if (d->curve >= 0) psdmp_report_page_raw(d->out, "</g>\n");
   d->curve = -1;
 }
 
@@ -140,7 +140,7 @@ static void put_path(drawing *d, const char *at, size_t length) {
     while (at < end && strchr(" ,\t\r\n", *at)) at++;
     if (at < end && (*at == 'M' || *at == 'L')) letter = *at++;
     if (at < end && (*at == 'Z' || *at == 'z')) {
-      if (any) psdmp_page_raw(d->out, "Z");
+      if (any) psdmp_report_page_raw(d->out, "Z");
       at++;
       continue;
     }
@@ -156,9 +156,9 @@ static void take_path(drawing *d, const tag *t) {
   int role = colour(t, "stroke");
   close_dots(d);
   if (!points || !wanted(d, role)) return;
-  psdmp_page_raw(d->out, d->curve >= 0 ? "<path d=\"" : "<path class=\"grid\" d=\"");
+  psdmp_report_page_raw(d->out, d->curve >= 0 ? "<path d=\"" : "<path class=\"grid\" d=\"");
   put_path(d, points, length);
-  psdmp_page_raw(d->out, "\"/>");
+  psdmp_report_page_raw(d->out, "\"/>");
 }
 
 static void take_polygon(drawing *d, const tag *t) {
@@ -167,9 +167,9 @@ static void take_polygon(drawing *d, const tag *t) {
   double x, y;
   close_dots(d);
   if (!at || d->curve < 0 || !wanted(d, colour(t, "fill"))) return;
-  psdmp_page_raw(d->out, "<path class=\"area\" d=\"");
+  psdmp_report_page_raw(d->out, "<path class=\"area\" d=\"");
   for (char letter = 'M'; next_number(&at, end, &x) && next_number(&at, end, &y); letter = 'L') put_point(d->out, letter, x, y);
-  psdmp_page_raw(d->out, "Z\"/>");
+  psdmp_report_page_raw(d->out, "Z\"/>");
 }
 
 /* all points of a series are one path of strokes without length and with round ends */
@@ -179,10 +179,10 @@ static void take_point(drawing *d, const tag *t) {
   double x, y;
   if (!at || d->curve < 0 || !wanted(d, colour(t, "color")) || !next_number(&at, end, &x) || !next_number(&at, end, &y)) return;
   bool few = d->figure->curve[d->curve].count <= FEW_DOTS;
-  if (!d->dots_open) psdmp_page_raw(d->out, few ? "<path class=\"dot few\" d=\"" : "<path class=\"dot\" d=\"");
+  if (!d->dots_open) psdmp_report_page_raw(d->out, few ? "<path class=\"dot few\" d=\"" : "<path class=\"dot\" d=\"");
   d->dots_open = true;
   put_point(d->out, 'M', x, y);
-  psdmp_page_raw(d->out, "h0");
+  psdmp_report_page_raw(d->out, "h0");
 }
 
 static void take_group(drawing *d, const tag *t) {
@@ -192,14 +192,14 @@ static void take_group(drawing *d, const tag *t) {
   close_dots(d);
   d->depth++;
   const char *text = attribute(t, "id", &length);
-  if (text && length > strlen(id) && memcmp(text, id, strlen(id)) == 0 && psdmp_parse_number(text + strlen(id), length - strlen(id), &number)) {
+  if (text && length > strlen(id) && memcmp(text, id, strlen(id)) == 0 && psdmp_base_parse_number(text + strlen(id), length - strlen(id), &number)) {
     close_ticks(d);
     close_curve(d);
     if (!(number >= 1 && number <= d->figure->curves)) return;
     d->curve = (int)number - 1;
     d->curve_depth = d->depth;
-    const psdmp_curve *c = &d->figure->curve[d->curve];
-    psdmp_page_markup(d->out, "<g class=\"series %s c%d\" data-i=\"%d\">", psdmp_plot_kind(c->kind), c->colour, d->curve);
+    const psdmp_report_curve *c = &d->figure->curve[d->curve];
+    psdmp_report_page_markup(d->out, "<g class=\"series %s c%d\" data-i=\"%d\">", psdmp_report_plot_kind(c->kind), c->colour, d->curve);
     return;
   }
   const char *at = attribute(t, "transform", &length), *end = at ? at + length : NULL;
@@ -239,22 +239,22 @@ static size_t plain_text(const char *at, const char *end, char *out, size_t size
 }
 
 /* numbers at the axes for people: a real minus sign, 1e-06 as a power of ten */
-static void put_tick(psdmp_page *out, const char *text, size_t length, bool number) {
+static void put_tick(psdmp_report_page *out, const char *text, size_t length, bool number) {
   static const char *const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074", "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
   double value;
-  if (!number || !psdmp_parse_number(text, length, &value)) {
-    psdmp_html_text(out, text, length);
+  if (!number || !psdmp_base_parse_number(text, length, &value)) {
+    psdmp_report_html_text(out, text, length);
     return;
   }
   const char *e = memchr(text, 'e', length);
   size_t lead = e ? (size_t)(e - text) : length;
-  if (text[0] == '-') psdmp_page_raw(out, "\u2212"), text++, lead--;
-  if (!e || lead != 1 || text[0] != '1') psdmp_page_bytes(out, text, lead);
+  if (text[0] == '-') psdmp_report_page_raw(out, "\u2212"), text++, lead--;
+  if (!e || lead != 1 || text[0] != '1') psdmp_report_page_bytes(out, text, lead);
   if (!e) return;
-  psdmp_page_raw(out, lead == 1 && text[0] == '1' ? "10" : "\u00b710");
-  if (*++e == '-') psdmp_page_raw(out, "\u207b");
+  psdmp_report_page_raw(out, lead == 1 && text[0] == '1' ? "10" : "\u00b710");
+  if (*++e == '-') psdmp_report_page_raw(out, "\u207b");
   for (e += *e == '-' || *e == '+'; *e == '0';) e++;
-  for (; *e >= '0' && *e <= '9'; e++) psdmp_page_raw(out, raised[*e - '0']);
+  for (; *e >= '0' && *e <= '9'; e++) psdmp_report_page_raw(out, raised[*e - '0']);
 }
 
 static void take_text(drawing *d, const tag *t, const char *end) {
@@ -266,40 +266,40 @@ static void take_text(drawing *d, const tag *t, const char *end) {
   const char *kind = d->text_role == ROLE_X_TICK ? "tick x" : d->text_role == ROLE_Y_TICK ? "tick y" : "label y";
   const char *anchor = d->anchor == 'e' ? "end" : d->anchor == 'm' ? "middle" : "start";
   if (d->turned)
-    psdmp_page_markup(d->out, "<text class=\"%s\" text-anchor=\"%s\" transform=\"translate(%.1f %.1f) rotate(-90)\">", kind, anchor, d->text_x, d->text_y);
+    psdmp_report_page_markup(d->out, "<text class=\"%s\" text-anchor=\"%s\" transform=\"translate(%.1f %.1f) rotate(-90)\">", kind, anchor, d->text_x, d->text_y);
   else
-    psdmp_page_markup(d->out, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", kind, anchor, d->text_x, d->text_y);
+    psdmp_report_page_markup(d->out, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", kind, anchor, d->text_x, d->text_y);
   bool named = d->text_role == ROLE_X_TICK && d->figure->ticks;
   put_tick(d->out, text, length, tick && !named);
-  psdmp_page_raw(d->out, "</text>");
+  psdmp_report_page_raw(d->out, "</text>");
 }
 
 /* ---- the whole ---- */
 
 static void put_head(drawing *d, int size, int width, const double box[4]) {
-  const psdmp_figure *f = d->figure;
-  psdmp_page_markup(d->out, "<svg class=\"plot %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"p%d-%d\" data-box=\"%.2f %.2f %.2f %.2f\" data-range=\"%.9g %.9g %.9g %.9g\" data-log=\"%d %d\">\n",
-           size == PSDMP_WIDE ? "wide" : "narrow", width, d->height, f->number, size, box[0], box[1], box[2], box[3], f->range[0], f->range[1], f->range[2], f->range[3], f->x_log, f->y_log);
-  psdmp_page_markup(d->out, "<title id=\"p%d-%d\">", f->number, size);
-  psdmp_page_print(d->out, "%s: %s over %s", f->title, f->y_label, f->x_label);
-  psdmp_page_raw(d->out, "</title>\n<g class=\"ticks\">");
+  const psdmp_report_figure *f = d->figure;
+  psdmp_report_page_markup(d->out, "<svg class=\"plot %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"p%d-%d\" data-box=\"%.2f %.2f %.2f %.2f\" data-range=\"%.9g %.9g %.9g %.9g\" data-log=\"%d %d\">\n",
+           size == PSDMP_REPORT_WIDE ? "wide" : "narrow", width, d->height, f->number, size, box[0], box[1], box[2], box[3], f->range[0], f->range[1], f->range[2], f->range[3], f->x_log, f->y_log);
+  psdmp_report_page_markup(d->out, "<title id=\"p%d-%d\">", f->number, size);
+  psdmp_report_page_print(d->out, "%s: %s over %s", f->title, f->y_label, f->x_label);
+  psdmp_report_page_raw(d->out, "</title>\n<g class=\"ticks\">");
   d->ticks_open = true;
 }
 
 /* the axes, and under whatever stands there the label of x */
 static void put_frame(drawing *d, const double box[4]) {
-  psdmp_page_markup(d->out, "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n<text class=\"label x\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">", box[0], box[2], box[3], box[1], (box[0] + box[1]) / 2, d->height - 8);
-  psdmp_page_text(d->out, d->figure->x_label);
-  psdmp_page_raw(d->out, "</text>\n</svg>");
+  psdmp_report_page_markup(d->out, "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n<text class=\"label x\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">", box[0], box[2], box[3], box[1], (box[0] + box[1]) / 2, d->height - 8);
+  psdmp_report_page_text(d->out, d->figure->x_label);
+  psdmp_report_page_raw(d->out, "</text>\n</svg>");
 }
 
-char *psdmp_plot_distil(psdmp_page *page, const psdmp_figure *figure, int size, const char *svg, size_t length, const double box[4]) {
-  psdmp_page out = {.arena = {.allocator = page->arena.allocator}};
+char *psdmp_report_plot_distil(psdmp_report_page *page, const psdmp_report_figure *figure, int size, const char *svg, size_t length, const double box[4]) {
+  psdmp_report_page out = {.arena = {.allocator = page->arena.allocator}};
   drawing d = {.out = &out, .figure = figure, .curve = -1, .text_role = -1};
   const char *at = svg, *end = svg + length;
   int width;
   tag t;
-  psdmp_plot_size(figure, size, &width, &d.height);
+  psdmp_report_plot_size(figure, size, &width, &d.height);
   put_head(&d, size, width, box);
   while (next_tag(&at, end, &t)) {
     if (is(&t, "g") && t.closing)
@@ -318,9 +318,9 @@ char *psdmp_plot_distil(psdmp_page *page, const psdmp_figure *figure, int size, 
   close_curve(&d);
   close_ticks(&d);
   put_frame(&d, box);
-  char *copy = out.status ? NULL : psdmp_page_memory(page, out.used + 1);
+  char *copy = out.status ? NULL : psdmp_report_page_memory(page, out.used + 1);
   if (copy) memcpy(copy, out.text, out.used + 1);
   if (out.status && !page->status) page->status = out.status;
-  psdmp_page_free(&out);
+  psdmp_report_page_free(&out);
   return copy;
 }

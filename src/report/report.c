@@ -11,10 +11,10 @@ enum { MOST_RESULTS = 1024 };
 
 struct psdm_report {
   const psdm_allocator *allocator;
-  psdmp_arena arena; /* owns the results and the options' texts */
+  psdmp_base_arena arena; /* owns the results and the options' texts */
   const char *title, *gnuplot;
-  psdmp_result *item[MOST_RESULTS];
-  psdmp_arena memory[MOST_RESULTS]; /* of each result */
+  psdmp_report_result *item[MOST_RESULTS];
+  psdmp_base_arena memory[MOST_RESULTS]; /* of each result */
   int count;
 
   /* of the page that was written last */
@@ -23,26 +23,26 @@ struct psdm_report {
 };
 
 /* the order of the sections on the page */
-static void (*const sections[])(psdmp_page *page, const psdmp_results *results) = {
-    psdmp_section_robot,    psdmp_section_model, psdmp_section_calibration, psdmp_section_payload, psdmp_section_excite,  psdmp_section_simulate,
-    psdmp_section_plan,     psdmp_section_analyze, psdmp_section_reduce,    psdmp_section_scaling, psdmp_section_bench,
+static void (*const sections[])(psdmp_report_page *page, const psdmp_report_results *results) = {
+    psdmp_report_section_robot,    psdmp_report_section_model, psdmp_report_section_calibration, psdmp_report_section_payload, psdmp_report_section_excite,  psdmp_report_section_simulate,
+    psdmp_report_section_plan,     psdmp_report_section_analyze, psdmp_report_section_reduce,    psdmp_report_section_scaling, psdmp_report_section_bench,
 };
 
 /* ---- making and feeding it ---- */
 
-static bool copy_text(psdmp_arena *arena, const char *text, const char **copy) {
-  *copy = text ? psdmp_arena_text(arena, text, strlen(text)) : NULL;
+static bool copy_text(psdmp_base_arena *arena, const char *text, const char **copy) {
+  *copy = text ? psdmp_base_arena_text(arena, text, strlen(text)) : NULL;
   return !text || *copy;
 }
 
 psdm_status psdm_report_new(const psdm_report_options *options, const psdm_allocator *allocator, psdm_report **made, psdm_error *error) {
   *made = NULL;
-  psdm_report *report = psdmp_alloc(allocator, sizeof *report);
-  if (!report) return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+  psdm_report *report = psdmp_base_alloc(allocator, sizeof *report);
+  if (!report) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
   report->allocator = report->arena.allocator = allocator;
   if (options && (!copy_text(&report->arena, options->title, &report->title) || !copy_text(&report->arena, options->gnuplot, &report->gnuplot))) {
     psdm_report_free(report);
-    return psdmp_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+    return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
   }
   *made = report;
   return PSDM_OK;
@@ -50,17 +50,17 @@ psdm_status psdm_report_new(const psdm_report_options *options, const psdm_alloc
 
 void psdm_report_free(psdm_report *report) {
   if (!report) return;
-  for (int i = 0; i < report->count; i++) psdmp_arena_free(&report->memory[i]);
-  psdmp_arena_free(&report->arena);
-  psdmp_free(report->allocator, report);
+  for (int i = 0; i < report->count; i++) psdmp_base_arena_free(&report->memory[i]);
+  psdmp_base_arena_free(&report->arena);
+  psdmp_base_free(report->allocator, report);
 }
 
 psdm_status psdm_report_add(psdm_report *report, const char *path, psdm_error *error) {
-  psdmp_arena arena = {.allocator = report->allocator};
-  if (report->count == MOST_RESULTS) return psdmp_fail(error, PSDM_E_LIMIT, path, 0, 0, "one result too many: at most %d make a page", MOST_RESULTS);
-  psdm_status status = psdmp_result_read(&arena, path, &report->item[report->count], error);
+  psdmp_base_arena arena = {.allocator = report->allocator};
+  if (report->count == MOST_RESULTS) return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "one result too many: at most %d make a page", MOST_RESULTS);
+  psdm_status status = psdmp_report_result_read(&arena, path, &report->item[report->count], error);
   if (status) {
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
     return status;
   }
   report->memory[report->count++] = arena;
@@ -92,40 +92,40 @@ static void title_of(const psdm_report *report, char *out, size_t size) {
   if (!names) snprintf(out, size, "Report");
 }
 
-void psdmp_page_compose(psdmp_page *page, const psdmp_results *results) {
+void psdmp_report_page_compose(psdmp_report_page *page, const psdmp_report_results *results) {
   for (int i = 0; i < results->count; i++) results->item[i]->used = false;
-  psdmp_rows_match(results);
+  psdmp_report_rows_match(results);
   for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) sections[i](page, results);
-  psdmp_page_end(page);
+  psdmp_report_page_end(page);
 }
 
-static psdm_status write_page(psdm_report *report, psdmp_page *page, const char *path, psdm_error *error) {
+static psdm_status write_page(psdm_report *report, psdmp_report_page *page, const char *path, psdm_error *error) {
   psdm_output *out;
-  psdmp_results results = {report->item, report->count};
+  psdmp_report_results results = {report->item, report->count};
   char title[256];
   title_of(report, title, sizeof title);
   psdm_status status = psdm_output_open(path, report->allocator, &out, error);
   if (status) return status;
-  psdmp_page_document(page, report->title ? report->title : title, report->missing, &results, out);
+  psdmp_report_page_document(page, report->title ? report->title : title, report->missing, &results, out);
   return psdm_output_commit(&out, error);
 }
 
 psdm_status psdm_report_write(psdm_report *report, const char *path, bool (*progress)(void *context, int done, int all), void *context,
                               psdm_error *error) {
-  psdmp_page page = {.arena = {.allocator = report->allocator}};
+  psdmp_report_page page = {.arena = {.allocator = report->allocator}};
   locale_t before, plain = plain_locale(&before);
-  if (plain == (locale_t)0) return psdmp_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  if (plain == (locale_t)0) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
   psdm_status status = PSDM_OK;
-  psdmp_page_compose(&page, &(psdmp_results){report->item, report->count});
+  psdmp_report_page_compose(&page, &(psdmp_report_results){report->item, report->count});
   report->sections = page.sections;
   report->missing[0] = '\0';
-  if (!page.sections && !page.status) status = psdmp_fail(error, PSDM_E_ARGUMENT, path, 0, 0, "none of the results has anything to show");
-  if (!status && !page.status) status = psdmp_plot_draw(&page, report->gnuplot, progress, context, report->missing, sizeof report->missing, error);
-  if (!status && page.status) status = psdmp_fail(error, page.status, path, 0, 0, "out of memory");
+  if (!page.sections && !page.status) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, path, 0, 0, "none of the results has anything to show");
+  if (!status && !page.status) status = psdmp_report_plot_draw(&page, report->gnuplot, progress, context, report->missing, sizeof report->missing, error);
+  if (!status && page.status) status = psdmp_base_fail(error, page.status, path, 0, 0, "out of memory");
   report->plots = 0;
-  for (const psdmp_figure *f = page.figure; f; f = f->next) report->plots += f->svg[PSDMP_WIDE] != NULL;
+  for (const psdmp_report_figure *f = page.figure; f; f = f->next) report->plots += f->svg[PSDMP_REPORT_WIDE] != NULL;
   if (!status) status = write_page(report, &page, path, error);
-  psdmp_page_free(&page);
+  psdmp_report_page_free(&page);
   uselocale(before);
   freelocale(plain);
   return status;

@@ -1,7 +1,7 @@
 /* report_priv.h: a page, its sections, its plots.
  *
- * A section reads one kind of result (or several that belong together) and writes HTML through the page: psdmp_page_text escapes,
- * psdmp_page_raw is for the report's own markup only. Plots are described by data; psdmp_page_plot puts a figure there, drawn by gnuplot when
+ * A section reads one kind of result (or several that belong together) and writes HTML through the page: psdmp_report_page_text escapes,
+ * psdmp_report_page_raw is for the report's own markup only. Plots are described by data; psdmp_report_page_plot puts a figure there, drawn by gnuplot when
  * the page is written. */
 #ifndef PSDMP_REPORT_H
 #define PSDMP_REPORT_H
@@ -13,116 +13,116 @@
 /* ---- results ---- */
 
 /* One result as it was added. JSON and YAML are a tree; CSV rows are columns of numbers. */
-typedef enum psdmp_result_kind { PSDMP_RESULT_JSON, PSDMP_RESULT_CSV, PSDMP_RESULT_YAML } psdmp_result_kind;
+typedef enum psdmp_report_result_kind { PSDMP_REPORT_RESULT_JSON, PSDMP_REPORT_RESULT_CSV, PSDMP_REPORT_RESULT_YAML } psdmp_report_result_kind;
 
-typedef struct psdmp_result {
-  psdmp_result_kind kind;
+typedef struct psdmp_report_result {
+  psdmp_report_result_kind kind;
   const char *path;    /* as given, for words */
   const char *command; /* JSON: its "command"; YAML: "parameters"; CSV by its columns: "predict" (predicted1), "steps" (drive, measured, predicted; step: 0 to 3), "states" (t, q1, T, U: psdm simulate), "trajectory" (t, q1) */
   const char *robot;   /* "name" or "robot", "" when unknown */
   const char *fingerprint; /* of its kinematics, "" when unknown */
-  psdmp_node *root;    /* JSON, YAML */
+  psdmp_document_node *root;    /* JSON, YAML */
   int columns;         /* CSV */
   const char *const *column;
   size_t rows;
   double *const *value; /* CSV: value[column][row]; NAN for an empty cell */
   bool used;            /* a section has shown it */
-  struct psdmp_result *matched; /* JSON: the rows that psdmp_rows_match found; NULL: none */
+  struct psdmp_report_result *matched; /* JSON: the rows that psdmp_report_rows_match found; NULL: none */
   bool taken;           /* CSV: some JSON result has it */
-} psdmp_result;
+} psdmp_report_result;
 
 /* Whether two results are of one robot: the same name and, where both say, the same kinematics. */
-bool psdmp_result_same_robot(const psdmp_result *a, const psdmp_result *b);
+bool psdmp_report_result_same_robot(const psdmp_report_result *a, const psdmp_report_result *b);
 
 /* Tree access that forgives what is not there. path is "a.b.2.c" (names and counts from 0). */
-const psdmp_node *psdmp_result_node(const psdmp_node *from, const char *path);
-double psdmp_result_number(const psdmp_node *from, const char *path); /* NAN when absent, null, or no number */
-const char *psdmp_result_text(const psdmp_node *from, const char *path); /* "" when absent */
-int psdmp_result_numbers(const psdmp_node *list, double *value, int most); /* numbers of a list; returns how many */
-int psdmp_result_column(const psdmp_result *csv, const char *name); /* -1 when absent */
+const psdmp_document_node *psdmp_report_result_node(const psdmp_document_node *from, const char *path);
+double psdmp_report_result_number(const psdmp_document_node *from, const char *path); /* NAN when absent, null, or no number */
+const char *psdmp_report_result_text(const psdmp_document_node *from, const char *path); /* "" when absent */
+int psdmp_report_result_numbers(const psdmp_document_node *list, double *value, int most); /* numbers of a list; returns how many */
+int psdmp_report_result_column(const psdmp_report_result *csv, const char *name); /* -1 when absent */
 
 /* ---- plots ---- */
 
-typedef enum psdmp_series_kind {
-  PSDMP_LINE, PSDMP_DOTS, PSDMP_STEPS, /* y over x */
-  PSDMP_BAND,                          /* low..high over x, filled lightly */
-  PSDMP_BARS,                          /* y over x: boxes from 0 (or from the axis' end when logarithmic) */
-  PSDMP_ERRORS,                        /* dots with bars from low to high */
-  PSDMP_LEVEL                          /* a dashed horizontal line at y[0]: a limit */
-} psdmp_series_kind;
+typedef enum psdmp_report_series_kind {
+  PSDMP_REPORT_LINE, PSDMP_REPORT_DOTS, PSDMP_REPORT_STEPS, /* y over x */
+  PSDMP_REPORT_BAND,                          /* low..high over x, filled lightly */
+  PSDMP_REPORT_BARS,                          /* y over x: boxes from 0 (or from the axis' end when logarithmic) */
+  PSDMP_REPORT_ERRORS,                        /* dots with bars from low to high */
+  PSDMP_REPORT_LEVEL                          /* a dashed horizontal line at y[0]: a limit */
+} psdmp_report_series_kind;
 
-typedef struct psdmp_series {
-  psdmp_series_kind kind;
+typedef struct psdmp_report_series {
+  psdmp_report_series_kind kind;
   const char *title;          /* in the key; NULL: not there */
   const double *x, *y, *low, *high; /* as the kind needs; NAN breaks a line. Copied when the plot is added. */
   size_t count;
   int colour;                 /* 0..7 of the palette, -1: muted */
-} psdmp_series;
+} psdmp_report_series;
 
-typedef struct psdmp_plot {
+typedef struct psdmp_report_plot {
   const char *title, *x_label, *y_label; /* every plot has all three */
   bool x_log, y_log;
   bool zoom;                   /* wheel, drag and pinch zoom, and the axes follow */
   bool tall;                   /* more height: many bars */
   const char *const *tick;     /* names at x = 0, 1, ... in place of numbers; NULL: numbers */
   int ticks;
-  const psdmp_series *series;
+  const psdmp_report_series *series;
   int count;
-} psdmp_plot;
+} psdmp_report_plot;
 
 /* ---- the page ---- */
 
-typedef struct psdmp_page psdmp_page;
+typedef struct psdmp_report_page psdmp_report_page;
 
 /* The page's policy refuses style attributes, event handlers and scripts: raw markup uses the classes of report.css ("muted", "good", "bad", "note"). */
 
-void psdmp_page_section(psdmp_page *page, const char *title, const char *lead); /* begins a section (h2), ends the one before; lead: a sentence, NULL */
-void psdmp_page_heading(psdmp_page *page, const char *title);                   /* h3 inside a section */
-void psdmp_page_raw(psdmp_page *page, const char *html);
-void psdmp_page_markup(psdmp_page *page, const char *format, ...) PSDM_PRINTF(2, 3); /* html as it is, up to 1023 bytes */
-void psdmp_page_text(psdmp_page *page, const char *text);                       /* escaped */
-void psdmp_page_print(psdmp_page *page, const char *format, ...) PSDM_PRINTF(2, 3); /* escaped after formatting */
-void psdmp_page_paragraph(psdmp_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
-void psdmp_page_number(psdmp_page *page, double value, int digits);             /* for people: 1.23e-05 as 1.23 x 10^-5, a dash when not finite */
+void psdmp_report_page_section(psdmp_report_page *page, const char *title, const char *lead); /* begins a section (h2), ends the one before; lead: a sentence, NULL */
+void psdmp_report_page_heading(psdmp_report_page *page, const char *title);                   /* h3 inside a section */
+void psdmp_report_page_raw(psdmp_report_page *page, const char *html);
+void psdmp_report_page_markup(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3); /* html as it is, up to 1023 bytes */
+void psdmp_report_page_text(psdmp_report_page *page, const char *text);                       /* escaped */
+void psdmp_report_page_print(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3); /* escaped after formatting */
+void psdmp_report_page_paragraph(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
+void psdmp_report_page_number(psdmp_report_page *page, double value, int digits);             /* for people: 1.23e-05 as 1.23 x 10^-5, a dash when not finite */
 
 /* A table that scrolls inside itself on a phone: header cells, then rows of cells; numeric columns are right-aligned. */
-void psdmp_page_table(psdmp_page *page, const char *const *header, int columns, const char *numeric); /* numeric: a letter per column, 'n' or 't' */
-void psdmp_page_row(psdmp_page *page);
-void psdmp_page_cell(psdmp_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
-void psdmp_page_cell_number(psdmp_page *page, double value, int digits);
-void psdmp_page_cell_begin(psdmp_page *page); /* a cell with markup of its own, and its end */
-void psdmp_page_cell_end(psdmp_page *page);
-void psdmp_page_table_end(psdmp_page *page);
+void psdmp_report_page_table(psdmp_report_page *page, const char *const *header, int columns, const char *numeric); /* numeric: a letter per column, 'n' or 't' */
+void psdmp_report_page_row(psdmp_report_page *page);
+void psdmp_report_page_cell(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
+void psdmp_report_page_cell_number(psdmp_report_page *page, double value, int digits);
+void psdmp_report_page_cell_begin(psdmp_report_page *page); /* a cell with markup of its own, and its end */
+void psdmp_report_page_cell_end(psdmp_report_page *page);
+void psdmp_report_page_table_end(psdmp_report_page *page);
 
 /* Large figures at the top of a section: a grid of value and label. */
-void psdmp_page_facts(psdmp_page *page);
-void psdmp_page_fact(psdmp_page *page, const char *label, const char *format, ...) PSDM_PRINTF(3, 4);
-void psdmp_page_facts_end(psdmp_page *page);
+void psdmp_report_page_facts(psdmp_report_page *page);
+void psdmp_report_page_fact(psdmp_report_page *page, const char *label, const char *format, ...) PSDM_PRINTF(3, 4);
+void psdmp_report_page_facts_end(psdmp_report_page *page);
 
 /* Several plots side by side where there is room. A plot outside of a row has the whole width. */
-void psdmp_page_row_of_plots(psdmp_page *page);
-void psdmp_page_row_of_plots_end(psdmp_page *page);
-void psdmp_page_plot(psdmp_page *page, const psdmp_plot *plot);
+void psdmp_report_page_row_of_plots(psdmp_report_page *page);
+void psdmp_report_page_row_of_plots_end(psdmp_report_page *page);
+void psdmp_report_page_plot(psdmp_report_page *page, const psdmp_report_plot *plot);
 
-void *psdmp_page_memory(psdmp_page *page, size_t bytes); /* of the report, for what a section computes; NULL when there is none, which the page remembers */
+void *psdmp_report_page_memory(psdmp_report_page *page, size_t bytes); /* of the report, for what a section computes; NULL when there is none, which the page remembers */
 
 /* ---- sections: each looks through all results for what it knows, writes nothing when there is none, and marks what it used ---- */
 
-typedef struct psdmp_results {
-  psdmp_result **item;
+typedef struct psdmp_report_results {
+  psdmp_report_result **item;
   int count;
-} psdmp_results;
+} psdmp_report_results;
 
-void psdmp_section_robot(psdmp_page *page, const psdmp_results *results);       /* inspect: sketch at a pose, joints, limits */
-void psdmp_section_model(psdmp_page *page, const psdmp_results *results);       /* derive, params: facts, classes, base parameters with formulas, values, error bars */
-void psdmp_section_calibration(psdmp_page *page, const psdmp_results *results); /* calibrate, predict rows, parameter files: torques, residuals, spectra, friction, steps */
-void psdmp_section_payload(psdmp_page *page, const psdmp_results *results);
-void psdmp_section_excite(psdmp_page *page, const psdmp_results *results);      /* trajectory within its limits, figures of merit */
-void psdmp_section_simulate(psdmp_page *page, const psdmp_results *results);    /* motion, torques, energy */
-void psdmp_section_plan(psdmp_page *page, const psdmp_results *results);
-void psdmp_section_analyze(psdmp_page *page, const psdmp_results *results);     /* structure, bounds; linearize's modes */
-void psdmp_section_reduce(psdmp_page *page, const psdmp_results *results);      /* figures 2 and 7 of the PSDM paper */
-void psdmp_section_scaling(psdmp_page *page, const psdmp_results *results);     /* its figures 4 to 6: times against n, from bench/ */
-void psdmp_section_bench(psdmp_page *page, const psdmp_results *results);       /* psdm bench, and bars with the peers from bench/peers */
+void psdmp_report_section_robot(psdmp_report_page *page, const psdmp_report_results *results);       /* inspect: sketch at a pose, joints, limits */
+void psdmp_report_section_model(psdmp_report_page *page, const psdmp_report_results *results);       /* derive, params: facts, classes, base parameters with formulas, values, error bars */
+void psdmp_report_section_calibration(psdmp_report_page *page, const psdmp_report_results *results); /* calibrate, predict rows, parameter files: torques, residuals, spectra, friction, steps */
+void psdmp_report_section_payload(psdmp_report_page *page, const psdmp_report_results *results);
+void psdmp_report_section_excite(psdmp_report_page *page, const psdmp_report_results *results);      /* trajectory within its limits, figures of merit */
+void psdmp_report_section_simulate(psdmp_report_page *page, const psdmp_report_results *results);    /* motion, torques, energy */
+void psdmp_report_section_plan(psdmp_report_page *page, const psdmp_report_results *results);
+void psdmp_report_section_analyze(psdmp_report_page *page, const psdmp_report_results *results);     /* structure, bounds; linearize's modes */
+void psdmp_report_section_reduce(psdmp_report_page *page, const psdmp_report_results *results);      /* figures 2 and 7 of the PSDM paper */
+void psdmp_report_section_scaling(psdmp_report_page *page, const psdmp_report_results *results);     /* its figures 4 to 6: times against n, from bench/ */
+void psdmp_report_section_bench(psdmp_report_page *page, const psdmp_report_results *results);       /* psdm bench, and bars with the peers from bench/peers */
 
 #endif

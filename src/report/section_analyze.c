@@ -5,94 +5,94 @@
 
 #include "report/section_parts_priv.h"
 
-void psdmp_show_linearized(psdmp_page *page, const psdmp_results *results, psdmp_result *result); /* section_analyze_modes.c */
+void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result); /* section_analyze_modes.c */
 
 enum { MOST_SHOWN = 12 };
 
 /* ---- structure ---- */
 
 /* "m12(q2, q3)"; "0" when it is none */
-static const char *entry_text(psdmp_page *page, const psdmp_node *entry, const char *name) {
-  const psdmp_node *list = psdmp_result_node(entry, "depends");
+static const char *entry_text(psdmp_report_page *page, const psdmp_document_node *entry, const char *name) {
+  const psdmp_document_node *list = psdmp_report_result_node(entry, "depends");
   const char *text = name;
   int count = 0;
   if (!entry) return "";
-  if (psdmp_truth(entry, "zero")) return "0";
-  for (const psdmp_node *joint = list && list->kind == PSDMP_LIST ? list->child : NULL; joint && count < 100; joint = joint->next, count++)
-    if (joint->kind == PSDMP_SCALAR) text = psdmp_words(page, "%s%sq%.8s", text, count ? ", " : "(", joint->text);
-  return count ? psdmp_words(page, "%s)", text) : text;
+  if (psdmp_report_truth(entry, "zero")) return "0";
+  for (const psdmp_document_node *joint = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; joint && count < 100; joint = joint->next, count++)
+    if (joint->kind == PSDMP_DOCUMENT_SCALAR) text = psdmp_report_words(page, "%s%sq%.8s", text, count ? ", " : "(", joint->text);
+  return count ? psdmp_report_words(page, "%s)", text) : text;
 }
 
-static void mass_table(psdmp_page *page, const psdmp_node *root, int n) {
+static void mass_table(psdmp_report_page *page, const psdmp_document_node *root, int n) {
   const char *header[MOST_SHOWN + 1] = {""};
-  if (!psdmp_result_node(root, "M")) return;
-  psdmp_page_heading(page, "Mass matrix: what each entry depends on");
-  for (int i = 0; i < n; i++) header[i + 1] = psdmp_words(page, "%d", i + 1);
-  psdmp_page_table(page, header, n + 1, "ttttttttttttt");
+  if (!psdmp_report_result_node(root, "M")) return;
+  psdmp_report_page_heading(page, "Mass matrix: what each entry depends on");
+  for (int i = 0; i < n; i++) header[i + 1] = psdmp_report_words(page, "%d", i + 1);
+  psdmp_report_page_table(page, header, n + 1, "ttttttttttttt");
   for (int i = 0; i < n; i++) {
-    psdmp_page_row(page);
-    psdmp_page_cell(page, "%d", i + 1);
+    psdmp_report_page_row(page);
+    psdmp_report_page_cell(page, "%d", i + 1);
     for (int k = 0; k < n; k++)
-      psdmp_page_cell(page, "%s", entry_text(page, psdmp_result_node(root, psdmp_words(page, "M.%d.%d", i, k)), psdmp_words(page, n > 9 ? "m%d,%d" : "m%d%d", (i < k ? i : k) + 1, (i < k ? k : i) + 1)));
+      psdmp_report_page_cell(page, "%s", entry_text(page, psdmp_report_result_node(root, psdmp_report_words(page, "M.%d.%d", i, k)), psdmp_report_words(page, n > 9 ? "m%d,%d" : "m%d%d", (i < k ? i : k) + 1, (i < k ? k : i) + 1)));
   }
-  psdmp_page_table_end(page);
+  psdmp_report_page_table_end(page);
 }
 
 /* velocity products of one joint's torque: "qd1 qd2, qd2\u00b2" */
-static const char *products(psdmp_page *page, const psdmp_node *list, int axis) {
+static const char *products(psdmp_report_page *page, const psdmp_document_node *list, int axis) {
   enum { MOST = 60 };
   const char *text = "";
   int count = 0;
-  for (const psdmp_node *term = list && list->kind == PSDMP_LIST ? list->child : NULL; term; term = term->next) {
+  for (const psdmp_document_node *term = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; term; term = term->next) {
     double three[3];
-    if (psdmp_result_numbers(term, three, 3) != 3 || three[0] != axis + 1) continue;
+    if (psdmp_report_result_numbers(term, three, 3) != 3 || three[0] != axis + 1) continue;
     if (count++ >= MOST) continue;
-    text = three[1] == three[2] ? psdmp_words(page, "%s%sqd%g\xC2\xB2", text, text[0] ? ", " : "", three[1]) : psdmp_words(page, "%s%sqd%g qd%g", text, text[0] ? ", " : "", three[1], three[2]);
+    text = three[1] == three[2] ? psdmp_report_words(page, "%s%sqd%g\xC2\xB2", text, text[0] ? ", " : "", three[1]) : psdmp_report_words(page, "%s%sqd%g qd%g", text, text[0] ? ", " : "", three[1], three[2]);
   }
-  return count > MOST ? psdmp_words(page, "%s and %d more", text, count - MOST) : count ? text : "none";
+  return count > MOST ? psdmp_report_words(page, "%s and %d more", text, count - MOST) : count ? text : "none";
 }
 
-static void torque_table(psdmp_page *page, const psdmp_node *root, const psdmp_axes *axes, int n) {
+static void torque_table(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_axes *axes, int n) {
   static const char *const header[] = {"joint", "gravity", "velocity products"};
-  if (!psdmp_result_node(root, "g") && !psdmp_result_node(root, "c")) return;
-  psdmp_page_heading(page, "Gravity and velocity terms");
-  psdmp_page_table(page, header, 3, "ttt");
+  if (!psdmp_report_result_node(root, "g") && !psdmp_report_result_node(root, "c")) return;
+  psdmp_report_page_heading(page, "Gravity and velocity terms");
+  psdmp_report_page_table(page, header, 3, "ttt");
   for (int i = 0; i < n; i++) {
-    psdmp_page_row(page);
-    psdmp_page_cell(page, "%s", axes->axis[i].name);
-    psdmp_page_cell(page, "%s", entry_text(page, psdmp_result_node(root, psdmp_words(page, "g.%d", i)), psdmp_words(page, "g%d", i + 1)));
-    psdmp_page_cell(page, "%s", products(page, psdmp_result_node(root, "c"), i));
+    psdmp_report_page_row(page);
+    psdmp_report_page_cell(page, "%s", axes->axis[i].name);
+    psdmp_report_page_cell(page, "%s", entry_text(page, psdmp_report_result_node(root, psdmp_report_words(page, "g.%d", i)), psdmp_report_words(page, "g%d", i + 1)));
+    psdmp_report_page_cell(page, "%s", products(page, psdmp_report_result_node(root, "c"), i));
   }
-  psdmp_page_table_end(page);
+  psdmp_report_page_table_end(page);
 }
 
-static void conditions(psdmp_page *page, const psdmp_node *root) {
+static void conditions(psdmp_report_page *page, const psdmp_document_node *root) {
   static const struct {
     const char *path, *heading;
   } list[] = {{"conditions.constant_mass", "The mass matrix is constant if"},
               {"conditions.diagonal_mass", "The mass matrix is diagonal if"},
               {"conditions.no_gravity", "Masses balance gravity if"},
               {"conditions.springs", "Springs that balance gravity"}};
-  if (!psdmp_result_node(root, "conditions")) return;
-  psdmp_page_heading(page, "What would simplify it");
+  if (!psdmp_report_result_node(root, "conditions")) return;
+  psdmp_report_page_heading(page, "What would simplify it");
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
-    const psdmp_node *sentences = psdmp_result_node(root, list[k].path);
-    if (!sentences || sentences->kind != PSDMP_LIST || !sentences->count) continue;
-    psdmp_page_paragraph(page, "%s:", list[k].heading);
-    psdmp_sentences(page, sentences, NULL);
+    const psdmp_document_node *sentences = psdmp_report_result_node(root, list[k].path);
+    if (!sentences || sentences->kind != PSDMP_DOCUMENT_LIST || !sentences->count) continue;
+    psdmp_report_page_paragraph(page, "%s:", list[k].heading);
+    psdmp_report_sentences(page, sentences, NULL);
   }
 }
 
-static const char *yes(const psdmp_node *root, const char *path) { return !psdmp_result_node(root, path) ? "" : psdmp_truth(root, path) ? "yes" : "no"; }
+static const char *yes(const psdmp_document_node *root, const char *path) { return !psdmp_report_result_node(root, path) ? "" : psdmp_report_truth(root, path) ? "yes" : "no"; }
 
-static void facts(psdmp_page *page, const psdmp_node *root) {
-  psdmp_page_facts(page);
-  psdmp_fact_number(page, "joints", psdmp_result_number(root, "n"), 6, "");
-  psdmp_fact_text(page, "constant mass matrix", yes(root, "constant_mass"));
-  psdmp_fact_text(page, "diagonal mass matrix", yes(root, "diagonal_mass"));
-  psdmp_fact_text(page, "linear", yes(root, "linear"));
-  psdmp_fact_text(page, "masses", psdmp_result_text(root, "masses"));
-  psdmp_page_facts_end(page);
+static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
+  psdmp_report_page_facts(page);
+  psdmp_report_fact_number(page, "joints", psdmp_report_result_number(root, "n"), 6, "");
+  psdmp_report_fact_text(page, "constant mass matrix", yes(root, "constant_mass"));
+  psdmp_report_fact_text(page, "diagonal mass matrix", yes(root, "diagonal_mass"));
+  psdmp_report_fact_text(page, "linear", yes(root, "linear"));
+  psdmp_report_fact_text(page, "masses", psdmp_report_result_text(root, "masses"));
+  psdmp_report_page_facts_end(page);
 }
 
 /* ---- bounds ---- */
@@ -104,41 +104,41 @@ static const struct {
 
 enum { BOUNDS = sizeof bound_list / sizeof *bound_list };
 
-static const char *position_text(psdmp_page *page, const psdmp_node *list) {
+static const char *position_text(psdmp_report_page *page, const psdmp_document_node *list) {
   enum { MOST = 8 };
   double q[MOST];
-  int count = psdmp_result_numbers(list, q, MOST);
+  int count = psdmp_report_result_numbers(list, q, MOST);
   const char *text = "";
-  for (int i = 0; i < count; i++) text = psdmp_words(page, "%s%s%s", text, i ? ", " : "", psdmp_words_number(page, q[i], 3));
-  return list && list->count > MOST ? psdmp_words(page, "%s, \xE2\x80\xA6", text) : text;
+  for (int i = 0; i < count; i++) text = psdmp_report_words(page, "%s%s%s", text, i ? ", " : "", psdmp_report_words_number(page, q[i], 3));
+  return list && list->count > MOST ? psdmp_report_words(page, "%s, \xE2\x80\xA6", text) : text;
 }
 
-static void bounds(psdmp_page *page, const psdmp_node *root) {
+static void bounds(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const header[] = {"", "bound", "found", "at q"};
-  const psdmp_node *node = psdmp_result_node(root, "bounds");
+  const psdmp_document_node *node = psdmp_report_result_node(root, "bounds");
   double x[2][BOUNDS], y[2][BOUNDS];
   const char *tick[BOUNDS];
   if (!node) return;
-  psdmp_page_heading(page, "Bounds for all positions");
-  psdmp_page_table(page, header, 4, "tnnt");
+  psdmp_report_page_heading(page, "Bounds for all positions");
+  psdmp_report_page_table(page, header, 4, "tnnt");
   for (int k = 0; k < BOUNDS; k++) {
-    y[0][k] = psdmp_result_number(node, psdmp_words(page, "%s.bound", bound_list[k].key));
-    y[1][k] = psdmp_result_number(node, psdmp_words(page, "%s.found", bound_list[k].key));
+    y[0][k] = psdmp_report_result_number(node, psdmp_report_words(page, "%s.bound", bound_list[k].key));
+    y[1][k] = psdmp_report_result_number(node, psdmp_report_words(page, "%s.found", bound_list[k].key));
     x[0][k] = k - 0.2, x[1][k] = k + 0.2, tick[k] = bound_list[k].key;
-    psdmp_page_row(page);
-    psdmp_page_cell(page, "%s", bound_list[k].words);
-    psdmp_page_cell_number(page, y[0][k], 5);
-    psdmp_page_cell_number(page, y[1][k], 5);
-    psdmp_page_cell(page, "%s", position_text(page, psdmp_result_node(node, psdmp_words(page, "%s.q", bound_list[k].key))));
+    psdmp_report_page_row(page);
+    psdmp_report_page_cell(page, "%s", bound_list[k].words);
+    psdmp_report_page_cell_number(page, y[0][k], 5);
+    psdmp_report_page_cell_number(page, y[1][k], 5);
+    psdmp_report_page_cell(page, "%s", position_text(page, psdmp_report_result_node(node, psdmp_report_words(page, "%s.q", bound_list[k].key))));
   }
-  psdmp_page_table_end(page);
-  psdmp_drawing d = psdmp_drawing_of(page, "Rigorous bounds, and the extremes that were met", "bound", "value (SI units)");
+  psdmp_report_page_table_end(page);
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, "Rigorous bounds, and the extremes that were met", "bound", "value (SI units)");
   d.plot.y_log = true;
   d.plot.tick = tick;
   d.plot.ticks = BOUNDS;
-  psdmp_draw_xy(&d, PSDMP_BARS, "bound", x[0], y[0], BOUNDS, 0);
-  psdmp_draw_xy(&d, PSDMP_BARS, "found", x[1], y[1], BOUNDS, 1);
-  psdmp_draw(&d);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_BARS, "bound", x[0], y[0], BOUNDS, 0);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_BARS, "found", x[1], y[1], BOUNDS, 1);
+  psdmp_report_draw(&d);
 }
 
 /* ---- samples ---- */
@@ -147,44 +147,44 @@ static const struct {
   const char *key, *words;
 } sample_list[] = {{"mass", "norm of M"}, {"mass_least", "least eigenvalue of M"}, {"coriolis", "norm of the velocity terms, random unit velocities"}, {"gravity", "gravity torque"}};
 
-static void samples(psdmp_page *page, const psdmp_node *root) {
+static void samples(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const header[] = {"", "least", "half", "95 %", "99.9 %", "largest"};
   static const char *const numbers[] = {"least", "half", "at_95", "at_999", "largest"};
-  double count = psdmp_result_number(root, "bounds.samples"), beyond = psdmp_result_number(root, "bounds.beyond");
+  double count = psdmp_report_result_number(root, "bounds.samples"), beyond = psdmp_report_result_number(root, "bounds.beyond");
   if (!(count > 0)) return;
-  psdmp_page_heading(page, psdmp_words(page, "At %.0f random positions", count));
-  psdmp_page_table(page, header, 6, "tnnnnn");
+  psdmp_report_page_heading(page, psdmp_report_words(page, "At %.0f random positions", count));
+  psdmp_report_page_table(page, header, 6, "tnnnnn");
   for (size_t k = 0; k < sizeof sample_list / sizeof *sample_list; k++) {
-    psdmp_page_row(page);
-    psdmp_page_cell(page, "%s", sample_list[k].words);
-    for (int i = 0; i < 5; i++) psdmp_page_cell_number(page, psdmp_result_number(root, psdmp_words(page, "bounds.%s.samples.%s", sample_list[k].key, numbers[i])), 5);
+    psdmp_report_page_row(page);
+    psdmp_report_page_cell(page, "%s", sample_list[k].words);
+    for (int i = 0; i < 5; i++) psdmp_report_page_cell_number(page, psdmp_report_result_number(root, psdmp_report_words(page, "bounds.%s.samples.%s", sample_list[k].key, numbers[i])), 5);
   }
-  psdmp_page_table_end(page);
+  psdmp_report_page_table_end(page);
   if (beyond > 0)
-    psdmp_page_paragraph(page, "%.0f samples break bounds that were proved: do not trust the bounds of this robot.", beyond);
+    psdmp_report_page_paragraph(page, "%.0f samples break bounds that were proved: do not trust the bounds of this robot.", beyond);
   else
-    psdmp_page_paragraph(page, "Shares of the positions at which values are at most so large. No sample is beyond what is proved.");
+    psdmp_report_page_paragraph(page, "Shares of the positions at which values are at most so large. No sample is beyond what is proved.");
 }
 
-static void path_facts(psdmp_page *page, const psdmp_node *root) {
-  if (!psdmp_result_node(root, "path")) return;
-  psdmp_page_heading(page, "Along the path");
-  psdmp_page_facts(page);
-  psdmp_fact_number(page, "positions", psdmp_result_number(root, "path.positions"), 9, "");
-  psdmp_fact_number(page, "least manipulability", psdmp_result_number(root, "path.least.manipulability"), 4, "");
-  psdmp_fact_number(page, "at", psdmp_result_number(root, "path.least.t"), 4, "s");
-  psdmp_fact_number(page, "largest manipulability", psdmp_result_number(root, "path.most.manipulability"), 4, "");
-  psdmp_page_facts_end(page);
+static void path_facts(psdmp_report_page *page, const psdmp_document_node *root) {
+  if (!psdmp_report_result_node(root, "path")) return;
+  psdmp_report_page_heading(page, "Along the path");
+  psdmp_report_page_facts(page);
+  psdmp_report_fact_number(page, "positions", psdmp_report_result_number(root, "path.positions"), 9, "");
+  psdmp_report_fact_number(page, "least manipulability", psdmp_report_result_number(root, "path.least.manipulability"), 4, "");
+  psdmp_report_fact_number(page, "at", psdmp_report_result_number(root, "path.least.t"), 4, "s");
+  psdmp_report_fact_number(page, "largest manipulability", psdmp_report_result_number(root, "path.most.manipulability"), 4, "");
+  psdmp_report_page_facts_end(page);
 }
 
 /* ---- the section ---- */
 
-static void show(psdmp_page *page, const psdmp_results *results, psdmp_result *result) {
-  psdmp_axes axes = psdmp_axes_of(page, results, result);
+static void show(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result) {
+  psdmp_report_axes axes = psdmp_report_axes_of(page, results, result);
   int n = axes.n < MOST_SHOWN ? axes.n : MOST_SHOWN;
-  psdmp_page_section(page, psdmp_title(page, results, result, "Structure"), "What M, c and g depend on, read from the model's exact coefficients.");
+  psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Structure"), "What M, c and g depend on, read from the model's exact coefficients.");
   facts(page, result->root);
-  if (n < axes.n) psdmp_page_paragraph(page, "Tables show the first %d of %d joints.", n, axes.n);
+  if (n < axes.n) psdmp_report_page_paragraph(page, "Tables show the first %d of %d joints.", n, axes.n);
   mass_table(page, result->root, n);
   torque_table(page, result->root, &axes, n);
   conditions(page, result->root);
@@ -193,13 +193,13 @@ static void show(psdmp_page *page, const psdmp_results *results, psdmp_result *r
   path_facts(page, result->root);
 }
 
-void psdmp_section_analyze(psdmp_page *page, const psdmp_results *results) {
+void psdmp_report_section_analyze(psdmp_report_page *page, const psdmp_report_results *results) {
   for (int k = 0; k < results->count; k++) {
-    psdmp_result *result = results->item[k];
+    psdmp_report_result *result = results->item[k];
     if (!result->root) continue;
     bool structure = strcmp(result->command, "analyze") == 0, linear = strcmp(result->command, "linearize") == 0;
     if (structure) show(page, results, result);
-    if (linear) psdmp_show_linearized(page, results, result);
+    if (linear) psdmp_report_show_linearized(page, results, result);
     if (structure || linear) result->used = true;
   }
 }

@@ -5,7 +5,7 @@
 
 #include "report/section_parts_priv.h"
 
-void psdmp_show_linearized(psdmp_page *page, const psdmp_results *results, psdmp_result *result);
+void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result);
 
 enum { MOST_POINTS = 2000, MOST_MODES = 4000, MOST_TABLES = 4 };
 
@@ -15,16 +15,16 @@ typedef struct modes {
 } modes;
 
 /* eigenvalues of some list, added to those before */
-static void collect(const psdmp_node *list, modes *m) {
-  for (const psdmp_node *mode = list && list->kind == PSDMP_LIST ? list->child : NULL; mode && m->count < MOST_MODES; mode = mode->next) {
-    m->re[m->count] = psdmp_result_number(mode, "re");
-    m->im[m->count] = psdmp_result_number(mode, "im");
+static void collect(const psdmp_document_node *list, modes *m) {
+  for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; mode && m->count < MOST_MODES; mode = mode->next) {
+    m->re[m->count] = psdmp_report_result_number(mode, "re");
+    m->im[m->count] = psdmp_report_result_number(mode, "im");
     m->count++;
   }
 }
 
-static bool start(psdmp_page *page, modes *m) {
-  double *memory = psdmp_page_memory(page, 2 * MOST_MODES * sizeof *memory);
+static bool start(psdmp_report_page *page, modes *m) {
+  double *memory = psdmp_report_page_memory(page, 2 * MOST_MODES * sizeof *memory);
   if (!memory) return false;
   *m = (modes){.re = memory, .im = memory + MOST_MODES};
   return true;
@@ -39,7 +39,7 @@ static void reach(const modes *m, double range[4]) {
 }
 
 /* the unit circle of sampled systems; the axes of the others, which reach a little beyond all modes */
-static void draw_boundary(psdmp_drawing *d, bool sampled, const modes *open, const modes *closed, double x[], double y[], int points) {
+static void draw_boundary(psdmp_report_drawing *d, bool sampled, const modes *open, const modes *closed, double x[], double y[], int points) {
   const double full = 6.283185307179586;
   double range[4] = {0, 0, 0, 0}, size = 0;
   reach(open, range);
@@ -58,18 +58,18 @@ static void draw_boundary(psdmp_drawing *d, bool sampled, const modes *open, con
     memcpy(x, cross[0], sizeof cross[0]);
     memcpy(y, cross[1], sizeof cross[1]);
   }
-  psdmp_draw_xy(d, PSDMP_LINE, sampled ? "unit circle" : "axes: stable to the left", x, y, (size_t)points, -1);
+  psdmp_report_draw_xy(d, PSDMP_REPORT_LINE, sampled ? "unit circle" : "axes: stable to the left", x, y, (size_t)points, -1);
 }
 
-static void draw_plane(psdmp_page *page, const char *title, bool sampled, const modes *open, const modes *closed) {
+static void draw_plane(psdmp_report_page *page, const char *title, bool sampled, const modes *open, const modes *closed) {
   enum { BOUNDARY = 97 };
   double x[BOUNDARY], y[BOUNDARY];
-  psdmp_drawing d = psdmp_drawing_of(page, title, sampled ? "real part" : "real part (1/s)", sampled ? "imaginary part" : "imaginary part (rad/s)");
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, title, sampled ? "real part" : "real part (1/s)", sampled ? "imaginary part" : "imaginary part (rad/s)");
   d.plot.tall = d.plot.zoom = true;
   draw_boundary(&d, sampled, open, closed, x, y, BOUNDARY);
-  psdmp_draw_xy(&d, PSDMP_DOTS, closed->count ? "open loop" : "modes", open->re, open->im, (size_t)open->count, 0);
-  psdmp_draw_xy(&d, PSDMP_DOTS, "with the LQR gains", closed->re, closed->im, (size_t)closed->count, 1);
-  psdmp_draw(&d);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, closed->count ? "open loop" : "modes", open->re, open->im, (size_t)open->count, 0);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, "with the LQR gains", closed->re, closed->im, (size_t)closed->count, 1);
+  psdmp_report_draw(&d);
 }
 
 static int by_size(const void *a, const void *b) {
@@ -78,9 +78,9 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* where the sizes of the modes have their widest gap, when they are more than three decades apart; else infinite */
-static double slow_end(psdmp_page *page, const modes *open, const modes *closed) {
+static double slow_end(psdmp_report_page *page, const modes *open, const modes *closed) {
   const modes *both[] = {open, closed};
-  double *size = psdmp_page_memory(page, 2 * MOST_MODES * sizeof *size), widest = 1, end = INFINITY;
+  double *size = psdmp_report_page_memory(page, 2 * MOST_MODES * sizeof *size), widest = 1, end = INFINITY;
   int count = 0;
   if (!size) return INFINITY;
   for (int b = 0; b < 2; b++)
@@ -102,15 +102,15 @@ static void keep_slow(modes *m, double end) {
   m->count = kept;
 }
 
-static void draw_modes(psdmp_page *page, const psdmp_node *root) {
-  bool sampled = psdmp_result_number(root, "dt") > 0;
-  const psdmp_node *points = psdmp_result_node(root, "points");
+static void draw_modes(psdmp_report_page *page, const psdmp_document_node *root) {
+  bool sampled = psdmp_report_result_number(root, "dt") > 0;
+  const psdmp_document_node *points = psdmp_report_result_node(root, "points");
   modes open, closed;
   int count = 0;
   if (!start(page, &open) || !start(page, &closed)) return;
-  for (const psdmp_node *point = points && points->kind == PSDMP_LIST ? points->child : NULL; point && count < MOST_POINTS; point = point->next, count++) {
-    collect(psdmp_result_node(point, "eigenvalues"), &open);
-    collect(psdmp_result_node(point, "lqr.closed_loop"), &closed);
+  for (const psdmp_document_node *point = points && points->kind == PSDMP_DOCUMENT_LIST ? points->child : NULL; point && count < MOST_POINTS; point = point->next, count++) {
+    collect(psdmp_report_result_node(point, "eigenvalues"), &open);
+    collect(psdmp_report_result_node(point, "lqr.closed_loop"), &closed);
   }
   if (!open.count) return;
   draw_plane(page, sampled ? "Eigenvalues of the sampled model" : "Eigenvalues", sampled, &open, &closed);
@@ -122,67 +122,67 @@ static void draw_modes(psdmp_page *page, const psdmp_node *root) {
   draw_plane(page, "Eigenvalues, the slow ones", sampled, &open, &closed);
 }
 
-static const char *vector_text(psdmp_page *page, const psdmp_node *list) {
+static const char *vector_text(psdmp_report_page *page, const psdmp_document_node *list) {
   enum { MOST = 8 };
   double value[MOST];
-  int count = psdmp_result_numbers(list, value, MOST);
+  int count = psdmp_report_result_numbers(list, value, MOST);
   const char *text = "";
-  for (int i = 0; i < count; i++) text = psdmp_words(page, "%s%s%s", text, i ? ", " : "", psdmp_words_number(page, value[i], 4));
-  return list && list->count > MOST ? psdmp_words(page, "%s, \xE2\x80\xA6", text) : text;
+  for (int i = 0; i < count; i++) text = psdmp_report_words(page, "%s%s%s", text, i ? ", " : "", psdmp_report_words_number(page, value[i], 4));
+  return list && list->count > MOST ? psdmp_report_words(page, "%s, \xE2\x80\xA6", text) : text;
 }
 
-static void points_table(psdmp_page *page, const psdmp_node *points) {
+static void points_table(psdmp_report_page *page, const psdmp_document_node *points) {
   static const char *const header[] = {"point", "q", "stability", "controllable", "slowest mode (rad/s)", "fastest mode (rad/s)"};
   enum { MOST = 50 };
   int at = 0;
-  psdmp_page_heading(page, "Points");
-  psdmp_page_table(page, header, 6, "ntttnn");
-  for (const psdmp_node *point = points->child; point && at < MOST; point = point->next, at++) {
-    const psdmp_node *list = psdmp_result_node(point, "eigenvalues");
+  psdmp_report_page_heading(page, "Points");
+  psdmp_report_page_table(page, header, 6, "ntttnn");
+  for (const psdmp_document_node *point = points->child; point && at < MOST; point = point->next, at++) {
+    const psdmp_document_node *list = psdmp_report_result_node(point, "eigenvalues");
     double slow = NAN, fast = NAN;
-    for (const psdmp_node *mode = list && list->kind == PSDMP_LIST ? list->child : NULL; mode; mode = mode->next)
-      slow = fmin(slow, psdmp_result_number(mode, "frequency")), fast = fmax(fast, psdmp_result_number(mode, "frequency"));
-    psdmp_page_row(page);
-    psdmp_page_cell(page, "%d", at + 1);
-    psdmp_page_cell(page, "%s", vector_text(page, psdmp_result_node(point, "q")));
-    psdmp_page_cell(page, "%s", psdmp_result_text(point, "stability"));
-    psdmp_page_cell(page, "%s", psdmp_result_node(point, "controllable") ? psdmp_truth(point, "controllable") ? "yes" : "no" : "");
-    psdmp_page_cell_number(page, slow, 4);
-    psdmp_page_cell_number(page, fast, 4);
+    for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; mode; mode = mode->next)
+      slow = fmin(slow, psdmp_report_result_number(mode, "frequency")), fast = fmax(fast, psdmp_report_result_number(mode, "frequency"));
+    psdmp_report_page_row(page);
+    psdmp_report_page_cell(page, "%d", at + 1);
+    psdmp_report_page_cell(page, "%s", vector_text(page, psdmp_report_result_node(point, "q")));
+    psdmp_report_page_cell(page, "%s", psdmp_report_result_text(point, "stability"));
+    psdmp_report_page_cell(page, "%s", psdmp_report_result_node(point, "controllable") ? psdmp_report_truth(point, "controllable") ? "yes" : "no" : "");
+    psdmp_report_page_cell_number(page, slow, 4);
+    psdmp_report_page_cell_number(page, fast, 4);
   }
-  psdmp_page_table_end(page);
-  if (points->count > MOST) psdmp_page_paragraph(page, "The first %d of %d points.", MOST, points->count);
+  psdmp_report_page_table_end(page);
+  if (points->count > MOST) psdmp_report_page_paragraph(page, "The first %d of %d points.", MOST, points->count);
 }
 
-static void mode_rows(psdmp_page *page, const psdmp_node *list, const char *loop) {
-  for (const psdmp_node *mode = list && list->kind == PSDMP_LIST ? list->child : NULL; mode; mode = mode->next) {
-    double im = psdmp_result_number(mode, "im");
+static void mode_rows(psdmp_report_page *page, const psdmp_document_node *list, const char *loop) {
+  for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; mode; mode = mode->next) {
+    double im = psdmp_report_result_number(mode, "im");
     if (im < 0) continue; /* its conjugate has been */
-    psdmp_page_row(page);
-    psdmp_page_cell(page, "%s", loop);
-    psdmp_page_cell(page, "%s%s%s", psdmp_words_number(page, psdmp_result_number(mode, "re"), 5), im > 0 ? " \xC2\xB1 " : "", im > 0 ? psdmp_words(page, "%s i", psdmp_words_number(page, im, 5)) : "");
-    psdmp_page_cell_number(page, psdmp_result_number(mode, "frequency"), 4);
-    psdmp_page_cell_number(page, psdmp_result_number(mode, "damping"), 3);
+    psdmp_report_page_row(page);
+    psdmp_report_page_cell(page, "%s", loop);
+    psdmp_report_page_cell(page, "%s%s%s", psdmp_report_words_number(page, psdmp_report_result_number(mode, "re"), 5), im > 0 ? " \xC2\xB1 " : "", im > 0 ? psdmp_report_words(page, "%s i", psdmp_report_words_number(page, im, 5)) : "");
+    psdmp_report_page_cell_number(page, psdmp_report_result_number(mode, "frequency"), 4);
+    psdmp_report_page_cell_number(page, psdmp_report_result_number(mode, "damping"), 3);
   }
 }
 
-static void modes_tables(psdmp_page *page, const psdmp_node *points) {
+static void modes_tables(psdmp_report_page *page, const psdmp_document_node *points) {
   static const char *const header[] = {"loop", "eigenvalue", "frequency (rad/s)", "damping"};
   int at = 0;
-  for (const psdmp_node *point = points->child; point && at < MOST_TABLES; point = point->next, at++) {
-    psdmp_page_heading(page, psdmp_words(page, "Modes of point %d", at + 1));
-    psdmp_page_table(page, header, 4, "ttnn");
-    mode_rows(page, psdmp_result_node(point, "eigenvalues"), "open");
-    mode_rows(page, psdmp_result_node(point, "lqr.closed_loop"), "with the LQR gains");
-    psdmp_page_table_end(page);
+  for (const psdmp_document_node *point = points->child; point && at < MOST_TABLES; point = point->next, at++) {
+    psdmp_report_page_heading(page, psdmp_report_words(page, "Modes of point %d", at + 1));
+    psdmp_report_page_table(page, header, 4, "ttnn");
+    mode_rows(page, psdmp_report_result_node(point, "eigenvalues"), "open");
+    mode_rows(page, psdmp_report_result_node(point, "lqr.closed_loop"), "with the LQR gains");
+    psdmp_report_page_table_end(page);
   }
 }
 
-void psdmp_show_linearized(psdmp_page *page, const psdmp_results *results, psdmp_result *result) {
-  const psdmp_node *points = psdmp_result_node(result->root, "points");
-  psdmp_page_section(page, psdmp_title(page, results, result, "Linear models"), "The dynamics near a state, exact to first order: how it swings, whether it stays, what the motors can reach.");
-  if (!points || points->kind != PSDMP_LIST || !points->count) {
-    psdmp_page_paragraph(page, "The result has no points.");
+void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result) {
+  const psdmp_document_node *points = psdmp_report_result_node(result->root, "points");
+  psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Linear models"), "The dynamics near a state, exact to first order: how it swings, whether it stays, what the motors can reach.");
+  if (!points || points->kind != PSDMP_DOCUMENT_LIST || !points->count) {
+    psdmp_report_page_paragraph(page, "The result has no points.");
     return;
   }
   points_table(page, points);

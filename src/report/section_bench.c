@@ -9,79 +9,79 @@
 enum { CHOSEN, BATCH, OTHER, LIBRARY, TEXTBOOK, WAYS };
 static const char *const ways[WAYS] = {"generated code", "the same in batches", "generated, other method", "library's recursion", "textbook Newton-Euler"};
 
-static double operations(const psdmp_node *form) {
-  return psdmp_result_number(form, "mult") + psdmp_result_number(form, "add") + psdmp_result_number(form, "div") + psdmp_result_number(form, "sqrt");
+static double operations(const psdmp_document_node *form) {
+  return psdmp_report_result_number(form, "mult") + psdmp_report_result_number(form, "add") + psdmp_report_result_number(form, "div") + psdmp_report_result_number(form, "sqrt");
 }
 
 /* the first other form of a function that was measured */
-static const psdmp_node *other_of(const psdmp_node *function) { return psdmp_result_node(function, "others.0"); }
+static const psdmp_document_node *other_of(const psdmp_document_node *function) { return psdmp_report_result_node(function, "others.0"); }
 
-static const psdmp_node *functions_of(const psdmp_node *root) {
-  const psdmp_node *functions = psdmp_result_node(root, "functions");
-  return functions && functions->kind == PSDMP_MAP ? functions->child : NULL;
+static const psdmp_document_node *functions_of(const psdmp_document_node *root) {
+  const psdmp_document_node *functions = psdmp_report_result_node(root, "functions");
+  return functions && functions->kind == PSDMP_DOCUMENT_MAP ? functions->child : NULL;
 }
 
-static void show_facts(psdmp_page *page, const psdmp_node *root) {
-  const psdmp_node *inverse = psdmp_result_node(root, "functions.inverse");
-  double ns = psdmp_result_number(inverse, "ns"), batch = psdmp_result_number(inverse, "ns_batch"), textbook = psdmp_result_number(root, "baseline.inverse.ns");
-  psdmp_page_facts(page);
-  if (isfinite(ns)) psdmp_page_fact(page, "inverse dynamics, one state", "%s ns", psdmp_words_number(page, ns, 3));
-  if (isfinite(batch)) psdmp_page_fact(page, "inverse dynamics, in batches", "%s ns", psdmp_words_number(page, batch, 3));
-  if (inverse) psdmp_page_fact(page, "operations of inverse dynamics", "%s", psdmp_words_number(page, operations(inverse), 6));
-  if (ns > 0 && isfinite(textbook)) psdmp_page_fact(page, "times as fast as a textbook's recursion", "%s\xC3\x97", psdmp_words_number(page, textbook / ns, 3));
-  psdmp_page_fact(page, "worst difference from the recursions", "%s", psdmp_words_number(page, psdmp_result_number(root, "error"), 2));
-  psdmp_page_facts_end(page);
+static void show_facts(psdmp_report_page *page, const psdmp_document_node *root) {
+  const psdmp_document_node *inverse = psdmp_report_result_node(root, "functions.inverse");
+  double ns = psdmp_report_result_number(inverse, "ns"), batch = psdmp_report_result_number(inverse, "ns_batch"), textbook = psdmp_report_result_number(root, "baseline.inverse.ns");
+  psdmp_report_page_facts(page);
+  if (isfinite(ns)) psdmp_report_page_fact(page, "inverse dynamics, one state", "%s ns", psdmp_report_words_number(page, ns, 3));
+  if (isfinite(batch)) psdmp_report_page_fact(page, "inverse dynamics, in batches", "%s ns", psdmp_report_words_number(page, batch, 3));
+  if (inverse) psdmp_report_page_fact(page, "operations of inverse dynamics", "%s", psdmp_report_words_number(page, operations(inverse), 6));
+  if (ns > 0 && isfinite(textbook)) psdmp_report_page_fact(page, "times as fast as a textbook's recursion", "%s\xC3\x97", psdmp_report_words_number(page, textbook / ns, 3));
+  psdmp_report_page_fact(page, "worst difference from the recursions", "%s", psdmp_report_words_number(page, psdmp_report_result_number(root, "error"), 2));
+  psdmp_report_page_facts_end(page);
 }
 
 /* time of every function in every way it was measured */
-static void plot_times(psdmp_page *page, const psdmp_node *root) {
-  psdmp_groups *g = psdmp_page_memory(page, sizeof *g);
+static void plot_times(psdmp_report_page *page, const psdmp_document_node *root) {
+  psdmp_report_groups *g = psdmp_report_page_memory(page, sizeof *g);
   if (!g) return;
-  *g = (psdmp_groups){.title = psdmp_words(page, "Time per call on %.100s, best of %.6g rounds", psdmp_result_text(root, "processor")[0] ? psdmp_result_text(root, "processor") : "this machine", psdmp_result_number(root, "repeat")),
+  *g = (psdmp_report_groups){.title = psdmp_report_words(page, "Time per call on %.100s, best of %.6g rounds", psdmp_report_result_text(root, "processor")[0] ? psdmp_report_result_text(root, "processor") : "this machine", psdmp_report_result_number(root, "repeat")),
                       .unit = "ns per state", .label = "function", .kinds = WAYS};
   for (int k = 0; k < WAYS; k++) g->kind[k] = ways[k];
-  for (const psdmp_node *f = functions_of(root); f && g->groups < PSDMP_MOST_GROUPS; f = f->next) {
+  for (const psdmp_document_node *f = functions_of(root); f && g->groups < PSDMP_REPORT_MOST_GROUPS; f = f->next) {
     int at = g->groups++;
     bool inverse = f->key && strcmp(f->key, "inverse") == 0;
     g->group[at] = f->key ? f->key : "";
-    g->value[CHOSEN][at] = psdmp_result_number(f, "ns");
-    g->value[BATCH][at] = psdmp_result_number(f, "ns_batch");
-    g->value[OTHER][at] = psdmp_result_number(other_of(f), "ns");
-    g->value[LIBRARY][at] = psdmp_result_number(f, "library_ns");
-    g->value[TEXTBOOK][at] = inverse ? psdmp_result_number(root, "baseline.inverse.ns") : NAN;
+    g->value[CHOSEN][at] = psdmp_report_result_number(f, "ns");
+    g->value[BATCH][at] = psdmp_report_result_number(f, "ns_batch");
+    g->value[OTHER][at] = psdmp_report_result_number(other_of(f), "ns");
+    g->value[LIBRARY][at] = psdmp_report_result_number(f, "library_ns");
+    g->value[TEXTBOOK][at] = inverse ? psdmp_report_result_number(root, "baseline.inverse.ns") : NAN;
   }
-  psdmp_groups_plot(page, g);
+  psdmp_report_groups_plot(page, g);
 }
 
-static void form_row(psdmp_page *page, const char *name, const psdmp_node *form, double library) {
+static void form_row(psdmp_report_page *page, const char *name, const psdmp_document_node *form, double library) {
   static const char *const counts[] = {"mult", "add", "div", "sqrt", "sincos", "depth", "bytes"};
-  psdmp_page_row(page);
-  psdmp_page_cell(page, "%s", name);
-  psdmp_page_cell(page, "%s", psdmp_result_text(form, "method"));
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) psdmp_page_cell(page, "%s", psdmp_words_number(page, psdmp_result_number(form, counts[i]), 9));
-  psdmp_page_cell_number(page, psdmp_result_number(form, "ns"), 4);
-  psdmp_page_cell_number(page, psdmp_result_number(form, "ns_batch"), 4);
-  psdmp_page_cell_number(page, library, 4);
-  psdmp_page_cell_number(page, psdmp_result_number(form, "error"), 2);
+  psdmp_report_page_row(page);
+  psdmp_report_page_cell(page, "%s", name);
+  psdmp_report_page_cell(page, "%s", psdmp_report_result_text(form, "method"));
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) psdmp_report_page_cell(page, "%s", psdmp_report_words_number(page, psdmp_report_result_number(form, counts[i]), 9));
+  psdmp_report_page_cell_number(page, psdmp_report_result_number(form, "ns"), 4);
+  psdmp_report_page_cell_number(page, psdmp_report_result_number(form, "ns_batch"), 4);
+  psdmp_report_page_cell_number(page, library, 4);
+  psdmp_report_page_cell_number(page, psdmp_report_result_number(form, "error"), 2);
 }
 
-static void table_of_forms(psdmp_page *page, const psdmp_node *root) {
+static void table_of_forms(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const header[] = {"function", "method", "mult", "add", "div", "sqrt", "sin and cos", "depth", "bytes", "ns", "ns in batches", "library, ns", "error"};
-  psdmp_page_table(page, header, sizeof header / sizeof *header, "ttnnnnnnnnnnn");
-  for (const psdmp_node *f = functions_of(root); f; f = f->next) {
-    const psdmp_node *others = psdmp_result_node(f, "others");
-    form_row(page, f->key ? f->key : "", f, psdmp_result_number(f, "library_ns"));
-    for (const psdmp_node *o = others && others->kind == PSDMP_LIST ? others->child : NULL; o; o = o->next) form_row(page, "", o, NAN);
+  psdmp_report_page_table(page, header, sizeof header / sizeof *header, "ttnnnnnnnnnnn");
+  for (const psdmp_document_node *f = functions_of(root); f; f = f->next) {
+    const psdmp_document_node *others = psdmp_report_result_node(f, "others");
+    form_row(page, f->key ? f->key : "", f, psdmp_report_result_number(f, "library_ns"));
+    for (const psdmp_document_node *o = others && others->kind == PSDMP_DOCUMENT_LIST ? others->child : NULL; o; o = o->next) form_row(page, "", o, NAN);
   }
-  psdmp_page_table_end(page);
+  psdmp_report_page_table_end(page);
 }
 
-static void show_bench(psdmp_page *page, const psdmp_results *results, const psdmp_result *result) {
-  psdmp_page_heading(page, psdmp_title(page, results, result, "Generated code"));
-  psdmp_bench_place(page, result->root);
+static void show_bench(psdmp_report_page *page, const psdmp_report_results *results, const psdmp_report_result *result) {
+  psdmp_report_page_heading(page, psdmp_report_title(page, results, result, "Generated code"));
+  psdmp_report_bench_place(page, result->root);
   show_facts(page, result->root);
   plot_times(page, result->root);
-  psdmp_page_paragraph(page, "Operations, nodes on the longest path, bytes of machine code, and times, the method that psdm codegen takes first; compiled by %s.", psdmp_result_text(result->root, "compiler"));
+  psdmp_report_page_paragraph(page, "Operations, nodes on the longest path, bytes of machine code, and times, the method that psdm codegen takes first; compiled by %s.", psdmp_report_result_text(result->root, "compiler"));
   table_of_forms(page, result->root);
 }
 
@@ -97,22 +97,22 @@ static const char *bench_title(const char *command) {
   return command;
 }
 
-void psdmp_section_bench(psdmp_page *page, const psdmp_results *results) {
+void psdmp_report_section_bench(psdmp_report_page *page, const psdmp_report_results *results) {
   bool begun = false;
   for (int i = 0; i < results->count; i++) {
-    psdmp_result *result = results->item[i];
-    bool tool = result->kind == PSDMP_RESULT_JSON && strcmp(result->command, "bench") == 0;
-    bool script = result->kind == PSDMP_RESULT_JSON && strncmp(result->command, "bench/", 6) == 0 && !psdmp_bench_against_n(result->command);
+    psdmp_report_result *result = results->item[i];
+    bool tool = result->kind == PSDMP_REPORT_RESULT_JSON && strcmp(result->command, "bench") == 0;
+    bool script = result->kind == PSDMP_REPORT_RESULT_JSON && strncmp(result->command, "bench/", 6) == 0 && !psdmp_report_bench_against_n(result->command);
     if (!tool && !script) continue;
-    if (!begun) psdmp_page_section(page, "Benchmarks", "Times of one machine; less is better. Axes are logarithmic: equal distances are equal ratios.");
+    if (!begun) psdmp_report_page_section(page, "Benchmarks", "Times of one machine; less is better. Axes are logarithmic: equal distances are equal ratios.");
     begun = result->used = true;
     if (tool) {
       show_bench(page, results, result);
       continue;
     }
-    psdmp_page_heading(page, bench_title(result->command));
-    psdmp_bench_place(page, result->root);
-    psdmp_bench_charts(page, result->root);
-    psdmp_bench_notes(page, result->root);
+    psdmp_report_page_heading(page, bench_title(result->command));
+    psdmp_report_bench_place(page, result->root);
+    psdmp_report_bench_charts(page, result->root);
+    psdmp_report_bench_notes(page, result->root);
   }
 }

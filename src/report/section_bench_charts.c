@@ -6,39 +6,39 @@
 
 /* ---- words ---- */
 
-static bool is_true(const psdmp_node *from, const char *path) { return strcmp(psdmp_result_text(from, path), "true") == 0; }
+static bool is_true(const psdmp_document_node *from, const char *path) { return strcmp(psdmp_report_result_text(from, path), "true") == 0; }
 
-void psdmp_bench_place(psdmp_page *page, const psdmp_node *root) {
-  const char *how = psdmp_result_text(root, "how"), *processor = psdmp_result_text(root, "processor"), *date = psdmp_result_text(root, "date");
-  psdmp_page_raw(page, "<p class=\"muted\">");
-  psdmp_page_print(page, "Measured on %s%s%s%s%s%s.", processor[0] ? processor : "an unnamed processor", date[0] ? ", " : "", date, is_true(root, "quick") ? ", a quick run" : "", how[0] ? ": " : "", how);
-  psdmp_page_raw(page, "</p>\n");
+void psdmp_report_bench_place(psdmp_report_page *page, const psdmp_document_node *root) {
+  const char *how = psdmp_report_result_text(root, "how"), *processor = psdmp_report_result_text(root, "processor"), *date = psdmp_report_result_text(root, "date");
+  psdmp_report_page_raw(page, "<p class=\"muted\">");
+  psdmp_report_page_print(page, "Measured on %s%s%s%s%s%s.", processor[0] ? processor : "an unnamed processor", date[0] ? ", " : "", date, is_true(root, "quick") ? ", a quick run" : "", how[0] ? ": " : "", how);
+  psdmp_report_page_raw(page, "</p>\n");
 }
 
-void psdmp_bench_notes(psdmp_page *page, const psdmp_node *root) {
-  psdmp_notes(page, psdmp_result_node(root, "notes"));
-  psdmp_notes(page, psdmp_result_node(root, "skipped"));
+void psdmp_report_bench_notes(psdmp_report_page *page, const psdmp_document_node *root) {
+  psdmp_report_notes(page, psdmp_report_result_node(root, "notes"));
+  psdmp_report_notes(page, psdmp_report_result_node(root, "skipped"));
 }
 
 /* "Derivation time (as Figure 4 of the PSDM paper)" */
-static const char *chart_title(psdmp_page *page, const psdmp_node *chart) {
-  const char *title = psdmp_result_text(chart, "title"), *figure = psdmp_result_text(chart, "figure");
-  return figure[0] ? psdmp_words(page, "%.300s (as %.60s of the PSDM paper)", title, figure) : title;
+static const char *chart_title(psdmp_report_page *page, const psdmp_document_node *chart) {
+  const char *title = psdmp_report_result_text(chart, "title"), *figure = psdmp_report_result_text(chart, "figure");
+  return figure[0] ? psdmp_report_words(page, "%.300s (as %.60s of the PSDM paper)", title, figure) : title;
 }
 
 /* ---- groups of bars ---- */
 
-static double times_first(const psdmp_groups *g, int kind, int group) { return g->value[kind][group] / g->value[0][group]; }
+static double times_first(const psdmp_report_groups *g, int kind, int group) { return g->value[kind][group] / g->value[0][group]; }
 
 /* two digits, and never a power of ten: 0.45, 7.1, 12000 */
-static const char *ratio_words(psdmp_page *page, double ratio) {
-  if (ratio < 10 || !isfinite(ratio) || ratio > 1e9) return psdmp_words_number(page, ratio, 2);
+static const char *ratio_words(psdmp_report_page *page, double ratio) {
+  if (ratio < 10 || !isfinite(ratio) || ratio > 1e9) return psdmp_report_words_number(page, ratio, 2);
   double unit = pow(10, floor(log10(ratio)) - 1);
-  return psdmp_words(page, "%.0f", unit * round(ratio / unit));
+  return psdmp_report_words(page, "%.0f", unit * round(ratio / unit));
 }
 
 /* "Pinocchio (5.4x to 7.9x)": how many times the first kind's */
-static const char *kind_title(psdmp_page *page, const psdmp_groups *g, int kind) {
+static const char *kind_title(psdmp_report_page *page, const psdmp_report_groups *g, int kind) {
   double least = INFINITY, most = 0;
   for (int i = 0; i < g->groups; i++) {
     double ratio = times_first(g, kind, i);
@@ -46,15 +46,15 @@ static const char *kind_title(psdmp_page *page, const psdmp_groups *g, int kind)
   }
   if (!kind || !(most > 0)) return g->kind[kind];
   const char *from = ratio_words(page, least), *to = ratio_words(page, most);
-  if (strcmp(from, to) == 0) return psdmp_words(page, "%.200s (%s\xC3\x97)", g->kind[kind], from);
-  return psdmp_words(page, "%.200s (%s\xC3\x97 to %s\xC3\x97)", g->kind[kind], from, to);
+  if (strcmp(from, to) == 0) return psdmp_report_words(page, "%.200s (%s\xC3\x97)", g->kind[kind], from);
+  return psdmp_report_words(page, "%.200s (%s\xC3\x97 to %s\xC3\x97)", g->kind[kind], from, to);
 }
 
 /* eight colours, then muted; what was published is muted, too */
-static int kind_colour(const psdmp_groups *g, int kind) { return g->published[kind] || kind > 7 ? -1 : kind; }
+static int kind_colour(const psdmp_report_groups *g, int kind) { return g->published[kind] || kind > 7 ? -1 : kind; }
 
 /* half of the smallest value: a point that is not drawn, so that no bar ends where the axis begins */
-static double floor_of(const psdmp_groups *g) {
+static double floor_of(const psdmp_report_groups *g) {
   double least = INFINITY;
   for (int k = 0; k < g->kinds; k++)
     for (int i = 0; i < g->groups; i++)
@@ -63,80 +63,80 @@ static double floor_of(const psdmp_groups *g) {
 }
 
 /* one group: each kind a bar of its own with its name below */
-static void plot_single(psdmp_page *page, const psdmp_groups *g) {
-  psdmp_series series[PSDMP_MOST_KINDS + 1];
-  const char *tick[PSDMP_MOST_KINDS];
-  double x[PSDMP_MOST_KINDS], least = floor_of(g);
+static void plot_single(psdmp_report_page *page, const psdmp_report_groups *g) {
+  psdmp_report_series series[PSDMP_REPORT_MOST_KINDS + 1];
+  const char *tick[PSDMP_REPORT_MOST_KINDS];
+  double x[PSDMP_REPORT_MOST_KINDS], least = floor_of(g);
   for (int k = 0; k < g->kinds; k++) {
     x[k] = k;
     tick[k] = kind_title(page, g, k);
-    series[k] = (psdmp_series){.kind = PSDMP_BARS, .x = &x[k], .y = g->value[k], .count = 1, .colour = kind_colour(g, k)};
+    series[k] = (psdmp_report_series){.kind = PSDMP_REPORT_BARS, .x = &x[k], .y = g->value[k], .count = 1, .colour = kind_colour(g, k)};
   }
-  series[g->kinds] = (psdmp_series){.kind = PSDMP_LINE, .x = x, .y = &least, .count = 1, .colour = -1};
-  psdmp_page_plot(page, &(psdmp_plot){.title = g->title, .x_label = g->group[0], .y_label = g->unit, .y_log = true, .tall = true, .tick = tick, .ticks = g->kinds, .series = series, .count = g->kinds + 1});
+  series[g->kinds] = (psdmp_report_series){.kind = PSDMP_REPORT_LINE, .x = x, .y = &least, .count = 1, .colour = -1};
+  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = g->title, .x_label = g->group[0], .y_label = g->unit, .y_log = true, .tall = true, .tick = tick, .ticks = g->kinds, .series = series, .count = g->kinds + 1});
 }
 
 /* many groups: their names below, the kinds' in the key */
-static void plot_several(psdmp_page *page, const psdmp_groups *g) {
+static void plot_several(psdmp_report_page *page, const psdmp_report_groups *g) {
   static const double filled = 0.84; /* of the distance from group to group */
-  psdmp_series series[PSDMP_MOST_KINDS + 1];
-  double least = floor_of(g), *x = psdmp_page_memory(page, sizeof(double) * (size_t)g->kinds * (size_t)g->groups);
+  psdmp_report_series series[PSDMP_REPORT_MOST_KINDS + 1];
+  double least = floor_of(g), *x = psdmp_report_page_memory(page, sizeof(double) * (size_t)g->kinds * (size_t)g->groups);
   if (!x) return;
   for (int k = 0; k < g->kinds; k++) {
     double *at = x + k * g->groups;
     for (int i = 0; i < g->groups; i++) at[i] = i + (k - (g->kinds - 1) / 2.0) * filled / g->kinds;
-    series[k] = (psdmp_series){.kind = PSDMP_BARS, .title = kind_title(page, g, k), .x = at, .y = g->value[k], .count = (size_t)g->groups, .colour = kind_colour(g, k)};
+    series[k] = (psdmp_report_series){.kind = PSDMP_REPORT_BARS, .title = kind_title(page, g, k), .x = at, .y = g->value[k], .count = (size_t)g->groups, .colour = kind_colour(g, k)};
   }
-  series[g->kinds] = (psdmp_series){.kind = PSDMP_LINE, .x = x, .y = &least, .count = 1, .colour = -1};
-  psdmp_page_plot(page, &(psdmp_plot){.title = g->title, .x_label = g->label, .y_label = g->unit, .y_log = true, .tall = true, .tick = g->group, .ticks = g->groups, .series = series, .count = g->kinds + 1});
+  series[g->kinds] = (psdmp_report_series){.kind = PSDMP_REPORT_LINE, .x = x, .y = &least, .count = 1, .colour = -1};
+  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = g->title, .x_label = g->label, .y_label = g->unit, .y_log = true, .tall = true, .tick = g->group, .ticks = g->groups, .series = series, .count = g->kinds + 1});
 }
 
-void psdmp_groups_plot(psdmp_page *page, const psdmp_groups *g) {
+void psdmp_report_groups_plot(psdmp_report_page *page, const psdmp_report_groups *g) {
   if (g->groups > 0 && g->kinds > 0) (g->groups == 1 ? plot_single : plot_several)(page, g);
 }
 
-void psdmp_groups_table(psdmp_page *page, const psdmp_groups *g) {
-  const char *header[PSDMP_MOST_KINDS + 1] = {g->label};
-  char numeric[PSDMP_MOST_KINDS + 2] = "t";
+void psdmp_report_groups_table(psdmp_report_page *page, const psdmp_report_groups *g) {
+  const char *header[PSDMP_REPORT_MOST_KINDS + 1] = {g->label};
+  char numeric[PSDMP_REPORT_MOST_KINDS + 2] = "t";
   if (g->groups <= 0 || g->kinds <= 0) return;
   for (int k = 0; k < g->kinds; k++) {
-    header[k + 1] = psdmp_words(page, "%.200s, %.40s", g->kind[k], g->unit);
+    header[k + 1] = psdmp_report_words(page, "%.200s, %.40s", g->kind[k], g->unit);
     numeric[k + 1] = 'n';
   }
-  psdmp_page_table(page, header, g->kinds + 1, numeric);
+  psdmp_report_page_table(page, header, g->kinds + 1, numeric);
   for (int i = 0; i < g->groups; i++) {
-    psdmp_page_row(page);
-    psdmp_page_cell(page, "%s", g->group[i]);
+    psdmp_report_page_row(page);
+    psdmp_report_page_cell(page, "%s", g->group[i]);
     for (int k = 0; k < g->kinds; k++) {
       double ratio = times_first(g, k, i);
-      const char *number = psdmp_words_number(page, g->value[k][i], 3);
+      const char *number = psdmp_report_words_number(page, g->value[k][i], 3);
       if (k && isfinite(ratio))
-        psdmp_page_cell(page, "%s (%s\xC3\x97)", number, ratio_words(page, ratio));
+        psdmp_report_page_cell(page, "%s (%s\xC3\x97)", number, ratio_words(page, ratio));
       else
-        psdmp_page_cell(page, "%s", number);
+        psdmp_report_page_cell(page, "%s", number);
     }
   }
-  psdmp_page_table_end(page);
+  psdmp_report_page_table_end(page);
 }
 
 /* a benchmark's bars */
-static void draw_bars(psdmp_page *page, const psdmp_node *chart) {
-  psdmp_groups *g = psdmp_page_memory(page, sizeof *g);
-  const psdmp_node *of = psdmp_result_node(chart, "of"), *series = psdmp_result_node(chart, "series");
-  if (!g || !of || of->kind != PSDMP_LIST || !series || series->kind != PSDMP_LIST) return;
-  *g = (psdmp_groups){.title = chart_title(page, chart), .unit = psdmp_result_text(chart, "unit"), .label = psdmp_result_text(chart, "x")};
+static void draw_bars(psdmp_report_page *page, const psdmp_document_node *chart) {
+  psdmp_report_groups *g = psdmp_report_page_memory(page, sizeof *g);
+  const psdmp_document_node *of = psdmp_report_result_node(chart, "of"), *series = psdmp_report_result_node(chart, "series");
+  if (!g || !of || of->kind != PSDMP_DOCUMENT_LIST || !series || series->kind != PSDMP_DOCUMENT_LIST) return;
+  *g = (psdmp_report_groups){.title = chart_title(page, chart), .unit = psdmp_report_result_text(chart, "unit"), .label = psdmp_report_result_text(chart, "x")};
   if (!g->label[0]) g->label = "compared";
-  for (const psdmp_node *name = of->child; name && g->groups < PSDMP_MOST_GROUPS; name = name->next) g->group[g->groups++] = psdmp_result_text(name, "");
-  for (const psdmp_node *kind = series->child; kind && g->kinds < PSDMP_MOST_KINDS; kind = kind->next) {
+  for (const psdmp_document_node *name = of->child; name && g->groups < PSDMP_REPORT_MOST_GROUPS; name = name->next) g->group[g->groups++] = psdmp_report_result_text(name, "");
+  for (const psdmp_document_node *kind = series->child; kind && g->kinds < PSDMP_REPORT_MOST_KINDS; kind = kind->next) {
     double *value = g->value[g->kinds];
-    for (int i = psdmp_result_numbers(psdmp_result_node(kind, "values"), value, g->groups); i < g->groups; i++) value[i] = NAN;
+    for (int i = psdmp_report_result_numbers(psdmp_report_result_node(kind, "values"), value, g->groups); i < g->groups; i++) value[i] = NAN;
     g->published[g->kinds] = is_true(kind, "published");
-    g->kind[g->kinds++] = psdmp_result_text(kind, "name");
+    g->kind[g->kinds++] = psdmp_report_result_text(kind, "name");
   }
-  psdmp_groups_plot(page, g);
-  psdmp_page_raw(page, "<details><summary>Numbers</summary>\n");
-  psdmp_groups_table(page, g);
-  psdmp_page_raw(page, "</details>\n");
+  psdmp_report_groups_plot(page, g);
+  psdmp_report_page_raw(page, "<details><summary>Numbers</summary>\n");
+  psdmp_report_groups_table(page, g);
+  psdmp_report_page_raw(page, "</details>\n");
 }
 
 /* ---- curves ---- */
@@ -144,55 +144,55 @@ static void draw_bars(psdmp_page *page, const psdmp_node *chart) {
 /* the curves of one plot */
 typedef struct curves {
   int count;
-  const char *name[PSDMP_MOST_KINDS];
-  bool published[PSDMP_MOST_KINDS];
-  int points[PSDMP_MOST_KINDS];
-  double *x[PSDMP_MOST_KINDS], *y[PSDMP_MOST_KINDS];
+  const char *name[PSDMP_REPORT_MOST_KINDS];
+  bool published[PSDMP_REPORT_MOST_KINDS];
+  int points[PSDMP_REPORT_MOST_KINDS];
+  double *x[PSDMP_REPORT_MOST_KINDS], *y[PSDMP_REPORT_MOST_KINDS];
 } curves;
 
-static bool read_curve(psdmp_page *page, const psdmp_node *node, curves *c) {
+static bool read_curve(psdmp_report_page *page, const psdmp_document_node *node, curves *c) {
   int k = c->count;
-  const psdmp_node *list = psdmp_result_node(node, "x");
-  int room = list && list->kind == PSDMP_LIST ? list->count < PSDMP_MOST_POINTS ? list->count : PSDMP_MOST_POINTS : 0;
+  const psdmp_document_node *list = psdmp_report_result_node(node, "x");
+  int room = list && list->kind == PSDMP_DOCUMENT_LIST ? list->count < PSDMP_REPORT_MOST_POINTS ? list->count : PSDMP_REPORT_MOST_POINTS : 0;
   if (!room) return true;
-  c->x[k] = psdmp_page_memory(page, sizeof(double) * (size_t)room);
-  c->y[k] = psdmp_page_memory(page, sizeof(double) * (size_t)room);
+  c->x[k] = psdmp_report_page_memory(page, sizeof(double) * (size_t)room);
+  c->y[k] = psdmp_report_page_memory(page, sizeof(double) * (size_t)room);
   if (!c->x[k] || !c->y[k]) return false;
-  int given = psdmp_result_numbers(list, c->x[k], room), known = psdmp_result_numbers(psdmp_result_node(node, "y"), c->y[k], room);
+  int given = psdmp_report_result_numbers(list, c->x[k], room), known = psdmp_report_result_numbers(psdmp_report_result_node(node, "y"), c->y[k], room);
   c->points[k] = given < known ? given : known;
-  c->name[k] = psdmp_result_text(node, "name");
+  c->name[k] = psdmp_report_result_text(node, "name");
   c->published[k] = is_true(node, "published");
   c->count += c->points[k] > 0;
   return true;
 }
 
 /* names 0, 1, ... for an axis that counts; returns how many, 0 for an axis that does not */
-static int count_ticks(psdmp_page *page, const curves *c, const char *tick[PSDMP_MOST_GROUPS]) {
+static int count_ticks(psdmp_report_page *page, const curves *c, const char *tick[PSDMP_REPORT_MOST_GROUPS]) {
   double most = 0;
   for (int k = 0; k < c->count; k++)
     for (int i = 0; i < c->points[k]; i++) {
       double x = c->x[k][i];
-      if (!(x >= 0 && x < PSDMP_MOST_GROUPS - 1) || x != floor(x)) return 0;
+      if (!(x >= 0 && x < PSDMP_REPORT_MOST_GROUPS - 1) || x != floor(x)) return 0;
       most = fmax(most, x);
     }
-  for (int i = 0; i <= (int)most; i++) tick[i] = psdmp_words(page, "%d", i);
+  for (int i = 0; i <= (int)most; i++) tick[i] = psdmp_report_words(page, "%d", i);
   return (int)most + 1;
 }
 
-static void plot_curves(psdmp_page *page, const psdmp_node *chart, const curves *c) {
-  psdmp_series series[2 * PSDMP_MOST_KINDS];
-  const char *tick[PSDMP_MOST_GROUPS];
+static void plot_curves(psdmp_report_page *page, const psdmp_document_node *chart, const curves *c) {
+  psdmp_report_series series[2 * PSDMP_REPORT_MOST_KINDS];
+  const char *tick[PSDMP_REPORT_MOST_GROUPS];
   bool x_log = is_true(chart, "x_log");
   int count = 0, ticks = x_log ? 0 : count_ticks(page, c, tick);
   for (int k = 0; k < c->count; k++) {
     int colour = c->published[k] || k > 7 ? -1 : k;
-    psdmp_series s = {.kind = PSDMP_LINE, .title = c->name[k], .x = c->x[k], .y = c->y[k], .count = (size_t)c->points[k], .colour = colour};
+    psdmp_report_series s = {.kind = PSDMP_REPORT_LINE, .title = c->name[k], .x = c->x[k], .y = c->y[k], .count = (size_t)c->points[k], .colour = colour};
     /* published numbers and single ones are dots, measured ones a line with its dots */
     if (!c->published[k] && c->points[k] > 1) series[count++] = s, s.title = NULL;
-    s.kind = PSDMP_DOTS;
+    s.kind = PSDMP_REPORT_DOTS;
     series[count++] = s;
   }
-  psdmp_page_plot(page, &(psdmp_plot){.title = chart_title(page, chart), .x_label = psdmp_result_text(chart, "x"), .y_label = psdmp_result_text(chart, "y"), .x_log = x_log,
+  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = chart_title(page, chart), .x_label = psdmp_report_result_text(chart, "x"), .y_label = psdmp_report_result_text(chart, "y"), .x_log = x_log,
                                       .y_log = is_true(chart, "y_log"), .tick = ticks ? tick : NULL, .ticks = ticks, .series = series, .count = count});
 }
 
@@ -211,27 +211,27 @@ static double y_at(const curves *c, int k, double x) {
   return NAN;
 }
 
-static void table_of_curves(psdmp_page *page, const psdmp_node *chart, const curves *c) {
-  const char *header[PSDMP_MOST_KINDS + 1] = {psdmp_result_text(chart, "x")};
-  char numeric[PSDMP_MOST_KINDS + 2] = "n";
+static void table_of_curves(psdmp_report_page *page, const psdmp_document_node *chart, const curves *c) {
+  const char *header[PSDMP_REPORT_MOST_KINDS + 1] = {psdmp_report_result_text(chart, "x")};
+  char numeric[PSDMP_REPORT_MOST_KINDS + 2] = "n";
   for (int k = 0; k < c->count; k++) header[k + 1] = c->name[k], numeric[k + 1] = 'n';
-  psdmp_page_raw(page, "<details><summary>Numbers</summary>\n");
-  psdmp_page_paragraph(page, "%s", psdmp_result_text(chart, "y"));
-  psdmp_page_table(page, header, c->count + 1, numeric);
+  psdmp_report_page_raw(page, "<details><summary>Numbers</summary>\n");
+  psdmp_report_page_paragraph(page, "%s", psdmp_report_result_text(chart, "y"));
+  psdmp_report_page_table(page, header, c->count + 1, numeric);
   double x = next_x(c, NAN);
-  for (int row = 0; isfinite(x) && row < PSDMP_MOST_GROUPS; row++, x = next_x(c, x)) {
-    psdmp_page_row(page);
-    psdmp_page_cell(page, "%s", psdmp_words_number(page, x, 4));
-    for (int k = 0; k < c->count; k++) psdmp_page_cell_number(page, y_at(c, k, x), 3);
+  for (int row = 0; isfinite(x) && row < PSDMP_REPORT_MOST_GROUPS; row++, x = next_x(c, x)) {
+    psdmp_report_page_row(page);
+    psdmp_report_page_cell(page, "%s", psdmp_report_words_number(page, x, 4));
+    for (int k = 0; k < c->count; k++) psdmp_report_page_cell_number(page, y_at(c, k, x), 3);
   }
-  psdmp_page_table_end(page);
-  psdmp_page_raw(page, "</details>\n");
+  psdmp_report_page_table_end(page);
+  psdmp_report_page_raw(page, "</details>\n");
 }
 
-static void draw_curves(psdmp_page *page, const psdmp_node *chart) {
+static void draw_curves(psdmp_report_page *page, const psdmp_document_node *chart) {
   curves c = {0};
-  const psdmp_node *series = psdmp_result_node(chart, "series");
-  for (const psdmp_node *s = series && series->kind == PSDMP_LIST ? series->child : NULL; s && c.count < PSDMP_MOST_KINDS; s = s->next)
+  const psdmp_document_node *series = psdmp_report_result_node(chart, "series");
+  for (const psdmp_document_node *s = series && series->kind == PSDMP_DOCUMENT_LIST ? series->child : NULL; s && c.count < PSDMP_REPORT_MOST_KINDS; s = s->next)
     if (!read_curve(page, s, &c)) return;
   if (!c.count) return;
   plot_curves(page, chart, &c);
@@ -240,11 +240,11 @@ static void draw_curves(psdmp_page *page, const psdmp_node *chart) {
 
 /* ---- a whole result ---- */
 
-static void draw_all(psdmp_page *page, const psdmp_node *list, void (*draw)(psdmp_page *page, const psdmp_node *chart)) {
-  for (const psdmp_node *chart = list && list->kind == PSDMP_LIST ? list->child : NULL; chart; chart = chart->next) draw(page, chart);
+static void draw_all(psdmp_report_page *page, const psdmp_document_node *list, void (*draw)(psdmp_report_page *page, const psdmp_document_node *chart)) {
+  for (const psdmp_document_node *chart = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; chart; chart = chart->next) draw(page, chart);
 }
 
-void psdmp_bench_charts(psdmp_page *page, const psdmp_node *root) {
-  draw_all(page, psdmp_result_node(root, "curves"), draw_curves);
-  draw_all(page, psdmp_result_node(root, "bars"), draw_bars);
+void psdmp_report_bench_charts(psdmp_report_page *page, const psdmp_document_node *root) {
+  draw_all(page, psdmp_report_result_node(root, "curves"), draw_curves);
+  draw_all(page, psdmp_report_result_node(root, "bars"), draw_bars);
 }

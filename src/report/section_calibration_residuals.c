@@ -7,22 +7,22 @@
 
 enum { MEASURED = 1, PREDICTED = 0, HELDOUT = -1, MUTED = -1, MOST_DOTS = 2000 };
 
-static double *array(psdmp_page *page, size_t count) { return psdmp_page_memory(page, (count ? count : 1) * sizeof(double)); }
+static double *array(psdmp_report_page *page, size_t count) { return psdmp_report_page_memory(page, (count ? count : 1) * sizeof(double)); }
 
-static const char *torque_label(psdmp_page *page, const psdmp_compared *c, const char *what) {
-  return psdmp_words(page, "%s (%s)", what, psdmp_unit(c->axis, PSDMP_TORQUE));
+static const char *torque_label(psdmp_report_page *page, const psdmp_report_compared *c, const char *what) {
+  return psdmp_report_words(page, "%s (%s)", what, psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE));
 }
 
 /* ---- from rows ---- */
 
-bool psdmp_compared_of(psdmp_page *page, const psdmp_result *rows, const psdmp_timeline *line, const psdmp_axis *axis, int index, psdmp_compared *out) {
-  *out = (psdmp_compared){.axis = axis, .what = psdmp_quantity(axis, PSDMP_TORQUE), .points = line->points, .t = line->t, .rate = line->rate, .shifted = line->shifted};
-  out->measured = psdmp_along(page, line, psdmp_rows_group(rows, "tau", index));
-  out->predicted = psdmp_along(page, line, psdmp_rows_group(rows, "predicted", index));
-  out->raw = psdmp_along(page, line, psdmp_rows_group(rows, "raw", index));
-  out->band = psdmp_along(page, line, psdmp_rows_group(rows, "band", index));
-  out->speed = psdmp_along(page, line, psdmp_rows_group(rows, "qd", index));
-  out->heldout = psdmp_along(page, line, psdmp_rows_column(rows, "heldout"));
+bool psdmp_report_compared_of(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_timeline *line, const psdmp_report_axis *axis, int index, psdmp_report_compared *out) {
+  *out = (psdmp_report_compared){.axis = axis, .what = psdmp_report_quantity(axis, PSDMP_REPORT_TORQUE), .points = line->points, .t = line->t, .rate = line->rate, .shifted = line->shifted};
+  out->measured = psdmp_report_along(page, line, psdmp_report_rows_group(rows, "tau", index));
+  out->predicted = psdmp_report_along(page, line, psdmp_report_rows_group(rows, "predicted", index));
+  out->raw = psdmp_report_along(page, line, psdmp_report_rows_group(rows, "raw", index));
+  out->band = psdmp_report_along(page, line, psdmp_report_rows_group(rows, "band", index));
+  out->speed = psdmp_report_along(page, line, psdmp_report_rows_group(rows, "qd", index));
+  out->heldout = psdmp_report_along(page, line, psdmp_report_rows_column(rows, "heldout"));
   double *residual = array(page, line->points);
   if (!out->measured || !out->predicted || !residual) return false;
   for (size_t k = 0; k < line->points; k++) residual[k] = out->measured[k] - out->predicted[k];
@@ -42,7 +42,7 @@ static void reach(const double *value, size_t count, double range[2]) {
 }
 
 /* the whole height behind rows that are held out */
-static void shade_heldout(psdmp_drawing *d, const psdmp_compared *c) {
+static void shade_heldout(psdmp_report_drawing *d, const psdmp_report_compared *c) {
   double range[2] = {NAN, NAN}, *low = array(d->page, c->points), *high = array(d->page, c->points);
   bool any = false;
   reach(c->measured, c->points, range);
@@ -52,49 +52,49 @@ static void shade_heldout(psdmp_drawing *d, const psdmp_compared *c) {
     low[k] = held ? range[0] : NAN, high[k] = held ? range[1] : NAN;
     any |= held;
   }
-  if (any) psdmp_draw_between(d, PSDMP_BAND, "held out", c->t, NULL, low, high, c->points, HELDOUT);
+  if (any) psdmp_report_draw_between(d, PSDMP_REPORT_BAND, "held out", c->t, NULL, low, high, c->points, HELDOUT);
 }
 
-static void draw_band(psdmp_drawing *d, const psdmp_compared *c) {
+static void draw_band(psdmp_report_drawing *d, const psdmp_report_compared *c) {
   double *low = array(d->page, c->points), *high = array(d->page, c->points);
   for (size_t k = 0; low && high && c->band && k < c->points; k++) low[k] = c->predicted[k] - 2 * c->band[k], high[k] = c->predicted[k] + 2 * c->band[k];
-  if (c->band) psdmp_draw_between(d, PSDMP_BAND, "\xC2\xB1 2 sd", c->t, NULL, low, high, c->points, PREDICTED);
+  if (c->band) psdmp_report_draw_between(d, PSDMP_REPORT_BAND, "\xC2\xB1 2 sd", c->t, NULL, low, high, c->points, PREDICTED);
 }
 
-void psdmp_draw_torque(psdmp_page *page, const psdmp_compared *c) {
-  psdmp_drawing d = psdmp_drawing_of(page, psdmp_words(page, "%s: measured and predicted %s", c->axis->name, c->what), "time (s)", torque_label(page, c, c->what));
+void psdmp_report_draw_torque(psdmp_report_page *page, const psdmp_report_compared *c) {
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: measured and predicted %s", c->axis->name, c->what), "time (s)", torque_label(page, c, c->what));
   d.plot.zoom = true;
   shade_heldout(&d, c);
   draw_band(&d, c);
-  psdmp_draw_xy(&d, PSDMP_LINE, "as logged", c->t, c->raw, c->points, MUTED);
-  psdmp_draw_xy(&d, PSDMP_LINE, "measured", c->t, c->measured, c->points, MEASURED);
-  psdmp_draw_xy(&d, PSDMP_LINE, "predicted", c->t, c->predicted, c->points, PREDICTED);
-  psdmp_draw(&d);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "as logged", c->t, c->raw, c->points, MUTED);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "measured", c->t, c->measured, c->points, MEASURED);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "predicted", c->t, c->predicted, c->points, PREDICTED);
+  psdmp_report_draw(&d);
 }
 
 /* ---- size ---- */
 
-void psdmp_draw_histogram(psdmp_page *page, const psdmp_compared *c) {
-  enum { CURVE = 121, BINS = PSDMP_MOST_BINS };
+void psdmp_report_draw_histogram(psdmp_report_page *page, const psdmp_report_compared *c) {
+  enum { CURVE = 121, BINS = PSDMP_REPORT_MOST_BINS };
   const double reach_sd = 4.5;
-  psdmp_spread s = psdmp_spread_of(c->residual, c->points);
+  psdmp_report_spread s = psdmp_report_spread_of(c->residual, c->points);
   double x[CURVE], normal[CURVE], middle[BINS], density[BINS], range[2] = {NAN, NAN};
   if (!(s.sd > 0)) return;
   reach(c->residual, c->points, range);
   double lowest = fmax(range[0], s.mean - reach_sd * s.sd), highest = fmin(range[1], s.mean + reach_sd * s.sd);
   double *order = array(page, c->points);
-  int bins = order ? psdmp_histogram_bins(c->residual, c->points, order, lowest, highest) : 0;
-  if (!bins || !psdmp_histogram(c->residual, c->points, lowest, highest, bins, middle, density)) return;
-  for (int k = 0; k < CURVE; k++) x[k] = lowest + (highest - lowest) * k / (CURVE - 1), normal[k] = psdmp_normal(s.mean, s.sd, x[k]);
-  psdmp_drawing d = psdmp_drawing_of(page, psdmp_words(page, "%s: residuals, sd %s %s", c->axis->name, psdmp_words_number(page, s.sd, 3), psdmp_unit(c->axis, PSDMP_TORQUE)),
-                                     torque_label(page, c, "measured less predicted"), psdmp_words(page, "density (1/%s)", psdmp_unit(c->axis, PSDMP_TORQUE)));
-  psdmp_draw_xy(&d, PSDMP_BARS, "residuals", middle, density, (size_t)bins, PREDICTED);
-  psdmp_draw_xy(&d, PSDMP_LINE, "normal, same spread", x, normal, CURVE, MEASURED);
-  psdmp_draw(&d);
+  int bins = order ? psdmp_report_histogram_bins(c->residual, c->points, order, lowest, highest) : 0;
+  if (!bins || !psdmp_report_histogram(c->residual, c->points, lowest, highest, bins, middle, density)) return;
+  for (int k = 0; k < CURVE; k++) x[k] = lowest + (highest - lowest) * k / (CURVE - 1), normal[k] = psdmp_report_normal(s.mean, s.sd, x[k]);
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: residuals, sd %s %s", c->axis->name, psdmp_report_words_number(page, s.sd, 3), psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE)),
+                                     torque_label(page, c, "measured less predicted"), psdmp_report_words(page, "density (1/%s)", psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE)));
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_BARS, "residuals", middle, density, (size_t)bins, PREDICTED);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "normal, same spread", x, normal, CURVE, MEASURED);
+  psdmp_report_draw(&d);
 }
 
 /* share of residuals within so many bands */
-static double inside_band(const psdmp_compared *c, double bands, const double *which, double value) {
+static double inside_band(const psdmp_report_compared *c, double bands, const double *which, double value) {
   size_t inside = 0, all = 0;
   for (size_t k = 0; k < c->points; k++) {
     if (!isfinite(c->residual[k]) || !isfinite(c->band[k]) || (which && (which[k] > 0) != (value > 0))) continue;
@@ -105,32 +105,32 @@ static double inside_band(const psdmp_compared *c, double bands, const double *w
 }
 
 /* residuals of training or held-out rows alone, the others as gaps */
-static double *part_of(psdmp_page *page, const psdmp_compared *c, bool heldout) {
+static double *part_of(psdmp_report_page *page, const psdmp_report_compared *c, bool heldout) {
   double *out = array(page, c->points);
   for (size_t k = 0; out && k < c->points; k++) out[k] = c->heldout && (c->heldout[k] > 0) != heldout ? NAN : c->residual[k];
   return out;
 }
 
-static void residual_row(psdmp_page *page, const psdmp_compared *c, bool heldout) {
+static void residual_row(psdmp_report_page *page, const psdmp_report_compared *c, bool heldout) {
   double *part = part_of(page, c, heldout);
-  psdmp_spread s = part ? psdmp_spread_of(part, c->points) : (psdmp_spread){0};
+  psdmp_report_spread s = part ? psdmp_report_spread_of(part, c->points) : (psdmp_report_spread){0};
   if (!s.count) return;
-  psdmp_page_row(page);
-  psdmp_page_cell(page, "%s", c->axis->name);
-  psdmp_page_cell(page, "%s", !c->heldout ? "all" : heldout ? "held\xC2\xA0out" : "training");
-  psdmp_page_cell_number(page, s.mean, 3);
-  psdmp_page_cell_number(page, s.sd, 3);
-  for (int k = 0; k < 3; k++) psdmp_page_cell(page, "%s", psdmp_words_percent(page, s.inside[k]));
-  for (int k = 1; c->band && k <= 2; k++) psdmp_page_cell(page, "%s", psdmp_words_percent(page, inside_band(c, k, c->heldout, heldout)));
+  psdmp_report_page_row(page);
+  psdmp_report_page_cell(page, "%s", c->axis->name);
+  psdmp_report_page_cell(page, "%s", !c->heldout ? "all" : heldout ? "held\xC2\xA0out" : "training");
+  psdmp_report_page_cell_number(page, s.mean, 3);
+  psdmp_report_page_cell_number(page, s.sd, 3);
+  for (int k = 0; k < 3; k++) psdmp_report_page_cell(page, "%s", psdmp_report_words_percent(page, s.inside[k]));
+  for (int k = 1; c->band && k <= 2; k++) psdmp_report_page_cell(page, "%s", psdmp_report_words_percent(page, inside_band(c, k, c->heldout, heldout)));
 }
 
-void psdmp_residual_table(psdmp_page *page, const psdmp_compared *list, int count) {
+void psdmp_report_residual_table(psdmp_report_page *page, const psdmp_report_compared *list, int count) {
   static const char *const header[] = {"joint", "rows", "mean", "sd", "in 1 sd", "in 2 sd", "in 3 sd", "in band", "in 2 bands"};
-  psdmp_page_table(page, header, list[0].band ? 9 : 7, "ttnnnnnnn");
+  psdmp_report_page_table(page, header, list[0].band ? 9 : 7, "ttnnnnnnn");
   for (int k = 0; k < count; k++)
     for (int heldout = 0; heldout < (list[k].heldout ? 2 : 1); heldout++) residual_row(page, &list[k], heldout);
-  psdmp_page_table_end(page);
-  psdmp_page_paragraph(page, "All rows, at rest too. Of a normal distribution 68.3 %%, 95.4 %% and 99.7 %% lie within 1, 2 and 3 standard deviations of their own mean%s.",
+  psdmp_report_page_table_end(page);
+  psdmp_report_page_paragraph(page, "All rows, at rest too. Of a normal distribution 68.3 %%, 95.4 %% and 99.7 %% lie within 1, 2 and 3 standard deviations of their own mean%s.",
                        list[0].band ? "; as many should lie in once and twice the band, the standard deviation that the model predicts" : "");
 }
 
@@ -147,17 +147,17 @@ static size_t longest_run(const double *value, size_t count) {
 }
 
 /* Welch's estimate as amplitude density; NULL when there is no whole window */
-static double *density_of(psdmp_page *page, const double *value, size_t count, double rate, size_t length) {
+static double *density_of(psdmp_report_page *page, const double *value, size_t count, double rate, size_t length) {
   double *power = array(page, length / 2 + 1), *scratch = array(page, 4 * length);
-  if (!value || !power || !scratch || !psdmp_welch(value, count, rate, length, power, scratch)) return NULL;
+  if (!value || !power || !scratch || !psdmp_report_welch(value, count, rate, length, power, scratch)) return NULL;
   for (size_t k = 0; k <= length / 2; k++) power[k] = sqrt(power[k]);
   return power;
 }
 
-void psdmp_draw_spectrum(psdmp_page *page, const psdmp_compared *c) {
-  size_t length = c->rate > 0 ? psdmp_welch_length(longest_run(c->residual, c->points)) : 0;
+void psdmp_report_draw_spectrum(psdmp_report_page *page, const psdmp_report_compared *c) {
+  size_t length = c->rate > 0 ? psdmp_report_welch_length(longest_run(c->residual, c->points)) : 0;
   double *frequency = array(page, length / 2 + 1), *raw = c->raw ? array(page, c->points) : NULL;
-  if (!length) psdmp_page_paragraph(page, "%s: no run without a gap is long enough for a spectrum.", c->axis->name);
+  if (!length) psdmp_report_page_paragraph(page, "%s: no run without a gap is long enough for a spectrum.", c->axis->name);
   if (!length || !frequency) return;
   /* without frequency 0, which has no place on a logarithmic axis and no mean left in it */
   for (size_t k = 0; k <= length / 2; k++) frequency[k] = k ? (double)k * c->rate / (double)length : NAN;
@@ -165,13 +165,13 @@ void psdmp_draw_spectrum(psdmp_page *page, const psdmp_compared *c) {
   double *torque = density_of(page, c->measured, c->points, c->rate, length), *logged = raw ? density_of(page, raw, c->points, c->rate, length) : NULL,
          *residual = density_of(page, c->residual, c->points, c->rate, length);
   if (!residual) return;
-  psdmp_drawing d = psdmp_drawing_of(page, psdmp_words(page, "%s: spectrum of the residuals", c->axis->name), "frequency (Hz)",
-                                     psdmp_words(page, "density (%s/\xE2\x88\x9AHz)", psdmp_unit(c->axis, PSDMP_TORQUE)));
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: spectrum of the residuals", c->axis->name), "frequency (Hz)",
+                                     psdmp_report_words(page, "density (%s/\xE2\x88\x9AHz)", psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE)));
   d.plot.x_log = d.plot.y_log = true;
-  psdmp_draw_xy(&d, PSDMP_LINE, psdmp_words(page, "measured %s", c->what), frequency, torque, length / 2 + 1, MEASURED);
-  psdmp_draw_xy(&d, PSDMP_LINE, "logged less predicted", frequency, logged, length / 2 + 1, MUTED);
-  psdmp_draw_xy(&d, PSDMP_LINE, "residuals", frequency, residual, length / 2 + 1, PREDICTED);
-  psdmp_draw(&d);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, psdmp_report_words(page, "measured %s", c->what), frequency, torque, length / 2 + 1, MEASURED);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "logged less predicted", frequency, logged, length / 2 + 1, MUTED);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "residuals", frequency, residual, length / 2 + 1, PREDICTED);
+  psdmp_report_draw(&d);
 }
 
 /* ---- what it hangs on ---- */
@@ -188,39 +188,39 @@ static size_t thinned(const double *x, const double *y, size_t count, double *ou
   return used;
 }
 
-static void scatter(psdmp_page *page, const psdmp_compared *c, const double *x, const char *against, const char *x_label) {
+static void scatter(psdmp_report_page *page, const psdmp_report_compared *c, const double *x, const char *against, const char *x_label) {
   enum { BINS = 24 };
   double *dot_x = array(page, MOST_DOTS + 1), *dot_y = array(page, MOST_DOTS + 1), mean_x[BINS], mean_y[BINS];
-  size_t *order = psdmp_page_memory(page, (c->points ? c->points : 1) * sizeof *order);
+  size_t *order = psdmp_report_page_memory(page, (c->points ? c->points : 1) * sizeof *order);
   if (!x || !dot_x || !dot_y || !order) return;
   size_t dots = thinned(x, c->residual, c->points, dot_x, dot_y);
-  int means = psdmp_binned_means(x, c->residual, c->points, BINS, order, mean_x, mean_y);
-  psdmp_drawing d = psdmp_drawing_of(page, psdmp_words(page, "%s: residuals against %s", c->axis->name, against), x_label, torque_label(page, c, "measured less predicted"));
-  psdmp_draw_xy(&d, PSDMP_DOTS, "rows", dot_x, dot_y, dots, PREDICTED);
-  psdmp_draw_xy(&d, PSDMP_LINE, "mean", mean_x, mean_y, (size_t)means, MEASURED);
-  if (dots) psdmp_draw(&d);
+  int means = psdmp_report_binned_means(x, c->residual, c->points, BINS, order, mean_x, mean_y);
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: residuals against %s", c->axis->name, against), x_label, torque_label(page, c, "measured less predicted"));
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, "rows", dot_x, dot_y, dots, PREDICTED);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "mean", mean_x, mean_y, (size_t)means, MEASURED);
+  if (dots) psdmp_report_draw(&d);
 }
 
-void psdmp_draw_scatter(psdmp_page *page, const psdmp_compared *c) {
-  scatter(page, c, c->speed, "velocity", psdmp_words(page, "velocity (%s)", psdmp_unit(c->axis, PSDMP_VELOCITY)));
-  scatter(page, c, c->predicted, psdmp_words(page, "predicted %s", c->what), torque_label(page, c, psdmp_words(page, "predicted %s", c->what)));
+void psdmp_report_draw_scatter(psdmp_report_page *page, const psdmp_report_compared *c) {
+  scatter(page, c, c->speed, "velocity", psdmp_report_words(page, "velocity (%s)", psdmp_report_unit(c->axis, PSDMP_REPORT_VELOCITY)));
+  scatter(page, c, c->predicted, psdmp_report_words(page, "predicted %s", c->what), torque_label(page, c, psdmp_report_words(page, "predicted %s", c->what)));
 }
 
-void psdmp_residual_sections(psdmp_page *page, const psdmp_compared *list, int count) {
+void psdmp_report_residual_sections(psdmp_report_page *page, const psdmp_report_compared *list, int count) {
   static const struct {
     const char *heading, *words;
-    void (*draw)(psdmp_page *page, const psdmp_compared *c);
+    void (*draw)(psdmp_report_page *page, const psdmp_report_compared *c);
   } kinds[] = {
-      {"Residuals: size", NULL, psdmp_draw_histogram},
-      {"Residuals: spectrum", "Welch's estimate, Hann windows that overlap by half. What rises above a flat floor is model error or a resonance, not noise.", psdmp_draw_spectrum},
-      {"Residuals: what they hang on", "A mean that is not zero at some speed or torque is friction or inertia that the model does not have.", psdmp_draw_scatter},
+      {"Residuals: size", NULL, psdmp_report_draw_histogram},
+      {"Residuals: spectrum", "Welch's estimate, Hann windows that overlap by half. What rises above a flat floor is model error or a resonance, not noise.", psdmp_report_draw_spectrum},
+      {"Residuals: what they hang on", "A mean that is not zero at some speed or torque is friction or inertia that the model does not have.", psdmp_report_draw_scatter},
   };
   for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
-    psdmp_page_heading(page, kinds[kind].heading);
-    if (kinds[kind].words) psdmp_page_paragraph(page, "%s", kinds[kind].words);
-    if (!kind) psdmp_residual_table(page, list, count);
-    psdmp_page_row_of_plots(page);
+    psdmp_report_page_heading(page, kinds[kind].heading);
+    if (kinds[kind].words) psdmp_report_page_paragraph(page, "%s", kinds[kind].words);
+    if (!kind) psdmp_report_residual_table(page, list, count);
+    psdmp_report_page_row_of_plots(page);
     for (int k = 0; k < count; k++) kinds[kind].draw(page, &list[k]);
-    psdmp_page_row_of_plots_end(page);
+    psdmp_report_page_row_of_plots_end(page);
   }
 }

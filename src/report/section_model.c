@@ -18,7 +18,7 @@ typedef struct known {
 /* what belongs to one robot; any may be NULL */
 typedef struct model {
   const char *robot;
-  psdmp_result *derive, *params, *calibration, *file; /* file: parameters as YAML */
+  psdmp_report_result *derive, *params, *calibration, *file; /* file: parameters as YAML */
   known *known; /* (knowns) by name */
   size_t knowns;
   bool apart; /* a calibration goes by this name, but not of this model */
@@ -26,17 +26,17 @@ typedef struct model {
 
 /* ---- finding ---- */
 
-static bool is_command(const psdmp_result *r, const char *command) { return r->kind != PSDMP_RESULT_CSV && strcmp(r->command, command) == 0; }
+static bool is_command(const psdmp_report_result *r, const char *command) { return r->kind != PSDMP_REPORT_RESULT_CSV && strcmp(r->command, command) == 0; }
 
-static psdmp_result *find(const psdmp_results *results, const char *command, const psdmp_result *like) {
+static psdmp_report_result *find(const psdmp_report_results *results, const char *command, const psdmp_report_result *like) {
   for (int i = 0; i < results->count; i++)
-    if (is_command(results->item[i], command) && psdmp_result_same_robot(results->item[i], like)) return results->item[i];
+    if (is_command(results->item[i], command) && psdmp_report_result_same_robot(results->item[i], like)) return results->item[i];
   return NULL;
 }
 
 /* a list of parameters that has at least one */
-static const psdmp_node *list_at(const psdmp_result *r, const char *path, psdmp_kind kind) {
-  const psdmp_node *node = r ? psdmp_result_node(r->root, path) : NULL;
+static const psdmp_document_node *list_at(const psdmp_report_result *r, const char *path, psdmp_document_kind kind) {
+  const psdmp_document_node *node = r ? psdmp_report_result_node(r->root, path) : NULL;
   return node && node->kind == kind && node->count ? node : NULL;
 }
 
@@ -46,25 +46,25 @@ static int by_name(const void *a, const void *b) {
   return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-static const char *name_of(const psdmp_node *parameter) {
-  const char *name = psdmp_result_text(parameter, "name");
+static const char *name_of(const psdmp_document_node *parameter) {
+  const char *name = psdmp_report_result_text(parameter, "name");
   return name[0] || !parameter->key ? name : parameter->key;
 }
 
 /* the same sum of standard parameters, to rounding; a file that says none has its name only */
-static bool same_formula(const psdmp_node *a, const psdmp_node *b) {
-  const psdmp_node *x = psdmp_result_node(a, "formula"), *y = psdmp_result_node(b, "formula");
-  if (!x || !y || x->kind != PSDMP_MAP || y->kind != PSDMP_MAP) return true;
+static bool same_formula(const psdmp_document_node *a, const psdmp_document_node *b) {
+  const psdmp_document_node *x = psdmp_report_result_node(a, "formula"), *y = psdmp_report_result_node(b, "formula");
+  if (!x || !y || x->kind != PSDMP_DOCUMENT_MAP || y->kind != PSDMP_DOCUMENT_MAP) return true;
   if (x->count != y->count) return false;
   for (x = x->child, y = y->child; x && y; x = x->next, y = y->next) {
-    double u = psdmp_result_number(x, ""), v = psdmp_result_number(y, "");
+    double u = psdmp_report_result_number(x, ""), v = psdmp_report_result_number(y, "");
     if (!x->key || !y->key || strcmp(x->key, y->key) != 0 || !(fabs(u - v) <= 1e-9 * (fabs(u) + fabs(v)))) return false;
   }
   return true;
 }
 
 /* two robots may go by one name */
-static bool same_parameters(const psdmp_node *a, const psdmp_node *b) {
+static bool same_parameters(const psdmp_document_node *a, const psdmp_document_node *b) {
   if (a->count != b->count) return false;
   for (a = a->child, b = b->child; a && b; a = a->next, b = b->next)
     if (strcmp(name_of(a), name_of(b)) != 0 || !same_formula(a, b)) return false;
@@ -72,14 +72,14 @@ static bool same_parameters(const psdmp_node *a, const psdmp_node *b) {
 }
 
 /* the parameters of the calibration, else of the file */
-static void find_known(psdmp_page *page, model *m) {
-  const psdmp_node *list = list_at(m->calibration, "parameters", PSDMP_LIST), *own = list_at(m->params, "base_parameters", PSDMP_LIST);
-  if (!list) list = list_at(m->file, "theta", PSDMP_MAP);
+static void find_known(psdmp_report_page *page, model *m) {
+  const psdmp_document_node *list = list_at(m->calibration, "parameters", PSDMP_DOCUMENT_LIST), *own = list_at(m->params, "base_parameters", PSDMP_DOCUMENT_LIST);
+  if (!list) list = list_at(m->file, "theta", PSDMP_DOCUMENT_MAP);
   m->apart = list && own && !same_parameters(own, list);
   if (m->apart) return;
-  m->known = list ? psdmp_page_memory(page, (size_t)list->count * sizeof *m->known) : NULL;
-  for (const psdmp_node *p = m->known ? list->child : NULL; p; p = p->next, m->knowns++)
-    m->known[m->knowns] = (known){name_of(p), psdmp_result_number(p, "value"), psdmp_result_number(p, "sd"), m->knowns};
+  m->known = list ? psdmp_report_page_memory(page, (size_t)list->count * sizeof *m->known) : NULL;
+  for (const psdmp_document_node *p = m->known ? list->child : NULL; p; p = p->next, m->knowns++)
+    m->known[m->knowns] = (known){name_of(p), psdmp_report_result_number(p, "value"), psdmp_report_result_number(p, "sd"), m->knowns};
   if (m->knowns) qsort(m->known, m->knowns, sizeof *m->known, by_name);
 }
 
@@ -100,16 +100,16 @@ static void identified(const model *m, const char *name, double *value, double *
 
 /* ---- facts and classes ---- */
 
-static void put_facts(psdmp_page *page, const psdmp_node *derive) {
-  double n = psdmp_result_number(derive, "n"), p = psdmp_result_number(derive, "p"), l = psdmp_result_number(derive, "l");
-  double seconds = psdmp_result_number(derive, "seconds"), residual = psdmp_result_number(derive, "residual");
-  psdmp_page_facts(page);
-  if (isfinite(n)) psdmp_page_fact(page, "degrees of freedom, n", "%.0f", n);
-  if (isfinite(p)) psdmp_page_fact(page, "functions of motion, p", "%.0f", p);
-  if (isfinite(l)) psdmp_page_fact(page, "base parameters, l", "%.0f", l);
-  if (isfinite(seconds)) psdmp_page_fact(page, "to derive it", seconds < 1 ? "%.3g ms" : "%.3g s", seconds < 1 ? 1000 * seconds : seconds);
-  if (isfinite(residual)) psdmp_page_fact(page, "largest difference to the Newton\u2013Euler recursion", "%.1e", residual);
-  psdmp_page_facts_end(page);
+static void put_facts(psdmp_report_page *page, const psdmp_document_node *derive) {
+  double n = psdmp_report_result_number(derive, "n"), p = psdmp_report_result_number(derive, "p"), l = psdmp_report_result_number(derive, "l");
+  double seconds = psdmp_report_result_number(derive, "seconds"), residual = psdmp_report_result_number(derive, "residual");
+  psdmp_report_page_facts(page);
+  if (isfinite(n)) psdmp_report_page_fact(page, "degrees of freedom, n", "%.0f", n);
+  if (isfinite(p)) psdmp_report_page_fact(page, "functions of motion, p", "%.0f", p);
+  if (isfinite(l)) psdmp_report_page_fact(page, "base parameters, l", "%.0f", l);
+  if (isfinite(seconds)) psdmp_report_page_fact(page, "to derive it", seconds < 1 ? "%.3g ms" : "%.3g s", seconds < 1 ? 1000 * seconds : seconds);
+  if (isfinite(residual)) psdmp_report_page_fact(page, "largest difference to the Newton\u2013Euler recursion", "%.1e", residual);
+  psdmp_report_page_facts_end(page);
 }
 
 enum { MOST_CLASSES = 200, NAME = 24 };
@@ -133,89 +133,89 @@ static void add_class(classes *c, double size, const char *format, int joint) {
   c->count++;
 }
 
-static void add_classes(classes *c, const psdmp_node *list, const char *name) {
+static void add_classes(classes *c, const psdmp_document_node *list, const char *name) {
   int joint = 1;
-  if (!list || list->kind != PSDMP_LIST) return;
-  for (const psdmp_node *node = list->child; node; node = node->next) add_class(c, psdmp_result_number(node, ""), name, joint++);
+  if (!list || list->kind != PSDMP_DOCUMENT_LIST) return;
+  for (const psdmp_document_node *node = list->child; node; node = node->next) add_class(c, psdmp_report_result_number(node, ""), name, joint++);
 }
 
-static void put_classes(psdmp_page *page, const psdmp_node *derive) {
-  classes *c = psdmp_page_memory(page, sizeof *c);
+static void put_classes(psdmp_report_page *page, const psdmp_document_node *derive) {
+  classes *c = psdmp_report_page_memory(page, sizeof *c);
   if (!c) return;
-  add_class(c, psdmp_result_number(derive, "classes.gravity"), "gravity", 0);
-  add_classes(c, psdmp_result_node(derive, "classes.acceleration"), "acceleration");
-  add_classes(c, psdmp_result_node(derive, "classes.centrifugal"), "centrifugal");
-  add_class(c, psdmp_result_number(derive, "classes.coriolis"), "Coriolis", 0);
+  add_class(c, psdmp_report_result_number(derive, "classes.gravity"), "gravity", 0);
+  add_classes(c, psdmp_report_result_node(derive, "classes.acceleration"), "acceleration");
+  add_classes(c, psdmp_report_result_node(derive, "classes.centrifugal"), "centrifugal");
+  add_class(c, psdmp_report_result_number(derive, "classes.coriolis"), "Coriolis", 0);
   if (!c->count) return;
-  psdmp_series bars = {.kind = PSDMP_BARS, .x = c->x, .y = c->size, .count = (size_t)c->count};
-  psdmp_plot plot = {.title = "Functions by class", .x_label = "class of functions, joint", .y_label = "functions", .y_log = true, .tick = c->name, .ticks = c->count, .series = &bars, .count = 1};
-  psdmp_page_plot(page, &plot);
+  psdmp_report_series bars = {.kind = PSDMP_REPORT_BARS, .x = c->x, .y = c->size, .count = (size_t)c->count};
+  psdmp_report_plot plot = {.title = "Functions by class", .x_label = "class of functions, joint", .y_label = "functions", .y_log = true, .tick = c->name, .ticks = c->count, .series = &bars, .count = 1};
+  psdmp_report_page_plot(page, &plot);
 }
 
 /* ---- formulas ---- */
 
 /* "+ 0.05 mx1": a coefficient for people, and a name */
-static void put_term(psdmp_page *page, bool first, double coefficient, const char *name) {
+static void put_term(psdmp_report_page *page, bool first, double coefficient, const char *name) {
   bool negative = coefficient < 0;
-  psdmp_page_raw(page, first ? (negative ? "\u2212" : "") : negative ? " \u2212 " : " + ");
-  if (fabs(coefficient) != 1) psdmp_page_print(page, "%.4g\u00b7", fabs(coefficient));
-  psdmp_page_text(page, name);
+  psdmp_report_page_raw(page, first ? (negative ? "\u2212" : "") : negative ? " \u2212 " : " + ");
+  if (fabs(coefficient) != 1) psdmp_report_page_print(page, "%.4g\u00b7", fabs(coefficient));
+  psdmp_report_page_text(page, name);
 }
 
-static void put_formula(psdmp_page *page, const psdmp_node *parameter) {
-  const char *symbolic = psdmp_result_text(parameter, "symbolic");
-  const psdmp_node *formula = psdmp_result_node(parameter, "formula");
-  psdmp_page_cell_begin(page);
-  psdmp_page_raw(page, "<code>");
+static void put_formula(psdmp_report_page *page, const psdmp_document_node *parameter) {
+  const char *symbolic = psdmp_report_result_text(parameter, "symbolic");
+  const psdmp_document_node *formula = psdmp_report_result_node(parameter, "formula");
+  psdmp_report_page_cell_begin(page);
+  psdmp_report_page_raw(page, "<code>");
   if (symbolic[0]) {
-    psdmp_page_text(page, symbolic);
-  } else if (formula && formula->kind == PSDMP_MAP) {
-    for (const psdmp_node *term = formula->child; term; term = term->next) put_term(page, term == formula->child, psdmp_result_number(term, ""), term->key ? term->key : "?");
+    psdmp_report_page_text(page, symbolic);
+  } else if (formula && formula->kind == PSDMP_DOCUMENT_MAP) {
+    for (const psdmp_document_node *term = formula->child; term; term = term->next) put_term(page, term == formula->child, psdmp_report_result_number(term, ""), term->key ? term->key : "?");
   } else {
-    psdmp_page_text(page, psdmp_result_text(parameter, "formula"));
+    psdmp_report_page_text(page, psdmp_report_result_text(parameter, "formula"));
   }
-  psdmp_page_raw(page, "</code>");
-  psdmp_page_cell_end(page);
+  psdmp_report_page_raw(page, "</code>");
+  psdmp_report_page_cell_end(page);
 }
 
 /* ---- base parameters ---- */
 
 /* value and twice its standard deviation beside zero, each row on its own scale: does it differ from nothing? */
-static void put_whisker(psdmp_page *page, double value, double sd) {
+static void put_whisker(psdmp_report_page *page, double value, double sd) {
   double reach = fabs(value) + 2 * sd, at = 50 + 46 * value / reach, half = 46 * 2 * sd / reach;
-  psdmp_page_cell_begin(page);
+  psdmp_report_page_cell_begin(page);
   if (isfinite(at) && isfinite(half))
-    psdmp_page_markup(page, "<svg class=\"whisker%s\" viewBox=\"0 0 100 16\" role=\"img\"><title>%s</title><path class=\"zero\" d=\"M50 0V16\"/><path class=\"bar\" d=\"M%.1f 8H%.1fM%.1f 4V12M%.1f 4V12\"/><circle cx=\"%.1f\" cy=\"8\" r=\"3\"/></svg>",
+    psdmp_report_page_markup(page, "<svg class=\"whisker%s\" viewBox=\"0 0 100 16\" role=\"img\"><title>%s</title><path class=\"zero\" d=\"M50 0V16\"/><path class=\"bar\" d=\"M%.1f 8H%.1fM%.1f 4V12M%.1f 4V12\"/><circle cx=\"%.1f\" cy=\"8\" r=\"3\"/></svg>",
              fabs(value) > 2 * sd ? "" : " weak", fabs(value) > 2 * sd ? "differs from zero" : "cannot be told from zero", at - half, at + half, at - half, at + half, at);
-  psdmp_page_cell_end(page);
+  psdmp_report_page_cell_end(page);
 }
 
-static void put_row(psdmp_page *page, const model *m, const psdmp_node *parameter, bool with_values, bool with_doubt) {
+static void put_row(psdmp_report_page *page, const model *m, const psdmp_document_node *parameter, bool with_values, bool with_doubt) {
   const char *name = name_of(parameter);
   double value, sd;
-  psdmp_page_row(page);
-  psdmp_page_cell(page, "%s", name);
+  psdmp_report_page_row(page);
+  psdmp_report_page_cell(page, "%s", name);
   put_formula(page, parameter);
-  if (with_values) psdmp_page_cell_number(page, psdmp_result_number(parameter, "value"), 5);
+  if (with_values) psdmp_report_page_cell_number(page, psdmp_report_result_number(parameter, "value"), 5);
   if (!with_doubt) return;
   identified(m, name, &value, &sd);
-  psdmp_page_cell_number(page, value, 5);
-  psdmp_page_cell_number(page, sd, 2);
+  psdmp_report_page_cell_number(page, value, 5);
+  psdmp_report_page_cell_number(page, sd, 2);
   double percent = 100 * sd / fabs(value);
   if (isfinite(percent))
-    psdmp_page_cell(page, percent < 100 ? "%.2g %%" : percent < 1e4 ? "%.0f %%" : "> 9999 %%", percent);
+    psdmp_report_page_cell(page, percent < 100 ? "%.2g %%" : percent < 1e4 ? "%.0f %%" : "> 9999 %%", percent);
   else
-    psdmp_page_cell(page, "\u2013");
+    psdmp_report_page_cell(page, "\u2013");
   put_whisker(page, value, sd);
 }
 
 /* relative standard deviation of every parameter: which ones the log tells, and which it does not */
-static void put_doubts(psdmp_page *page, const model *m, const psdmp_node *list) {
+static void put_doubts(psdmp_report_page *page, const model *m, const psdmp_document_node *list) {
   size_t room = list->count < MOST_PARAMETERS ? (size_t)list->count : MOST_PARAMETERS, count = 0;
-  double *x = psdmp_page_memory(page, room * sizeof *x), *y = psdmp_page_memory(page, room * sizeof *y);
-  const char **name = psdmp_page_memory(page, room * sizeof *name);
+  double *x = psdmp_report_page_memory(page, room * sizeof *x), *y = psdmp_report_page_memory(page, room * sizeof *y);
+  const char **name = psdmp_report_page_memory(page, room * sizeof *name);
   if (!x || !y || !name) return;
-  for (const psdmp_node *p = list->child; p && count < room; p = p->next) {
+  for (const psdmp_document_node *p = list->child; p && count < room; p = p->next) {
     double value, sd;
     name[count] = name_of(p);
     identified(m, name[count], &value, &sd);
@@ -223,19 +223,19 @@ static void put_doubts(psdmp_page *page, const model *m, const psdmp_node *list)
     y[count++] = 100 * sd / fabs(value);
   }
   double limit[] = {100};
-  psdmp_series series[] = {{.kind = PSDMP_BARS, .title = "standard deviation of the value", .x = x, .y = y, .count = count},
-                           {.kind = PSDMP_LEVEL, .title = "as large as the value itself", .y = limit, .count = 1, .colour = 1}};
-  psdmp_plot plot = {.title = "How well each base parameter is known", .x_label = "base parameter", .y_label = "standard deviation / value, %", .y_log = true, .tick = name, .ticks = (int)count, .series = series, .count = 2};
-  psdmp_page_plot(page, &plot);
+  psdmp_report_series series[] = {{.kind = PSDMP_REPORT_BARS, .title = "standard deviation of the value", .x = x, .y = y, .count = count},
+                           {.kind = PSDMP_REPORT_LEVEL, .title = "as large as the value itself", .y = limit, .count = 1, .colour = 1}};
+  psdmp_report_plot plot = {.title = "How well each base parameter is known", .x_label = "base parameter", .y_label = "standard deviation / value, %", .y_log = true, .tick = name, .ticks = (int)count, .series = series, .count = 2};
+  psdmp_report_page_plot(page, &plot);
 }
 
-static bool any_value(const psdmp_node *list) {
-  for (const psdmp_node *p = list->child; p; p = p->next)
-    if (isfinite(psdmp_result_number(p, "value"))) return true;
+static bool any_value(const psdmp_document_node *list) {
+  for (const psdmp_document_node *p = list->child; p; p = p->next)
+    if (isfinite(psdmp_report_result_number(p, "value"))) return true;
   return false;
 }
 
-static void put_parameters(psdmp_page *page, const model *m, const psdmp_node *list) {
+static void put_parameters(psdmp_report_page *page, const model *m, const psdmp_document_node *list) {
   bool doubt = m->knowns > 0;
   /* values of the robot file; those of the calibration itself have their own columns */
   bool values = m->params && any_value(list);
@@ -244,40 +244,40 @@ static void put_parameters(psdmp_page *page, const model *m, const psdmp_node *l
   int columns = 0;
   for (int i = 0; i < 7; i++)
     if (i < 2 || (i == 2 && values) || (i > 2 && doubt)) shown[columns++] = header[i];
-  psdmp_page_heading(page, "Base parameters");
-  psdmp_page_paragraph(page, "The torques depend on the inertias only through these sums. Names are standard parameters of each link about its own frame: mass m, first moments mx my mz, inertias XX to ZZ, drive inertia Ia.");
-  if (list->count > MOST_PARAMETERS) psdmp_page_paragraph(page, "There are %d; the first %d are shown.", list->count, MOST_PARAMETERS);
-  if (m->apart) psdmp_page_paragraph(page, "A calibration of a robot of this name has other base parameters: it is not of this model, and its values are not shown here.");
+  psdmp_report_page_heading(page, "Base parameters");
+  psdmp_report_page_paragraph(page, "The torques depend on the inertias only through these sums. Names are standard parameters of each link about its own frame: mass m, first moments mx my mz, inertias XX to ZZ, drive inertia Ia.");
+  if (list->count > MOST_PARAMETERS) psdmp_report_page_paragraph(page, "There are %d; the first %d are shown.", list->count, MOST_PARAMETERS);
+  if (m->apart) psdmp_report_page_paragraph(page, "A calibration of a robot of this name has other base parameters: it is not of this model, and its values are not shown here.");
   if (doubt) put_doubts(page, m, list);
-  psdmp_page_table(page, shown, columns, numeric);
+  psdmp_report_page_table(page, shown, columns, numeric);
   int shown_rows = 0;
-  for (const psdmp_node *p = list->child; p && shown_rows < MOST_PARAMETERS; p = p->next, shown_rows++) put_row(page, m, p, values, doubt);
-  psdmp_page_table_end(page);
+  for (const psdmp_document_node *p = list->child; p && shown_rows < MOST_PARAMETERS; p = p->next, shown_rows++) put_row(page, m, p, values, doubt);
+  psdmp_report_page_table_end(page);
 }
 
-static void put_names(psdmp_page *page, const psdmp_node *root, const char *path, const char *words) {
-  const psdmp_node *list = psdmp_result_node(root, path);
-  if (!list || list->kind != PSDMP_LIST || !list->count) return;
-  psdmp_page_raw(page, "<details><summary>");
-  psdmp_page_print(page, "%d %s", list->count, words);
-  psdmp_page_raw(page, "</summary><p><code>");
-  for (const psdmp_node *name = list->child; name; name = name->next) {
-    if (name != list->child) psdmp_page_raw(page, ", ");
-    psdmp_page_text(page, psdmp_result_text(name, ""));
+static void put_names(psdmp_report_page *page, const psdmp_document_node *root, const char *path, const char *words) {
+  const psdmp_document_node *list = psdmp_report_result_node(root, path);
+  if (!list || list->kind != PSDMP_DOCUMENT_LIST || !list->count) return;
+  psdmp_report_page_raw(page, "<details><summary>");
+  psdmp_report_page_print(page, "%d %s", list->count, words);
+  psdmp_report_page_raw(page, "</summary><p><code>");
+  for (const psdmp_document_node *name = list->child; name; name = name->next) {
+    if (name != list->child) psdmp_report_page_raw(page, ", ");
+    psdmp_report_page_text(page, psdmp_report_result_text(name, ""));
   }
-  psdmp_page_raw(page, "</code></p></details>\n");
+  psdmp_report_page_raw(page, "</code></p></details>\n");
 }
 
 /* ---- the section ---- */
 
-static void show(psdmp_page *page, model *m) {
+static void show(psdmp_report_page *page, model *m) {
   char title[160];
-  const psdmp_node *list = list_at(m->params, "base_parameters", PSDMP_LIST);
-  if (!list) list = list_at(m->calibration, "parameters", PSDMP_LIST);
-  if (!list) list = list_at(m->file, "theta", PSDMP_MAP);
+  const psdmp_document_node *list = list_at(m->params, "base_parameters", PSDMP_DOCUMENT_LIST);
+  if (!list) list = list_at(m->calibration, "parameters", PSDMP_DOCUMENT_LIST);
+  if (!list) list = list_at(m->file, "theta", PSDMP_DOCUMENT_MAP);
   if (!list && !m->derive) return;
   snprintf(title, sizeof title, "The model%s%.100s", m->robot[0] ? ": " : "", m->robot);
-  psdmp_page_section(page, title, "Torque as a product of known functions of the motion and constant parameters, \u03c4 = Y(q, q\u0307, q\u0308) \u03b8.");
+  psdmp_report_page_section(page, title, "Torque as a product of known functions of the motion and constant parameters, \u03c4 = Y(q, q\u0307, q\u0308) \u03b8.");
   if (m->derive) {
     put_facts(page, m->derive->root);
     put_classes(page, m->derive->root);
@@ -294,16 +294,16 @@ static void show(psdmp_page *page, model *m) {
   put_names(page, m->params->root, "unchanged", "standard parameters that stand alone");
 }
 
-void psdmp_section_model(psdmp_page *page, const psdmp_results *results) {
+void psdmp_report_section_model(psdmp_report_page *page, const psdmp_report_results *results) {
   static const char *const commands[] = {"derive", "params", "calibrate", "parameters"};
   for (int i = 0; i < results->count; i++) {
-    const psdmp_result *own = results->item[i];
+    const psdmp_report_result *own = results->item[i];
     bool first = false;
     for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) first |= is_command(results->item[i], commands[k]);
     /* one section for each robot, where its first result stands */
     for (int before = 0; before < i && first; before++)
       for (size_t k = 0; k < sizeof commands / sizeof *commands; k++)
-        if (is_command(results->item[before], commands[k]) && psdmp_result_same_robot(results->item[before], own)) first = false;
+        if (is_command(results->item[before], commands[k]) && psdmp_report_result_same_robot(results->item[before], own)) first = false;
     if (!first) continue;
     model m = {.robot = own->robot, .derive = find(results, "derive", own), .params = find(results, "params", own), .calibration = find(results, "calibrate", own), .file = find(results, "parameters", own)};
     show(page, &m);

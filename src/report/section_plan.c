@@ -4,36 +4,36 @@
 
 #include "report/section_parts_priv.h"
 
-static const char *const peak_keys[PSDMP_QUANTITIES] = {"", "peak_velocity", "peak_acceleration", "peak_torque"};
+static const char *const peak_keys[PSDMP_REPORT_QUANTITIES] = {"", "peak_velocity", "peak_acceleration", "peak_torque"};
 
-static const char *what_of(const psdmp_node *root) {
+static const char *what_of(const psdmp_document_node *root) {
   static const struct {
     const char *key, *words;
   } list[] = {{"time", "The quickest motion"}, {"energy", "The motion with the least squared torques"}, {"scale", "A trajectory, slower or quicker"}};
   for (size_t k = 0; k < sizeof list / sizeof *list; k++)
-    if (strcmp(psdmp_result_text(root, "what"), list[k].key) == 0) return list[k].words;
+    if (strcmp(psdmp_report_result_text(root, "what"), list[k].key) == 0) return list[k].words;
   return "A motion";
 }
 
-static void facts(psdmp_page *page, const psdmp_node *root) {
-  psdmp_page_facts(page);
-  psdmp_fact_number(page, "duration", psdmp_result_number(root, "seconds"), 5, "s");
-  psdmp_fact_percent(page, "most of any limit", psdmp_result_number(root, "limit_used"));
-  psdmp_fact_number(page, "integral of squared torques", psdmp_result_number(root, "energy"), 4, "N\xC2\xB2m\xC2\xB2s");
-  psdmp_fact_number(page, "factor of time", psdmp_result_number(root, "factor"), 4, "");
-  psdmp_fact_text(page, "limited by", psdmp_result_text(root, "limited_by"));
-  psdmp_fact_number(page, "duration of the first guess", psdmp_result_number(root, "guess_seconds"), 4, "s");
-  psdmp_fact_number(page, "iterations", psdmp_result_number(root, "iterations"), 6, "");
-  psdmp_fact_number(page, "took", psdmp_result_number(root, "wall"), 3, "s");
-  psdmp_page_facts_end(page);
-  if (psdmp_result_text(root, "solver")[0]) psdmp_page_paragraph(page, "Solver: %s.", psdmp_result_text(root, "solver"));
-  if (psdmp_result_node(root, "converged") && !psdmp_truth(root, "converged")) psdmp_page_paragraph(page, "The search did not converge: this is the best motion until then.");
+static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
+  psdmp_report_page_facts(page);
+  psdmp_report_fact_number(page, "duration", psdmp_report_result_number(root, "seconds"), 5, "s");
+  psdmp_report_fact_percent(page, "most of any limit", psdmp_report_result_number(root, "limit_used"));
+  psdmp_report_fact_number(page, "integral of squared torques", psdmp_report_result_number(root, "energy"), 4, "N\xC2\xB2m\xC2\xB2s");
+  psdmp_report_fact_number(page, "factor of time", psdmp_report_result_number(root, "factor"), 4, "");
+  psdmp_report_fact_text(page, "limited by", psdmp_report_result_text(root, "limited_by"));
+  psdmp_report_fact_number(page, "duration of the first guess", psdmp_report_result_number(root, "guess_seconds"), 4, "s");
+  psdmp_report_fact_number(page, "iterations", psdmp_report_result_number(root, "iterations"), 6, "");
+  psdmp_report_fact_number(page, "took", psdmp_report_result_number(root, "wall"), 3, "s");
+  psdmp_report_page_facts_end(page);
+  if (psdmp_report_result_text(root, "solver")[0]) psdmp_report_page_paragraph(page, "Solver: %s.", psdmp_report_result_text(root, "solver"));
+  if (psdmp_report_result_node(root, "converged") && !psdmp_report_truth(root, "converged")) psdmp_report_page_paragraph(page, "The search did not converge: this is the best motion until then.");
 }
 
 /* ---- limits ---- */
 
-static void ends_of(const psdmp_result *rows, int axis, double ends[2]) {
-  const double *q = rows ? psdmp_rows_group(rows, "q", axis) : NULL;
+static void ends_of(const psdmp_report_result *rows, int axis, double ends[2]) {
+  const double *q = rows ? psdmp_report_rows_group(rows, "q", axis) : NULL;
   ends[0] = ends[1] = NAN;
   for (size_t k = 0; q && k < rows->rows; k++) {
     if (!(q[k] >= ends[0])) ends[0] = q[k];
@@ -41,35 +41,35 @@ static void ends_of(const psdmp_result *rows, int axis, double ends[2]) {
   }
 }
 
-static void limits(psdmp_page *page, const psdmp_result *result, const psdmp_result *rows, const psdmp_axes *axes) {
+static void limits(psdmp_report_page *page, const psdmp_report_result *result, const psdmp_report_result *rows, const psdmp_report_axes *axes) {
   static const char *const header[] = {"joint", "peak velocity", "limit", "peak acceleration", "limit", "peak torque", "limit"};
-  double *share = psdmp_page_memory(page, (size_t)(axes->n * PSDMP_QUANTITIES + 1) * sizeof *share);
-  if (!share || !psdmp_result_node(result->root, peak_keys[PSDMP_VELOCITY])) return;
-  psdmp_page_heading(page, "Limits");
-  psdmp_page_table(page, header, 7, "tnnnnnn");
+  double *share = psdmp_report_page_memory(page, (size_t)(axes->n * PSDMP_REPORT_QUANTITIES + 1) * sizeof *share);
+  if (!share || !psdmp_report_result_node(result->root, peak_keys[PSDMP_REPORT_VELOCITY])) return;
+  psdmp_report_page_heading(page, "Limits");
+  psdmp_report_page_table(page, header, 7, "tnnnnnn");
   for (int i = 0; i < axes->n; i++) {
-    double ends[2], peak[PSDMP_QUANTITIES] = {NAN, NAN, NAN, NAN};
+    double ends[2], peak[PSDMP_REPORT_QUANTITIES] = {NAN, NAN, NAN, NAN};
     ends_of(rows, i, ends);
-    psdmp_page_row(page);
-    psdmp_page_cell(page, "%s", axes->axis[i].name);
-    for (int k = PSDMP_VELOCITY; k < PSDMP_QUANTITIES; k++) {
-      peak[k] = psdmp_result_number(result->root, psdmp_words(page, "%s.%d", peak_keys[k], i));
-      psdmp_page_cell_number(page, peak[k], 4);
-      psdmp_page_cell_number(page, axes->axis[i].most[k], 4);
+    psdmp_report_page_row(page);
+    psdmp_report_page_cell(page, "%s", axes->axis[i].name);
+    for (int k = PSDMP_REPORT_VELOCITY; k < PSDMP_REPORT_QUANTITIES; k++) {
+      peak[k] = psdmp_report_result_number(result->root, psdmp_report_words(page, "%s.%d", peak_keys[k], i));
+      psdmp_report_page_cell_number(page, peak[k], 4);
+      psdmp_report_page_cell_number(page, axes->axis[i].most[k], 4);
     }
-    psdmp_limit_shares(axes, i, ends, peak, share + i * PSDMP_QUANTITIES);
+    psdmp_report_limit_shares(axes, i, ends, peak, share + i * PSDMP_REPORT_QUANTITIES);
   }
-  psdmp_page_table_end(page);
-  psdmp_limit_bars(page, axes, share);
+  psdmp_report_page_table_end(page);
+  psdmp_report_limit_bars(page, axes, share);
 }
 
 /* the largest share of any joint's limit at each moment */
-static double *largest_share(psdmp_page *page, const psdmp_result *rows, const psdmp_axes *axes, int quantity) {
-  double *out = psdmp_page_memory(page, (rows->rows ? rows->rows : 1) * sizeof *out);
+static double *largest_share(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes, int quantity) {
+  double *out = psdmp_report_page_memory(page, (rows->rows ? rows->rows : 1) * sizeof *out);
   bool any = false;
   for (size_t k = 0; out && k < rows->rows; k++) out[k] = NAN;
   for (int i = 0; out && i < axes->n; i++) {
-    const double *value = psdmp_rows_group(rows, psdmp_group[quantity], i), limit = axes->axis[i].most[quantity];
+    const double *value = psdmp_report_rows_group(rows, psdmp_report_group[quantity], i), limit = axes->axis[i].most[quantity];
     if (!value || !(limit > 0)) continue;
     any = true;
     for (size_t k = 0; k < rows->rows; k++) out[k] = fmax(out[k], 100 * fabs(value[k]) / limit);
@@ -77,62 +77,62 @@ static double *largest_share(psdmp_page *page, const psdmp_result *rows, const p
   return any ? out : NULL;
 }
 
-static void limits_over_time(psdmp_page *page, const psdmp_result *rows, const psdmp_axes *axes) {
-  static const char *const titles[PSDMP_QUANTITIES] = {"", "velocity", "acceleration", "torque"};
-  psdmp_drawing d = psdmp_drawing_of(page, "The limit that is nearest at each moment", "time (s)", "largest share of a joint's limit (%)");
+static void limits_over_time(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes) {
+  static const char *const titles[PSDMP_REPORT_QUANTITIES] = {"", "velocity", "acceleration", "torque"};
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, "The limit that is nearest at each moment", "time (s)", "largest share of a joint's limit (%)");
   d.plot.zoom = true;
-  for (int k = PSDMP_VELOCITY; k < PSDMP_QUANTITIES; k++) {
+  for (int k = PSDMP_REPORT_VELOCITY; k < PSDMP_REPORT_QUANTITIES; k++) {
     double *share = largest_share(page, rows, axes, k);
-    if (share) psdmp_draw_xy(&d, PSDMP_LINE, titles[k], psdmp_rows_column(rows, "t"), share, rows->rows, k == 1 ? 2 : k == 2 ? 3 : 4);
+    if (share) psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, titles[k], psdmp_report_rows_column(rows, "t"), share, rows->rows, k == 1 ? 2 : k == 2 ? 3 : 4);
   }
   if (!d.plot.count) return;
-  psdmp_draw_level(&d, "limit", 100, 1);
-  psdmp_draw(&d);
+  psdmp_report_draw_level(&d, "limit", 100, 1);
+  psdmp_report_draw(&d);
 }
 
 /* ---- along a path ---- */
 
-static void path_speed(psdmp_page *page, const psdmp_node *root) {
+static void path_speed(psdmp_report_page *page, const psdmp_document_node *root) {
   enum { MOST = 4000 };
-  const psdmp_node *path = psdmp_result_node(root, "path");
-  double *s = psdmp_page_memory(page, 3 * MOST * sizeof *s);
+  const psdmp_document_node *path = psdmp_report_result_node(root, "path");
+  double *s = psdmp_report_page_memory(page, 3 * MOST * sizeof *s);
   if (!path || !s) return;
   double *speed = s + MOST, *usage = speed + MOST;
-  int count = psdmp_result_numbers(psdmp_result_node(path, "s"), s, MOST), speeds = psdmp_result_numbers(psdmp_result_node(path, "speed"), speed, MOST);
-  int usages = psdmp_result_numbers(psdmp_result_node(path, "usage"), usage, MOST);
+  int count = psdmp_report_result_numbers(psdmp_report_result_node(path, "s"), s, MOST), speeds = psdmp_report_result_numbers(psdmp_report_result_node(path, "speed"), speed, MOST);
+  int usages = psdmp_report_result_numbers(psdmp_report_result_node(path, "usage"), usage, MOST);
   if (count < 2 || speeds != count) return;
-  psdmp_page_heading(page, "Speed along the path");
-  psdmp_drawing d = psdmp_drawing_of(page, "Speed along the path", "path parameter s", "ds/dt (1/s)");
+  psdmp_report_page_heading(page, "Speed along the path");
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, "Speed along the path", "path parameter s", "ds/dt (1/s)");
   d.plot.zoom = true;
-  psdmp_draw_xy(&d, PSDMP_LINE, "ds/dt", s, speed, (size_t)count, 0);
-  psdmp_draw(&d);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "ds/dt", s, speed, (size_t)count, 0);
+  psdmp_report_draw(&d);
   if (usages != count) return;
   for (int k = 0; k < count; k++) usage[k] *= 100;
-  d = psdmp_drawing_of(page, "How much of some limit is used along the path", "path parameter s", "largest share of a limit (%)");
+  d = psdmp_report_drawing_of(page, "How much of some limit is used along the path", "path parameter s", "largest share of a limit (%)");
   d.plot.zoom = true;
-  psdmp_draw_xy(&d, PSDMP_LINE, "largest share", s, usage, (size_t)count, 0);
-  psdmp_draw_level(&d, "limit", 100, 1);
-  psdmp_draw(&d);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "largest share", s, usage, (size_t)count, 0);
+  psdmp_report_draw_level(&d, "limit", 100, 1);
+  psdmp_report_draw(&d);
 }
 
 /* ---- the section ---- */
 
-static void show(psdmp_page *page, const psdmp_results *results, psdmp_result *result) {
-  psdmp_axes axes = psdmp_axes_of(page, results, result);
-  psdmp_result *rows = result->matched;
-  psdmp_page_section(page, psdmp_title(page, results, result, "Planned motion"), psdmp_words(page, "%s, checked on a grid ten times finer than its rows.", what_of(result->root)));
+static void show(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result) {
+  psdmp_report_axes axes = psdmp_report_axes_of(page, results, result);
+  psdmp_report_result *rows = result->matched;
+  psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Planned motion"), psdmp_report_words(page, "%s, checked on a grid ten times finer than its rows.", what_of(result->root)));
   facts(page, result->root);
   limits(page, result, rows, &axes);
   if (rows) {
     limits_over_time(page, rows, &axes);
-    psdmp_page_heading(page, "The motion");
-    psdmp_motion_by_axis(page, rows, &axes);
+    psdmp_report_page_heading(page, "The motion");
+    psdmp_report_motion_by_axis(page, rows, &axes);
     rows->used = true;
   }
   path_speed(page, result->root);
 }
 
-void psdmp_section_plan(psdmp_page *page, const psdmp_results *results) {
+void psdmp_report_section_plan(psdmp_report_page *page, const psdmp_report_results *results) {
   for (int k = 0; k < results->count; k++) {
     if (!results->item[k]->root || strcmp(results->item[k]->command, "plan")) continue;
     results->item[k]->used = true;

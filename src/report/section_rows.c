@@ -22,46 +22,46 @@ static const struct {
 
 enum { WRITERS = sizeof writers / sizeof *writers };
 
-static int writer_of(const psdmp_result *json) {
+static int writer_of(const psdmp_report_result *json) {
   int k = 0;
   while (k < WRITERS && (!json->root || strcmp(json->command, writers[k].command))) k++;
   return k;
 }
 
-static bool could_be(const psdmp_result *csv, int writer) {
-  if (csv->kind != PSDMP_RESULT_CSV) return false;
-  return psdmp_result_column(csv, writers[writer].column) >= 0 || (writers[writer].other_column && psdmp_result_column(csv, writers[writer].other_column) >= 0);
+static bool could_be(const psdmp_report_result *csv, int writer) {
+  if (csv->kind != PSDMP_REPORT_RESULT_CSV) return false;
+  return psdmp_report_result_column(csv, writers[writer].column) >= 0 || (writers[writer].other_column && psdmp_report_result_column(csv, writers[writer].other_column) >= 0);
 }
 
 /* as many axes and rows as the result says */
-static bool fits(const psdmp_result *json, const psdmp_result *csv, int writer) {
-  double n = psdmp_result_number(json->root, "n"), rows = psdmp_result_number(json->root, "rows");
-  bool axes = psdmp_result_column(csv, "drive") >= 0 || psdmp_rows_axes(csv, "q") == (int)(n >= 0 && n <= PSDMP_MOST_AXES ? n : -1);
+static bool fits(const psdmp_report_result *json, const psdmp_report_result *csv, int writer) {
+  double n = psdmp_report_result_number(json->root, "n"), rows = psdmp_report_result_number(json->root, "rows");
+  bool axes = psdmp_report_result_column(csv, "drive") >= 0 || psdmp_report_rows_axes(csv, "q") == (int)(n >= 0 && n <= PSDMP_REPORT_MOST_AXES ? n : -1);
   return could_be(csv, writer) && axes && (!writers[writer].counted || rows == (double)csv->rows);
 }
 
-static size_t folder_length(const char *path) { return (size_t)(psdmp_words_file(path) - path); }
+static size_t folder_length(const char *path) { return (size_t)(psdmp_report_words_file(path) - path); }
 
 /* How surely a result means these rows. The name is what the command was given; it and the result may have been moved together since. */
 typedef enum likeness { OTHER, ALONE, SAME_NAME, SAME_FOLDER, SAME_PATH } likeness;
 
-static likeness likeness_of(const psdmp_result *json, const psdmp_result *csv) {
+static likeness likeness_of(const psdmp_report_result *json, const psdmp_report_result *csv) {
   int writer = writer_of(json);
   if (writer == WRITERS || !fits(json, csv, writer)) return OTHER;
-  const char *path = psdmp_result_text(json->root, writers[writer].setting);
+  const char *path = psdmp_report_result_text(json->root, writers[writer].setting);
   if (!path[0]) return ALONE;
   if (strcmp(path, csv->path) == 0) return SAME_PATH;
-  if (strcmp(psdmp_words_file(path), psdmp_words_file(csv->path)) != 0) return ALONE;
+  if (strcmp(psdmp_report_words_file(path), psdmp_report_words_file(csv->path)) != 0) return ALONE;
   size_t length = folder_length(json->path);
   return folder_length(csv->path) == length && strncmp(json->path, csv->path, length) == 0 ? SAME_FOLDER : SAME_NAME;
 }
 
 /* the only rows so like a result that nobody has yet; where several are, none is sure */
-static psdmp_result *only_one(const psdmp_results *results, const psdmp_result *json, likeness like) {
-  psdmp_result *found = NULL;
+static psdmp_report_result *only_one(const psdmp_report_results *results, const psdmp_report_result *json, likeness like) {
+  psdmp_report_result *found = NULL;
   for (int k = 0; k < results->count; k++) {
-    psdmp_result *csv = results->item[k];
-    if (csv->kind != PSDMP_RESULT_CSV || csv->taken || likeness_of(json, csv) != like) continue;
+    psdmp_report_result *csv = results->item[k];
+    if (csv->kind != PSDMP_REPORT_RESULT_CSV || csv->taken || likeness_of(json, csv) != like) continue;
     if (found) return NULL;
     found = csv;
   }
@@ -69,11 +69,11 @@ static psdmp_result *only_one(const psdmp_results *results, const psdmp_result *
 }
 
 /* the surest first, each row once */
-void psdmp_rows_match(const psdmp_results *results) {
+void psdmp_report_rows_match(const psdmp_report_results *results) {
   for (int k = 0; k < results->count; k++) results->item[k]->matched = NULL, results->item[k]->taken = false;
   for (likeness like = SAME_PATH; like > OTHER; like--)
     for (int k = 0; k < results->count; k++) {
-      psdmp_result *json = results->item[k];
+      psdmp_report_result *json = results->item[k];
       if (!json->root || json->matched) continue;
       json->matched = only_one(results, json, like);
       if (json->matched) json->matched->taken = true;
@@ -82,20 +82,20 @@ void psdmp_rows_match(const psdmp_results *results) {
 
 /* ---- columns ---- */
 
-const double *psdmp_rows_column(const psdmp_result *csv, const char *name) {
-  int column = psdmp_result_column(csv, name);
+const double *psdmp_report_rows_column(const psdmp_report_result *csv, const char *name) {
+  int column = psdmp_report_result_column(csv, name);
   return column < 0 ? NULL : csv->value[column];
 }
 
-const double *psdmp_rows_group(const psdmp_result *csv, const char *group, int axis) {
+const double *psdmp_report_rows_group(const psdmp_report_result *csv, const char *group, int axis) {
   char name[48];
   snprintf(name, sizeof name, "%s%d", group, axis + 1);
-  return psdmp_rows_column(csv, name);
+  return psdmp_report_rows_column(csv, name);
 }
 
-int psdmp_rows_axes(const psdmp_result *csv, const char *group) {
+int psdmp_report_rows_axes(const psdmp_report_result *csv, const char *group) {
   int count = 0;
-  while (count < PSDMP_MOST_AXES && psdmp_rows_group(csv, group, count)) count++;
+  while (count < PSDMP_REPORT_MOST_AXES && psdmp_report_rows_group(csv, group, count)) count++;
   return count;
 }
 
@@ -107,9 +107,9 @@ static int compare(const void *a, const void *b) {
 }
 
 /* the median of the steps forward; NAN when there is none */
-static double usual_step(psdmp_page *page, const double *t, size_t rows) {
+static double usual_step(psdmp_report_page *page, const double *t, size_t rows) {
   size_t count = 0;
-  double *step = psdmp_page_memory(page, (rows ? rows : 1) * sizeof *step);
+  double *step = psdmp_report_page_memory(page, (rows ? rows : 1) * sizeof *step);
   if (!step) return NAN;
   for (size_t k = 1; k < rows; k++)
     if (t[k] > t[k - 1]) step[count++] = t[k] - t[k - 1];
@@ -118,11 +118,11 @@ static double usual_step(psdmp_page *page, const double *t, size_t rows) {
   return step[count / 2];
 }
 
-bool psdmp_timeline_of(psdmp_page *page, const psdmp_result *csv, psdmp_timeline *line) {
-  const double *t = psdmp_rows_column(csv, "t"), *segment = psdmp_rows_column(csv, "segment");
-  *line = (psdmp_timeline){.rows = csv->rows, .rate = NAN};
-  line->t = psdmp_page_memory(page, (2 * csv->rows + 1) * sizeof *line->t);
-  line->row = psdmp_page_memory(page, (2 * csv->rows + 1) * sizeof *line->row);
+bool psdmp_report_timeline_of(psdmp_report_page *page, const psdmp_report_result *csv, psdmp_report_timeline *line) {
+  const double *t = psdmp_report_rows_column(csv, "t"), *segment = psdmp_report_rows_column(csv, "segment");
+  *line = (psdmp_report_timeline){.rows = csv->rows, .rate = NAN};
+  line->t = psdmp_report_page_memory(page, (2 * csv->rows + 1) * sizeof *line->t);
+  line->row = psdmp_report_page_memory(page, (2 * csv->rows + 1) * sizeof *line->row);
   if (!t || !csv->rows || !line->t || !line->row) return false;
   double step = usual_step(page, t, csv->rows), shift = 0, last = 0; /* last: the time that was drawn last */
   line->rate = 1 / step;
@@ -141,8 +141,8 @@ bool psdmp_timeline_of(psdmp_page *page, const psdmp_result *csv, psdmp_timeline
   return true;
 }
 
-double *psdmp_along(psdmp_page *page, const psdmp_timeline *line, const double *value) {
-  double *out = value ? psdmp_page_memory(page, (line->points ? line->points : 1) * sizeof *out) : NULL;
+double *psdmp_report_along(psdmp_report_page *page, const psdmp_report_timeline *line, const double *value) {
+  double *out = value ? psdmp_report_page_memory(page, (line->points ? line->points : 1) * sizeof *out) : NULL;
   for (size_t k = 0; out && k < line->points; k++) out[k] = line->row[k] < 0 ? NAN : value[line->row[k]];
   return out;
 }

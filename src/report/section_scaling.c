@@ -8,23 +8,23 @@ static const struct {
 } kinds[] = {{"bench/derive", "Derivation"}, {"bench/scaling", "Evaluation"}, {"bench/linearize", "Linearization"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-const char *psdmp_bench_against_n(const char *command) {
+const char *psdmp_report_bench_against_n(const char *command) {
   for (int k = 0; k < KINDS; k++)
     if (strcmp(command, kinds[k].command) == 0) return kinds[k].title;
   return NULL;
 }
 
-void psdmp_section_scaling(psdmp_page *page, const psdmp_results *results) {
+void psdmp_report_section_scaling(psdmp_report_page *page, const psdmp_report_results *results) {
   bool begun = false;
   for (int i = 0; i < results->count; i++) {
-    psdmp_result *result = results->item[i];
-    const char *title = result->kind == PSDMP_RESULT_JSON ? psdmp_bench_against_n(result->command) : NULL;
+    psdmp_report_result *result = results->item[i];
+    const char *title = result->kind == PSDMP_REPORT_RESULT_JSON ? psdmp_report_bench_against_n(result->command) : NULL;
     if (!title) continue;
-    if (!begun) psdmp_page_section(page, "Cost against the number of joints", "How time and operations grow with the robot, beside what was published for the PSDM toolbox (Lloyd, Irani, Ahmadi 2021).");
+    if (!begun) psdmp_report_page_section(page, "Cost against the number of joints", "How time and operations grow with the robot, beside what was published for the PSDM toolbox (Lloyd, Irani, Ahmadi 2021).");
     begun = result->used = true;
-    psdmp_page_heading(page, title);
-    psdmp_bench_place(page, result->root);
-    psdmp_bench_charts(page, result->root);
-    psdmp_bench_notes(page, result->root);
+    psdmp_report_page_heading(page, title);
+    psdmp_report_bench_place(page, result->root);
+    psdmp_report_bench_charts(page, result->root);
+    psdmp_report_bench_notes(page, result->root);
   }
 }

@@ -42,9 +42,9 @@ typedef struct piece {
 
 /* ---- reading ---- */
 
-static bool read_vector(const psdmp_node *from, const char *path, double v[3]) {
+static bool read_vector(const psdmp_document_node *from, const char *path, double v[3]) {
   double got[3];
-  if (psdmp_result_numbers(psdmp_result_node(from, path), got, 3) != 3) return false;
+  if (psdmp_report_result_numbers(psdmp_report_result_node(from, path), got, 3) != 3) return false;
   for (int i = 0; i < 3; i++) {
     if (!(fabs(got[i]) < 1e6)) return false;
     v[i] = got[i];
@@ -55,11 +55,11 @@ static bool read_vector(const psdmp_node *from, const char *path, double v[3]) {
 /* by number, counted from 1; a joint that comes later carries nothing here */
 static int find_body(const robot *r, double number) { return number >= 1 && number <= r->count ? (int)number - 1 : -1; }
 
-static bool read_body(robot *r, const psdmp_node *joint) {
+static bool read_body(robot *r, const psdmp_document_node *joint) {
   body *b = &r->body[r->count];
-  const char *type = psdmp_result_text(joint, "type");
-  *b = (body){.name = psdmp_result_text(joint, "name"), .type = type[0] == 'p' ? 'p' : type[0] == 'f' ? 'f' : 'r', .mass = psdmp_result_number(joint, "at.mass"), .leaf = true};
-  b->parent = find_body(r, psdmp_result_number(joint, "at.carried_by"));
+  const char *type = psdmp_report_result_text(joint, "type");
+  *b = (body){.name = psdmp_report_result_text(joint, "name"), .type = type[0] == 'p' ? 'p' : type[0] == 'f' ? 'f' : 'r', .mass = psdmp_report_result_number(joint, "at.mass"), .leaf = true};
+  b->parent = find_body(r, psdmp_report_result_number(joint, "at.carried_by"));
   if (!read_vector(joint, "at.point", b->point) || !read_vector(joint, "at.axis", b->axis) || !read_vector(joint, "at.link", b->link)) return false;
   if (!read_vector(joint, "at.com", b->com)) b->mass = NAN;
   double length = sqrt(b->axis[0] * b->axis[0] + b->axis[1] * b->axis[1] + b->axis[2] * b->axis[2]);
@@ -77,11 +77,11 @@ static void include(robot *r, const double point[3]) {
   }
 }
 
-static bool read_robot(const psdmp_result *result, robot *r) {
-  const psdmp_node *joints = psdmp_result_node(result->root, "joints");
+static bool read_robot(const psdmp_report_result *result, robot *r) {
+  const psdmp_document_node *joints = psdmp_report_result_node(result->root, "joints");
   memset(r, 0, sizeof *r);
-  if (!joints || joints->kind != PSDMP_LIST) return false;
-  for (const psdmp_node *joint = joints->child; joint && r->count < MOST_JOINTS; joint = joint->next)
+  if (!joints || joints->kind != PSDMP_DOCUMENT_LIST) return false;
+  for (const psdmp_document_node *joint = joints->child; joint && r->count < MOST_JOINTS; joint = joint->next)
     if (!read_body(r, joint)) return false;
   for (int i = 0; i < r->count; i++) {
     include(r, r->body[i].point);
@@ -131,17 +131,17 @@ static void elbow(const body *b, const double to[3], double out[3]) {
 /* ---- drawing ---- */
 
 /* three points are an arm, four a face */
-static void draw_path(psdmp_page *page, const view *v, const char *kind, const double (*point)[3], int count) {
+static void draw_path(psdmp_report_page *page, const view *v, const char *kind, const double (*point)[3], int count) {
   double s[2];
-  psdmp_page_markup(page, "<path class=\"%s\" d=\"", kind);
+  psdmp_report_page_markup(page, "<path class=\"%s\" d=\"", kind);
   for (int i = 0; i < count; i++) {
     to_screen(v, point[i], s);
-    psdmp_page_markup(page, "%c%.1f %.1f", i ? 'L' : 'M', s[0], s[1]);
+    psdmp_report_page_markup(page, "%c%.1f %.1f", i ? 'L' : 'M', s[0], s[1]);
   }
-  psdmp_page_raw(page, count == 4 ? "Z\"/>" : "\"/>");
+  psdmp_report_page_raw(page, count == 4 ? "Z\"/>" : "\"/>");
 }
 
-static void draw_run(psdmp_page *page, const view *v, const body *b, const double to[3]) {
+static void draw_run(psdmp_report_page *page, const view *v, const body *b, const double to[3]) {
   double path[3][3];
   memcpy(path[0], b->point, sizeof path[0]);
   elbow(b, to, path[1]);
@@ -149,7 +149,7 @@ static void draw_run(psdmp_page *page, const view *v, const body *b, const doubl
   draw_path(page, v, "arm", (const double(*)[3])path, 3);
 }
 
-static void draw_link(psdmp_page *page, const view *v, const robot *r, int index) {
+static void draw_link(psdmp_report_page *page, const view *v, const robot *r, int index) {
   const body *b = &r->body[index];
   for (int i = 0; i < r->count; i++)
     if (r->body[i].parent == index) draw_run(page, v, b, r->body[i].point);
@@ -158,14 +158,14 @@ static void draw_link(psdmp_page *page, const view *v, const robot *r, int index
 
 /* a turning joint: a cylinder around its axis. The rim is an ellipse whose short axis lies along the axis on the screen; seen from the side it keeps
  * some width, since it would be a square otherwise. */
-static void draw_cylinder(psdmp_page *page, const view *v, const body *b, double radius, double half) {
+static void draw_cylinder(psdmp_report_page *page, const view *v, const body *b, double radius, double half) {
   double right = dot(v->row[0], b->axis), up = dot(v->row[1], b->axis), toward = dot(v->row[2], b->axis), flat = hypot(right, up), s[2];
   double angle = flat > 1e-9 ? atan2(-up, right) * 180 / acos(-1) : 0, sign = toward >= 0 ? 1 : -1, length = half * flat, thin = radius * fmax(fabs(toward), 0.3);
   to_screen(v, b->point, s);
   /* in a frame whose x axis is the joint's axis on the screen; the near end is at sign * length */
-  psdmp_page_markup(page, "<g class=\"joint\" transform=\"translate(%.1f %.1f) rotate(%.1f)\"><path d=\"M%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fL%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fZ\"/>", s[0], s[1], angle, -sign * length, -radius, thin, radius,
+  psdmp_report_page_markup(page, "<g class=\"joint\" transform=\"translate(%.1f %.1f) rotate(%.1f)\"><path d=\"M%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fL%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fZ\"/>", s[0], s[1], angle, -sign * length, -radius, thin, radius,
        sign > 0 ? 0 : 1, -sign * length, radius, sign * length, radius, thin, radius, sign > 0 ? 0 : 1, sign * length, -radius);
-  psdmp_page_markup(page, "<ellipse class=\"cap\" cx=\"%.1f\" cy=\"0\" rx=\"%.1f\" ry=\"%.1f\"/></g>", sign * length, thin, radius);
+  psdmp_report_page_markup(page, "<ellipse class=\"cap\" cx=\"%.1f\" cy=\"0\" rx=\"%.1f\" ry=\"%.1f\"/></g>", sign * length, thin, radius);
 }
 
 static void across(const double axis[3], double first[3], double second[3]) {
@@ -178,11 +178,11 @@ static void across(const double axis[3], double first[3], double second[3]) {
 }
 
 /* a sliding joint: a box along its axis; of its six faces the three that look at us */
-static void draw_box(psdmp_page *page, const view *v, const body *b, double radius, double half) {
+static void draw_box(psdmp_report_page *page, const view *v, const body *b, double radius, double half) {
   double e[3][3], size[3] = {radius / v->scale, radius / v->scale, half / v->scale};
   memcpy(e[2], b->axis, sizeof e[2]);
   across(b->axis, e[0], e[1]);
-  psdmp_page_raw(page, "<g class=\"joint slide\">");
+  psdmp_report_page_raw(page, "<g class=\"joint slide\">");
   for (int face = 0; face < 6; face++) {
     int k = face / 2, first = (k + 1) % 3, second = (k + 2) % 3;
     double sign = face % 2 ? 1 : -1, corner[4][3];
@@ -192,10 +192,10 @@ static void draw_box(psdmp_page *page, const view *v, const body *b, double radi
         corner[c][i] = b->point[i] + sign * size[k] * e[k][i] + (c == 1 || c == 2 ? 1 : -1) * size[first] * e[first][i] + (c > 1 ? 1 : -1) * size[second] * e[second][i];
     draw_path(page, v, k == 2 ? "cap" : "side", (const double(*)[3])corner, 4);
   }
-  psdmp_page_raw(page, "</g>");
+  psdmp_report_page_raw(page, "</g>");
 }
 
-static void draw_joint(psdmp_page *page, const view *v, const body *b) {
+static void draw_joint(psdmp_report_page *page, const view *v, const body *b) {
   double radius = v->large ? 12 : 8, s[2];
   if (b->type == 'p') {
     draw_box(page, v, b, 0.8 * radius, 1.6 * radius);
@@ -203,18 +203,18 @@ static void draw_joint(psdmp_page *page, const view *v, const body *b) {
     draw_cylinder(page, v, b, radius, 1.1 * radius);
   } else {
     to_screen(v, b->point, s);
-    psdmp_page_markup(page, "<circle class=\"fixed\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1], 0.35 * radius);
+    psdmp_report_page_markup(page, "<circle class=\"fixed\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1], 0.35 * radius);
   }
 }
 
-static void draw_mass(psdmp_page *page, const view *v, const body *b, double largest) {
+static void draw_mass(psdmp_report_page *page, const view *v, const body *b, double largest) {
   double s[2], radius = (v->large ? 8 : 5.5) * cbrt(b->mass / largest);
   to_screen(v, b->com, s);
-  psdmp_page_markup(page, "<circle class=\"mass\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1], fmax(radius, 1.5));
+  psdmp_report_page_markup(page, "<circle class=\"mass\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1], fmax(radius, 1.5));
 }
 
 /* a plate under the base's origin, and the way from there to the joints that it carries */
-static void draw_base(psdmp_page *page, const view *v, const robot *r) {
+static void draw_base(psdmp_report_page *page, const view *v, const robot *r) {
   double half = PLATE * r->size, plate[4][3] = {{-half, -half, 0}, {half, -half, 0}, {half, half, 0}, {-half, half, 0}}, origin[3] = {0, 0, 0};
   draw_path(page, v, "base", (const double(*)[3])plate, 4);
   for (int i = 0; i < r->count; i++)
@@ -284,7 +284,7 @@ static int shorten(const char *text, int most, char *out, size_t size) {
   size_t used = 0, kept = 0; /* kept: bytes before the last letter */
   int letters = 0;
   for (; text[used] && letters < most; letters++) {
-    size_t step = psdmp_utf8_length(text + used, strlen(text + used));
+    size_t step = psdmp_base_utf8_length(text + used, strlen(text + used));
     kept = used;
     used += step ? step : 1;
   }
@@ -292,15 +292,15 @@ static int shorten(const char *text, int most, char *out, size_t size) {
   return letters;
 }
 
-static void draw_name(psdmp_page *page, const label *l, const char *shown, const char *whole) {
-  psdmp_page_markup(page, "<text x=\"%.1f\" y=\"%.1f\">", l->x, l->y);
+static void draw_name(psdmp_report_page *page, const label *l, const char *shown, const char *whole) {
+  psdmp_report_page_markup(page, "<text x=\"%.1f\" y=\"%.1f\">", l->x, l->y);
   if (strcmp(shown, whole) != 0) {
-    psdmp_page_raw(page, "<title>");
-    psdmp_page_text(page, whole);
-    psdmp_page_raw(page, "</title>");
+    psdmp_report_page_raw(page, "<title>");
+    psdmp_report_page_text(page, whole);
+    psdmp_report_page_raw(page, "</title>");
   }
-  psdmp_page_text(page, shown);
-  psdmp_page_raw(page, "</text>");
+  psdmp_report_page_text(page, shown);
+  psdmp_report_page_raw(page, "</text>");
 }
 
 /* beside the joint, where nothing else is written and the text is inside of the picture */
@@ -315,7 +315,7 @@ static bool find_place(const view *v, const double at[2], const label *placed, i
 }
 
 /* as much of each name as there is a place for; left out where there is none even for a few letters */
-static void draw_names(psdmp_page *page, const view *v, const robot *r) {
+static void draw_names(psdmp_report_page *page, const view *v, const robot *r) {
   static const int most[] = {36, 24, 16, 10, 6};
   label placed[MOST_JOINTS];
   bool done[MOST_JOINTS] = {false};
@@ -337,39 +337,39 @@ static void draw_names(psdmp_page *page, const view *v, const robot *r) {
 }
 
 /* x, y, z of the base frame, at the lower left */
-static void draw_triad(psdmp_page *page, const view *v) {
+static void draw_triad(psdmp_report_page *page, const view *v) {
   static const char names[] = "xyz";
   double x = 34, y = v->height - 34, length = 24;
   for (int i = 0; i < 3; i++) {
     double right = v->row[0][i], up = v->row[1][i];
     if (hypot(right, up) < 0.1) continue;
-    psdmp_page_markup(page, "<path class=\"triad c%d\" d=\"M%.1f %.1fL%.1f %.1f\"/>", i == 0 ? 1 : i == 1 ? 2 : 0, x, y, x + length * right, y - length * up);
-    psdmp_page_markup(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%c</text>", x + 1.4 * length * right, y - 1.4 * length * up + 4, names[i]);
+    psdmp_report_page_markup(page, "<path class=\"triad c%d\" d=\"M%.1f %.1fL%.1f %.1f\"/>", i == 0 ? 1 : i == 1 ? 2 : 0, x, y, x + length * right, y - length * up);
+    psdmp_report_page_markup(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%c</text>", x + 1.4 * length * right, y - 1.4 * length * up + 4, names[i]);
   }
 }
 
 /* a round length in metres, about a fifth of the picture */
-static void draw_scale(psdmp_page *page, const view *v) {
+static void draw_scale(psdmp_report_page *page, const view *v) {
   double raw = 0.2 * v->width / v->scale, power = pow(10, floor(log10(raw))), lead = raw / power, length = power * (lead < 2 ? 1 : lead < 5 ? 2 : 5);
   double right = v->width - 16, y = v->height - 14, left = right - length * v->scale;
-  psdmp_page_markup(page, "<path class=\"ruler\" d=\"M%.1f %.1fv-5M%.1f %.1fH%.1fM%.1f %.1fv-5\"/>", left, y, left, y, right, right, y);
-  psdmp_page_markup(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">", (left + right) / 2, y - 8);
+  psdmp_report_page_markup(page, "<path class=\"ruler\" d=\"M%.1f %.1fv-5M%.1f %.1fH%.1fM%.1f %.1fv-5\"/>", left, y, left, y, right, right, y);
+  psdmp_report_page_markup(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">", (left + right) / 2, y - 8);
   if (length < 1)
-    psdmp_page_markup(page, "%.4g mm</text>", 1000 * length);
+    psdmp_report_page_markup(page, "%.4g mm</text>", 1000 * length);
   else
-    psdmp_page_markup(page, "%.4g m</text>", length);
+    psdmp_report_page_markup(page, "%.4g m</text>", length);
 }
 
 /* ---- the whole ---- */
 
-static void draw_view(psdmp_page *page, view *v, const robot *r, const char *name, piece *list) {
+static void draw_view(psdmp_report_page *page, view *v, const robot *r, const char *name, piece *list) {
   double largest = 0;
   fit(v, r);
   for (int i = 0; i < r->count; i++)
     if (r->body[i].mass > largest) largest = r->body[i].mass;
-  psdmp_page_markup(page, "<figure class=\"sketch\"><figcaption>%s</figcaption><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>", v->title, v->width, v->height);
-  psdmp_page_print(page, "%s: %s", name[0] ? name : "robot", v->title);
-  psdmp_page_raw(page, "</title>");
+  psdmp_report_page_markup(page, "<figure class=\"sketch\"><figcaption>%s</figcaption><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>", v->title, v->width, v->height);
+  psdmp_report_page_print(page, "%s: %s", name[0] ? name : "robot", v->title);
+  psdmp_report_page_raw(page, "</title>");
   int count = list_pieces(v, r, list);
   for (int i = 0; i < count; i++) {
     const piece *p = &list[i];
@@ -381,10 +381,10 @@ static void draw_view(psdmp_page *page, view *v, const robot *r, const char *nam
   if (v->large) draw_names(page, v, r);
   draw_triad(page, v);
   draw_scale(page, v);
-  psdmp_page_raw(page, "</svg></figure>\n");
+  psdmp_report_page_raw(page, "</svg></figure>\n");
 }
 
-bool psdmp_sketch(psdmp_page *page, const psdmp_result *inspect) {
+bool psdmp_report_sketch(psdmp_report_page *page, const psdmp_report_result *inspect) {
   /* from the front and above: x comes towards us to the left, y to the right */
   const double c = sqrt(0.5), s = sqrt(1.0 / 3), t = sqrt(2.0 / 3), u = sqrt(1.0 / 6);
   view views[] = {
@@ -392,11 +392,11 @@ bool psdmp_sketch(psdmp_page *page, const psdmp_result *inspect) {
       {.title = "From the side", .row = {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}}, .width = 300, .height = 230},
       {.title = "From above", .row = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .width = 300, .height = 230},
   };
-  robot *r = psdmp_page_memory(page, sizeof *r);
-  piece *list = psdmp_page_memory(page, MOST_PIECES * sizeof *list);
+  robot *r = psdmp_report_page_memory(page, sizeof *r);
+  piece *list = psdmp_report_page_memory(page, MOST_PIECES * sizeof *list);
   if (!r || !list || !read_robot(inspect, r)) return false;
-  psdmp_page_raw(page, "<div class=\"sketches\">\n");
+  psdmp_report_page_raw(page, "<div class=\"sketches\">\n");
   for (int i = 0; i < 3; i++) draw_view(page, &views[i], r, inspect->robot, list);
-  psdmp_page_raw(page, "</div>\n");
+  psdmp_report_page_raw(page, "</div>\n");
   return true;
 }

@@ -1,10 +1,10 @@
 /* sketch_priv.h: pictures of a robot, drawn by the report itself. */
-#ifndef PSDMP_SKETCH_H
-#define PSDMP_SKETCH_H
+#ifndef PSDMP_REPORT_SKETCH_H
+#define PSDMP_REPORT_SKETCH_H
 
 #include "report/report_priv.h"
 
 /* Three views of what psdm inspect --json says: isometric, from the side, from above. False when the result has no poses. */
-bool psdmp_sketch(psdmp_page *page, const psdmp_result *inspect);
+bool psdmp_report_sketch(psdmp_report_page *page, const psdmp_report_result *inspect);
 
 #endif

@@ -8,7 +8,7 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- Fourier ---- */
 
-void psdmp_fourier_table(size_t count, double *cosine, double *sine) {
+void psdmp_report_fourier_table(size_t count, double *cosine, double *sine) {
   for (size_t k = 0; k < count / 2; k++) {
     double angle = 2 * pi * (double)k / (double)count;
     cosine[k] = cos(angle);
@@ -30,7 +30,7 @@ static void reverse_digits(size_t count, double *re, double *im) {
   }
 }
 
-void psdmp_fourier(size_t count, double *re, double *im, const double *cosine, const double *sine) {
+void psdmp_report_fourier(size_t count, double *re, double *im, const double *cosine, const double *sine) {
   reverse_digits(count, re, im);
   /* transforms of half the size, two by two, to one of the size */
   for (size_t size = 2; size <= count; size *= 2)
@@ -45,7 +45,7 @@ void psdmp_fourier(size_t count, double *re, double *im, const double *cosine, c
 
 /* ---- Welch ---- */
 
-size_t psdmp_welch_length(size_t count) {
+size_t psdmp_report_welch_length(size_t count) {
   enum { LEAST = 16, MOST = 2048 };
   size_t length = LEAST;
   if (count < LEAST) return 0;
@@ -68,10 +68,10 @@ static void windowed(const double *value, size_t length, double *out) {
   for (size_t k = 0; k < length; k++) out[k] = (value[k] - mean) * hann(k, length);
 }
 
-size_t psdmp_welch(const double *value, size_t count, double rate, size_t length, double *power, double *scratch) {
+size_t psdmp_report_welch(const double *value, size_t count, double rate, size_t length, double *power, double *scratch) {
   double *re = scratch, *im = scratch + length, *cosine = scratch + 2 * length, *sine = cosine + length / 2, square = 0;
   size_t windows = 0, from = 0;
-  psdmp_fourier_table(length, cosine, sine);
+  psdmp_report_fourier_table(length, cosine, sine);
   for (size_t k = 0; k < length; k++) square += hann(k, length) * hann(k, length);
   while (length && from + length <= count) {
     size_t gap = up_to_gap(value + from, length);
@@ -81,7 +81,7 @@ size_t psdmp_welch(const double *value, size_t count, double rate, size_t length
     }
     windowed(value + from, length, re);
     for (size_t k = 0; k < length; k++) im[k] = 0;
-    psdmp_fourier(length, re, im, cosine, sine);
+    psdmp_report_fourier(length, re, im, cosine, sine);
     for (size_t k = 0; k <= length / 2; k++) power[k] = (windows ? power[k] : 0) + re[k] * re[k] + im[k] * im[k];
     windows++;
     from += length / 2;
@@ -93,8 +93,8 @@ size_t psdmp_welch(const double *value, size_t count, double rate, size_t length
 
 /* ---- distributions ---- */
 
-psdmp_spread psdmp_spread_of(const double *value, size_t count) {
-  psdmp_spread s = {.mean = 0, .sd = NAN};
+psdmp_report_spread psdmp_report_spread_of(const double *value, size_t count) {
+  psdmp_report_spread s = {.mean = 0, .sd = NAN};
   double square = 0;
   for (size_t k = 0; k < count; k++)
     if (isfinite(value[k])) s.mean += value[k], s.count++;
@@ -115,18 +115,18 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-int psdmp_histogram_bins(const double *value, size_t count, double *scratch, double lowest, double highest) {
+int psdmp_report_histogram_bins(const double *value, size_t count, double *scratch, double lowest, double highest) {
   size_t used = 0;
   for (size_t k = 0; k < count; k++)
     if (isfinite(value[k])) scratch[used++] = value[k];
-  if (!used) return PSDMP_LEAST_BINS;
+  if (!used) return PSDMP_REPORT_LEAST_BINS;
   qsort(scratch, used, sizeof *scratch, compare);
   /* twice the range of the middle half over the cube root of the count: outliers have no say */
   double width = 2 * (scratch[3 * used / 4] - scratch[used / 4]) / cbrt((double)used), bins = (highest - lowest) / width;
-  return !(bins >= PSDMP_LEAST_BINS) ? PSDMP_LEAST_BINS : bins > PSDMP_MOST_BINS ? PSDMP_MOST_BINS : (int)ceil(bins);
+  return !(bins >= PSDMP_REPORT_LEAST_BINS) ? PSDMP_REPORT_LEAST_BINS : bins > PSDMP_REPORT_MOST_BINS ? PSDMP_REPORT_MOST_BINS : (int)ceil(bins);
 }
 
-bool psdmp_histogram(const double *value, size_t count, double lowest, double highest, int bins, double *middle, double *density) {
+bool psdmp_report_histogram(const double *value, size_t count, double lowest, double highest, int bins, double *middle, double *density) {
   double width = (highest - lowest) / bins;
   size_t all = 0;
   if (!(width > 0) || !isfinite(width)) return false;
@@ -142,7 +142,7 @@ bool psdmp_histogram(const double *value, size_t count, double lowest, double hi
   return all > 0;
 }
 
-double psdmp_normal(double mean, double sd, double x) { return exp(-0.5 * (x - mean) / sd * ((x - mean) / sd)) / (sd * sqrt(2 * pi)); }
+double psdmp_report_normal(double mean, double sd, double x) { return exp(-0.5 * (x - mean) / sd * ((x - mean) / sd)) / (sd * sqrt(2 * pi)); }
 
 /* ---- means in bins ---- */
 
@@ -169,7 +169,7 @@ static void sort_places(size_t *order, size_t count, const double *value) {
   }
 }
 
-int psdmp_binned_means(const double *x, const double *y, size_t count, int bins, size_t *order, double *mean_x, double *mean_y) {
+int psdmp_report_binned_means(const double *x, const double *y, size_t count, int bins, size_t *order, double *mean_x, double *mean_y) {
   size_t used = 0;
   int made = 0;
   for (size_t k = 0; k < count; k++)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* out (columns of G wide) = A G for a row of A */
-static void row_times_G(const psdm_robot *r, const psdmp_closed_work *w, const double *row, double *out) {
+static void row_times_G(const psdm_robot *r, const psdmp_rigid_closed_work *w, const double *row, double *out) {
   int n = r->n, N = r->closure->tree->n;
   for (int j = 0; j < n; j++) {
     out[j] = 0;
@@ -15,29 +15,29 @@ static void row_times_G(const psdm_robot *r, const psdmp_closed_work *w, const d
 }
 
 /* tau = G^T tree */
-static void restrict_torque(const psdm_robot *r, const psdmp_closed_work *w, const double *tree, double *tau) { row_times_G(r, w, tree, tau); }
+static void restrict_torque(const psdm_robot *r, const psdmp_rigid_closed_work *w, const double *tree, double *tau) { row_times_G(r, w, tree, tau); }
 
 /* ---- the loops' gaps and their derivative ---- */
 
 /* adds sign times the position of a point of a link, and its derivative, to the three rows of one loop */
-static void add_point(const psdm_robot *tree, psdmp_closed_work *w, int joint, const double point[3], double sign, double *gap, double *A) {
+static void add_point(const psdm_robot *tree, psdmp_rigid_closed_work *w, int joint, const double point[3], double sign, double *gap, double *A) {
   double pose[12], arm[3];
   int N = tree->n;
   psdm_pose(tree, w->tree, w->q, joint, pose);
-  psdmp_rotate(pose + 3, point, arm);
+  psdmp_rigid_rotate(pose + 3, point, arm);
   for (int i = 0; i < 3; i++) gap[i] += sign * (pose[i] + arm[i]);
   if (!A) return;
   psdm_jacobian(tree, w->tree, w->q, joint, w->J);
   for (int k = 0; k < N; k++) { /* velocity of the point: v + w x arm */
     const double v[3] = {w->J[k], w->J[N + k], w->J[2 * N + k]}, turn[3] = {w->J[3 * N + k], w->J[4 * N + k], w->J[5 * N + k]};
     double whole[3] = {v[0], v[1], v[2]};
-    psdmp_cross_add(turn, arm, whole);
+    psdmp_rigid_cross_add(turn, arm, whole);
     for (int i = 0; i < 3; i++) A[(long)i * N + k] += sign * whole[i];
   }
 }
 
-static void set_gaps(const psdm_robot *r, psdmp_closed_work *w, bool derivative) {
-  const psdmp_closure *c = r->closure;
+static void set_gaps(const psdm_robot *r, psdmp_rigid_closed_work *w, bool derivative) {
+  const psdmp_robot_closure *c = r->closure;
   int e = 3 * c->loops, N = c->tree->n;
   memset(w->gap, 0, sizeof *w->gap * (size_t)e);
   if (derivative) memset(w->A, 0, sizeof *w->A * (size_t)e * (size_t)N);
@@ -47,8 +47,8 @@ static void set_gaps(const psdm_robot *r, psdmp_closed_work *w, bool derivative)
 }
 
 /* Q R of the passive columns of A, by Gram-Schmidt twice; false when they are dependent: the loop is singular here */
-static bool factorise(const psdm_robot *r, psdmp_closed_work *w) {
-  const psdmp_closure *c = r->closure;
+static bool factorise(const psdm_robot *r, psdmp_rigid_closed_work *w) {
+  const psdmp_robot_closure *c = r->closure;
   int e = 3 * c->loops, m = c->passives, N = c->tree->n;
   memset(w->R, 0, sizeof *w->R * (size_t)m * (size_t)m);
   for (int j = 0; j < m; j++) {
@@ -72,8 +72,8 @@ static bool factorise(const psdm_robot *r, psdmp_closed_work *w) {
 }
 
 /* x (passives): least squares of A_p x = b */
-static void solve(const psdm_robot *r, const psdmp_closed_work *w, const double *b, int stride, double *x) {
-  const psdmp_closure *c = r->closure;
+static void solve(const psdm_robot *r, const psdmp_rigid_closed_work *w, const double *b, int stride, double *x) {
+  const psdmp_robot_closure *c = r->closure;
   int e = 3 * c->loops, m = c->passives;
   for (int j = 0; j < m; j++) {
     x[j] = 0;
@@ -88,8 +88,8 @@ static void solve(const psdm_robot *r, const psdmp_closed_work *w, const double 
 /* ---- q_tree = F(q), G, dG/dt ---- */
 
 /* Newton's method on the passive joints, the independent ones as they stand; steps of half a radian at most */
-static bool newton(const psdm_robot *r, psdmp_closed_work *w, double tolerance) {
-  const psdmp_closure *c = r->closure;
+static bool newton(const psdm_robot *r, psdmp_rigid_closed_work *w, double tolerance) {
+  const psdmp_robot_closure *c = r->closure;
   double step[PSDM_MAX_JOINTS];
   for (int i = 0; i < 50; i++) {
     double longest = 0;
@@ -106,8 +106,8 @@ static bool newton(const psdm_robot *r, psdmp_closed_work *w, double tolerance) 
 
 /* where the passive joints go to first order when the independent ones move to home + part (q - home); false when that is far, as near
  * a singular position, where a step too long would land on the other branch */
-static bool predict(const psdm_robot *r, psdmp_closed_work *w, const double *q, double part) {
-  const psdmp_closure *c = r->closure;
+static bool predict(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q, double part) {
+  const psdmp_robot_closure *c = r->closure;
   double move[PSDM_MAX_JOINTS], rate[PSDM_MAX_JOINTS];
   set_gaps(r, w, true);
   if (!factorise(r, w)) return false;
@@ -129,8 +129,8 @@ static bool predict(const psdm_robot *r, psdmp_closed_work *w, const double *q, 
 
 /* whether the passive columns kept their orientation since Q_before: it changes sign where a branch ends, so a step that went past a
  * singular position shows. The determinant of Q_before^T A_p, by elimination. */
-static bool same_branch(const psdm_robot *r, psdmp_closed_work *w) {
-  const psdmp_closure *c = r->closure;
+static bool same_branch(const psdm_robot *r, psdmp_rigid_closed_work *w) {
+  const psdmp_robot_closure *c = r->closure;
   int e = 3 * c->loops, m = c->passives;
   double sign = 1;
   for (int i = 0; i < m; i++)
@@ -158,7 +158,7 @@ static bool same_branch(const psdm_robot *r, psdmp_closed_work *w) {
 }
 
 /* one step of the way; false, with nothing changed, when it is too long */
-static bool advance(const psdm_robot *r, psdmp_closed_work *w, const double *q, double part) {
+static bool advance(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q, double part) {
   double before[PSDM_MAX_JOINTS];
   int N = r->closure->tree->n;
   memcpy(before, w->q, sizeof *before * (size_t)N);
@@ -173,8 +173,8 @@ static bool advance(const psdm_robot *r, psdmp_closed_work *w, const double *q, 
 
 /* From the file's position to q in steps of a tenth of a radian, shorter where the passive joints turn fast, so that the loop stays on
  * that position's branch. */
-static psdm_status close_loops(const psdm_robot *r, psdmp_closed_work *w, const double *q) {
-  const psdmp_closure *c = r->closure;
+static psdm_status close_loops(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q) {
+  const psdmp_robot_closure *c = r->closure;
   double farthest = 0;
   for (int i = 0; i < r->n; i++) farthest = fmax(farthest, fabs(q[i] - c->home[i]));
   if (!(farthest < 1e3)) return PSDM_E_LOOP;
@@ -198,8 +198,8 @@ static psdm_status close_loops(const psdm_robot *r, psdmp_closed_work *w, const 
 }
 
 /* rows of passive joints: -A_p^+ (what of A or its rate the given columns make) */
-static void set_passive_rows(const psdm_robot *r, psdmp_closed_work *w, const double *columns, double *G) {
-  const psdmp_closure *c = r->closure;
+static void set_passive_rows(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *columns, double *G) {
+  const psdmp_robot_closure *c = r->closure;
   double x[PSDM_MAX_JOINTS];
   for (int j = 0; j < r->n; j++) {
     solve(r, w, columns + j, r->n, x);
@@ -207,8 +207,8 @@ static void set_passive_rows(const psdm_robot *r, psdmp_closed_work *w, const do
   }
 }
 
-static psdm_status set_G(const psdm_robot *r, psdmp_closed_work *w, const double *q) {
-  const psdmp_closure *c = r->closure;
+static psdm_status set_G(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q) {
+  const psdmp_robot_closure *c = r->closure;
   int n = r->n, N = c->tree->n, e = 3 * c->loops;
   psdm_status status = close_loops(r, w, q);
   if (status) return status;
@@ -229,28 +229,28 @@ static void expand(const psdm_robot *r, const double *G, const double *x, double
 }
 
 /* rate of A: d/dt (v + w x arm) column by column */
-static void add_point_rate(const psdm_robot *tree, psdmp_closed_work *w, int joint, const double point[3], double sign, double *A) {
+static void add_point_rate(const psdm_robot *tree, psdmp_rigid_closed_work *w, int joint, const double point[3], double sign, double *A) {
   double pose[12], arm[3], spin[3] = {0}, arm_rate[3];
   int N = tree->n;
   psdm_pose(tree, w->tree, w->q, joint, pose);
-  psdmp_rotate(pose + 3, point, arm);
+  psdmp_rigid_rotate(pose + 3, point, arm);
   psdm_jacobian(tree, w->tree, w->q, joint, w->J);
   psdm_jacobian_rate(tree, w->tree, w->q, w->qd, joint, w->J_rate);
   for (int i = 0; i < 3; i++)
     for (int k = 0; k < N; k++) spin[i] += w->J[(long)(3 + i) * N + k] * w->qd[k];
-  psdmp_cross(spin, arm, arm_rate);
+  psdmp_rigid_cross(spin, arm, arm_rate);
   for (int k = 0; k < N; k++) {
     const double turn[3] = {w->J[3L * N + k], w->J[4L * N + k], w->J[5L * N + k]};
     const double turn_rate[3] = {w->J_rate[3L * N + k], w->J_rate[4L * N + k], w->J_rate[5L * N + k]};
     double whole[3] = {w->J_rate[k], w->J_rate[N + k], w->J_rate[2L * N + k]};
-    psdmp_cross_add(turn_rate, arm, whole);
-    psdmp_cross_add(turn, arm_rate, whole);
+    psdmp_rigid_cross_add(turn_rate, arm, whole);
+    psdmp_rigid_cross_add(turn, arm_rate, whole);
     for (int i = 0; i < 3; i++) A[(long)i * N + k] += sign * whole[i];
   }
 }
 
-static void set_A_rate(const psdm_robot *r, psdmp_closed_work *w) {
-  const psdmp_closure *c = r->closure;
+static void set_A_rate(const psdm_robot *r, psdmp_rigid_closed_work *w) {
+  const psdmp_robot_closure *c = r->closure;
   int N = c->tree->n;
   memset(w->A_rate, 0, sizeof *w->A_rate * 3 * (size_t)c->loops * (size_t)N);
   for (int l = 0; l < c->loops; l++)
@@ -259,8 +259,8 @@ static void set_A_rate(const psdm_robot *r, psdmp_closed_work *w) {
 }
 
 /* (dA/dt) G + A dG/dt = 0 gives the passive rows of dG/dt; the others are zero */
-static psdm_status set_G_rate(const psdm_robot *r, psdmp_closed_work *w, const double *q, const double *qd) {
-  const psdmp_closure *c = r->closure;
+static psdm_status set_G_rate(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q, const double *qd) {
+  const psdmp_robot_closure *c = r->closure;
   int n = r->n, N = c->tree->n, e = 3 * c->loops;
   psdm_status status = set_G(r, w, q);
   if (status) return status;
@@ -278,7 +278,7 @@ static psdm_status set_G_rate(const psdm_robot *r, psdmp_closed_work *w, const d
 }
 
 /* q, qd and qdd of the tree; qdd NULL is zero */
-static psdm_status set_motion(const psdm_robot *r, psdmp_closed_work *w, const double *q, const double *qd, const double *qdd) {
+static psdm_status set_motion(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q, const double *qd, const double *qdd) {
   psdm_status status = set_G_rate(r, w, q, qd);
   if (status) return status;
   expand(r, w->G_rate, qd, w->qdd);
@@ -289,29 +289,29 @@ static psdm_status set_motion(const psdm_robot *r, psdmp_closed_work *w, const d
 
 /* ---- the functions ---- */
 
-psdm_status psdmp_closed_q(const psdm_robot *r, psdm_work *work, const double *q, const double **tree_q) {
+psdm_status psdmp_rigid_closed_q(const psdm_robot *r, psdm_work *work, const double *q, const double **tree_q) {
   *tree_q = work->closed->q;
   return close_loops(r, work->closed, q);
 }
 
-psdm_status psdmp_closed_inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
-  psdmp_closed_work *w = work->closed;
+psdm_status psdmp_rigid_closed_inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
+  psdmp_rigid_closed_work *w = work->closed;
   psdm_status status = set_motion(r, w, q, qd, qdd);
   if (!status) status = psdm_inverse(r->closure->tree, w->tree, w->q, w->qd, w->qdd, w->tau);
   if (!status) restrict_torque(r, w, w->tau, tau);
   return status;
 }
 
-psdm_status psdmp_closed_gravity(const psdm_robot *r, psdm_work *work, const double *q, double *tau) {
-  psdmp_closed_work *w = work->closed;
+psdm_status psdmp_rigid_closed_gravity(const psdm_robot *r, psdm_work *work, const double *q, double *tau) {
+  psdmp_rigid_closed_work *w = work->closed;
   psdm_status status = set_G(r, w, q);
   if (!status) status = psdm_gravity(r->closure->tree, w->tree, w->q, w->tau);
   if (!status) restrict_torque(r, w, w->tau, tau);
   return status;
 }
 
-psdm_status psdmp_closed_mass(const psdm_robot *r, psdm_work *work, const double *q, double *M) {
-  psdmp_closed_work *w = work->closed;
+psdm_status psdmp_rigid_closed_mass(const psdm_robot *r, psdm_work *work, const double *q, double *M) {
+  psdmp_rigid_closed_work *w = work->closed;
   int n = r->n, N = r->closure->tree->n;
   psdm_status status = set_G(r, w, q);
   if (!status) status = psdm_mass(r->closure->tree, w->tree, w->q, w->M);
@@ -329,8 +329,8 @@ psdm_status psdmp_closed_mass(const psdm_robot *r, psdm_work *work, const double
   return PSDM_OK;
 }
 
-psdm_status psdmp_closed_regressor(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *Y) {
-  psdmp_closed_work *w = work->closed;
+psdm_status psdmp_rigid_closed_regressor(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *Y) {
+  psdmp_rigid_closed_work *w = work->closed;
   int n = r->n, N = r->closure->tree->n, S = psdm_robot_parameter_count(r);
   psdm_status status = set_motion(r, w, q, qd, qdd);
   if (!status) status = psdm_regressor_standard(r->closure->tree, w->tree, w->q, w->qd, w->qdd, w->Y);
@@ -342,16 +342,16 @@ psdm_status psdmp_closed_regressor(const psdm_robot *r, psdm_work *work, const d
   return PSDM_OK;
 }
 
-psdm_status psdmp_closed_energy(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *kinetic, double *potential) {
-  psdmp_closed_work *w = work->closed;
+psdm_status psdmp_rigid_closed_energy(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *kinetic, double *potential) {
+  psdmp_rigid_closed_work *w = work->closed;
   psdm_status status = set_G(r, w, q);
   if (status) return status;
   expand(r, w->G, qd, w->qd);
   return psdm_energy(r->closure->tree, w->tree, w->q, w->qd, kinetic, potential);
 }
 
-psdm_status psdmp_closed_jacobian(const psdm_robot *r, psdm_work *work, const double *q, int joint, double *J) {
-  psdmp_closed_work *w = work->closed;
+psdm_status psdmp_rigid_closed_jacobian(const psdm_robot *r, psdm_work *work, const double *q, int joint, double *J) {
+  psdmp_rigid_closed_work *w = work->closed;
   int N = r->closure->tree->n;
   psdm_status status = set_G(r, w, q);
   if (!status) status = psdm_jacobian(r->closure->tree, w->tree, w->q, joint, w->J);
@@ -360,8 +360,8 @@ psdm_status psdmp_closed_jacobian(const psdm_robot *r, psdm_work *work, const do
 }
 
 /* J_tree G and J_tree dG/dt + (dJ_tree/dt) G */
-psdm_status psdmp_closed_jacobian_rate(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, int joint, double *J) {
-  psdmp_closed_work *w = work->closed;
+psdm_status psdmp_rigid_closed_jacobian_rate(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, int joint, double *J) {
+  psdmp_rigid_closed_work *w = work->closed;
   int n = r->n, N = r->closure->tree->n;
   psdm_status status = set_G_rate(r, w, q, qd);
   if (!status) status = psdm_jacobian(r->closure->tree, w->tree, w->q, joint, w->J);
@@ -374,8 +374,8 @@ psdm_status psdmp_closed_jacobian_rate(const psdm_robot *r, psdm_work *work, con
   return status;
 }
 
-psdm_status psdmp_closed_wrench(const psdm_robot *r, psdm_work *work, const double *q, int count, const psdm_wrench *wrenches, double *tau) {
-  psdmp_closed_work *w = work->closed;
+psdm_status psdmp_rigid_closed_wrench(const psdm_robot *r, psdm_work *work, const double *q, int count, const psdm_wrench *wrenches, double *tau) {
+  psdmp_rigid_closed_work *w = work->closed;
   psdm_status status = set_G(r, w, q);
   if (!status) status = psdm_wrench_torque(r->closure->tree, w->tree, w->q, count, wrenches, w->tau);
   if (!status) restrict_torque(r, w, w->tau, tau);
@@ -397,7 +397,7 @@ int psdm_loop_passive(const psdm_robot *r, int index) {
 }
 
 psdm_status psdm_loop_close(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *tree_q, double *tree_qd) {
-  psdmp_closed_work *w = work->closed;
+  psdmp_rigid_closed_work *w = work->closed;
   if (!w) return PSDM_E_ARGUMENT;
   psdm_status status = set_G(r, w, q);
   if (status) return status;
@@ -408,7 +408,7 @@ psdm_status psdm_loop_close(const psdm_robot *r, psdm_work *work, const double *
 
 psdm_status psdm_loop_gaps(const psdm_robot *r, psdm_work *work, const double *tree_q, const double *tree_qd, double *gap, double *A,
                            double *drift) {
-  psdmp_closed_work *w = work->closed;
+  psdmp_rigid_closed_work *w = work->closed;
   if (!w) return PSDM_E_ARGUMENT;
   int N = r->closure->tree->n, e = 3 * r->closure->loops;
   memcpy(w->q, tree_q, sizeof *tree_q * (size_t)N);

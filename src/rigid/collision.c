@@ -30,9 +30,9 @@ static double clamp(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
 /* the parameter of the point of an axis nearest to a point; where its length is zero, or its square vanishes, the beginning */
 static double project(const axis *x, const double point[3]) {
-  double arm[3], length = psdmp_dot(x->along, x->along);
+  double arm[3], length = psdmp_rigid_dot(x->along, x->along);
   for (int i = 0; i < 3; i++) arm[i] = point[i] - x->from[i];
-  return length > 0 ? clamp(psdmp_dot(x->along, arm) / length) : 0;
+  return length > 0 ? clamp(psdmp_rigid_dot(x->along, arm) / length) : 0;
 }
 
 static void point_at(const axis *x, double s, double out[3]) {
@@ -45,7 +45,7 @@ static void consider(const axis *x, const axis *y, double s, double t, nearest *
   point_at(x, s, a);
   point_at(y, t, b);
   for (int i = 0; i < 3; i++) d[i] = a[i] - b[i];
-  double distance = sqrt(psdmp_dot(d, d));
+  double distance = sqrt(psdmp_rigid_dot(d, d));
   if (!(distance < best->distance)) return;
   best->distance = distance;
   for (int i = 0; i < 3; i++) best->a[i] = a[i], best->b[i] = b[i], best->n[i] = d[i];
@@ -68,10 +68,10 @@ static void consider_ends(const axis *x, const axis *y, bool swapped, nearest *b
 static void consider_inside(const axis *x, const axis *y, nearest *best) {
   double w[3], point[3];
   for (int i = 0; i < 3; i++) w[i] = x->from[i] - y->from[i];
-  double uu = psdmp_dot(x->along, x->along), vv = psdmp_dot(y->along, y->along), uv = psdmp_dot(x->along, y->along);
+  double uu = psdmp_rigid_dot(x->along, x->along), vv = psdmp_rigid_dot(y->along, y->along), uv = psdmp_rigid_dot(x->along, y->along);
   double left = uu * vv - uv * uv;
   if (!(left > 0)) return;
-  double s = clamp((uv * psdmp_dot(y->along, w) - vv * psdmp_dot(x->along, w)) / left);
+  double s = clamp((uv * psdmp_rigid_dot(y->along, w) - vv * psdmp_rigid_dot(x->along, w)) / left);
   point_at(x, s, point);
   double t = project(y, point);
   point_at(y, t, point);
@@ -88,16 +88,16 @@ static void nearest_points(const axis *x, const axis *y, nearest *best) {
     return;
   }
   /* the axes cross: any direction at right angles to both will do */
-  psdmp_cross(x->along, y->along, best->n);
-  double length = sqrt(psdmp_dot(best->n, best->n));
+  psdmp_rigid_cross(x->along, y->along, best->n);
+  double length = sqrt(psdmp_rigid_dot(best->n, best->n));
   for (int i = 0; i < 3 && length > 0; i++) best->n[i] /= length;
 }
 
 /* the lower end of an axis */
-static void nearest_floor(const psdmp_collision *c, const axis *x, nearest *best) {
-  point_at(x, psdmp_dot(c->normal, x->along) < 0 ? 1 : 0, best->a);
+static void nearest_floor(const psdmp_robot_collision *c, const axis *x, nearest *best) {
+  point_at(x, psdmp_rigid_dot(c->normal, x->along) < 0 ? 1 : 0, best->a);
   memcpy(best->n, c->normal, sizeof best->n);
-  best->distance = psdmp_dot(c->normal, best->a) - c->height;
+  best->distance = psdmp_rigid_dot(c->normal, best->a) - c->height;
 }
 
 /* ---- where capsules are ---- */
@@ -108,16 +108,16 @@ static void place_point(const psdm_robot *r, const psdm_work *work, int joint, c
     memcpy(out, x, 3 * sizeof *out);
     return;
   }
-  const psdmp_link *link = &r->link[joint];
+  const psdmp_robot_link *link = &r->link[joint];
   double at[3];
-  psdmp_rotate(link->frame.R, x, at);
+  psdmp_rigid_rotate(link->frame.R, x, at);
   for (int i = 0; i < 3; i++) at[i] += link->frame.p[i];
   if (link->body < 0) {
     memcpy(out, at, sizeof at);
     return;
   }
   const double *world = work->world + 12 * link->body;
-  psdmp_rotate(world, at, out);
+  psdmp_rigid_rotate(world, at, out);
   for (int i = 0; i < 3; i++) out[i] += world[9 + i];
 }
 
@@ -139,8 +139,8 @@ static void add_joint(const psdm_robot *r, const psdm_work *work, int b, const d
   const double *world = work->world + 12 * b, z[3] = {world[2], world[5], world[8]};
   double arm[3], v[3];
   for (int i = 0; i < 3; i++) arm[i] = point[i] - world[9 + i];
-  psdmp_cross(z, arm, v);
-  double rate = sign * psdmp_dot(n, r->body[b].prismatic ? z : v);
+  psdmp_rigid_cross(z, arm, v);
+  double rate = sign * psdmp_rigid_dot(n, r->body[b].prismatic ? z : v);
   for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++) gradient[r->g_col[g]] += r->g_val[g] * rate;
 }
 
@@ -173,7 +173,7 @@ static psdm_status closed_gradient(const psdm_robot *r, psdm_work *work, const d
       w->force[i] = side ? -at->n[i] : at->n[i];
       arm[i] = (side ? at->b : at->a)[i] - pose[i];
     }
-    psdmp_cross(arm, w->force, w->moment);
+    psdmp_rigid_cross(arm, w->force, w->moment);
   }
   return psdm_wrench_torque(r, work, q, count, wrench, gradient);
 }
@@ -203,14 +203,14 @@ bool psdm_collision_pair(const psdm_robot *r, int index, int *a, int *b) {
 }
 
 psdm_status psdm_collision_at(const psdm_robot *r, psdm_work *work, const double *q, double *gap, double *gradient) {
-  const psdmp_collision *c = r->collision;
+  const psdmp_robot_collision *c = r->collision;
   const psdm_robot *tree = r->closure ? r->closure->tree : r;
   psdm_work *tree_work = r->closure ? work->closed->tree : work;
   const double *tree_q = q;
   if (!c) return PSDM_OK;
-  psdm_status status = r->closure ? psdmp_closed_q(r, work, q, &tree_q) : PSDM_OK;
+  psdm_status status = r->closure ? psdmp_rigid_closed_q(r, work, q, &tree_q) : PSDM_OK;
   if (status) return status;
-  psdmp_set_world(tree, tree_work, tree_q);
+  psdmp_rigid_set_world(tree, tree_work, tree_q);
   for (int k = 0; k < c->gaps; k++) {
     const psdm_capsule *a = &c->capsule[c->gap[k][0]], *b = c->gap[k][1] < 0 ? NULL : &c->capsule[c->gap[k][1]];
     axis x = place_capsule(tree, tree_work, a), y;

@@ -8,7 +8,7 @@
 #include "rigid/rigid.h"
 
 /* the acceleration that the joint's own velocity adds: (w, v) x S qd */
-static inline void set_product(const psdmp_body *body, const psdmp_motion *m, double qd, psdmp_articulated *restrict A) {
+static inline void set_product(const psdmp_robot_body *body, const psdmp_rigid_motion *m, double qd, psdmp_rigid_articulated *restrict A) {
   A->cw[0] = body->prismatic ? 0 : m->w[1] * qd;
   A->cw[1] = body->prismatic ? 0 : -m->w[0] * qd;
   A->cv[0] = (body->prismatic ? m->w[1] : m->v[1]) * qd;
@@ -17,16 +17,16 @@ static inline void set_product(const psdmp_body *body, const psdmp_motion *m, do
 
 /* the body's own inertia, and the wrench that its velocity asks for: the rate of its momentum (L, P) by the turning frame. Of v x P only the part by
  * w x h is taken: m v x v is zero, and its rounding would be much beside the torques of small, fast bodies. */
-static inline void start_body(const double pi[10], const psdmp_motion *m, psdmp_articulated *restrict A) {
+static inline void start_body(const double pi[10], const psdmp_rigid_motion *m, psdmp_rigid_articulated *restrict A) {
   const double *h = pi + 1, *w = m->w, *v = m->v;
   double turned[3], P[3], L[3];
-  psdmp_cross(w, h, turned);
+  psdmp_rigid_cross(w, h, turned);
   for (int i = 0; i < 3; i++) P[i] = pi[0] * v[i] + turned[i];
-  psdmp_symmetric(pi + 4, w, L);
-  psdmp_cross_add(h, v, L);
-  psdmp_cross(w, P, A->f);
-  psdmp_cross(w, L, A->n);
-  psdmp_cross_add(v, turned, A->n);
+  psdmp_rigid_symmetric(pi + 4, w, L);
+  psdmp_rigid_cross_add(h, v, L);
+  psdmp_rigid_cross(w, P, A->f);
+  psdmp_rigid_cross(w, L, A->n);
+  psdmp_rigid_cross_add(v, turned, A->n);
   for (int i = 0; i < 6; i++) A->J[i] = pi[4 + i];
   A->H[0] = 0, A->H[1] = -h[2], A->H[2] = h[1];
   A->H[3] = h[2], A->H[4] = 0, A->H[5] = -h[0];
@@ -36,7 +36,7 @@ static inline void start_body(const double pi[10], const psdmp_motion *m, psdmp_
 }
 
 /* U, 1/D, u of one joint; false when its articulated inertia is not positive */
-static inline bool resolve_joint(const psdmp_body *body, double drive, double tau, psdmp_articulated *A) {
+static inline bool resolve_joint(const psdmp_robot_body *body, double drive, double tau, psdmp_rigid_articulated *A) {
   const double *J = A->J, *H = A->H, *M = A->M;
   double D;
   if (body->prismatic) {
@@ -55,7 +55,7 @@ static inline bool resolve_joint(const psdmp_body *body, double drive, double ta
 }
 
 /* takes the joint's own direction out of the inertia: I - U U^T/D */
-static inline void project(psdmp_articulated *restrict A) {
+static inline void project(psdmp_rigid_articulated *restrict A) {
   const double *Un = A->Un, *Uf = A->Uf;
   double n[3] = {A->g * Un[0], A->g * Un[1], A->g * Un[2]}, f[3] = {A->g * Uf[0], A->g * Uf[1], A->g * Uf[2]};
   A->J[0] -= n[0] * Un[0], A->J[1] -= n[0] * Un[1], A->J[2] -= n[0] * Un[2];
@@ -70,21 +70,21 @@ static inline void project(psdmp_articulated *restrict A) {
 /* out = R A R^T, row by row */
 static inline void rotate_matrix(const double R[9], const double A[9], double out[9]) {
   double T[9];
-  psdmp_unrotate(A, R, T);
-  psdmp_unrotate(A, R + 3, T + 3);
-  psdmp_unrotate(A, R + 6, T + 6);
-  psdmp_rotate(R, T, out);
-  psdmp_rotate(R, T + 3, out + 3);
-  psdmp_rotate(R, T + 6, out + 6);
+  psdmp_rigid_unrotate(A, R, T);
+  psdmp_rigid_unrotate(A, R + 3, T + 3);
+  psdmp_rigid_unrotate(A, R + 6, T + 6);
+  psdmp_rigid_rotate(R, T, out);
+  psdmp_rigid_rotate(R, T + 3, out + 3);
+  psdmp_rigid_rotate(R, T + 6, out + 6);
 }
 
 /* adds the projected inertia to the parent's. With everything rotated into the parent's axes and P = [p]x:
  * M' = M, H' = H + P M, J' = J + H' P^T + P H^T */
-static inline void pass_inertia(const psdmp_motion *m, const psdmp_articulated *A, psdmp_articulated *restrict parent) {
+static inline void pass_inertia(const psdmp_rigid_motion *m, const psdmp_rigid_articulated *A, psdmp_rigid_articulated *restrict parent) {
   double M[6], H[9], J[6], G[9], x = m->p[0], y = m->p[1], z = m->p[2];
-  psdmp_rotate_symmetric(m->R, A->M, M);
+  psdmp_rigid_rotate_symmetric(m->R, A->M, M);
   rotate_matrix(m->R, A->H, H);
-  psdmp_rotate_symmetric(m->R, A->J, J);
+  psdmp_rigid_rotate_symmetric(m->R, A->J, J);
   parent->M[0] += M[0], parent->M[1] += M[1], parent->M[2] += M[2];
   parent->M[3] += M[3], parent->M[4] += M[4], parent->M[5] += M[5];
   G[0] = H[0] + y * M[2] - z * M[1], G[1] = H[1] + y * M[4] - z * M[3], G[2] = H[2] + y * M[5] - z * M[4];
@@ -103,7 +103,7 @@ static inline void pass_inertia(const psdmp_motion *m, const psdmp_articulated *
 }
 
 /* adds the bias wrench p + I c + U u/D to the parent's */
-static inline void pass_wrench(const psdmp_motion *m, const psdmp_articulated *A, psdmp_articulated *restrict parent) {
+static inline void pass_wrench(const psdmp_rigid_motion *m, const psdmp_rigid_articulated *A, psdmp_rigid_articulated *restrict parent) {
   const double *J = A->J, *H = A->H, *M = A->M;
   double k = A->u * A->g, w0 = A->cw[0], w1 = A->cw[1], v0 = A->cv[0], v1 = A->cv[1], Rn[3], Rf[3];
   const double n[3] = {A->n[0] + A->Un[0] * k + J[0] * w0 + J[1] * w1 + H[0] * v0 + H[1] * v1,
@@ -112,27 +112,27 @@ static inline void pass_wrench(const psdmp_motion *m, const psdmp_articulated *A
   const double f[3] = {A->f[0] + A->Uf[0] * k + H[0] * w0 + H[3] * w1 + M[0] * v0 + M[1] * v1,
                        A->f[1] + A->Uf[1] * k + H[1] * w0 + H[4] * w1 + M[1] * v0 + M[3] * v1,
                        A->f[2] + A->Uf[2] * k + H[2] * w0 + H[5] * w1 + M[2] * v0 + M[4] * v1};
-  psdmp_rotate(m->R, n, Rn);
-  psdmp_rotate(m->R, f, Rf);
-  psdmp_cross_add(m->p, Rf, Rn);
+  psdmp_rigid_rotate(m->R, n, Rn);
+  psdmp_rigid_rotate(m->R, f, Rf);
+  psdmp_rigid_cross_add(m->p, Rf, Rn);
   for (int i = 0; i < 3; i++) parent->n[i] += Rn[i], parent->f[i] += Rf[i];
 }
 
 /* acceleration of the body behind its joint, and so of the joint */
-static inline double accelerate(const psdmp_body *body, psdmp_motion *restrict m, const psdmp_motion *parent, const double up[3],
-                                const psdmp_articulated *A) {
+static inline double accelerate(const psdmp_robot_body *body, psdmp_rigid_motion *restrict m, const psdmp_rigid_motion *parent, const double up[3],
+                                const psdmp_rigid_articulated *A) {
   double d[3] = {0}, a[3];
   if (parent) {
     double at[3];
-    psdmp_cross(parent->dw, m->p, at);
+    psdmp_rigid_cross(parent->dw, m->p, at);
     for (int i = 0; i < 3; i++) at[i] += parent->a[i];
-    psdmp_unrotate(m->R, parent->dw, d);
-    psdmp_unrotate(m->R, at, a);
+    psdmp_rigid_unrotate(m->R, parent->dw, d);
+    psdmp_rigid_unrotate(m->R, at, a);
   } else {
-    psdmp_unrotate(m->R, up, a);
+    psdmp_rigid_unrotate(m->R, up, a);
   }
   for (int i = 0; i < 2; i++) d[i] += A->cw[i], a[i] += A->cv[i];
-  double qdd = (A->u - psdmp_dot(A->Un, d) - psdmp_dot(A->Uf, a)) * A->g;
+  double qdd = (A->u - psdmp_rigid_dot(A->Un, d) - psdmp_rigid_dot(A->Uf, a)) * A->g;
   *(body->prismatic ? &a[2] : &d[2]) += qdd;
   for (int i = 0; i < 3; i++) m->dw[i] = d[i], m->a[i] = a[i];
   return qdd;
@@ -141,18 +141,18 @@ static inline double accelerate(const psdmp_body *body, psdmp_motion *restrict m
 static psdm_status articulated_bodies(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *tau,
                                       double *qdd) {
   const double up[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
-  psdmp_motion *motion = work->motion;
-  psdmp_articulated *articulated = work->articulated;
-  psdmp_set_frames(r, work, q);
+  psdmp_rigid_motion *motion = work->motion;
+  psdmp_rigid_articulated *articulated = work->articulated;
+  psdmp_rigid_set_frames(r, work, q);
   for (int b = 0; b < r->bodies; b++) {
     int parent = r->body[b].parent;
-    psdmp_set_velocity(&r->body[b], &motion[b], parent < 0 ? NULL : &motion[parent], qd[b]);
+    psdmp_rigid_set_velocity(&r->body[b], &motion[b], parent < 0 ? NULL : &motion[parent], qd[b]);
     set_product(&r->body[b], &motion[b], qd[b], &articulated[b]);
     start_body(r->body[b].pi, &motion[b], &articulated[b]);
   }
   for (int b = r->bodies - 1; b >= 0; b--) {
     int parent = r->body[b].parent;
-    psdmp_articulated *A = &articulated[b];
+    psdmp_rigid_articulated *A = &articulated[b];
     if (!resolve_joint(&r->body[b], r->body_drive[b], tau[b], A)) return PSDM_E_SINGULAR;
     if (parent < 0) continue;
     project(A);
@@ -167,13 +167,13 @@ static psdm_status articulated_bodies(const psdm_robot *r, psdm_work *work, cons
 }
 
 psdm_status psdm_forward(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *tau, double *qdd) {
-  if (!psdmp_ready(r)) return PSDM_E_MISSING;
+  if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
   if (r->coupled || r->closure || r->drive_mass) return psdm_forward_cholesky(r, work, q, qd, tau, qdd);
   if (r->direct) return articulated_bodies(r, work, q, qd, tau, qdd);
   /* G is a permutation here: rates and torques expand alike */
-  const double *tree_q = psdmp_expand_q(r, q, work->q), *tree_qd = psdmp_expand_rate(r, qd, work->qd);
-  const double *tree_tau = psdmp_expand_rate(r, tau, work->tau);
+  const double *tree_q = psdmp_rigid_expand_q(r, q, work->q), *tree_qd = psdmp_rigid_expand_rate(r, qd, work->qd);
+  const double *tree_tau = psdmp_rigid_expand_rate(r, tau, work->tau);
   psdm_status status = articulated_bodies(r, work, tree_q, tree_qd, tree_tau, work->qdd);
-  if (!status) psdmp_restrict(r, work->qdd, qdd);
+  if (!status) psdmp_rigid_restrict(r, work->qdd, qdd);
   return status;
 }

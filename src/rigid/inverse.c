@@ -10,12 +10,12 @@
 
 /* the wrench about its origin that the motion of one body asks for: f = m a + U h, n = h x a + I dw + w x I w,
  * the last two by entries of I */
-static inline void body_wrench(const double pi[10], psdmp_motion *restrict m) {
+static inline void body_wrench(const double pi[10], psdmp_rigid_motion *restrict m) {
   const double *h = pi + 1, *w = m->w, *d = m->dw, *a = m->a, *U = m->U;
   double XX = pi[4], XY = pi[5], XZ = pi[6], YY = pi[7], YZ = pi[8], ZZ = pi[9];
   double xx = w[0] * w[0], yy = w[1] * w[1], zz = w[2] * w[2], f[3], n[3];
-  psdmp_rotate(U, h, f);
-  psdmp_cross(h, a, n);
+  psdmp_rigid_rotate(U, h, f);
+  psdmp_rigid_cross(h, a, n);
   n[0] += XX * d[0] - XY * U[6] + XZ * U[3] + (ZZ - YY) * (w[1] * w[2]) + YZ * (yy - zz);
   n[1] += YY * d[1] + XY * U[7] - YZ * U[1] + (XX - ZZ) * (w[0] * w[2]) + XZ * (zz - xx);
   n[2] += ZZ * d[2] - XZ * U[5] + YZ * U[2] + (YY - XX) * (w[0] * w[1]) + XY * (xx - yy);
@@ -23,28 +23,28 @@ static inline void body_wrench(const double pi[10], psdmp_motion *restrict m) {
 }
 
 /* wrenches from the tips to the base; the joint's own component is its torque */
-static inline void gather(const psdm_robot *r, psdmp_motion *motion, double *tau) {
+static inline void gather(const psdm_robot *r, psdmp_rigid_motion *motion, double *tau) {
   for (int b = r->bodies - 1; b >= 0; b--) {
-    const psdmp_body *body = &r->body[b];
-    const psdmp_motion *m = &motion[b];
+    const psdmp_robot_body *body = &r->body[b];
+    const psdmp_rigid_motion *m = &motion[b];
     tau[b] = body->prismatic ? m->f[2] : m->n[2];
     if (body->parent < 0) continue;
-    psdmp_motion *restrict parent = &motion[body->parent];
+    psdmp_rigid_motion *restrict parent = &motion[body->parent];
     double f[3], n[3];
-    psdmp_rotate(m->R, m->f, f);
-    psdmp_rotate(m->R, m->n, n);
-    psdmp_cross_add(m->p, f, n);
+    psdmp_rigid_rotate(m->R, m->f, f);
+    psdmp_rigid_rotate(m->R, m->n, n);
+    psdmp_rigid_cross_add(m->p, f, n);
     for (int i = 0; i < 3; i++) parent->f[i] += f[i], parent->n[i] += n[i];
   }
 }
 
 static void newton_euler(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
   const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
-  psdmp_motion *motion = work->motion;
-  psdmp_set_frames(r, work, q);
+  psdmp_rigid_motion *motion = work->motion;
+  psdmp_rigid_set_frames(r, work, q);
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body *body = &r->body[b];
-    psdmp_move_body(body, &motion[b], body->parent < 0 ? NULL : &motion[body->parent], base, qd[b], qdd ? qdd[b] : 0);
+    const psdmp_robot_body *body = &r->body[b];
+    psdmp_rigid_move_body(body, &motion[b], body->parent < 0 ? NULL : &motion[body->parent], base, qd[b], qdd ? qdd[b] : 0);
     body_wrench(body->pi, &motion[b]);
   }
   gather(r, motion, tau);
@@ -52,13 +52,13 @@ static void newton_euler(const psdm_robot *r, psdm_work *work, const double *q, 
 }
 
 static psdm_status inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
-  if (!psdmp_ready(r)) return PSDM_E_MISSING;
-  if (r->closure) return psdmp_closed_inverse(r, work, q, qd, qdd, tau);
-  const double *tree_q = psdmp_expand_q(r, q, work->q), *tree_qd = psdmp_expand_rate(r, qd, work->qd);
-  const double *tree_qdd = qdd ? psdmp_expand_rate(r, qdd, work->qdd) : NULL;
+  if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
+  if (r->closure) return psdmp_rigid_closed_inverse(r, work, q, qd, qdd, tau);
+  const double *tree_q = psdmp_rigid_expand_q(r, q, work->q), *tree_qd = psdmp_rigid_expand_rate(r, qd, work->qd);
+  const double *tree_qdd = qdd ? psdmp_rigid_expand_rate(r, qdd, work->qdd) : NULL;
   double *tree_tau = r->direct ? tau : work->tau;
   newton_euler(r, work, tree_q, tree_qd, tree_qdd, tree_tau);
-  psdmp_restrict(r, tree_tau, tau);
+  psdmp_rigid_restrict(r, tree_tau, tau);
   for (int i = 0; r->drive_mass && qdd && i < r->n; i++)
     for (int j = 0; j < r->n; j++) tau[i] += r->drive_mass[i * r->n + j] * qdd[j];
   return PSDM_OK;
@@ -74,19 +74,19 @@ psdm_status psdm_bias(const psdm_robot *r, psdm_work *work, const double *q, con
 
 /* at rest only the base's acceleration is left: f = m a, n = h x a */
 psdm_status psdm_gravity(const psdm_robot *r, psdm_work *work, const double *q, double *tau) {
-  if (!psdmp_ready(r)) return PSDM_E_MISSING;
-  if (r->closure) return psdmp_closed_gravity(r, work, q, tau);
+  if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
+  if (r->closure) return psdmp_rigid_closed_gravity(r, work, q, tau);
   const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
   double *tree_tau = r->direct ? tau : work->tau;
-  psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));
+  psdmp_rigid_set_frames(r, work, psdmp_rigid_expand_q(r, q, work->q));
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body *body = &r->body[b];
-    psdmp_motion *m = &work->motion[b];
-    psdmp_unrotate(m->R, body->parent < 0 ? base : work->motion[body->parent].a, m->a);
+    const psdmp_robot_body *body = &r->body[b];
+    psdmp_rigid_motion *m = &work->motion[b];
+    psdmp_rigid_unrotate(m->R, body->parent < 0 ? base : work->motion[body->parent].a, m->a);
     for (int i = 0; i < 3; i++) m->f[i] = body->pi[0] * m->a[i];
-    psdmp_cross(body->pi + 1, m->a, m->n);
+    psdmp_rigid_cross(body->pi + 1, m->a, m->n);
   }
   gather(r, work->motion, tree_tau);
-  psdmp_restrict(r, tree_tau, tau);
+  psdmp_rigid_restrict(r, tree_tau, tau);
   return PSDM_OK;
 }

@@ -16,26 +16,26 @@ typedef struct change {
   double q, qd, qdd;
 } change;
 
-static inline psdmp_wave *wave_of(const psdm_linear *l, int b, int level) { return &l->wave[PSDMP_LEVELS * b + level]; }
+static inline psdmp_rigid_wave *wave_of(const psdm_linear *l, int b, int level) { return &l->wave[PSDMP_RIGID_LEVELS * b + level]; }
 
 static inline change change_of(const psdm_linear *l, int b, int level) {
-  double *const *d = l->direction + (level == PSDMP_SECOND ? 3 : 0);
+  double *const *d = l->direction + (level == PSDMP_RIGID_SECOND ? 3 : 0);
   return (change){d[0][b], d[1][b], d[2][b]};
 }
 
 /* ---- one body ---- */
 
 /* the parent's motion in this link's frame */
-static inline void carry(const psdmp_motion *m, const psdmp_wave *parent, psdmp_wave *restrict k) {
+static inline void carry(const psdmp_rigid_motion *m, const psdmp_rigid_wave *parent, psdmp_rigid_wave *restrict k) {
   double at[3];
-  psdmp_rotate(parent->U, m->p, at);
+  psdmp_rigid_rotate(parent->U, m->p, at);
   for (int i = 0; i < 3; i++) at[i] += parent->a[i];
-  psdmp_unrotate(m->R, parent->w, k->w);
-  psdmp_unrotate(m->R, parent->d, k->d);
-  psdmp_unrotate(m->R, at, k->a);
+  psdmp_rigid_unrotate(m->R, parent->w, k->w);
+  psdmp_rigid_unrotate(m->R, parent->d, k->d);
+  psdmp_rigid_unrotate(m->R, at, k->a);
 }
 
-static inline void rest(psdmp_wave *k) {
+static inline void rest(psdmp_rigid_wave *k) {
   for (int i = 0; i < 3; i++) k->w[i] = k->d[i] = k->a[i] = 0;
 }
 
@@ -46,7 +46,7 @@ static inline void turn(double q, const double y[2], double x[3]) {
 }
 
 /* U = [d]x + [w]x[w]x */
-static inline void set_U(psdmp_wave *k) {
+static inline void set_U(psdmp_rigid_wave *k) {
   const double *s = k->s, *d = k->d;
   k->U[0] = -s[3] - s[5], k->U[1] = s[1] - d[2], k->U[2] = s[2] + d[1];
   k->U[3] = s[1] + d[2], k->U[4] = -s[0] - s[5], k->U[5] = s[4] - d[0];
@@ -54,11 +54,11 @@ static inline void set_U(psdmp_wave *k) {
 }
 
 /* f = m a + U h, n = h x a + I d + w x I w, the last two by entries of I */
-static inline void set_wrench(const double pi[10], psdmp_wave *restrict k) {
+static inline void set_wrench(const double pi[10], psdmp_rigid_wave *restrict k) {
   const double *h = pi + 1, *d = k->d, *s = k->s, *U = k->U;
   double XX = pi[4], XY = pi[5], XZ = pi[6], YY = pi[7], YZ = pi[8], ZZ = pi[9];
-  psdmp_rotate(U, h, k->f);
-  psdmp_cross(h, k->a, k->n);
+  psdmp_rigid_rotate(U, h, k->f);
+  psdmp_rigid_cross(h, k->a, k->n);
   for (int i = 0; i < 3; i++) k->f[i] += pi[0] * k->a[i];
   k->n[0] += XX * d[0] - XY * U[6] + XZ * U[3] + (ZZ - YY) * s[4] + YZ * (s[3] - s[5]);
   k->n[1] += YY * d[1] + XY * U[7] - YZ * U[1] + (XX - ZZ) * s[2] + XZ * (s[5] - s[0]);
@@ -66,36 +66,36 @@ static inline void set_wrench(const double pi[10], psdmp_wave *restrict k) {
 }
 
 /* adds a wrench turned into the parent's frame to the parent's; out: the force there */
-static inline void pass(const psdmp_motion *m, const double f[3], const double n[3], psdmp_wave *restrict parent, double out[3]) {
+static inline void pass(const psdmp_rigid_motion *m, const double f[3], const double n[3], psdmp_rigid_wave *restrict parent, double out[3]) {
   double moment[3];
-  psdmp_rotate(m->R, f, out);
-  psdmp_rotate(m->R, n, moment);
-  psdmp_cross_add(m->p, out, moment);
+  psdmp_rigid_rotate(m->R, f, out);
+  psdmp_rigid_rotate(m->R, n, moment);
+  psdmp_rigid_cross_add(m->p, out, moment);
   for (int i = 0; i < 3; i++) parent->f[i] += out[i], parent->n[i] += moment[i];
 }
 
 /* out += q R^T U z of the parent: a slide's own shift in a rotating frame; z as the parent sees it */
-static inline void slide(const psdmp_motion *m, const psdmp_wave *parent, double q, double out[3]) {
+static inline void slide(const psdmp_rigid_motion *m, const psdmp_rigid_wave *parent, double q, double out[3]) {
   const double z[3] = {m->R[2], m->R[5], m->R[8]};
   double at[3], a[3];
-  psdmp_rotate(parent->U, z, at);
-  psdmp_unrotate(m->R, at, a);
+  psdmp_rigid_rotate(parent->U, z, at);
+  psdmp_rigid_unrotate(m->R, at, a);
   for (int i = 0; i < 3; i++) out[i] += q * a[i];
 }
 
 /* moment += q z x R f: the arm of a wrench grows */
-static inline void lever(const psdmp_motion *m, const double f[3], double q, double moment[3]) {
+static inline void lever(const psdmp_rigid_motion *m, const double f[3], double q, double moment[3]) {
   const double z[3] = {q * m->R[2], q * m->R[5], q * m->R[8]};
   double force[3];
-  psdmp_rotate(m->R, f, force);
-  psdmp_cross_add(z, force, moment);
+  psdmp_rigid_rotate(m->R, f, force);
+  psdmp_rigid_cross_add(z, force, moment);
 }
 
-static inline double along_joint(const psdmp_body *body, const psdmp_wave *k) { return body->prismatic ? k->f[2] : k->n[2]; }
+static inline double along_joint(const psdmp_robot_body *body, const psdmp_rigid_wave *k) { return body->prismatic ? k->f[2] : k->n[2]; }
 
 /* ---- the motion itself ---- */
 
-static inline void move(const psdmp_body *body, double qd, double qdd, psdmp_wave *k) {
+static inline void move(const psdmp_robot_body *body, double qd, double qdd, psdmp_rigid_wave *k) {
   if (body->prismatic) {
     k->a[0] += 2 * (k->w[1] * qd);
     k->a[1] -= 2 * (k->w[0] * qd);
@@ -113,31 +113,31 @@ static inline void move(const psdmp_body *body, double qd, double qdd, psdmp_wav
 
 static void sweep_nominal(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd) {
   const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
-  const psdmp_motion *motion = l->work->motion;
-  psdmp_set_frames(r, l->work, q);
+  const psdmp_rigid_motion *motion = l->work->motion;
+  psdmp_rigid_set_frames(r, l->work, q);
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body *body = &r->body[b];
-    psdmp_wave *k = wave_of(l, b, PSDMP_NOMINAL);
+    const psdmp_robot_body *body = &r->body[b];
+    psdmp_rigid_wave *k = wave_of(l, b, PSDMP_RIGID_NOMINAL);
     if (body->parent < 0) {
       rest(k);
-      psdmp_unrotate(motion[b].R, base, k->a);
+      psdmp_rigid_unrotate(motion[b].R, base, k->a);
     } else {
-      carry(&motion[b], wave_of(l, body->parent, PSDMP_NOMINAL), k);
+      carry(&motion[b], wave_of(l, body->parent, PSDMP_RIGID_NOMINAL), k);
     }
     move(body, qd[b], qdd[b], k);
     set_U(k);
     set_wrench(body->pi, k);
   }
   for (int b = r->bodies - 1; b > 0; b--) {
-    const psdmp_wave *k = wave_of(l, b, PSDMP_NOMINAL);
+    const psdmp_rigid_wave *k = wave_of(l, b, PSDMP_RIGID_NOMINAL);
     double force[3];
-    if (r->body[b].parent >= 0) pass(&motion[b], k->f, k->n, wave_of(l, r->body[b].parent, PSDMP_NOMINAL), force);
+    if (r->body[b].parent >= 0) pass(&motion[b], k->f, k->n, wave_of(l, r->body[b].parent, PSDMP_RIGID_NOMINAL), force);
   }
 }
 
 /* ---- along one direction ---- */
 
-static inline void move_first(const psdmp_body *body, double qd, change x, const psdmp_wave *o, psdmp_wave *k) {
+static inline void move_first(const psdmp_robot_body *body, double qd, change x, const psdmp_rigid_wave *o, psdmp_rigid_wave *k) {
   if (body->prismatic) {
     k->a[0] += 2 * (k->w[1] * qd + o->w[1] * x.qd);
     k->a[1] -= 2 * (k->w[0] * qd + o->w[0] * x.qd);
@@ -158,10 +158,10 @@ static inline void move_first(const psdmp_body *body, double qd, change x, const
 }
 
 static inline void pass_first(const psdm_robot *r, const psdm_linear *l, int b, int level) {
-  const psdmp_body *body = &r->body[b];
-  const psdmp_motion *m = &l->work->motion[b];
-  const psdmp_wave *k = wave_of(l, b, level), *o = wave_of(l, b, PSDMP_NOMINAL);
-  psdmp_wave *parent = wave_of(l, body->parent, level);
+  const psdmp_robot_body *body = &r->body[b];
+  const psdmp_rigid_motion *m = &l->work->motion[b];
+  const psdmp_rigid_wave *k = wave_of(l, b, level), *o = wave_of(l, b, PSDMP_RIGID_NOMINAL);
+  psdmp_rigid_wave *parent = wave_of(l, body->parent, level);
   double x = change_of(l, b, level).q, f[3] = {k->f[0], k->f[1], k->f[2]}, n[3] = {k->n[0], k->n[1], k->n[2]}, force[3];
   if (!body->prismatic) turn(-x, o->f, f), turn(-x, o->n, n);
   pass(m, f, n, parent, force);
@@ -169,18 +169,18 @@ static inline void pass_first(const psdm_robot *r, const psdm_linear *l, int b, 
 }
 
 static void sweep_first(const psdm_robot *r, psdm_linear *l, const double *qd, int level, double *tau) {
-  const psdmp_motion *motion = l->work->motion;
+  const psdmp_rigid_motion *motion = l->work->motion;
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body *body = &r->body[b];
-    psdmp_wave *k = wave_of(l, b, level);
+    const psdmp_robot_body *body = &r->body[b];
+    psdmp_rigid_wave *k = wave_of(l, b, level);
     change x = change_of(l, b, level);
     if (body->parent < 0) {
       rest(k);
     } else {
       carry(&motion[b], wave_of(l, body->parent, level), k);
-      if (body->prismatic) slide(&motion[b], wave_of(l, body->parent, PSDMP_NOMINAL), x.q, k->a);
+      if (body->prismatic) slide(&motion[b], wave_of(l, body->parent, PSDMP_RIGID_NOMINAL), x.q, k->a);
     }
-    move_first(body, qd[b], x, wave_of(l, b, PSDMP_NOMINAL), k);
+    move_first(body, qd[b], x, wave_of(l, b, PSDMP_RIGID_NOMINAL), k);
     set_U(k);
     set_wrench(body->pi, k);
   }
@@ -200,8 +200,8 @@ static inline void turn_mixed(double q1, double q2, const double y[2], const dou
   x[1] += q1 * q2 * y[1];
 }
 
-static inline void move_mixed(const psdmp_body *body, double qd, change x1, change x2, const psdmp_wave *o, const psdmp_wave *k1,
-                              const psdmp_wave *k2, psdmp_wave *k) {
+static inline void move_mixed(const psdmp_robot_body *body, double qd, change x1, change x2, const psdmp_rigid_wave *o, const psdmp_rigid_wave *k1,
+                              const psdmp_rigid_wave *k2, psdmp_rigid_wave *k) {
   if (body->prismatic) {
     k->a[0] += 2 * (k->w[1] * qd + k1->w[1] * x2.qd + k2->w[1] * x1.qd);
     k->a[1] -= 2 * (k->w[0] * qd + k1->w[0] * x2.qd + k2->w[0] * x1.qd);
@@ -219,12 +219,12 @@ static inline void move_mixed(const psdmp_body *body, double qd, change x1, chan
 }
 
 static inline void pass_mixed(const psdm_robot *r, const psdm_linear *l, int b) {
-  const psdmp_body *body = &r->body[b];
-  const psdmp_motion *m = &l->work->motion[b];
-  const psdmp_wave *k = wave_of(l, b, PSDMP_MIXED), *o = wave_of(l, b, PSDMP_NOMINAL);
-  const psdmp_wave *k1 = wave_of(l, b, PSDMP_FIRST), *k2 = wave_of(l, b, PSDMP_SECOND);
-  psdmp_wave *parent = wave_of(l, body->parent, PSDMP_MIXED);
-  double q1 = change_of(l, b, PSDMP_FIRST).q, q2 = change_of(l, b, PSDMP_SECOND).q, force[3];
+  const psdmp_robot_body *body = &r->body[b];
+  const psdmp_rigid_motion *m = &l->work->motion[b];
+  const psdmp_rigid_wave *k = wave_of(l, b, PSDMP_RIGID_MIXED), *o = wave_of(l, b, PSDMP_RIGID_NOMINAL);
+  const psdmp_rigid_wave *k1 = wave_of(l, b, PSDMP_RIGID_FIRST), *k2 = wave_of(l, b, PSDMP_RIGID_SECOND);
+  psdmp_rigid_wave *parent = wave_of(l, body->parent, PSDMP_RIGID_MIXED);
+  double q1 = change_of(l, b, PSDMP_RIGID_FIRST).q, q2 = change_of(l, b, PSDMP_RIGID_SECOND).q, force[3];
   double f[3] = {k->f[0], k->f[1], k->f[2]}, n[3] = {k->n[0], k->n[1], k->n[2]};
   if (!body->prismatic) { /* R (f12 + q1 z x f2 + q2 z x f1 + q1 q2 z x (z x f)) */
     turn(-q2, k1->f, f), turn(-q1, k2->f, f);
@@ -236,25 +236,25 @@ static inline void pass_mixed(const psdm_robot *r, const psdm_linear *l, int b) 
 }
 
 static void sweep_mixed(const psdm_robot *r, psdm_linear *l, const double *qd, double *tau) {
-  const psdmp_motion *motion = l->work->motion;
+  const psdmp_rigid_motion *motion = l->work->motion;
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body *body = &r->body[b];
-    psdmp_wave *k = wave_of(l, b, PSDMP_MIXED);
-    change x1 = change_of(l, b, PSDMP_FIRST), x2 = change_of(l, b, PSDMP_SECOND);
+    const psdmp_robot_body *body = &r->body[b];
+    psdmp_rigid_wave *k = wave_of(l, b, PSDMP_RIGID_MIXED);
+    change x1 = change_of(l, b, PSDMP_RIGID_FIRST), x2 = change_of(l, b, PSDMP_RIGID_SECOND);
     rest(k);
     if (body->parent >= 0) {
-      carry(&motion[b], wave_of(l, body->parent, PSDMP_MIXED), k);
+      carry(&motion[b], wave_of(l, body->parent, PSDMP_RIGID_MIXED), k);
       if (body->prismatic) {
-        slide(&motion[b], wave_of(l, body->parent, PSDMP_FIRST), x2.q, k->a);
-        slide(&motion[b], wave_of(l, body->parent, PSDMP_SECOND), x1.q, k->a);
+        slide(&motion[b], wave_of(l, body->parent, PSDMP_RIGID_FIRST), x2.q, k->a);
+        slide(&motion[b], wave_of(l, body->parent, PSDMP_RIGID_SECOND), x1.q, k->a);
       }
     }
-    move_mixed(body, qd[b], x1, x2, wave_of(l, b, PSDMP_NOMINAL), wave_of(l, b, PSDMP_FIRST), wave_of(l, b, PSDMP_SECOND), k);
+    move_mixed(body, qd[b], x1, x2, wave_of(l, b, PSDMP_RIGID_NOMINAL), wave_of(l, b, PSDMP_RIGID_FIRST), wave_of(l, b, PSDMP_RIGID_SECOND), k);
     set_U(k);
     set_wrench(body->pi, k);
   }
   for (int b = r->bodies - 1; b >= 0; b--) {
-    tau[b] = along_joint(&r->body[b], wave_of(l, b, PSDMP_MIXED));
+    tau[b] = along_joint(&r->body[b], wave_of(l, b, PSDMP_RIGID_MIXED));
     if (r->body[b].parent >= 0) pass_mixed(r, l, b);
   }
 }
@@ -263,9 +263,9 @@ static void sweep_mixed(const psdm_robot *r, psdm_linear *l, const double *qd, d
 
 static void set_direction(const psdm_robot *r, psdm_linear *l, const psdm_direction *x, int level) {
   const double *part[3] = {x->dq, x->dqd, x->dqdd};
-  double **to = l->direction + (level == PSDMP_SECOND ? 3 : 0);
+  double **to = l->direction + (level == PSDMP_RIGID_SECOND ? 3 : 0);
   for (int i = 0; i < 3; i++) {
-    const double *tree = psdmp_expand_rate(r, part[i] ? part[i] : l->zero, to[i]);
+    const double *tree = psdmp_rigid_expand_rate(r, part[i] ? part[i] : l->zero, to[i]);
     if (tree != to[i]) memcpy(to[i], tree, sizeof *tree * (size_t)r->bodies);
   }
 }
@@ -273,19 +273,19 @@ static void set_direction(const psdm_robot *r, psdm_linear *l, const psdm_direct
 /* nominal motion and the first direction; *tree_qd is needed for more */
 static void start(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd, const psdm_direction *first,
                   double *dtau, const double **tree_qd) {
-  *tree_qd = psdmp_expand_rate(r, qd, l->qd);
-  sweep_nominal(r, l, psdmp_expand_q(r, q, l->q), *tree_qd, psdmp_expand_rate(r, qdd, l->qdd));
-  set_direction(r, l, first, PSDMP_FIRST);
-  sweep_first(r, l, *tree_qd, PSDMP_FIRST, dtau);
+  *tree_qd = psdmp_rigid_expand_rate(r, qd, l->qd);
+  sweep_nominal(r, l, psdmp_rigid_expand_q(r, q, l->q), *tree_qd, psdmp_rigid_expand_rate(r, qdd, l->qdd));
+  set_direction(r, l, first, PSDMP_RIGID_FIRST);
+  sweep_first(r, l, *tree_qd, PSDMP_RIGID_FIRST, dtau);
 }
 
 psdm_status psdm_linear_inverse_along(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
                                       const double *dq, const double *dqd, const double *dqdd, double *dtau) {
-  psdm_status status = psdmp_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   const double *tree_qd;
   start(r, l, q, qd, qdd, &(psdm_direction){dq, dqd, dqdd}, l->tree, &tree_qd);
-  psdmp_restrict(r, l->tree, dtau);
+  psdmp_rigid_restrict(r, l->tree, dtau);
   for (int i = 0; r->drive_mass && dqdd && i < r->n; i++)
     for (int j = 0; j < r->n; j++) dtau[i] += r->drive_mass[i * r->n + j] * dqdd[j];
   return PSDM_OK;
@@ -293,21 +293,21 @@ psdm_status psdm_linear_inverse_along(const psdm_robot *r, psdm_linear *l, const
 
 psdm_status psdm_linear_inverse_second(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
                                        const psdm_direction *first, const psdm_direction *second, double *d2tau) {
-  psdm_status status = psdmp_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   const double *tree_qd;
   start(r, l, q, qd, qdd, first, l->tree, &tree_qd);
-  set_direction(r, l, second, PSDMP_SECOND);
-  sweep_first(r, l, tree_qd, PSDMP_SECOND, l->tree);
+  set_direction(r, l, second, PSDMP_RIGID_SECOND);
+  sweep_first(r, l, tree_qd, PSDMP_RIGID_SECOND, l->tree);
   sweep_mixed(r, l, tree_qd, l->tree);
-  psdmp_restrict(r, l->tree, d2tau);
+  psdmp_rigid_restrict(r, l->tree, d2tau);
   return PSDM_OK;
 }
 
 /* column by column: the second direction is one joint's q, qd or qdd */
 psdm_status psdm_linearize_inverse_second(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
                                           const psdm_direction *direction, double *d_dtau_dq, double *d_dtau_dqd, double *dM) {
-  psdm_status status = psdmp_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   double *const out[3] = {d_dtau_dq, d_dtau_dqd, dM}, *unit = l->vector, *column = l->vector + r->n;
   const double *tree_qd;
@@ -318,10 +318,10 @@ psdm_status psdm_linearize_inverse_second(const psdm_robot *r, psdm_linear *l, c
     for (int part = 0; part < 3; part++) {
       if (!out[part]) continue;
       const psdm_direction second = {part == 0 ? unit : NULL, part == 1 ? unit : NULL, part == 2 ? unit : NULL};
-      set_direction(r, l, &second, PSDMP_SECOND);
-      sweep_first(r, l, tree_qd, PSDMP_SECOND, l->tree);
+      set_direction(r, l, &second, PSDMP_RIGID_SECOND);
+      sweep_first(r, l, tree_qd, PSDMP_RIGID_SECOND, l->tree);
       sweep_mixed(r, l, tree_qd, l->tree);
-      psdmp_restrict(r, l->tree, column);
+      psdmp_rigid_restrict(r, l->tree, column);
       for (int i = 0; i < r->n; i++) out[part][(long)i * r->n + j] = column[i];
     }
     unit[j] = 0;

@@ -12,8 +12,8 @@ psdm_status psdm_linear_forward_along_dense(const psdm_robot *r, psdm_linear *l,
   if (!status) status = psdm_mass(r, l->work, q, l->M);
   if (status) return status;
   for (int i = 0; i < r->n; i++) dqdd[i] = (dtau ? dtau[i] : 0) - dqdd[i];
-  if (!psdmp_cholesky(r->n, l->M)) return PSDM_E_SINGULAR;
-  psdmp_cholesky_solve(r->n, l->M, dqdd);
+  if (!psdmp_linalg_cholesky(r->n, l->M)) return PSDM_E_SINGULAR;
+  psdmp_linalg_cholesky_solve(r->n, l->M, dqdd);
   return PSDM_OK;
 }
 
@@ -21,7 +21,7 @@ psdm_status psdm_linear_forward_along_dense(const psdm_robot *r, psdm_linear *l,
 static void solve_columns(int n, const double *factor, const double *Y, double *column, double *X) {
   for (int j = 0; j < n; j++) {
     for (int i = 0; i < n; i++) column[i] = -Y[(long)i * n + j];
-    psdmp_cholesky_solve(n, factor, column);
+    psdmp_linalg_cholesky_solve(n, factor, column);
     for (int i = 0; i < n; i++) X[(long)i * n + j] = column[i];
   }
 }
@@ -31,7 +31,7 @@ static void solve_identity(int n, const double *factor, double *column, double *
   for (int j = 0; j < n; j++) {
     memset(column, 0, sizeof *column * (size_t)n);
     column[j] = 1;
-    psdmp_cholesky_solve(n, factor, column);
+    psdmp_linalg_cholesky_solve(n, factor, column);
     for (int i = 0; i <= j; i++) X[(long)i * n + j] = X[(long)j * n + i] = column[i];
   }
 }
@@ -42,7 +42,7 @@ psdm_status psdm_linearize_forward_dense(const psdm_robot *r, psdm_linear *l, co
   double *column = l->vector + r->n; /* qdd may be the first */
   psdm_status status = psdm_linearize_inverse(r, l, q, qd, qdd, l->B, l->A, l->M);
   if (status) return status;
-  if (!psdmp_cholesky(r->n, l->M)) return PSDM_E_SINGULAR;
+  if (!psdmp_linalg_cholesky(r->n, l->M)) return PSDM_E_SINGULAR;
   if (dqdd_dq) solve_columns(r->n, l->M, l->B, column, dqdd_dq);
   if (dqdd_dqd) solve_columns(r->n, l->M, l->A, column, dqdd_dqd);
   if (Minv) solve_identity(r->n, l->M, column, Minv);

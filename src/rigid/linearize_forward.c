@@ -19,7 +19,7 @@
 /* ---- six by six ---- */
 
 /* out = S x */
-static inline void six_times(const psdmp_six *S, const double *x, double *out) {
+static inline void six_times(const psdmp_rigid_six *S, const double *x, double *out) {
   const double *J = S->J, *H = S->H, *M = S->M;
   for (int i = 0; i < 3; i++) {
     static const int row[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
@@ -30,7 +30,7 @@ static inline void six_times(const psdmp_six *S, const double *x, double *out) {
 }
 
 /* T = S - a b^T, which is symmetric */
-static inline void six_less(const psdmp_six *S, const double *a, const double *b, psdmp_six *T) {
+static inline void six_less(const psdmp_rigid_six *S, const double *a, const double *b, psdmp_rigid_six *T) {
   for (int i = 0, e = 0; i < 3; i++)
     for (int j = i; j < 3; j++, e++) {
       T->J[e] = S->J[e] - a[i] * b[j];
@@ -40,15 +40,15 @@ static inline void six_less(const psdmp_six *S, const double *a, const double *b
     for (int j = 0; j < 3; j++) T->H[3 * i + j] = S->H[3 * i + j] - a[i] * b[3 + j];
 }
 
-static inline void six_add(const psdmp_six *S, psdmp_six *restrict T) {
+static inline void six_add(const psdmp_rigid_six *S, psdmp_rigid_six *restrict T) {
   for (int i = 0; i < 6; i++) T->J[i] += S->J[i], T->M[i] += S->M[i];
   for (int i = 0; i < 9; i++) T->H[i] += S->H[i];
 }
 
 /* out = B x for B (6 x 3) */
 static inline void tall_times(const double *B, const double *x, double *out) {
-  psdmp_rotate(B, x, out);
-  psdmp_rotate(B + 9, x, out + 3);
+  psdmp_rigid_rotate(B, x, out);
+  psdmp_rigid_rotate(B + 9, x, out + 3);
 }
 
 /* out = B^T x (3) */
@@ -59,7 +59,7 @@ static inline void tall_transposed(const double *B, const double *x, double *out
 /* ---- inward: the articulated bodies ---- */
 
 /* at a tip: the body's own inertia and Mb */
-static inline void start_factor(const psdmp_spatial *k, psdmp_factor *f) {
+static inline void start_factor(const psdmp_rigid_spatial *k, psdmp_rigid_factor *f) {
   const double *c = k->c, *b = k->b;
   f->size_J = f->size_M = 0;
   memcpy(f->P.J, k->J, sizeof k->J);
@@ -75,7 +75,7 @@ static inline void start_factor(const psdmp_spatial *k, psdmp_factor *f) {
 }
 
 /* elsewhere: the same to what the body carries, entries that are not zero */
-static inline void add_body(const psdmp_spatial *k, psdmp_factor *restrict f) {
+static inline void add_body(const psdmp_rigid_spatial *k, psdmp_rigid_factor *restrict f) {
   const double *c = k->c, *b = k->b;
   for (int i = 0; i < 6; i++) f->P.J[i] += k->J[i];
   f->P.H[1] -= c[2], f->P.H[2] += c[1];
@@ -102,7 +102,7 @@ static inline int exponent_of(double x) {
 static inline int larger(int a, int b) { return a > b ? a : b; }
 
 /* what J and M have rounded at: their largest entries, here and behind this joint */
-static inline void note_sizes(psdmp_factor *f, psdmp_factor *restrict parent) {
+static inline void note_sizes(psdmp_rigid_factor *f, psdmp_rigid_factor *restrict parent) {
   const double *J = f->P.J, *M = f->P.M;
   f->size_J = larger(f->size_J, exponent_of(fmax(J[0], fmax(J[3], J[5]))));
   f->size_M = larger(f->size_M, exponent_of(fmax(M[0], fmax(M[3], M[5]))));
@@ -112,7 +112,7 @@ static inline void note_sizes(psdmp_factor *f, psdmp_factor *restrict parent) {
 }
 
 /* whether h.P h has kept its digits beside the terms that it is the sum of */
-static inline bool kept_digits(const psdmp_spatial *k, const psdmp_factor *f) {
+static inline bool kept_digits(const psdmp_rigid_spatial *k, const psdmp_rigid_factor *f) {
   const double *h = k->h;
   bool turns = h[0] != 0 || h[1] != 0 || h[2] != 0;
   double speed = fmax(fabs(h[3]), fmax(fabs(h[4]), fabs(h[5])));
@@ -121,17 +121,17 @@ static inline bool kept_digits(const psdmp_spatial *k, const psdmp_factor *f) {
 }
 
 /* D, G, Gh of a joint, and what is left of P and Ph to its parent; false when D is not positive, or has lost its digits */
-static inline bool resolve(const psdmp_spatial *k, double drive, psdmp_factor *f, psdmp_factor *restrict parent) {
+static inline bool resolve(const psdmp_rigid_spatial *k, double drive, psdmp_rigid_factor *f, psdmp_rigid_factor *restrict parent) {
   double Ph[6], row[3];
   six_times(&f->P, k->h, Ph);
-  f->D = psdmp_dot6(k->h, Ph) + drive;
+  f->D = psdmp_rigid_dot6(k->h, Ph) + drive;
   f->g = 1 / f->D;
   for (int i = 0; i < 6; i++) f->G[i] = f->g * Ph[i];
   note_sizes(f, parent);
   bool sound = f->D > 0 && kept_digits(k, f);
   if (!parent) return sound;
   tall_transposed(f->Ph, k->h, row);
-  psdmp_six left;
+  psdmp_rigid_six left;
   double bar[18];
   six_less(&f->P, f->G, Ph, &left);
   for (int i = 0; i < 3; i++) f->Gh[i] = f->g * row[i];
@@ -165,28 +165,28 @@ static bool factorise(const psdm_robot *r, psdm_linear *l) {
 /* ---- Algorithm 5 ---- */
 
 /* z = sum z+ + P x + Ph t + dq h x* f with x = 2 hd dqd + hdd dq, t = 2 (h dqd + hd dq)'s angular part; eps = dtau - h.z */
-static inline void gather_change(const psdmp_spatial *k, double dq, double dtau, psdmp_factor *f) {
+static inline void gather_change(const psdmp_rigid_spatial *k, double dq, double dtau, psdmp_rigid_factor *f) {
   double inertia[6], bar[6], force[6];
   six_times(&f->P, f->x, inertia);
   tall_times(f->Ph, f->t, bar);
-  psdmp_cross_force(k->h, k->f, force);
+  psdmp_rigid_cross_force(k->h, k->f, force);
   for (int i = 0; i < 6; i++) {
     double own = inertia[i] + bar[i] + force[i] * dq;
     f->z[i] = f->tip ? own : f->z[i] + own;
   }
-  f->eps = dtau - psdmp_dot6(k->h, f->z);
+  f->eps = dtau - psdmp_rigid_dot6(k->h, f->z);
 }
 
 static void sweep_in(const psdm_robot *r, psdm_linear *l, const double *dq, const double *dqd, const double *dtau) {
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_spatial *k = &l->spatial[b];
-    psdmp_factor *f = &l->factor[b];
+    const psdmp_rigid_spatial *k = &l->spatial[b];
+    psdmp_rigid_factor *f = &l->factor[b];
     double twice_qd = 2 * dqd[b], twice_q = 2 * dq[b];
     for (int i = 0; i < 6; i++) f->x[i] = k->hd[i] * twice_qd + k->hdd[i] * dq[b];
     for (int i = 0; i < 3; i++) f->t[i] = k->h[i] * twice_qd + k->hd[i] * twice_q;
   }
   for (int b = r->bodies - 1; b >= 0; b--) {
-    psdmp_factor *f = &l->factor[b];
+    psdmp_rigid_factor *f = &l->factor[b];
     gather_change(&l->spatial[b], dq[b], dtau[b], f);
     if (r->body[b].parent < 0) continue;
     double *z = l->factor[r->body[b].parent].z;
@@ -200,10 +200,10 @@ static void sweep_in(const psdm_robot *r, psdm_linear *l, const double *dq, cons
 /* x becomes the perturbed acceleration beta, t twice the perturbed angular velocity theta */
 static void sweep_out(const psdm_robot *r, psdm_linear *l, double *dqdd) {
   for (int b = 0; b < r->bodies; b++) {
-    psdmp_factor *f = &l->factor[b];
-    const psdmp_factor *parent = r->body[b].parent < 0 ? NULL : &l->factor[r->body[b].parent];
+    psdmp_rigid_factor *f = &l->factor[b];
+    const psdmp_rigid_factor *parent = r->body[b].parent < 0 ? NULL : &l->factor[r->body[b].parent];
     dqdd[b] = f->eps * f->g;
-    if (parent) dqdd[b] -= psdmp_dot(f->Gh, parent->t) + psdmp_dot6(f->G, parent->x);
+    if (parent) dqdd[b] -= psdmp_rigid_dot(f->Gh, parent->t) + psdmp_rigid_dot6(f->G, parent->x);
     for (int i = 0; i < 6; i++) f->x[i] += l->spatial[b].h[i] * dqdd[b];
     if (!parent) continue;
     for (int i = 0; i < 6; i++) f->x[i] += parent->x[i];
@@ -213,22 +213,22 @@ static void sweep_out(const psdm_robot *r, psdm_linear *l, double *dqdd) {
 
 psdm_status psdm_linear_forward_along(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
                                       const double *dq, const double *dqd, const double *dtau, double *dqdd) {
-  psdm_status status = psdmp_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
-  bool plain = psdmp_linear_plain(r);
-  if (plain) psdmp_spatial_set(r, l, q, qd, qdd);
+  bool plain = psdmp_rigid_linear_plain(r);
+  if (plain) psdmp_rigid_spatial_set(r, l, q, qd, qdd);
   if (!plain || !factorise(r, l)) return psdm_linear_forward_along_dense(r, l, q, qd, qdd, dq, dqd, dtau, dqdd);
   /* rates and torques expand alike where nothing is coupled */
-  sweep_in(r, l, psdmp_expand_rate(r, dq ? dq : l->zero, l->direction[0]), psdmp_expand_rate(r, dqd ? dqd : l->zero, l->direction[1]),
-           psdmp_expand_rate(r, dtau ? dtau : l->zero, l->direction[2]));
+  sweep_in(r, l, psdmp_rigid_expand_rate(r, dq ? dq : l->zero, l->direction[0]), psdmp_rigid_expand_rate(r, dqd ? dqd : l->zero, l->direction[1]),
+           psdmp_rigid_expand_rate(r, dtau ? dtau : l->zero, l->direction[2]));
   sweep_out(r, l, l->tree);
-  psdmp_restrict(r, l->tree, dqdd);
+  psdmp_rigid_restrict(r, l->tree, dqdd);
   return PSDM_OK;
 }
 
 /* ---- Algorithm 6 ---- */
 
-static inline void set_Y(const psdmp_spatial *k, psdmp_factor *f) {
+static inline void set_Y(const psdmp_rigid_spatial *k, psdmp_rigid_factor *f) {
   double bar[6];
   six_times(&f->P, k->hd, f->YA);
   tall_times(f->Ph, k->h, bar);
@@ -236,13 +236,13 @@ static inline void set_Y(const psdmp_spatial *k, psdmp_factor *f) {
   double inertia[6];
   six_times(&f->P, k->hdd, inertia);
   tall_times(f->Ph, k->hd, bar);
-  psdmp_cross_force(k->h, k->f, f->YB);
+  psdmp_rigid_cross_force(k->h, k->f, f->YB);
   for (int i = 0; i < 6; i++) f->YB[i] += inertia[i] + 2 * bar[i];
 }
 
 /* S and Ups of the body at the root of a tree */
-static inline double start_root(const psdmp_spatial *k, psdmp_factor *f) {
-  static const psdmp_six none;
+static inline double start_root(const psdmp_rigid_spatial *k, psdmp_rigid_factor *f) {
+  static const psdmp_rigid_six none;
   double less[6];
   for (int i = 0; i < 6; i++) f->U[i] = f->g * k->h[i], less[i] = -f->U[i];
   six_less(&none, k->h, less, &f->Ups);
@@ -252,10 +252,10 @@ static inline double start_root(const psdmp_spatial *k, psdmp_factor *f) {
 }
 
 /* Ups = Ups_p + h U^T - Z h^T, S = S_p + h (Gh - c)^T; returns the diagonal of M^-1 */
-static inline double extend(const psdmp_spatial *k, const psdmp_factor *parent, psdmp_factor *f) {
+static inline double extend(const psdmp_rigid_spatial *k, const psdmp_rigid_factor *parent, psdmp_rigid_factor *f) {
   double Z[6], c[3], less[6], diagonal;
   six_times(&parent->Ups, f->G, Z);
-  diagonal = f->g + psdmp_dot6(f->G, Z);
+  diagonal = f->g + psdmp_rigid_dot6(f->G, Z);
   for (int i = 0; i < 6; i++) f->U[i] = diagonal * k->h[i] - Z[i], less[i] = -f->U[i];
   six_less(&parent->Ups, Z, k->h, &f->Ups);
   six_less(&f->Ups, k->h, less, &f->Ups);
@@ -266,7 +266,7 @@ static inline double extend(const psdmp_spatial *k, const psdmp_factor *parent, 
   return diagonal;
 }
 
-static inline void set_E(const psdmp_spatial *k, psdmp_factor *f) {
+static inline void set_E(const psdmp_rigid_spatial *k, psdmp_rigid_factor *f) {
   double taken[6], added[6];
   six_times(&f->Ups, f->YA, taken);
   tall_times(f->S, k->h, added);
@@ -282,7 +282,7 @@ typedef struct target {
 } target;
 
 static inline void put(const psdm_robot *r, int i, int j, double value, double *X) {
-  if (X) X[(long)psdmp_joint_of(r, i) * r->n + psdmp_joint_of(r, j)] = value;
+  if (X) X[(long)psdmp_rigid_joint_of(r, i) * r->n + psdmp_rigid_joint_of(r, j)] = value;
 }
 
 /* row i at its ancestors; where one of them branches, the row of M^-1 H phi there. Marks the way. */
@@ -291,17 +291,17 @@ static inline void climb(const psdm_robot *r, psdm_linear *l, int i, const targe
   double W[6];
   memcpy(W, l->factor[i].G, sizeof W);
   for (int a = r->body[i].parent; a >= 0; a = r->body[a].parent) {
-    const psdmp_spatial *k = &l->spatial[a];
-    psdmp_factor *f = &l->factor[a];
-    put(r, i, a, -(psdmp_dot6(W, f->EA) + psdmp_dot(Qr, k->h)), out->A);
-    put(r, i, a, -(psdmp_dot6(W, f->EB) + psdmp_dot(Qr, k->hd)), out->B);
+    const psdmp_rigid_spatial *k = &l->spatial[a];
+    psdmp_rigid_factor *f = &l->factor[a];
+    put(r, i, a, -(psdmp_rigid_dot6(W, f->EA) + psdmp_rigid_dot(Qr, k->h)), out->A);
+    put(r, i, a, -(psdmp_rigid_dot6(W, f->EB) + psdmp_rigid_dot(Qr, k->hd)), out->B);
     if (f->branches) {
       six_times(&f->Ups, W, f->row);
       for (int e = 0; e < 6; e++) f->row[e] = -f->row[e];
     }
     l->mark[a] = i;
     if (r->body[a].parent < 0) break; /* nobody asks for W beyond */
-    double t = psdmp_dot6(W, k->h);
+    double t = psdmp_rigid_dot6(W, k->h);
     for (int e = 0; e < 6; e++) W[e] -= t * f->G[e];
   }
 }
@@ -315,12 +315,12 @@ static inline void descend(const psdm_robot *r, psdm_linear *l, int i, const tar
       l->mark[j] = -1 - i; /* another tree */
       continue;
     }
-    psdmp_factor *f = &l->factor[j];
-    const psdmp_factor *from = &l->factor[parent];
-    double t = psdmp_dot6(from->row, f->G);
+    psdmp_rigid_factor *f = &l->factor[j];
+    const psdmp_rigid_factor *from = &l->factor[parent];
+    double t = psdmp_rigid_dot6(from->row, f->G);
     for (int e = 0; e < 6; e++) f->row[e] = from->row[e] - t * l->spatial[j].h[e];
-    put(r, i, j, -psdmp_dot6(f->row, f->YA), out->A);
-    put(r, i, j, -psdmp_dot6(f->row, f->YB), out->B);
+    put(r, i, j, -psdmp_rigid_dot6(f->row, f->YA), out->A);
+    put(r, i, j, -psdmp_rigid_dot6(f->row, f->YB), out->B);
     if (j > i) put(r, i, j, -t, out->Minv);
   }
 }
@@ -332,14 +332,14 @@ static void mirror(const psdm_robot *r, double *X) {
   for (int top = 0; top < n; top += SIDE)
     for (int left = 0; left <= top; left += SIDE)
       for (int i = top; i < top + SIDE && i < n; i++)
-        for (int j = left; j < left + SIDE && j < i; j++) put(r, i, j, X[(long)psdmp_joint_of(r, j) * r->n + psdmp_joint_of(r, i)], X);
+        for (int j = left; j < left + SIDE && j < i; j++) put(r, i, j, X[(long)psdmp_rigid_joint_of(r, j) * r->n + psdmp_rigid_joint_of(r, i)], X);
 }
 
 static void draw_row(const psdm_robot *r, psdm_linear *l, int i, double diagonal, const target *out) {
-  psdmp_factor *f = &l->factor[i];
+  psdmp_rigid_factor *f = &l->factor[i];
   put(r, i, i, diagonal, out->Minv);
-  put(r, i, i, -psdmp_dot6(f->U, f->YA), out->A);
-  put(r, i, i, -psdmp_dot6(f->U, f->YB), out->B);
+  put(r, i, i, -psdmp_rigid_dot6(f->U, f->YA), out->A);
+  put(r, i, i, -psdmp_rigid_dot6(f->U, f->YB), out->B);
   climb(r, l, i, out);
   memcpy(f->row, f->U, sizeof f->row);
   l->mark[i] = i;
@@ -348,10 +348,10 @@ static void draw_row(const psdm_robot *r, psdm_linear *l, int i, double diagonal
 
 psdm_status psdm_linearize_forward_at(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
                                       double *dqdd_dq, double *dqdd_dqd, double *Minv) {
-  psdm_status status = psdmp_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
-  bool plain = psdmp_linear_plain(r);
-  if (plain) psdmp_spatial_set(r, l, q, qd, qdd);
+  bool plain = psdmp_rigid_linear_plain(r);
+  if (plain) psdmp_rigid_spatial_set(r, l, q, qd, qdd);
   if (!plain || !factorise(r, l)) return psdm_linearize_forward_dense(r, l, q, qd, qdd, dqdd_dq, dqdd_dqd, Minv);
   const target out = {dqdd_dq, dqdd_dqd, Minv};
   size_t bytes = sizeof *Minv * (size_t)r->n * (size_t)r->n;
@@ -360,8 +360,8 @@ psdm_status psdm_linearize_forward_at(const psdm_robot *r, psdm_linear *l, const
     if (X) memset(X, 0, bytes);
   }
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_spatial *k = &l->spatial[b];
-    psdmp_factor *f = &l->factor[b];
+    const psdmp_rigid_spatial *k = &l->spatial[b];
+    psdmp_rigid_factor *f = &l->factor[b];
     int parent = r->body[b].parent;
     set_Y(k, f);
     l->tree[b] = parent < 0 ? start_root(k, f) : extend(k, &l->factor[parent], f);
@@ -376,7 +376,7 @@ psdm_status psdm_linearize_forward_at(const psdm_robot *r, psdm_linear *l, const
 psdm_status psdm_linearize_forward(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *tau,
                                    double *dqdd_dq, double *dqdd_dqd, double *Minv) {
   double *qdd = l->vector;
-  psdm_status status = psdmp_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check(r);
   if (!status) status = psdm_forward(r, l->work, q, qd, tau, qdd);
   return status ? status : psdm_linearize_forward_at(r, l, q, qd, qdd, dqdd_dq, dqdd_dqd, Minv);
 }
@@ -390,8 +390,8 @@ static void put_innovation(const psdm_robot *r, const psdm_linear *l, int j, dou
   put(r, j, j, 1, L);
   put(r, j, j, 1, L_inverse);
   for (int a = r->body[j].parent; a >= 0; a = r->body[a].parent) {
-    double t = psdmp_dot6(l->spatial[a].h, W);
-    put(r, a, j, psdmp_dot6(l->spatial[a].h, l->factor[j].G), L);
+    double t = psdmp_rigid_dot6(l->spatial[a].h, W);
+    put(r, a, j, psdmp_rigid_dot6(l->spatial[a].h, l->factor[j].G), L);
     put(r, a, j, -t, L_inverse);
     for (int e = 0; e < 6; e++) W[e] -= t * l->factor[a].G[e];
   }
@@ -419,13 +419,13 @@ static void invert_unit(int n, const double *L, double *inverse) {
 }
 
 psdm_status psdm_innovations(const psdm_robot *r, psdm_linear *l, const double *q, double *L, double *L_inverse, double *D) {
-  psdm_status status = psdmp_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   size_t bytes = sizeof *L * (size_t)r->n * (size_t)r->n;
   if (L) memset(L, 0, bytes);
   if (L_inverse) memset(L_inverse, 0, bytes);
-  bool plain = psdmp_linear_plain(r);
-  if (plain) psdmp_spatial_set(r, l, q, l->zero, l->zero);
+  bool plain = psdmp_rigid_linear_plain(r);
+  if (plain) psdmp_rigid_spatial_set(r, l, q, l->zero, l->zero);
   if (!plain || !factorise(r, l)) {
     double *factor = L ? L : l->A, *diagonal = D ? D : l->vector;
     if (!L) memset(factor, 0, bytes);
@@ -436,7 +436,7 @@ psdm_status psdm_innovations(const psdm_robot *r, psdm_linear *l, const double *
   }
   for (int b = 0; b < r->bodies; b++) {
     put_innovation(r, l, b, L, L_inverse);
-    if (D) D[psdmp_joint_of(r, b)] = l->factor[b].D;
+    if (D) D[psdmp_rigid_joint_of(r, b)] = l->factor[b].D;
   }
   return PSDM_OK;
 }

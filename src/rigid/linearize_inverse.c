@@ -16,14 +16,14 @@
 /* ---- outward ---- */
 
 /* a body's frame in its parent's: x and z are turned and carried, y completes them */
-static inline void set_axes(const psdmp_body *body, double q, double sine, double cosine, const double *Rp, const double *pp, double *R, double *p) {
+static inline void set_axes(const psdmp_robot_body *body, double q, double sine, double cosine, const double *Rp, const double *pp, double *R, double *p) {
   const double *E = body->joint.R, local_z[3] = {E[2], E[5], E[8]};
   double local_x[3] = {E[0], E[3], E[6]}, x[3], y[3], z[3], at[3];
   for (int i = 0; i < 3 && !body->prismatic; i++) local_x[i] = E[3 * i] * cosine + E[3 * i + 1] * sine;
-  psdmp_rotate(Rp, local_x, x);
-  psdmp_rotate(Rp, local_z, z);
-  psdmp_cross(z, x, y);
-  psdmp_rotate(Rp, body->joint.p, at);
+  psdmp_rigid_rotate(Rp, local_x, x);
+  psdmp_rigid_rotate(Rp, local_z, z);
+  psdmp_rigid_cross(z, x, y);
+  psdmp_rigid_rotate(Rp, body->joint.p, at);
   for (int i = 0; i < 3; i++) R[3 * i] = x[i], R[3 * i + 1] = y[i], R[3 * i + 2] = z[i], p[i] = pp[i] + at[i];
   for (int i = 0; i < 3 && body->prismatic; i++) p[i] += q * z[i];
 }
@@ -36,24 +36,24 @@ static void set_base(const psdm_robot *r, const double R[9], const double p[3], 
   double at[3];
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) l->base[3 * i + j] = R[3 * j + i];
-  psdmp_unrotate(R, p, at);
+  psdmp_rigid_unrotate(R, p, at);
   for (int i = 0; i < 3; i++) l->base[9 + i] = -at[i];
-  psdmp_unrotate(R, up, l->up);
+  psdmp_rigid_unrotate(R, up, l->up);
 }
 
-static inline void set_twist(bool prismatic, psdmp_spatial *k) {
+static inline void set_twist(bool prismatic, psdmp_rigid_spatial *k) {
   const double z[3] = {k->R[2], k->R[5], k->R[8]};
   double arm[3];
-  psdmp_cross(k->p, z, arm);
+  psdmp_rigid_cross(k->p, z, arm);
   for (int i = 0; i < 3; i++) k->h[i] = prismatic ? 0 : z[i], k->h[3 + i] = prismatic ? z[i] : arm[i];
 }
 
 /* a body's inertia about the common point: rotate, then shift by p (as add_composite in mass.c) */
-static inline void set_inertia(const double pi[10], psdmp_spatial *restrict k) {
+static inline void set_inertia(const double pi[10], psdmp_rigid_spatial *restrict k) {
   const double *p = k->p;
   double h[3], I[6], m = pi[0];
-  psdmp_rotate(k->R, pi + 1, h);
-  psdmp_rotate_symmetric(k->R, pi + 4, I);
+  psdmp_rigid_rotate(k->R, pi + 1, h);
+  psdmp_rigid_rotate_symmetric(k->R, pi + 4, I);
   double g[3] = {h[0] + m * p[0], h[1] + m * p[1], h[2] + m * p[2]};
   double xx = p[0] * (h[0] + g[0]), yy = p[1] * (h[1] + g[1]), zz = p[2] * (h[2] + g[2]);
   k->mass = m;
@@ -67,7 +67,7 @@ static inline void set_inertia(const double pi[10], psdmp_spatial *restrict k) {
 }
 
 /* body 0 stands in the common frame */
-static void set_first_frame(bool prismatic, psdmp_spatial *k) {
+static void set_first_frame(bool prismatic, psdmp_rigid_spatial *k) {
   memset(k->R, 0, sizeof k->R);
   memset(k->p, 0, sizeof k->p);
   memset(k->h, 0, sizeof k->h);
@@ -75,18 +75,18 @@ static void set_first_frame(bool prismatic, psdmp_spatial *k) {
   k->h[prismatic ? 5 : 2] = 1;
 }
 
-static void set_first(const psdmp_body *body, psdmp_spatial *k) {
+static void set_first(const psdmp_robot_body *body, psdmp_rigid_spatial *k) {
   set_first_frame(body->prismatic, k);
   k->mass = body->pi[0];
   memcpy(k->c, body->pi + 1, sizeof k->c);
   memcpy(k->J, body->pi + 4, sizeof k->J);
 }
 
-static inline void set_motion(const psdmp_spatial *parent, double qd, double qdd, psdmp_spatial *restrict k) {
+static inline void set_motion(const psdmp_rigid_spatial *parent, double qd, double qdd, psdmp_rigid_spatial *restrict k) {
   double turned[6];
-  psdmp_cross6(parent->V, k->h, k->hd);
-  psdmp_cross6(parent->a, k->h, k->hdd);
-  psdmp_cross6(parent->V, k->hd, turned);
+  psdmp_rigid_cross6(parent->V, k->h, k->hd);
+  psdmp_rigid_cross6(parent->a, k->h, k->hdd);
+  psdmp_rigid_cross6(parent->V, k->hd, turned);
   for (int i = 0; i < 6; i++) {
     k->hdd[i] += turned[i];
     k->V[i] = parent->V[i] + k->h[i] * qd;
@@ -95,14 +95,14 @@ static inline void set_motion(const psdmp_spatial *parent, double qd, double qdd
 }
 
 /* the base stands still and accelerates upward */
-static inline void start_motion(const double up[3], double qd, double qdd, psdmp_spatial *restrict k) {
+static inline void start_motion(const double up[3], double qd, double qdd, psdmp_rigid_spatial *restrict k) {
   for (int i = 0; i < 6; i++) k->hd[i] = k->hdd[i] = 0, k->V[i] = k->h[i] * qd, k->a[i] = k->h[i] * qdd;
-  psdmp_cross(up, k->h, k->hdd + 3);
+  psdmp_rigid_cross(up, k->h, k->hdd + 3);
   for (int i = 0; i < 3; i++) k->a[3 + i] += up[i];
 }
 
 /* A = tr N - N with N = [w]x S + u c^T, the moments of velocities, and b = m u + w x c; S are the second moments tr J/2 - J, xx yy zz in d */
-static inline void set_bar(const double d[3], psdmp_spatial *restrict k) {
+static inline void set_bar(const double d[3], psdmp_rigid_spatial *restrict k) {
   const double *w = k->V, *u = k->V + 3, *c = k->c, xy = -k->J[1], xz = -k->J[2], yz = -k->J[4];
   double x = w[0] * yz, y = w[1] * xz, z = w[2] * xy;
   double N0 = y - z + u[0] * c[0], N4 = z - x + u[1] * c[1], N8 = x - y + u[2] * c[2];
@@ -115,14 +115,14 @@ static inline void set_bar(const double d[3], psdmp_spatial *restrict k) {
   k->A[6] = w[1] * d[0] - w[0] * xy - u[2] * c[0];
   k->A[7] = w[1] * xy - w[0] * d[1] - u[2] * c[1];
   k->A[8] = N0 + N4;
-  psdmp_cross(w, c, k->b);
+  psdmp_rigid_cross(w, c, k->b);
   for (int i = 0; i < 3 && k->mass != 0; i++) k->b[i] += k->mass * u[i];
 }
 
-static inline void set_wrench(psdmp_spatial *restrict k) {
+static inline void set_wrench(psdmp_rigid_spatial *restrict k) {
   double bar[6];
-  psdmp_inertia_times(k, k->a, k->f);
-  psdmp_bar_times(k, k->V, bar);
+  psdmp_rigid_inertia_times(k, k->a, k->f);
+  psdmp_rigid_bar_times(k, k->V, bar);
   for (int i = 0; i < 6; i++) k->f[i] += bar[i];
 }
 
@@ -138,21 +138,21 @@ static void square_up(double *R) {
   for (int i = 0; i < 3; i++) x[i] -= xz * z[i];
   double xx = 1.5 - 0.5 * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
   for (int i = 0; i < 3; i++) x[i] *= xx;
-  psdmp_cross(z, x, y);
+  psdmp_rigid_cross(z, x, y);
   for (int i = 0; i < 3; i++) R[3 * i] = x[i], R[3 * i + 1] = y[i], R[3 * i + 2] = z[i];
 }
 
-void psdmp_spatial_set(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd) {
-  const double *tree_qd = psdmp_expand_rate(r, qd, l->qd), *tree_qdd = psdmp_expand_rate(r, qdd, l->qdd);
-  const double *tree_q = psdmp_expand_q(r, q, l->q);
-  psdmp_sines(r->bodies, tree_q, l->work->sine, l->work->cosine);
+void psdmp_rigid_spatial_set(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd) {
+  const double *tree_qd = psdmp_rigid_expand_rate(r, qd, l->qd), *tree_qdd = psdmp_rigid_expand_rate(r, qdd, l->qdd);
+  const double *tree_q = psdmp_rigid_expand_q(r, q, l->q);
+  psdmp_rigid_sines(r->bodies, tree_q, l->work->sine, l->work->cosine);
   double R[9], p[3];
   set_axes(&r->body[0], tree_q[0], l->work->sine[0], l->work->cosine[0], base_axes, base_origin, R, p);
   set_base(r, R, p, l);
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body *body = &r->body[b];
-    const psdmp_spatial *parent = body->parent < 0 ? NULL : &l->spatial[body->parent];
-    psdmp_spatial *k = &l->spatial[b];
+    const psdmp_robot_body *body = &r->body[b];
+    const psdmp_rigid_spatial *parent = body->parent < 0 ? NULL : &l->spatial[body->parent];
+    psdmp_rigid_spatial *k = &l->spatial[b];
     if (b == 0) {
       set_first(body, k);
     } else {
@@ -173,7 +173,7 @@ void psdmp_spatial_set(const psdm_robot *r, psdm_linear *l, const double *q, con
 
 /* ---- outward, for torques alone: reduced frames and inertias ---- */
 
-static inline void step_axes(const psdmp_reduced *j, bool prismatic, double q, double sine, double cosine, const double *Rp, const double *pp, double *restrict R, double *restrict p) {
+static inline void step_axes(const psdmp_robot_reduced *j, bool prismatic, double q, double sine, double cosine, const double *Rp, const double *pp, double *restrict R, double *restrict p) {
   double turned[9];
   for (int i = 0; i < 9 && j->turned; i += 3) {
     turned[i] = j->turn[0] * Rp[i] + j->turn[1] * Rp[i + 1];
@@ -191,7 +191,7 @@ static inline void step_axes(const psdmp_reduced *j, bool prismatic, double q, d
   for (int i = 0; i < 3 && prismatic; i++) p[i] += q * R[3 * i + 2];
 }
 
-/* R S R^T as psdmp_rotate_symmetric, without zz */
+/* R S R^T as psdmp_rigid_rotate_symmetric, without zz */
 static inline void rotate_moments(const double R[9], const double S[6], double out[6]) {
   double xz = 2 * S[2], yz = 2 * S[4];
   double y0 = R[3] * S[0] + R[4] * S[1] + R[5] * xz, y1 = R[3] * S[1] + R[4] * S[3] + R[5] * yz;
@@ -205,12 +205,12 @@ static inline void rotate_moments(const double R[9], const double S[6], double o
 }
 
 /* moments about the common point: S + p c^T + c p^T, to which a prismatic body adds its mass; d gets xx, yy, zz */
-static inline void set_moments(const psdmp_reduced *j, bool prismatic, psdmp_spatial *restrict k, double d[3]) {
+static inline void set_moments(const psdmp_robot_reduced *j, bool prismatic, psdmp_rigid_spatial *restrict k, double d[3]) {
   const double *R = k->R, *p = k->p;
   double S[6], c[3], g[3];
   if (prismatic) {
-    psdmp_rotate_symmetric(R, j->S, S);
-    psdmp_rotate(R, j->c, c);
+    psdmp_rigid_rotate_symmetric(R, j->S, S);
+    psdmp_rigid_rotate(R, j->c, c);
     for (int i = 0; i < 3; i++) k->c[i] = c[i] + j->mass * p[i], g[i] = c[i] + k->c[i];
   } else {
     rotate_moments(R, j->S, S);
@@ -225,18 +225,18 @@ static inline void set_moments(const psdmp_reduced *j, bool prismatic, psdmp_spa
 }
 
 static void set_reduced(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd) {
-  const double *tree_qd = psdmp_expand_rate(r, qd, l->qd), *tree_qdd = psdmp_expand_rate(r, qdd, l->qdd);
-  const double *tree_q = psdmp_expand_q(r, q, l->q);
+  const double *tree_qd = psdmp_rigid_expand_rate(r, qd, l->qd), *tree_qdd = psdmp_rigid_expand_rate(r, qdd, l->qdd);
+  const double *tree_q = psdmp_rigid_expand_q(r, q, l->q);
   double *angle = l->tree;
   for (int b = 0; b < r->bodies; b++) angle[b] = r->body[b].prismatic ? r->body[b].reduced.angle : tree_q[b] + r->body[b].reduced.angle;
-  psdmp_sines(r->bodies, angle, l->work->sine, l->work->cosine);
+  psdmp_rigid_sines(r->bodies, angle, l->work->sine, l->work->cosine);
   double R[9], p[3];
   step_axes(&r->body[0].reduced, r->body[0].prismatic, tree_q[0], l->work->sine[0], l->work->cosine[0], base_axes, base_origin, R, p);
   set_base(r, R, p, l);
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body *body = &r->body[b];
-    const psdmp_spatial *parent = body->parent < 0 ? NULL : &l->spatial[body->parent];
-    psdmp_spatial *k = &l->spatial[b];
+    const psdmp_robot_body *body = &r->body[b];
+    const psdmp_rigid_spatial *parent = body->parent < 0 ? NULL : &l->spatial[body->parent];
+    psdmp_rigid_spatial *k = &l->spatial[b];
     double d[3];
     if (b == 0) {
       set_first_frame(body->prismatic, k);
@@ -256,7 +256,7 @@ static void set_reduced(const psdm_robot *r, psdm_linear *l, const double *q, co
 
 /* ---- inward ---- */
 
-static inline void add_to(const psdmp_spatial *k, psdmp_spatial *restrict parent) {
+static inline void add_to(const psdmp_rigid_spatial *k, psdmp_rigid_spatial *restrict parent) {
   if (k->mass != 0) parent->mass += k->mass;
   for (int i = 0; i < 3; i++) parent->c[i] += k->c[i], parent->b[i] += k->b[i];
   for (int i = 0; i < 6; i++) parent->J[i] += k->J[i], parent->f[i] += k->f[i];
@@ -264,26 +264,26 @@ static inline void add_to(const psdmp_spatial *k, psdmp_spatial *restrict parent
 }
 
 /* rates; X = R h and h.X, where e.(c x l) stands twice; Xb = 2 Rb^T h = 2 (A^T e + b x l) */
-static inline void set_columns(psdmp_spatial *k) {
+static inline void set_columns(psdmp_rigid_spatial *k) {
   const double *e = k->h, *l = k->h + 3;
   double moment[3], both[3];
-  psdmp_symmetric(k->J, e, k->X);
-  psdmp_cross(k->c, l, moment);
-  psdmp_cross(e, k->c, k->X + 3);
+  psdmp_rigid_symmetric(k->J, e, k->X);
+  psdmp_rigid_cross(k->c, l, moment);
+  psdmp_rigid_cross(e, k->c, k->X + 3);
   for (int i = 0; i < 3; i++) k->X[i] += moment[i], both[i] = k->X[i] + moment[i];
-  k->own = psdmp_dot(e, both);
+  k->own = psdmp_rigid_dot(e, both);
   if (k->mass != 0) {
     for (int i = 0; i < 3; i++) k->X[3 + i] += k->mass * l[i];
-    k->own += k->mass * psdmp_dot(l, l);
+    k->own += k->mass * psdmp_rigid_dot(l, l);
   }
   for (int i = 0; i < 6; i++) k->rates[i][0] = 2 * k->hd[i], k->rates[i][1] = k->hdd[i];
   for (int i = 0; i < 3; i++) k->rates[6 + i][0] = e[i], k->rates[6 + i][1] = k->hd[i];
-  psdmp_unrotate(k->A, k->h, k->Xb);
-  psdmp_cross_add(k->b, k->h + 3, k->Xb);
+  psdmp_rigid_unrotate(k->A, k->h, k->Xb);
+  psdmp_rigid_cross_add(k->b, k->h + 3, k->Xb);
   for (int i = 0; i < 3; i++) k->Xb[i] = 2 * k->Xb[i];
 }
 
-void psdmp_spatial_gather(const psdm_robot *r, psdm_linear *l) {
+void psdmp_rigid_spatial_gather(const psdm_robot *r, psdm_linear *l) {
   for (int b = r->bodies - 1; b >= 0; b--) {
     set_columns(&l->spatial[b]);
     if (r->body[b].parent >= 0) add_to(&l->spatial[b], &l->spatial[r->body[b].parent]);
@@ -309,7 +309,7 @@ static inline void dot_pairs(int count, const double *a, const double (*P)[2], d
 }
 
 /* XA = R 2hd + Rb 2h beside XB = R hdd + Rb 2hd + h x* f, of the composites of k */
-static inline void set_pairs(const psdmp_spatial *k, double (*restrict out)[2]) {
+static inline void set_pairs(const psdmp_rigid_spatial *k, double (*restrict out)[2]) {
   const double *J = k->J, *c = k->c, *A = k->A, *b = k->b;
   const double(*x)[2] = k->rates;
   double force[6], e[3] = {2 * k->h[0], 2 * k->h[1], 2 * k->h[2]};
@@ -323,13 +323,13 @@ static inline void set_pairs(const psdmp_spatial *k, double (*restrict out)[2]) 
     out[5][s] = x[0][s] * c[1] - x[1][s] * c[0] + (y[0][s] * b[1] - y[1][s] * b[0]);
   }
   for (int i = 3; i < 6 && k->mass != 0; i++) out[i][0] += k->mass * x[i][0], out[i][1] += k->mass * x[i][1];
-  psdmp_cross_force(k->h, k->f, force);
+  psdmp_rigid_cross_force(k->h, k->f, force);
   for (int i = 0; i < 6; i++) out[i][1] += force[i];
 }
 
 /* the diagonal of joint i, and its row and column at every ancestor */
-static inline void put_body(const psdm_robot *r, const psdmp_spatial *spatial, int i, double *B, double *A, double *M) {
-  const psdmp_spatial *k = &spatial[i];
+static inline void put_body(const psdm_robot *r, const psdmp_rigid_spatial *spatial, int i, double *B, double *A, double *M) {
+  const psdmp_rigid_spatial *k = &spatial[i];
   double both[6][2], X[9], outer[2], inner[2];
   set_pairs(k, both);
   for (int x = 0; x < 6; x++) X[x] = k->X[x];
@@ -339,8 +339,8 @@ static inline void put_body(const psdm_robot *r, const psdmp_spatial *spatial, i
   put(r, i, i, outer[0], A);
   put(r, i, i, outer[1], B);
   for (int j = r->body[i].parent; j >= 0; j = r->body[j].parent) {
-    const psdmp_spatial *o = &spatial[j];
-    double m = psdmp_dot6(o->h, X);
+    const psdmp_rigid_spatial *o = &spatial[j];
+    double m = psdmp_rigid_dot6(o->h, X);
     dot_pairs(6, o->h, both, outer);
     dot_pairs(9, X, o->rates, inner);
     put(r, i, j, m, M);
@@ -354,14 +354,14 @@ static inline void put_body(const psdm_robot *r, const psdmp_spatial *spatial, i
 
 psdm_status psdm_linearize_inverse(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
                                    double *dtau_dq, double *dtau_dqd, double *M) {
-  psdm_status status = psdmp_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   size_t bytes = sizeof *M * (size_t)r->n * (size_t)r->n;
   if (dtau_dq) memset(dtau_dq, 0, bytes);
   if (dtau_dqd) memset(dtau_dqd, 0, bytes);
   if (M) memset(M, 0, bytes);
   set_reduced(r, l, q, qd, qdd);
-  psdmp_spatial_gather(r, l);
+  psdmp_rigid_spatial_gather(r, l);
   for (int b = r->bodies - 1; b >= 0; b--) put_body(r, l->spatial, b, dtau_dq, dtau_dqd, M);
   for (int i = 0; M && r->drive_mass && i < r->n * r->n; i++) M[i] += r->drive_mass[i];
   return PSDM_OK;

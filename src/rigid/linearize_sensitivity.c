@@ -19,16 +19,16 @@ static bool moves(const psdm_robot *r, const psdm_small_motion *m) {
 }
 
 /* the twist of a motion given in a frame that is fixed to a body (-1: the base) */
-static void set_twist(const psdm_linear *l, int body, const psdmp_pose *frame, const psdm_small_motion *m, double s[6]) {
+static void set_twist(const psdm_linear *l, int body, const psdmp_robot_pose *frame, const psdm_small_motion *m, double s[6]) {
   const double *R = body < 0 ? l->base : l->spatial[body].R, *p = body < 0 ? l->base + 9 : l->spatial[body].p;
   double turn[3], shift[3], at[3];
-  psdmp_rotate(frame->R, m->turn, turn);
-  psdmp_rotate(frame->R, m->shift, shift);
-  psdmp_cross_add(frame->p, turn, shift);
-  psdmp_rotate(R, turn, s);
-  psdmp_rotate(R, shift, s + 3);
+  psdmp_rigid_rotate(frame->R, m->turn, turn);
+  psdmp_rigid_rotate(frame->R, m->shift, shift);
+  psdmp_rigid_cross_add(frame->p, turn, shift);
+  psdmp_rigid_rotate(R, turn, s);
+  psdmp_rigid_rotate(R, shift, s + 3);
   for (int i = 0; i < 3; i++) at[i] = p[i];
-  psdmp_cross_add(at, s, s + 3);
+  psdmp_rigid_cross_add(at, s, s + 3);
 }
 
 /* sd = V x s, sdd = a x s + V x sd of the body that it is fixed to */
@@ -36,9 +36,9 @@ static void set_rates(const psdm_linear *l, int body, const double s[6], double 
   const double still[6] = {0}, up[6] = {0, 0, 0, l->up[0], l->up[1], l->up[2]};
   const double *V = body < 0 ? still : l->spatial[body].V, *a = body < 0 ? up : l->spatial[body].a;
   double turned[6];
-  psdmp_cross6(V, s, sd);
-  psdmp_cross6(a, s, sdd);
-  psdmp_cross6(V, sd, turned);
+  psdmp_rigid_cross6(V, s, sd);
+  psdmp_rigid_cross6(a, s, sdd);
+  psdmp_rigid_cross6(V, sd, turned);
   for (int i = 0; i < 6; i++) sdd[i] += turned[i];
 }
 
@@ -46,19 +46,19 @@ static void set_rates(const psdm_linear *l, int body, const double s[6], double 
 static void set_column(const psdm_robot *r, psdm_linear *l, const psdm_small_motion *m, double *tree) {
   int b = r->link[m->joint].body, parent = r->body[b].parent, outer = r->joint[m->joint].parent;
   bool behind = m->place == PSDM_AT_LINK;
-  const psdmp_pose *frame = behind ? &r->link[m->joint].frame : m->place == PSDM_AT_JOINT ? &r->body[b].joint : outer < 0 ? &r->base : &r->link[outer].frame;
+  const psdmp_robot_pose *frame = behind ? &r->link[m->joint].frame : m->place == PSDM_AT_JOINT ? &r->body[b].joint : outer < 0 ? &r->base : &r->link[outer].frame;
   double s[6], sd[6], sdd[6], twice[3], X[6];
   int fixed_to = behind ? b : parent;
   set_twist(l, fixed_to, frame, m, s);
   set_rates(l, fixed_to, s, sd, sdd);
   for (int i = 0; i < 3; i++) twice[i] = 2 * sd[i];
-  psdmp_change_of(&l->spatial[b], s, twice, sdd, X);
+  psdmp_rigid_change_of(&l->spatial[b], s, twice, sdd, X);
   for (int i = 0; i < r->bodies; i++) {
-    const psdmp_spatial *k = &l->spatial[i];
+    const psdmp_rigid_spatial *k = &l->spatial[i];
     l->mark[i] = i == b || (i > b && r->body[i].parent >= b && l->mark[r->body[i].parent]);
-    tree[i] = l->mark[i] ? psdmp_dot6(sdd, k->X) + psdmp_dot(sd, k->Xb) : 0;
+    tree[i] = l->mark[i] ? psdmp_rigid_dot6(sdd, k->X) + psdmp_rigid_dot(sd, k->Xb) : 0;
   }
-  for (int i = fixed_to; i >= 0; i = r->body[i].parent) tree[i] = psdmp_dot6(l->spatial[i].h, X);
+  for (int i = fixed_to; i >= 0; i = r->body[i].parent) tree[i] = psdmp_rigid_dot6(l->spatial[i].h, X);
 }
 
 /* ---- all columns ---- */
@@ -71,7 +71,7 @@ static void spread_rows(int n, int width, int columns, double *out) {
 psdm_status psdm_sensitivity_inverse(const psdm_robot *r, psdm_linear *l, const psdm_sensitivity *p, const double *q, const double *qd,
                                      const double *qdd, double *dtau_dp) {
   int columns = psdm_sensitivity_columns(r, p), width = columns - p->motions;
-  psdm_status status = psdmp_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check(r);
   for (int m = 0; m < p->motions && !status; m++)
     if (!moves(r, &p->motion[m])) status = PSDM_E_ARGUMENT;
   if (!status && p->standard) status = psdm_regressor_standard(r, l->work, q, qd, qdd, dtau_dp);
@@ -79,11 +79,11 @@ psdm_status psdm_sensitivity_inverse(const psdm_robot *r, psdm_linear *l, const 
   spread_rows(r->n, width, columns, dtau_dp);
   if (!p->motions) return PSDM_OK;
   double *tau = l->vector + r->n; /* qdd may be the first */
-  psdmp_spatial_set(r, l, q, qd, qdd);
-  psdmp_spatial_gather(r, l);
+  psdmp_rigid_spatial_set(r, l, q, qd, qdd);
+  psdmp_rigid_spatial_gather(r, l);
   for (int m = 0; m < p->motions; m++) {
     set_column(r, l, &p->motion[m], l->tree);
-    psdmp_restrict(r, l->tree, tau);
+    psdmp_rigid_restrict(r, l->tree, tau);
     for (int i = 0; i < r->n; i++) dtau_dp[(long)i * columns + width + m] = tau[i];
   }
   return PSDM_OK;
@@ -147,7 +147,7 @@ psdm_status psdm_sensitivity_step(const psdm_robot *r, psdm_linear *l, const psd
   long square = (long)n * n, size = 2L * n * columns;
   const slope s = {scratch, scratch + square, scratch + 2 * square};
   double *rate = s.B + size / 2, *at = rate + size, *sum = at + size;
-  psdm_status status = psdmp_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   memset(rate, 0, sizeof *rate * (size_t)size);
   memset(sum, 0, sizeof *sum * (size_t)size);

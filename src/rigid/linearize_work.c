@@ -4,25 +4,25 @@
 #include "rigid/linearize_priv.h"
 
 static psdm_linear *lay_out(const psdm_robot *r, void *memory, size_t *bytes, void **work) {
-  psdmp_carver c = {memory, 0};
+  psdmp_rigid_carver c = {memory, 0};
   size_t bodies = (size_t)r->bodies, n = (size_t)r->n;
-  psdm_linear *l = psdmp_carve(&c, 1, sizeof *l), count = {0};
+  psdm_linear *l = psdmp_rigid_carve(&c, 1, sizeof *l), count = {0};
   psdm_linear *at = l ? l : &count;
-  at->wave = psdmp_carve(&c, bodies * PSDMP_LEVELS, sizeof *at->wave);
-  at->spatial = psdmp_carve(&c, bodies, sizeof *at->spatial);
-  at->factor = psdmp_carve(&c, bodies, sizeof *at->factor);
-  at->q = psdmp_carve(&c, bodies, sizeof(double));
-  at->qd = psdmp_carve(&c, bodies, sizeof(double));
-  at->qdd = psdmp_carve(&c, bodies, sizeof(double));
-  for (int i = 0; i < 6; i++) at->direction[i] = psdmp_carve(&c, bodies, sizeof(double));
-  at->zero = psdmp_carve(&c, bodies > n ? bodies : n, sizeof(double));
-  at->tree = psdmp_carve(&c, bodies, sizeof(double));
-  at->vector = psdmp_carve(&c, 3 * n, sizeof(double));
-  at->M = psdmp_carve(&c, n * n, sizeof(double));
-  at->A = psdmp_carve(&c, n * n, sizeof(double));
-  at->B = psdmp_carve(&c, n * n, sizeof(double));
-  at->mark = psdmp_carve(&c, bodies, sizeof(int));
-  *work = psdmp_carve(&c, psdm_work_bytes(r), 1);
+  at->wave = psdmp_rigid_carve(&c, bodies * PSDMP_RIGID_LEVELS, sizeof *at->wave);
+  at->spatial = psdmp_rigid_carve(&c, bodies, sizeof *at->spatial);
+  at->factor = psdmp_rigid_carve(&c, bodies, sizeof *at->factor);
+  at->q = psdmp_rigid_carve(&c, bodies, sizeof(double));
+  at->qd = psdmp_rigid_carve(&c, bodies, sizeof(double));
+  at->qdd = psdmp_rigid_carve(&c, bodies, sizeof(double));
+  for (int i = 0; i < 6; i++) at->direction[i] = psdmp_rigid_carve(&c, bodies, sizeof(double));
+  at->zero = psdmp_rigid_carve(&c, bodies > n ? bodies : n, sizeof(double));
+  at->tree = psdmp_rigid_carve(&c, bodies, sizeof(double));
+  at->vector = psdmp_rigid_carve(&c, 3 * n, sizeof(double));
+  at->M = psdmp_rigid_carve(&c, n * n, sizeof(double));
+  at->A = psdmp_rigid_carve(&c, n * n, sizeof(double));
+  at->B = psdmp_rigid_carve(&c, n * n, sizeof(double));
+  at->mark = psdmp_rigid_carve(&c, bodies, sizeof(int));
+  *work = psdmp_rigid_carve(&c, psdm_work_bytes(r), 1);
   *bytes = c.used;
   return l;
 }

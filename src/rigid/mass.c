@@ -4,11 +4,11 @@
 #include "linalg/linalg.h"
 #include "rigid/closed_priv.h"
 
-/* adds body b's composite to its parent's: rotate, then shift by p (as psdmp_standard_move, without its generality) */
-static inline void add_composite(const psdmp_motion *m, const double c[10], double *restrict parent) {
+/* adds body b's composite to its parent's: rotate, then shift by p (as psdmp_robot_standard_move, without its generality) */
+static inline void add_composite(const psdmp_rigid_motion *m, const double c[10], double *restrict parent) {
   double h[3], I[6], mass = c[0], x = m->p[0], y = m->p[1], z = m->p[2];
-  psdmp_rotate(m->R, c + 1, h);
-  psdmp_rotate_symmetric(m->R, c + 4, I);
+  psdmp_rigid_rotate(m->R, c + 1, h);
+  psdmp_rigid_rotate_symmetric(m->R, c + 4, I);
   /* h' = h + m p, and the shift of I by p needs h + h' = 2 h + m p */
   double g[3] = {h[0] + mass * x, h[1] + mass * y, h[2] + mass * z};
   double xx = x * (h[0] + g[0]), yy = y * (h[1] + g[1]), zz = z * (h[2] + g[2]);
@@ -40,8 +40,8 @@ static inline void put_entry(const psdm_robot *r, int i, int j, double value, do
 }
 
 /* the wrench of a unit acceleration of joint b, carried inward: its component at each ancestor is an entry of M */
-static inline void put_column(const psdm_robot *r, const psdmp_motion *motion, int b, const double c[10], double *restrict M) {
-  const psdmp_body *body = r->body;
+static inline void put_column(const psdm_robot *r, const psdmp_rigid_motion *motion, int b, const double c[10], double *restrict M) {
+  const psdmp_robot_body *body = r->body;
   double f[3] = {-c[2], c[1], 0}, n[3] = {c[6], c[8], c[9]};
   if (body[b].prismatic) {
     f[0] = f[1] = n[2] = 0;
@@ -51,11 +51,11 @@ static inline void put_column(const psdm_robot *r, const psdmp_motion *motion, i
   for (int i = b, parent = body[b].parent; parent >= 0; i = parent, parent = body[i].parent) {
     const double *R = motion[i].R, *p = motion[i].p;
     double Rf[3];
-    psdmp_rotate(R, f, Rf);
-    double nz = psdmp_dot(R + 6, n) + p[0] * Rf[1] - p[1] * Rf[0];
+    psdmp_rigid_rotate(R, f, Rf);
+    double nz = psdmp_rigid_dot(R + 6, n) + p[0] * Rf[1] - p[1] * Rf[0];
     put_entry(r, parent, b, body[parent].prismatic ? Rf[2] : nz, M);
     if (body[parent].parent < 0) break; /* nobody asks for the other components */
-    double nx = psdmp_dot(R, n) + p[1] * Rf[2] - p[2] * Rf[1], ny = psdmp_dot(R + 3, n) + p[2] * Rf[0] - p[0] * Rf[2];
+    double nx = psdmp_rigid_dot(R, n) + p[1] * Rf[2] - p[2] * Rf[1], ny = psdmp_rigid_dot(R + 3, n) + p[2] * Rf[0] - p[0] * Rf[2];
     f[0] = Rf[0], f[1] = Rf[1], f[2] = Rf[2];
     n[0] = nx, n[1] = ny, n[2] = nz;
   }
@@ -64,21 +64,21 @@ static inline void put_column(const psdm_robot *r, const psdmp_motion *motion, i
 /* M once the frames are set */
 static void composite_bodies(const psdm_robot *r, psdm_work *work, double *M) {
   double *composite = work->composite;
-  for (int b = 0; b < r->bodies; b++) memcpy(composite + PSDMP_STANDARD * b, r->body[b].pi, sizeof r->body[b].pi);
+  for (int b = 0; b < r->bodies; b++) memcpy(composite + PSDMP_ROBOT_STANDARD * b, r->body[b].pi, sizeof r->body[b].pi);
   memset(M, 0, sizeof *M * (size_t)r->n * (size_t)r->n);
   /* children come after their parents, so b's composite is complete when b is reached */
   for (int b = r->bodies - 1; b >= 0; b--) {
-    const double *c = composite + PSDMP_STANDARD * b;
+    const double *c = composite + PSDMP_ROBOT_STANDARD * b;
     put_column(r, work->motion, b, c, M);
-    if (r->body[b].parent >= 0) add_composite(&work->motion[b], c, composite + PSDMP_STANDARD * r->body[b].parent);
+    if (r->body[b].parent >= 0) add_composite(&work->motion[b], c, composite + PSDMP_ROBOT_STANDARD * r->body[b].parent);
   }
   for (int i = 0; r->drive_mass && i < r->n * r->n; i++) M[i] += r->drive_mass[i];
 }
 
 psdm_status psdm_mass(const psdm_robot *r, psdm_work *work, const double *q, double *M) {
-  if (!psdmp_ready(r)) return PSDM_E_MISSING;
-  if (r->closure) return psdmp_closed_mass(r, work, q, M);
-  psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));
+  if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
+  if (r->closure) return psdmp_rigid_closed_mass(r, work, q, M);
+  psdmp_rigid_set_frames(r, work, psdmp_rigid_expand_q(r, q, work->q));
   composite_bodies(r, work, M);
   return PSDM_OK;
 }
@@ -88,12 +88,12 @@ psdm_status psdm_forward_cholesky(const psdm_robot *r, psdm_work *work, const do
   psdm_status status = psdm_bias(r, work, q, qd, work->row);
   if (status) return status;
   if (r->closure)
-    status = psdmp_closed_mass(r, work, q, work->M);
+    status = psdmp_rigid_closed_mass(r, work, q, work->M);
   else
     composite_bodies(r, work, work->M); /* the frames are those of the bias */
   if (status) return status;
   for (int i = 0; i < r->n; i++) qdd[i] = tau[i] - work->row[i];
-  if (!psdmp_cholesky(r->n, work->M)) return PSDM_E_SINGULAR;
-  psdmp_cholesky_solve(r->n, work->M, qdd);
+  if (!psdmp_linalg_cholesky(r->n, work->M)) return PSDM_E_SINGULAR;
+  psdmp_linalg_cholesky_solve(r->n, work->M, qdd);
   return PSDM_OK;
 }

@@ -11,51 +11,51 @@
 #include "rigid/closed_priv.h"
 
 /* momentum of one body about its origin: P as f, L as n */
-static inline void body_momentum(const double pi[10], psdmp_motion *m) {
-  psdmp_cross(m->w, pi + 1, m->f);
-  psdmp_symmetric(pi + 4, m->w, m->n);
-  psdmp_cross_add(pi + 1, m->v, m->n);
+static inline void body_momentum(const double pi[10], psdmp_rigid_motion *m) {
+  psdmp_rigid_cross(m->w, pi + 1, m->f);
+  psdmp_rigid_symmetric(pi + 4, m->w, m->n);
+  psdmp_rigid_cross_add(pi + 1, m->v, m->n);
   for (int i = 0; i < 3; i++) m->f[i] += pi[0] * m->v[i];
 }
 
 /* (V x S) . (L, P) with S along or about z: w x z = (w_y, -w_x, 0) */
-static inline double gradient(bool prismatic, const psdmp_motion *m) {
+static inline double gradient(bool prismatic, const psdmp_rigid_motion *m) {
   if (prismatic) return m->f[0] * m->w[1] - m->f[1] * m->w[0];
   return m->n[0] * m->w[1] - m->n[1] * m->w[0] + m->f[0] * m->v[1] - m->f[1] * m->v[0];
 }
 
 /* momenta from the tips to the base; either result may be NULL */
-static void gather(const psdm_robot *r, psdmp_motion *motion, const double *qd, double *p, double *dT_dq) {
+static void gather(const psdm_robot *r, psdmp_rigid_motion *motion, const double *qd, double *p, double *dT_dq) {
   for (int b = r->bodies - 1; b >= 0; b--) {
-    const psdmp_body *body = &r->body[b];
-    const psdmp_motion *m = &motion[b];
+    const psdmp_robot_body *body = &r->body[b];
+    const psdmp_rigid_motion *m = &motion[b];
     if (p) p[b] = (body->prismatic ? m->f[2] : m->n[2]) + r->body_drive[b] * qd[b];
     if (dT_dq) dT_dq[b] = gradient(body->prismatic, m);
     if (body->parent < 0) continue;
-    psdmp_motion *restrict parent = &motion[body->parent];
+    psdmp_rigid_motion *restrict parent = &motion[body->parent];
     double f[3], n[3];
-    psdmp_rotate(m->R, m->f, f);
-    psdmp_rotate(m->R, m->n, n);
-    psdmp_cross_add(m->p, f, n);
+    psdmp_rigid_rotate(m->R, m->f, f);
+    psdmp_rigid_rotate(m->R, m->n, n);
+    psdmp_rigid_cross_add(m->p, f, n);
     for (int i = 0; i < 3; i++) parent->f[i] += f[i], parent->n[i] += n[i];
   }
 }
 
 psdm_status psdm_momentum(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *p, double *dT_dq) {
   if (r->closure) return PSDM_E_ROBOT;
-  if (!psdmp_ready(r)) return PSDM_E_MISSING;
-  const double *tree_qd = psdmp_expand_rate(r, qd, work->qd);
-  psdmp_motion *motion = work->motion;
-  psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));
+  if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
+  const double *tree_qd = psdmp_rigid_expand_rate(r, qd, work->qd);
+  psdmp_rigid_motion *motion = work->motion;
+  psdmp_rigid_set_frames(r, work, psdmp_rigid_expand_q(r, q, work->q));
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body *body = &r->body[b];
-    psdmp_set_velocity(body, &motion[b], body->parent < 0 ? NULL : &motion[body->parent], tree_qd[b]);
+    const psdmp_robot_body *body = &r->body[b];
+    psdmp_rigid_set_velocity(body, &motion[b], body->parent < 0 ? NULL : &motion[body->parent], tree_qd[b]);
     body_momentum(body->pi, &motion[b]);
   }
   double *tree_p = r->direct ? p : work->tau, *tree_gradient = r->direct ? dT_dq : work->qdd;
   gather(r, motion, tree_qd, p ? tree_p : NULL, dT_dq ? tree_gradient : NULL);
-  if (p) psdmp_restrict(r, tree_p, p);
-  if (dT_dq) psdmp_restrict(r, tree_gradient, dT_dq);
+  if (p) psdmp_rigid_restrict(r, tree_p, p);
+  if (dT_dq) psdmp_rigid_restrict(r, tree_gradient, dT_dq);
   /* drives through a transmission: their momentum does not depend on q */
   for (int i = 0; p && r->drive_mass && i < r->n; i++)
     for (int j = 0; j < r->n; j++) p[i] += r->drive_mass[i * r->n + j] * qd[j];

@@ -12,17 +12,17 @@ typedef struct frame_motion {
   double R[9], p[3];
 } frame_motion;
 
-static void set_link(const psdmp_link *link, const psdmp_motion *m, const double *world, frame_motion *k) {
+static void set_link(const psdmp_robot_link *link, const psdmp_rigid_motion *m, const double *world, frame_motion *k) {
   const double *R = link->frame.R, *p = link->frame.p;
   double a[3];
-  psdmp_rotate(m->U, p, a);
+  psdmp_rigid_rotate(m->U, p, a);
   for (int i = 0; i < 3; i++) a[i] += m->a[i];
-  psdmp_unrotate(R, m->w, k->w);
-  psdmp_unrotate(R, m->dw, k->dw);
-  psdmp_unrotate(R, a, k->a);
+  psdmp_rigid_unrotate(R, m->w, k->w);
+  psdmp_rigid_unrotate(R, m->dw, k->dw);
+  psdmp_rigid_unrotate(R, a, k->a);
   for (int i = 0; i < 3; i++) {
-    psdmp_unrotate(R, world + 3 * i, k->R + 3 * i);
-    k->p[i] = world[9 + i] + psdmp_dot(world + 3 * i, p);
+    psdmp_rigid_unrotate(R, world + 3 * i, k->R + 3 * i);
+    k->p[i] = world[9 + i] + psdmp_rigid_dot(world + 3 * i, p);
   }
 }
 
@@ -47,11 +47,11 @@ static void set_map(const frame_motion *k, wrench_map *A) {
 static inline void joint_row(const frame_motion *k, const wrench_map *A, const double sw[3], const double sv[3],
                              double *restrict row) {
   double Uv[3], aw[3];
-  psdmp_unrotate(A->U, sv, Uv);
-  psdmp_cross(k->a, sw, aw); /* sw . (h x a) = h . (a x sw) */
-  row[0] = psdmp_dot(sv, k->a);
+  psdmp_rigid_unrotate(A->U, sv, Uv);
+  psdmp_rigid_cross(k->a, sw, aw); /* sw . (h x a) = h . (a x sw) */
+  row[0] = psdmp_rigid_dot(sv, k->a);
   for (int i = 0; i < 3; i++) row[1 + i] = Uv[i] + aw[i];
-  for (int i = 0; i < 6; i++) row[4 + i] = psdmp_dot(sw, A->N[i]);
+  for (int i = 0; i < 6; i++) row[4 + i] = psdmp_rigid_dot(sw, A->N[i]);
 }
 
 /* unit twist of joint i in link k's axes, at link k's origin */
@@ -59,40 +59,40 @@ static inline void twist(const frame_motion *k, const double *world, bool prisma
   const double z[3] = {world[2], world[5], world[8]};
   if (prismatic) {
     memset(sw, 0, 3 * sizeof *sw);
-    psdmp_unrotate(k->R, z, sv);
+    psdmp_rigid_unrotate(k->R, z, sv);
     return;
   }
   double arm[3] = {k->p[0] - world[9], k->p[1] - world[10], k->p[2] - world[11]}, v[3];
-  psdmp_cross(z, arm, v);
-  psdmp_unrotate(k->R, z, sw);
-  psdmp_unrotate(k->R, v, sv);
+  psdmp_rigid_cross(z, arm, v);
+  psdmp_rigid_unrotate(k->R, z, sw);
+  psdmp_rigid_unrotate(k->R, v, sv);
 }
 
 /* tree joint i's row to the independent joints that move it */
 static void spread_row(const psdm_robot *r, int i, const double row[10], double *block, int columns) {
   for (int g = r->g_row[i]; g < r->g_row[i + 1]; g++) {
     double *to = block + (long)r->g_col[g] * columns;
-    for (int c = 0; c < PSDMP_STANDARD; c++) to[c] += r->g_val[g] * row[c];
+    for (int c = 0; c < PSDMP_ROBOT_STANDARD; c++) to[c] += r->g_val[g] * row[c];
   }
 }
 
 psdm_status psdm_regressor_standard(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd,
                                     double *Y) {
-  if (r->closure) return psdmp_closed_regressor(r, work, q, qd, qdd, Y);
+  if (r->closure) return psdmp_rigid_closed_regressor(r, work, q, qd, qdd, Y);
   const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
-  const double *tree_qd = psdmp_expand_rate(r, qd, work->qd), *tree_qdd = psdmp_expand_rate(r, qdd, work->qdd);
+  const double *tree_qd = psdmp_rigid_expand_rate(r, qd, work->qd), *tree_qdd = psdmp_rigid_expand_rate(r, qdd, work->qdd);
   int columns = psdm_robot_parameter_count(r);
-  psdmp_set_arms(r, work, q);
+  psdmp_rigid_set_arms(r, work, q);
   memset(Y, 0, sizeof *Y * (size_t)r->n * (size_t)columns);
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body *body = &r->body[b];
+    const psdmp_robot_body *body = &r->body[b];
     frame_motion k;
     wrench_map A;
-    psdmp_move_body(body, &work->motion[b], body->parent < 0 ? NULL : &work->motion[body->parent], base, tree_qd[b], tree_qdd[b]);
+    psdmp_rigid_move_body(body, &work->motion[b], body->parent < 0 ? NULL : &work->motion[body->parent], base, tree_qd[b], tree_qdd[b]);
     set_link(&r->link[body->index], &work->motion[b], work->world + 12 * b, &k);
     set_map(&k, &A);
     for (int i = b; i >= 0; i = r->body[i].parent) {
-      double sw[3], sv[3], row[PSDMP_STANDARD], *block = Y + PSDMP_STANDARD * body->number;
+      double sw[3], sv[3], row[PSDMP_ROBOT_STANDARD], *block = Y + PSDMP_ROBOT_STANDARD * body->number;
       twist(&k, work->world + 12 * i, r->body[i].prismatic, sw, sv);
       joint_row(&k, &A, sw, sv, r->direct ? block + (long)i * columns : row);
       if (!r->direct) spread_row(r, i, row, block, columns);
@@ -102,7 +102,7 @@ psdm_status psdm_regressor_standard(const psdm_robot *r, psdm_work *work, const 
   for (int d = 0; d < r->drives; d++) {
     double rate = 0;
     for (int i = 0; i < r->n; i++) rate += r->drive[d].a[i] * qdd[i];
-    for (int i = 0; i < r->n; i++) Y[(long)i * columns + PSDMP_STANDARD * r->bodies + d] = r->drive[d].a[i] * rate;
+    for (int i = 0; i < r->n; i++) Y[(long)i * columns + PSDMP_ROBOT_STANDARD * r->bodies + d] = r->drive[d].a[i] * rate;
   }
   return PSDM_OK;
 }

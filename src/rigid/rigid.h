@@ -9,24 +9,24 @@
 
 /* One body in motion, in its own canonical frame. Angular velocity w and acceleration dw; velocity v and acceleration a
  * of the origin; wrench f, n about the origin. Each recursion fills what it needs. */
-typedef struct psdmp_motion {
+typedef struct psdmp_rigid_motion {
   double R[9], p[3]; /* this frame in the parent's */
   double w[3], dw[3], v[3], a[3];
   double U[9]; /* [dw]x + [w]x[w]x: a point at x accelerates by a + U x */
   double f[3], n[3];
-} psdmp_motion;
+} psdmp_rigid_motion;
 
 /* Inertia of an articulated body: n = J dw + H a, f = H^T dw + M a. */
-typedef struct psdmp_articulated {
+typedef struct psdmp_rigid_articulated {
   double J[6], H[9], M[6];   /* symmetric ones as xx xy xz yy yz zz */
   double n[3], f[3];         /* bias wrench */
   double Un[3], Uf[3], g, u; /* U, 1/D, u of its joint */
   double cw[2], cv[2];       /* acceleration that the joint's velocity adds; none along z */
-} psdmp_articulated;
+} psdmp_rigid_articulated;
 
 struct psdm_work {
-  psdmp_motion *motion;           /* (bodies) */
-  psdmp_articulated *articulated; /* (bodies) */
+  psdmp_rigid_motion *motion;           /* (bodies) */
+  psdmp_rigid_articulated *articulated; /* (bodies) */
   double *composite;              /* (10 bodies) */
   double *world;                  /* (12 bodies) R, p of each body in the base frame */
   double *q, *qd, *qdd, *tau;     /* (bodies) tree coordinates */
@@ -34,64 +34,64 @@ struct psdm_work {
   double *height;                 /* (bodies) potential of a unit mass at the body's origin */
   double *M;                      /* (n x n) */
   double *row;                    /* (n) */
-  struct psdmp_closed_work *closed; /* NULL: no closed loops */
+  struct psdmp_rigid_closed_work *closed; /* NULL: no closed loops */
 };
 
 /* Tree coordinates of x = q (with the constant part) or a rate; x itself when the robot is direct. */
-const double *psdmp_expand_q(const psdm_robot *r, const double *x, double *tree);
-const double *psdmp_expand_rate(const psdm_robot *r, const double *x, double *tree);
+const double *psdmp_rigid_expand_q(const psdm_robot *r, const double *x, double *tree);
+const double *psdmp_rigid_expand_rate(const psdm_robot *r, const double *x, double *tree);
 
 /* tau = G^T tree. */
-void psdmp_restrict(const psdm_robot *r, const double *tree, double *tau);
+void psdmp_rigid_restrict(const psdm_robot *r, const double *tree, double *tau);
 
 /* Sines and cosines of x, with an absolute error below 1.6e-16. */
-void psdmp_sines(int count, const double *restrict x, double *restrict sine, double *restrict cosine);
+void psdmp_rigid_sines(int count, const double *restrict x, double *restrict sine, double *restrict cosine);
 
 /* R, p of every body from the tree's q. */
-void psdmp_set_frames(const psdm_robot *r, psdm_work *w, const double *q_tree);
+void psdmp_rigid_set_frames(const psdm_robot *r, psdm_work *w, const double *q_tree);
 
 /* Frames, then R, p of every body in the base frame. */
-void psdmp_set_world(const psdm_robot *r, psdm_work *w, const double *q);
+void psdmp_rigid_set_world(const psdm_robot *r, psdm_work *w, const double *q);
 
 /* The same with positions counted from the first joint: differences of them do not lose by where the robot stands. */
-void psdmp_set_arms(const psdm_robot *r, psdm_work *w, const double *q);
+void psdmp_rigid_set_arms(const psdm_robot *r, psdm_work *w, const double *q);
 
 /* False when some inertia or drive is unknown. */
-static inline bool psdmp_ready(const psdm_robot *r) { return r->unknown_link < 0 && r->unknown_drive < 0; }
+static inline bool psdmp_rigid_ready(const psdm_robot *r) { return r->unknown_link < 0 && r->unknown_drive < 0; }
 
 /* ---- three-vectors: out never overlaps in ---- */
 
 /* out = R x */
-static inline void psdmp_rotate(const double R[9], const double x[3], double out[3]) {
+static inline void psdmp_rigid_rotate(const double R[9], const double x[3], double out[3]) {
   out[0] = R[0] * x[0] + R[1] * x[1] + R[2] * x[2];
   out[1] = R[3] * x[0] + R[4] * x[1] + R[5] * x[2];
   out[2] = R[6] * x[0] + R[7] * x[1] + R[8] * x[2];
 }
 
 /* out = R^T x */
-static inline void psdmp_unrotate(const double R[9], const double x[3], double out[3]) {
+static inline void psdmp_rigid_unrotate(const double R[9], const double x[3], double out[3]) {
   out[0] = R[0] * x[0] + R[3] * x[1] + R[6] * x[2];
   out[1] = R[1] * x[0] + R[4] * x[1] + R[7] * x[2];
   out[2] = R[2] * x[0] + R[5] * x[1] + R[8] * x[2];
 }
 
-static inline void psdmp_cross(const double a[3], const double b[3], double out[3]) {
+static inline void psdmp_rigid_cross(const double a[3], const double b[3], double out[3]) {
   out[0] = a[1] * b[2] - a[2] * b[1];
   out[1] = a[2] * b[0] - a[0] * b[2];
   out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 /* out += a x b */
-static inline void psdmp_cross_add(const double a[3], const double b[3], double out[3]) {
+static inline void psdmp_rigid_cross_add(const double a[3], const double b[3], double out[3]) {
   out[0] += a[1] * b[2] - a[2] * b[1];
   out[1] += a[2] * b[0] - a[0] * b[2];
   out[2] += a[0] * b[1] - a[1] * b[0];
 }
 
-static inline double psdmp_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline double psdmp_rigid_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* out = S x for a symmetric S = xx xy xz yy yz zz */
-static inline void psdmp_symmetric(const double S[6], const double x[3], double out[3]) {
+static inline void psdmp_rigid_symmetric(const double S[6], const double x[3], double out[3]) {
   out[0] = S[0] * x[0] + S[1] * x[1] + S[2] * x[2];
   out[1] = S[1] * x[0] + S[3] * x[1] + S[4] * x[2];
   out[2] = S[2] * x[0] + S[4] * x[1] + S[5] * x[2];
@@ -99,7 +99,7 @@ static inline void psdmp_symmetric(const double S[6], const double x[3], double 
 
 /* out = R S R^T in 28 multiplications: S = zz 1 + L + [v]x, where L has no third column and v = (-yz, xz, 0).
  * Only rows y and z of R L R^T are needed: the trace gives xx, the symmetry of the result the rest. */
-static inline void psdmp_rotate_symmetric(const double R[9], const double S[6], double out[6]) {
+static inline void psdmp_rigid_rotate_symmetric(const double R[9], const double S[6], double out[6]) {
   double xx = S[0] - S[5], xy = S[1], yy = S[3] - S[5], xz = 2 * S[2], yz = 2 * S[4];
   double y0 = R[3] * xx + R[4] * xy + R[5] * xz, y1 = R[3] * xy + R[4] * yy + R[5] * yz;
   double z0 = R[6] * xx + R[7] * xy + R[8] * xz, z1 = R[6] * xy + R[7] * yy + R[8] * yz;
@@ -115,32 +115,32 @@ static inline void psdmp_rotate_symmetric(const double R[9], const double S[6], 
 /* ---- motion of a body from its parent's (NULL: the base) ---- */
 
 /* w and v */
-static inline void psdmp_set_velocity(const psdmp_body *body, psdmp_motion *restrict m, const psdmp_motion *parent, double qd) {
+static inline void psdmp_rigid_set_velocity(const psdmp_robot_body *body, psdmp_rigid_motion *restrict m, const psdmp_rigid_motion *parent, double qd) {
   double w[3] = {0}, v[3] = {0};
   if (parent) {
     double at[3];
-    psdmp_cross(parent->w, m->p, at);
+    psdmp_rigid_cross(parent->w, m->p, at);
     for (int i = 0; i < 3; i++) at[i] += parent->v[i];
-    psdmp_unrotate(m->R, parent->w, w);
-    psdmp_unrotate(m->R, at, v);
+    psdmp_rigid_unrotate(m->R, parent->w, w);
+    psdmp_rigid_unrotate(m->R, at, v);
   }
   *(body->prismatic ? &v[2] : &w[2]) += qd;
   for (int i = 0; i < 3; i++) m->w[i] = w[i], m->v[i] = v[i];
 }
 
 /* w, dw, a and U; the base does not turn, and accelerates by base */
-static inline void psdmp_move_body(const psdmp_body *body, psdmp_motion *restrict m, const psdmp_motion *parent, const double base[3],
+static inline void psdmp_rigid_move_body(const psdmp_robot_body *body, psdmp_rigid_motion *restrict m, const psdmp_rigid_motion *parent, const double base[3],
                                    double qd, double qdd) {
   double w[3] = {0}, d[3] = {0}, a[3];
   if (parent) {
     double at[3];
-    psdmp_rotate(parent->U, m->p, at);
+    psdmp_rigid_rotate(parent->U, m->p, at);
     for (int i = 0; i < 3; i++) at[i] += parent->a[i];
-    psdmp_unrotate(m->R, parent->w, w);
-    psdmp_unrotate(m->R, parent->dw, d);
-    psdmp_unrotate(m->R, at, a);
+    psdmp_rigid_unrotate(m->R, parent->w, w);
+    psdmp_rigid_unrotate(m->R, parent->dw, d);
+    psdmp_rigid_unrotate(m->R, at, a);
   } else {
-    psdmp_unrotate(m->R, base, a);
+    psdmp_rigid_unrotate(m->R, base, a);
   }
   if (body->prismatic) {
     a[0] += 2 * w[1] * qd;
@@ -161,12 +161,12 @@ static inline void psdmp_move_body(const psdmp_body *body, psdmp_motion *restric
 }
 
 /* hands out aligned pieces of the caller's memory; with memory NULL it only counts */
-typedef struct psdmp_carver {
+typedef struct psdmp_rigid_carver {
   char *memory;
   size_t used;
-} psdmp_carver;
+} psdmp_rigid_carver;
 
-static inline void *psdmp_carve(psdmp_carver *c, size_t count, size_t size) {
+static inline void *psdmp_rigid_carve(psdmp_rigid_carver *c, size_t count, size_t size) {
   enum { LINE = 64 }; /* a cache line each */
   void *piece = c->memory ? c->memory + c->used : NULL;
   c->used += (count * size + LINE - 1) / LINE * LINE;

@@ -26,7 +26,7 @@ static inline double kernel_cos(double r) {
   return 1 - (0.5 * z - z * z * (low + z * z * z * high));
 }
 
-void psdmp_sines(int count, const double *restrict x, double *restrict sine, double *restrict cosine) {
+void psdmp_rigid_sines(int count, const double *restrict x, double *restrict sine, double *restrict cosine) {
   for (int i = 0; i < count; i++) {
     /* x = r + k pi/2 */
     double t = x[i] * 0x1.45f306dc9c883p-1 + rounder, k = t - rounder;

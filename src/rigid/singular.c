@@ -22,11 +22,11 @@ typedef struct look {
   bool singular;
 } look;
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_alloc(arena, (size_t)(count) * sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_alloc(arena, (size_t)(count) * sizeof(type)))
 
-static bool make_room(look *l, psdmp_arena *arena) {
+static bool make_room(look *l, psdmp_base_arena *arena) {
   int n = l->robot->n;
-  void *work = psdmp_arena_alloc(arena, psdm_work_bytes(l->robot));
+  void *work = psdmp_base_arena_alloc(arena, psdm_work_bytes(l->robot));
   l->q = NEW(arena, n, double);
   l->M = NEW(arena, (long)n * n, double);
   l->scale = NEW(arena, n, double);
@@ -39,12 +39,12 @@ static bool make_room(look *l, psdmp_arena *arena) {
 }
 
 /* what rounding leaves on the diagonal where a turning joint carries mass on its axis alone: moments across it, added and taken away again */
-static bool find_floors(look *l, psdmp_arena *arena) {
+static bool find_floors(look *l, psdmp_base_arena *arena) {
   const psdm_robot *r = l->robot->closure ? l->robot->closure->tree : l->robot;
   double *carried = NEW(arena, r->bodies, double);
   if (!carried || l->robot->closure) return carried != NULL;
   for (int b = r->bodies - 1; b >= 0; b--) {
-    const psdmp_body *body = &r->body[b];
+    const psdmp_robot_body *body = &r->body[b];
     carried[b] += fabs(body->pi[4]) + fabs(body->pi[7]) + fabs(body->pi[9]);
     if (body->parent >= 0) carried[body->parent] += carried[b];
     for (int i = r->g_row[b]; i < r->g_row[b + 1] && !body->prismatic; i++)
@@ -58,7 +58,7 @@ static void draw(look *l, uint64_t *seed) {
   const double pi = 3.14159265358979323846, unit = psdmp_robot_unit(r); /* a slide much longer than the arms on it hides their inertias */
   for (int j = 0; j < r->joints; j++) {
     double span = r->closure ? 0.05 : r->joint[j].type == PSDM_PRISMATIC ? 0.5 * unit : pi;
-    if (r->joint[j].q >= 0) l->q[r->joint[j].q] = (r->closure ? r->closure->home[r->joint[j].q] : 0) + psdmp_random(seed, -span, span);
+    if (r->joint[j].q >= 0) l->q[r->joint[j].q] = (r->closure ? r->closure->home[r->joint[j].q] : 0) + psdmp_base_random(seed, -span, span);
   }
 }
 
@@ -91,7 +91,7 @@ static int name_joints(const psdm_robot *r, const bool *which, char *text, size_
   snprintf(text, size, "joint%s", count == 1 ? "" : "s");
   for (int j = 0; j < r->joints; j++) {
     if (r->joint[j].q < 0 || !which[r->joint[j].q] || shown == 6) continue;
-    psdmp_quote(r->joint[j].name, strlen(r->joint[j].name), name, sizeof name);
+    psdmp_base_quote(r->joint[j].name, strlen(r->joint[j].name), name, sizeof name);
     snprintf(text + strlen(text), size - strlen(text), "%s'%s'", shown++ ? ", " : " ", name);
   }
   if (shown < count) snprintf(text + strlen(text), size - strlen(text), " and %d more", count - shown);
@@ -102,17 +102,17 @@ static psdm_status tell(const look *l, psdm_error *error) {
   char names[600];
   int bare = name_joints(l->robot, l->bare, names, sizeof names);
   if (bare)
-    return psdmp_fail(error, PSDM_E_SINGULAR, l->robot->file, 0, 0, "%s move%s nothing that has inertia: accelerations under torques do not exist", names, bare == 1 ? "s" : "");
+    return psdmp_base_fail(error, PSDM_E_SINGULAR, l->robot->file, 0, 0, "%s move%s nothing that has inertia: accelerations under torques do not exist", names, bare == 1 ? "s" : "");
   int loose = name_joints(l->robot, l->loose, names, sizeof names);
-  return psdmp_fail(error, PSDM_E_SINGULAR, l->robot->file, 0, 0, "%s can move%s without moving anything that has inertia: accelerations under torques do not exist", names,
+  return psdmp_base_fail(error, PSDM_E_SINGULAR, l->robot->file, 0, 0, "%s can move%s without moving anything that has inertia: accelerations under torques do not exist", names,
                     loose == 1 ? "" : " together");
 }
 
-static psdm_status search(look *l, psdmp_arena *arena, psdm_error *error) {
+static psdm_status search(look *l, psdmp_base_arena *arena, psdm_error *error) {
   uint64_t seed = 20;
   double best = INFINITY;
   bool seen = false, regular = false;
-  if (!make_room(l, arena) || !find_floors(l, arena)) return psdmp_fail(error, PSDM_E_MEMORY, l->robot->file, 0, 0, "out of memory");
+  if (!make_room(l, arena) || !find_floors(l, arena)) return psdmp_base_fail(error, PSDM_E_MEMORY, l->robot->file, 0, 0, "out of memory");
   for (int k = 0; k < (l->robot->n > LARGE ? 1 : STATES); k++) {
     draw(l, &seed);
     psdm_status status = psdm_mass(l->robot, l->work, l->q, l->M);
@@ -127,10 +127,10 @@ static psdm_status search(look *l, psdmp_arena *arena, psdm_error *error) {
 }
 
 psdm_status psdm_mass_condition(const psdm_robot *robot, const psdm_allocator *allocator, double *condition, psdm_error *error) {
-  psdmp_arena arena = {.allocator = allocator};
+  psdmp_base_arena arena = {.allocator = allocator};
   look l = {.robot = robot};
   psdm_status status = search(&l, &arena, error);
   if (condition) *condition = l.condition;
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }

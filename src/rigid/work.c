@@ -6,51 +6,51 @@
 static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes);
 
 /* a closed robot works on its tree's scratch and some of its own */
-static psdmp_closed_work *lay_out_closed(const psdm_robot *r, psdmp_carver *c) {
+static psdmp_rigid_closed_work *lay_out_closed(const psdm_robot *r, psdmp_rigid_carver *c) {
   const psdm_robot *tree = r->closure->tree;
   size_t N = (size_t)tree->n, n = (size_t)r->n, e = 3 * (size_t)r->closure->loops, m = (size_t)r->closure->passives, bytes;
-  psdmp_closed_work *w = psdmp_carve(c, 1, sizeof *w), count;
-  psdmp_closed_work *at = w ? w : &count;
-  at->q = psdmp_carve(c, N, sizeof(double));
-  at->qd = psdmp_carve(c, N, sizeof(double));
-  at->qdd = psdmp_carve(c, N, sizeof(double));
-  at->tau = psdmp_carve(c, N, sizeof(double));
-  at->G = psdmp_carve(c, N * n, sizeof(double));
-  at->G_rate = psdmp_carve(c, N * n, sizeof(double));
-  at->A = psdmp_carve(c, e * N, sizeof(double));
-  at->A_rate = psdmp_carve(c, e * N, sizeof(double));
-  at->Q = psdmp_carve(c, e * m, sizeof(double));
-  at->R = psdmp_carve(c, m * m, sizeof(double));
-  at->Q_before = psdmp_carve(c, e * m, sizeof(double));
-  at->turn = psdmp_carve(c, m * m, sizeof(double));
-  at->gap = psdmp_carve(c, e, sizeof(double));
-  at->J = psdmp_carve(c, 6 * N, sizeof(double));
-  at->J_rate = psdmp_carve(c, 6 * N, sizeof(double));
-  at->M = psdmp_carve(c, N * N, sizeof(double));
-  at->Y = psdmp_carve(c, N * (size_t)psdm_robot_parameter_count(tree), sizeof(double));
+  psdmp_rigid_closed_work *w = psdmp_rigid_carve(c, 1, sizeof *w), count;
+  psdmp_rigid_closed_work *at = w ? w : &count;
+  at->q = psdmp_rigid_carve(c, N, sizeof(double));
+  at->qd = psdmp_rigid_carve(c, N, sizeof(double));
+  at->qdd = psdmp_rigid_carve(c, N, sizeof(double));
+  at->tau = psdmp_rigid_carve(c, N, sizeof(double));
+  at->G = psdmp_rigid_carve(c, N * n, sizeof(double));
+  at->G_rate = psdmp_rigid_carve(c, N * n, sizeof(double));
+  at->A = psdmp_rigid_carve(c, e * N, sizeof(double));
+  at->A_rate = psdmp_rigid_carve(c, e * N, sizeof(double));
+  at->Q = psdmp_rigid_carve(c, e * m, sizeof(double));
+  at->R = psdmp_rigid_carve(c, m * m, sizeof(double));
+  at->Q_before = psdmp_rigid_carve(c, e * m, sizeof(double));
+  at->turn = psdmp_rigid_carve(c, m * m, sizeof(double));
+  at->gap = psdmp_rigid_carve(c, e, sizeof(double));
+  at->J = psdmp_rigid_carve(c, 6 * N, sizeof(double));
+  at->J_rate = psdmp_rigid_carve(c, 6 * N, sizeof(double));
+  at->M = psdmp_rigid_carve(c, N * N, sizeof(double));
+  at->Y = psdmp_rigid_carve(c, N * (size_t)psdm_robot_parameter_count(tree), sizeof(double));
   at->tree = lay_out(tree, c->memory ? c->memory + c->used : NULL, &bytes);
   c->used += bytes;
   return w;
 }
 
 static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes) {
-  psdmp_carver c = {memory, 0};
+  psdmp_rigid_carver c = {memory, 0};
   size_t b = (size_t)r->bodies, n = (size_t)r->n;
-  psdm_work *w = psdmp_carve(&c, 1, sizeof *w), count = {0};
+  psdm_work *w = psdmp_rigid_carve(&c, 1, sizeof *w), count = {0};
   psdm_work *at = w ? w : &count;
-  at->motion = psdmp_carve(&c, b, sizeof *at->motion);
-  at->articulated = psdmp_carve(&c, b, sizeof *at->articulated);
-  at->composite = psdmp_carve(&c, b * PSDMP_STANDARD, sizeof(double));
-  at->world = psdmp_carve(&c, b * 12, sizeof(double));
-  at->q = psdmp_carve(&c, b, sizeof(double));
-  at->qd = psdmp_carve(&c, b, sizeof(double));
-  at->qdd = psdmp_carve(&c, b, sizeof(double));
-  at->tau = psdmp_carve(&c, b, sizeof(double));
-  at->sine = psdmp_carve(&c, b, sizeof(double));
-  at->cosine = psdmp_carve(&c, b, sizeof(double));
-  at->height = psdmp_carve(&c, b, sizeof(double));
-  at->M = psdmp_carve(&c, n * n, sizeof(double));
-  at->row = psdmp_carve(&c, n, sizeof(double));
+  at->motion = psdmp_rigid_carve(&c, b, sizeof *at->motion);
+  at->articulated = psdmp_rigid_carve(&c, b, sizeof *at->articulated);
+  at->composite = psdmp_rigid_carve(&c, b * PSDMP_ROBOT_STANDARD, sizeof(double));
+  at->world = psdmp_rigid_carve(&c, b * 12, sizeof(double));
+  at->q = psdmp_rigid_carve(&c, b, sizeof(double));
+  at->qd = psdmp_rigid_carve(&c, b, sizeof(double));
+  at->qdd = psdmp_rigid_carve(&c, b, sizeof(double));
+  at->tau = psdmp_rigid_carve(&c, b, sizeof(double));
+  at->sine = psdmp_rigid_carve(&c, b, sizeof(double));
+  at->cosine = psdmp_rigid_carve(&c, b, sizeof(double));
+  at->height = psdmp_rigid_carve(&c, b, sizeof(double));
+  at->M = psdmp_rigid_carve(&c, n * n, sizeof(double));
+  at->row = psdmp_rigid_carve(&c, n, sizeof(double));
   at->closed = r->closure ? lay_out_closed(r, &c) : NULL;
   *bytes = c.used;
   return w;
@@ -73,7 +73,7 @@ psdm_status psdm_work_init(const psdm_robot *r, void *memory, size_t bytes, psdm
 
 /* ---- between the independent joints and the tree ---- */
 
-const double *psdmp_expand_rate(const psdm_robot *r, const double *x, double *tree) {
+const double *psdmp_rigid_expand_rate(const psdm_robot *r, const double *x, double *tree) {
   if (r->direct) return x;
   for (int b = 0; b < r->bodies; b++) {
     double sum = 0;
@@ -83,14 +83,14 @@ const double *psdmp_expand_rate(const psdm_robot *r, const double *x, double *tr
   return tree;
 }
 
-const double *psdmp_expand_q(const psdm_robot *r, const double *x, double *tree) {
-  const double *q = psdmp_expand_rate(r, x, tree);
+const double *psdmp_rigid_expand_q(const psdm_robot *r, const double *x, double *tree) {
+  const double *q = psdmp_rigid_expand_rate(r, x, tree);
   if (q == x) return x;
   for (int b = 0; b < r->bodies; b++) tree[b] += r->c[b];
   return tree;
 }
 
-void psdmp_restrict(const psdm_robot *r, const double *tree, double *tau) {
+void psdmp_rigid_restrict(const psdm_robot *r, const double *tree, double *tau) {
   if (r->direct) {
     if (tree != tau) memcpy(tau, tree, sizeof *tau * (size_t)r->n);
     return;
@@ -102,12 +102,12 @@ void psdmp_restrict(const psdm_robot *r, const double *tree, double *tau) {
 
 /* ---- frames ---- */
 
-void psdmp_set_frames(const psdm_robot *r, psdm_work *work, const double *q) {
-  psdmp_sines(r->bodies, q, work->sine, work->cosine);
+void psdmp_rigid_set_frames(const psdm_robot *r, psdm_work *work, const double *q) {
+  psdmp_rigid_sines(r->bodies, q, work->sine, work->cosine);
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_body *body = &r->body[b];
+    const psdmp_robot_body *body = &r->body[b];
     const double *E = body->joint.R, *p = body->joint.p;
-    psdmp_motion *m = &work->motion[b];
+    psdmp_rigid_motion *m = &work->motion[b];
     if (body->prismatic) {
       memcpy(m->R, E, sizeof m->R);
       for (int i = 0; i < 3; i++) m->p[i] = p[i] + q[b] * E[3 * i + 2];
@@ -124,9 +124,9 @@ void psdmp_set_frames(const psdm_robot *r, psdm_work *work, const double *q) {
 }
 
 static void set_places(const psdm_robot *r, psdm_work *work, const double *q, const double origin[3]) {
-  psdmp_set_frames(r, work, psdmp_expand_q(r, q, work->q));
+  psdmp_rigid_set_frames(r, work, psdmp_rigid_expand_q(r, q, work->q));
   for (int b = 0; b < r->bodies; b++) {
-    const psdmp_motion *m = &work->motion[b];
+    const psdmp_rigid_motion *m = &work->motion[b];
     double *R = work->world + 12 * b, *p = R + 9;
     if (r->body[b].parent < 0) {
       memcpy(R, m->R, sizeof m->R);
@@ -135,17 +135,17 @@ static void set_places(const psdm_robot *r, psdm_work *work, const double *q, co
     }
     const double *Rp = work->world + 12 * r->body[b].parent, *pp = Rp + 9;
     for (int i = 0; i < 3; i++) {
-      psdmp_unrotate(m->R, Rp + 3 * i, R + 3 * i); /* row i of Rp R */
-      p[i] = pp[i] + psdmp_dot(Rp + 3 * i, m->p);
+      psdmp_rigid_unrotate(m->R, Rp + 3 * i, R + 3 * i); /* row i of Rp R */
+      p[i] = pp[i] + psdmp_rigid_dot(Rp + 3 * i, m->p);
     }
   }
 }
 
-void psdmp_set_world(const psdm_robot *r, psdm_work *work, const double *q) {
+void psdmp_rigid_set_world(const psdm_robot *r, psdm_work *work, const double *q) {
   static const double base[3] = {0, 0, 0};
   set_places(r, work, q, base);
 }
 
-void psdmp_set_arms(const psdm_robot *r, psdm_work *work, const double *q) {
+void psdmp_rigid_set_arms(const psdm_robot *r, psdm_work *work, const double *q) {
   set_places(r, work, q, r->body[0].joint.p);
 }

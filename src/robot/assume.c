@@ -14,12 +14,12 @@ static bool parse_body_name(const char *text, size_t length, int links, int *kin
   }
   if (number < 1 || number > links) return false;
   *link = number - 1;
-  for (*kind = 0; *kind < PSDMP_BODY_NAMES; ++*kind)
-    if (strlen(psdmp_body_names[*kind]) == letters && memcmp(psdmp_body_names[*kind], text, letters) == 0) return true;
+  for (*kind = 0; *kind < PSDMP_ROBOT_BODY_NAMES; ++*kind)
+    if (strlen(psdmp_robot_body_names[*kind]) == letters && memcmp(psdmp_robot_body_names[*kind], text, letters) == 0) return true;
   return false;
 }
 
-bool psdmp_parse_assumption(const char *text, int links, psdmp_assumption *a) {
+bool psdmp_robot_parse_assumption(const char *text, int links, psdmp_robot_assumption *a) {
   const char *equals = strchr(text, '=');
   if (!equals) return false;
   size_t left = strspn(text, " "), left_end = (size_t)(equals - text);
@@ -30,6 +30,6 @@ bool psdmp_parse_assumption(const char *text, int links, psdmp_assumption *a) {
   double zero;
   if (!parse_body_name(text + left, left_end - left, links, &a->kind, &a->link)) return false;
   a->second_kind = a->second_link = -1;
-  if (psdmp_parse_number(right, length, &zero)) return zero == 0;
+  if (psdmp_base_parse_number(right, length, &zero)) return zero == 0;
   return parse_body_name(right, length, links, &a->second_kind, &a->second_link);
 }

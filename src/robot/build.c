@@ -6,21 +6,21 @@
 #include "linalg/linalg.h"
 #include "robot/spec_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
-static psdm_status no_memory(const psdmp_spec *spec, psdm_error *error) {
-  return psdmp_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
+static psdm_status no_memory(const psdmp_robot_spec *spec, psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
 }
 
-static psdm_status fail_joint(const psdmp_spec *spec, int j, psdm_error *error, const char *what) {
+static psdm_status fail_joint(const psdmp_robot_spec *spec, int j, psdm_error *error, const char *what) {
   char name[80];
-  psdmp_quote(spec->joint[j].name, strlen(spec->joint[j].name), name, sizeof name);
-  return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->joint[j].line, spec->joint[j].column, "joint '%s': %s", name, what);
+  psdmp_base_quote(spec->joint[j].name, strlen(spec->joint[j].name), name, sizeof name);
+  return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->joint[j].line, spec->joint[j].column, "joint '%s': %s", name, what);
 }
 
 /* ---- order: parents before children, otherwise as in the file ---- */
 
-static psdm_status sort_joints(const psdmp_spec *spec, psdmp_arena *arena, int *order, psdm_error *error) {
+static psdm_status sort_joints(const psdmp_robot_spec *spec, psdmp_base_arena *arena, int *order, psdm_error *error) {
   int placed = 0;
   bool *done = NEW(arena, spec->joints, bool);
   if (!done) return no_memory(spec, error);
@@ -53,24 +53,24 @@ static bool find_last(psdm_robot *r) {
   return depth != NULL;
 }
 
-static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
-  psdmp_arena *arena = &r->arena;
+static psdm_status place_bodies(const psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
+  psdmp_base_arena *arena = &r->arena;
   r->joints = spec->joints;
   for (int j = 0; j < spec->joints; j++) r->bodies += spec->joint[j].type != PSDM_FIXED;
-  if (!r->bodies) return psdmp_fail(error, PSDM_E_ROBOT, spec->file, 1, 1, "no joint moves");
+  if (!r->bodies) return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, 1, 1, "no joint moves");
   if (r->bodies > PSDM_MAX_JOINTS)
-    return psdmp_fail(error, PSDM_E_LIMIT, spec->file, 1, 1, "%d moving joints; at most %d are accepted", r->bodies, PSDM_MAX_JOINTS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, spec->file, 1, 1, "%d moving joints; at most %d are accepted", r->bodies, PSDM_MAX_JOINTS);
   r->joint = NEW(arena, r->joints, psdm_joint);
-  r->link = NEW(arena, r->joints, psdmp_link);
-  r->body = NEW(arena, r->bodies, psdmp_body);
-  r->pi = NEW(arena, r->bodies * PSDMP_STANDARD, double);
-  r->place = NEW(arena, r->joints, psdmp_place);
+  r->link = NEW(arena, r->joints, psdmp_robot_link);
+  r->body = NEW(arena, r->bodies, psdmp_robot_body);
+  r->pi = NEW(arena, r->bodies * PSDMP_ROBOT_STANDARD, double);
+  r->place = NEW(arena, r->joints, psdmp_robot_placement);
   r->unknown_by = NEW(arena, r->bodies, int);
   if (!r->joint || !r->link || !r->body || !r->pi || !r->place || !r->unknown_by) return no_memory(spec, error);
 
   int number = 0;
   for (int j = 0; j < spec->joints; j++) {
-    const psdmp_spec_joint *s = &spec->joint[j];
+    const psdmp_robot_spec_joint *s = &spec->joint[j];
     bool moves = s->type != PSDM_FIXED;
     r->joint[j] = (psdm_joint){.name = s->name, .type = s->type, .parent = s->parent, .limits = s->limits,
                                .friction = s->friction, .stiffness = s->stiffness, .damping = s->damping, .torque_constant = s->torque_constant,
@@ -78,17 +78,17 @@ static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, psdm_erro
                                .q = moves && !s->coupled ? r->n++ : -1};
     number += moves;
   }
-  if (!r->n) return psdmp_fail(error, PSDM_E_ROBOT, spec->file, 1, 1, "every joint follows another; at least one must be independent");
+  if (!r->n) return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, 1, 1, "every joint follows another; at least one must be independent");
 
   int body = 0;
   for (int k = 0; k < spec->joints; k++) {
     int j = r->order[k];
-    const psdmp_spec_joint *s = &spec->joint[j];
+    const psdmp_robot_spec_joint *s = &spec->joint[j];
     int carrier = s->parent < 0 ? -1 : r->link[s->parent].body;
-    r->place[j] = (psdmp_place){s->before, s->after};
-    r->link[j] = (psdmp_link){.name = s->link_name, .line = s->link_line, .body = s->type == PSDM_FIXED ? carrier : body};
+    r->place[j] = (psdmp_robot_placement){s->before, s->after};
+    r->link[j] = (psdmp_robot_link){.name = s->link_name, .line = s->link_line, .body = s->type == PSDM_FIXED ? carrier : body};
     if (s->type == PSDM_FIXED) continue;
-    r->body[body++] = (psdmp_body){.parent = carrier, .prismatic = s->type == PSDM_PRISMATIC, .number = r->joint[j].link, .index = j};
+    r->body[body++] = (psdmp_robot_body){.parent = carrier, .prismatic = s->type == PSDM_PRISMATIC, .number = r->joint[j].link, .index = j};
   }
   r->base = spec->base;
   if (!find_last(r)) return no_memory(spec, error);
@@ -102,10 +102,10 @@ static psdm_status place_bodies(const psdmp_spec *spec, psdm_robot *r, psdm_erro
 static int carried(const psdm_robot *r, int j, const double pi[10], double moved[10]) {
   if (r->link[j].body < 0) return -1; /* fixed to the base */
   int index = r->body[r->link[j].body].index;
-  psdmp_pose home = psdmp_pose_inverse(&r->link[index].frame);
-  psdmp_pose frame = psdmp_pose_product(&home, &r->link[j].frame);
-  psdmp_standard_move(&frame, pi, moved);
-  if (index == j) memcpy(moved, pi, PSDMP_STANDARD * sizeof *moved);
+  psdmp_robot_pose home = psdmp_robot_pose_inverse(&r->link[index].frame);
+  psdmp_robot_pose frame = psdmp_robot_pose_product(&home, &r->link[j].frame);
+  psdmp_robot_standard_move(&frame, pi, moved);
+  if (index == j) memcpy(moved, pi, PSDMP_ROBOT_STANDARD * sizeof *moved);
   return index;
 }
 
@@ -113,21 +113,21 @@ static int carried(const psdm_robot *r, int j, const double pi[10], double moved
 static void add_inertia(psdm_robot *r, int j, const double pi[10]) {
   double moved[10];
   int index = carried(r, j, pi, moved);
-  double *to = index < 0 ? NULL : r->pi + (long)PSDMP_STANDARD * r->joint[index].link;
-  for (int i = 0; to && i < PSDMP_STANDARD; i++) to[i] += moved[i];
+  double *to = index < 0 ? NULL : r->pi + (long)PSDMP_ROBOT_STANDARD * r->joint[index].link;
+  for (int i = 0; to && i < PSDMP_ROBOT_STANDARD; i++) to[i] += moved[i];
 }
 
-static void collect_inertia(const psdmp_spec *spec, psdm_robot *r) {
+static void collect_inertia(const psdmp_robot_spec *spec, psdm_robot *r) {
   static const double unknown[10] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN}, none[6] = {0};
   for (int b = 0; b < r->bodies; b++) r->unknown_by[b] = -1;
   for (int j = 0; j < spec->joints; j++) {
-    const psdmp_spec_joint *s = &spec->joint[j];
+    const psdmp_robot_spec_joint *s = &spec->joint[j];
     add_inertia(r, j, s->known ? s->pi : unknown);
     int body = r->link[j].body;
     if (!s->known && body >= 0 && r->unknown_by[r->body[body].number] < 0) r->unknown_by[r->body[body].number] = j;
     if (s->has_motor && s->motor_on >= 0) {
       double motor[10];
-      psdmp_standard_from_body(s->motor_mass, s->motor_com, none, motor);
+      psdmp_robot_standard_from_body(s->motor_mass, s->motor_com, none, motor);
       add_inertia(r, s->motor_on, motor);
     }
   }
@@ -144,8 +144,8 @@ typedef struct expansion {
 } expansion;
 
 /* expands joint j when all that it follows is expanded; *done says whether it was */
-static psdm_status expand_joint(const psdmp_spec *spec, psdm_robot *r, expansion *e, int j, bool *done, psdm_error *error) {
-  const psdmp_spec_joint *s = &spec->joint[j];
+static psdm_status expand_joint(const psdmp_robot_spec *spec, psdm_robot *r, expansion *e, int j, bool *done, psdm_error *error) {
+  const psdmp_robot_spec_joint *s = &spec->joint[j];
   *done = false;
   for (int i = 0; i < s->couples; i++)
     if (!e[s->couple[i].joint].row) return PSDM_OK;
@@ -163,7 +163,7 @@ static psdm_status expand_joint(const psdmp_spec *spec, psdm_robot *r, expansion
   return PSDM_OK;
 }
 
-static psdm_status expand_joints(const psdmp_spec *spec, psdm_robot *r, expansion *e, psdm_error *error) {
+static psdm_status expand_joints(const psdmp_robot_spec *spec, psdm_robot *r, expansion *e, psdm_error *error) {
   for (bool progress = true; progress;) {
     progress = false;
     for (int j = 0; j < spec->joints; j++) {
@@ -179,8 +179,8 @@ static psdm_status expand_joints(const psdmp_spec *spec, psdm_robot *r, expansio
   return PSDM_OK;
 }
 
-static psdm_status couple_joints(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
-  psdmp_arena *arena = &r->arena;
+static psdm_status couple_joints(const psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
+  psdmp_base_arena *arena = &r->arena;
   expansion *e = NEW(arena, spec->joints, expansion);
   r->g_row = NEW(arena, r->bodies + 1, int);
   r->c = NEW(arena, r->bodies, double);
@@ -213,13 +213,13 @@ static psdm_status couple_joints(const psdmp_spec *spec, psdm_robot *r, psdm_err
 
 /* ---- motors ---- */
 
-static psdm_status build_transmission(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
+static psdm_status build_transmission(const psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
   int n = r->n;
   bool gears = false;
   for (int j = 0; j < r->joints; j++) gears |= r->joint[j].q >= 0 && r->joint[j].gear != 1;
   if (!spec->transmission && !gears) return PSDM_OK;
   if (spec->transmission && spec->transmission_rows != n)
-    return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
+    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
                       "transmission has %d rows; one for each of the %d independent joints was expected", spec->transmission_rows, n);
   r->transmission = NEW(&r->arena, n * n, double);
   r->transmission_inv = NEW(&r->arena, n * n, double);
@@ -231,15 +231,15 @@ static psdm_status build_transmission(const psdmp_spec *spec, psdm_robot *r, psd
     if (r->joint[j].q >= 0)
       for (int i = 0; i < n; i++) r->transmission[i * n + r->joint[j].q] /= r->joint[j].gear;
   memcpy(copy, r->transmission, sizeof *copy * (size_t)n * (size_t)n);
-  if (!psdmp_invert(n, copy, r->transmission_inv, PSDMP_PIVOT))
-    return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
+  if (!psdmp_linalg_invert(n, copy, r->transmission_inv, PSDMP_LINALG_PIVOT))
+    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
                       "transmission is singular; some joint motion moves no motor");
   return PSDM_OK;
 }
 
 /* The rate of drive j per unit rate of each independent joint. A coupled joint's drive follows its row of G; a motor
  * behind a transmission follows its row of the inverse, scaled so that Ia is what joint j feels when it moves alone. */
-static psdm_status drive_row(const psdmp_spec *spec, const psdm_robot *r, int j, double *a, psdm_error *error) {
+static psdm_status drive_row(const psdmp_robot_spec *spec, const psdm_robot *r, int j, double *a, psdm_error *error) {
   int q = r->joint[j].q, n = r->n;
   if (q >= 0 && r->transmission_inv) {
     double own = r->transmission_inv[q * n + q];
@@ -252,10 +252,10 @@ static psdm_status drive_row(const psdmp_spec *spec, const psdm_robot *r, int j,
   return PSDM_OK;
 }
 
-static psdm_status build_drives(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
-  psdmp_arena *arena = &r->arena;
+static psdm_status build_drives(const psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
+  psdmp_base_arena *arena = &r->arena;
   for (int j = 0; j < spec->joints; j++) r->drives += spec->joint[j].has_drive;
-  r->drive = NEW(arena, r->drives, psdmp_drive);
+  r->drive = NEW(arena, r->drives, psdmp_robot_drive);
   r->body_drive = NEW(arena, r->bodies, double);
   if (!r->drive || !r->body_drive) return no_memory(spec, error);
   r->plain_drives = true;
@@ -269,16 +269,16 @@ static psdm_status build_drives(const psdmp_spec *spec, psdm_robot *r, psdm_erro
     /* plain: the drive turns with its own tree joint and nothing else */
     for (int k = 0; k < r->n; k++) r->plain_drives &= a[k] == (k == r->joint[j].q);
     r->joint[j].drive = used;
-    r->drive[used++] = (psdmp_drive){.index = j, .inertia = spec->joint[j].drive_inertia, .a = a};
+    r->drive[used++] = (psdmp_robot_drive){.index = j, .inertia = spec->joint[j].drive_inertia, .a = a};
   }
   if (r->plain_drives) return PSDM_OK;
   r->drive_mass = NEW(arena, r->n * r->n, double);
   return r->drive_mass ? PSDM_OK : no_memory(spec, error);
 }
 
-static psdm_status check_fixed(const psdmp_spec *spec, psdm_error *error) {
+static psdm_status check_fixed(const psdmp_robot_spec *spec, psdm_error *error) {
   for (int j = 0; j < spec->joints; j++) {
-    const psdmp_spec_joint *s = &spec->joint[j];
+    const psdmp_robot_spec_joint *s = &spec->joint[j];
     if (s->type != PSDM_FIXED) continue;
     if (s->has_drive) return fail_joint(spec, j, error, "a fixed joint has no drive");
     if (s->coupled) return fail_joint(spec, j, error, "a fixed joint cannot follow another");
@@ -292,18 +292,18 @@ static psdm_status check_fixed(const psdmp_spec *spec, psdm_error *error) {
 
 /* ---- closed loops: the robot becomes its own tree, and what stands in its place has the passive joints taken away ---- */
 
-static psdm_status close_loops(const psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
-  psdmp_arena *arena = &r->arena;
+static psdm_status close_loops(const psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
+  psdmp_base_arena *arena = &r->arena;
   if (!spec->loops) return PSDM_OK;
   if (r->transmission)
-    return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "closed loops do not go with gears or a transmission");
+    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "closed loops do not go with gears or a transmission");
   psdm_robot *tree = NEW(arena, 1, psdm_robot);
-  psdmp_closure *c = NEW(arena, 1, psdmp_closure);
+  psdmp_robot_closure *c = NEW(arena, 1, psdmp_robot_closure);
   psdm_joint *joint = NEW(arena, r->joints, psdm_joint);
   if (!tree || !c || !joint) return no_memory(spec, error);
   *tree = *r;
-  tree->arena = (psdmp_arena){.allocator = r->arena.allocator};
-  *c = (psdmp_closure){.tree = tree, .loops = spec->loops, .loop = spec->loop, .passive = NEW(arena, r->n, int), .home = NEW(arena, r->n, double), .start = NEW(arena, r->n, double), .independent = NEW(arena, r->n, int)};
+  tree->arena = (psdmp_base_arena){.allocator = r->arena.allocator};
+  *c = (psdmp_robot_closure){.tree = tree, .loops = spec->loops, .loop = spec->loop, .passive = NEW(arena, r->n, int), .home = NEW(arena, r->n, double), .start = NEW(arena, r->n, double), .independent = NEW(arena, r->n, int)};
   if (!c->passive || !c->home || !c->start || !c->independent) return no_memory(spec, error);
   memcpy(joint, r->joint, (size_t)r->joints * sizeof *joint);
   int n = 0;
@@ -320,8 +320,8 @@ static psdm_status close_loops(const psdmp_spec *spec, psdm_robot *r, psdm_error
     }
     joint[j].q = joint[j].passive ? -1 : n++;
   }
-  if (c->passives > 3 * c->loops) return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "%d passive joints for %d loops; a loop moves three at most", c->passives, c->loops);
-  if (!n) return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "every joint is passive; at least one must be independent");
+  if (c->passives > 3 * c->loops) return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "%d passive joints for %d loops; a loop moves three at most", c->passives, c->loops);
+  if (!n) return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "every joint is passive; at least one must be independent");
   r->joint = joint;
   r->closure = c;
   r->n = n;
@@ -331,32 +331,32 @@ static psdm_status close_loops(const psdmp_spec *spec, psdm_robot *r, psdm_error
 
 /* ---- warnings: input that has no effect, or an odd one ---- */
 
-static psdm_status check_thetas(psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
+static psdm_status check_thetas(psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
   char name[80];
   for (int k = 0; k < spec->thetas; k++) {
-    const psdmp_theta *t = &spec->theta[k];
-    if (psdmp_standard_find(r, t->name) < 0 &&
-        psdmp_list_add(&spec->warnings, &r->arena, "line %d: theta '%s' is not a parameter of the robot (names such as ZZ1, mx2 or Ia3 were expected) and is not used", t->line, psdmp_quote(t->name, strlen(t->name), name, sizeof name)))
+    const psdmp_robot_theta *t = &spec->theta[k];
+    if (psdmp_robot_standard_find(r, t->name) < 0 &&
+        psdmp_robot_list_add(&spec->warnings, &r->arena, "line %d: theta '%s' is not a parameter of the robot (names such as ZZ1, mx2 or Ia3 were expected) and is not used", t->line, psdmp_base_quote(t->name, strlen(t->name), name, sizeof name)))
       return no_memory(spec, error);
   }
   if (!spec->thetas || psdm_robot_ready(r, NULL)) return PSDM_OK;
-  return psdmp_list_add(&spec->warnings, &r->arena, "theta is not used: masses and inertias of all links are known") ? no_memory(spec, error) : PSDM_OK;
+  return psdmp_robot_list_add(&spec->warnings, &r->arena, "theta is not used: masses and inertias of all links are known") ? no_memory(spec, error) : PSDM_OK;
 }
 
 /* negative friction adds energy */
-static psdm_status check_friction(psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
+static psdm_status check_friction(psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
   for (int j = 0; j < r->joints; j++) {
     const psdm_friction *f = &r->joint[j].friction;
     const char *what = !f->given ? NULL : f->coulomb < 0 ? "coulomb" : f->viscous < 0 ? "viscous" : f->stat < 0 ? "static" : NULL;
     char name[80];
     if (!what) continue;
-    psdmp_quote(r->joint[j].name, strlen(r->joint[j].name), name, sizeof name);
-    if (psdmp_list_add(&spec->warnings, &r->arena, "joint '%s': %s friction is negative, so it drives the joint", name, what)) return no_memory(spec, error);
+    psdmp_base_quote(r->joint[j].name, strlen(r->joint[j].name), name, sizeof name);
+    if (psdmp_robot_list_add(&spec->warnings, &r->arena, "joint '%s': %s friction is negative, so it drives the joint", name, what)) return no_memory(spec, error);
   }
   return PSDM_OK;
 }
 
-psdm_status psdmp_robot_build(psdmp_spec *spec, psdm_robot *r, psdm_error *error) {
+psdm_status psdmp_robot_build(psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
   r->file = spec->file;
   r->name = spec->name;
   r->urdf = spec->urdf;
@@ -373,7 +373,7 @@ psdm_status psdmp_robot_build(psdmp_spec *spec, psdm_robot *r, psdm_error *error
   if (status) return status;
   collect_inertia(spec, r);
   psdmp_robot_refresh(r);
-  if (spec->collision && !psdmp_collision_watch(r, &r->arena, spec->collision)) return no_memory(spec, error);
+  if (spec->collision && !psdmp_robot_collision_watch(r, &r->arena, spec->collision)) return no_memory(spec, error);
   r->collision = spec->collision;
   status = close_loops(spec, r, error);
   if (status) return status;

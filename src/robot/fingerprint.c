@@ -40,7 +40,7 @@ uint64_t psdmp_robot_inertia(const psdm_robot *r) {
   uint64_t hash = 0xCBF29CE484222325u;
   char text[32];
   for (int k = 0; k < psdm_robot_parameter_count(r); k++) {
-    psdmp_print(text, sizeof text, "%.8g,", psdmp_robot_parameter(r, k) + 0.0);
+    psdmp_base_print(text, sizeof text, "%.8g,", psdmp_robot_parameter(r, k) + 0.0);
     for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001B3u;
   }
   return hash;
@@ -48,19 +48,19 @@ uint64_t psdmp_robot_inertia(const psdm_robot *r) {
 
 psdm_status psdmp_robot_description(const psdm_robot *r, const psdm_allocator *allocator, uint64_t *hash) {
   psdm_output *digest;
-  psdm_status status = psdmp_digest_open(allocator, &digest);
+  psdm_status status = psdmp_base_digest_open(allocator, &digest);
   if (status) return status;
   psdm_robot_write(r, PSDM_FORMAT_YAML, digest);
-  *hash = psdmp_digest_close(&digest);
+  *hash = psdmp_base_digest_close(&digest);
   return PSDM_OK;
 }
 
-char *psdmp_fingerprint_text(uint64_t hash, char text[PSDMP_FINGERPRINT]) {
-  snprintf(text, PSDMP_FINGERPRINT, "%016llx", (unsigned long long)hash);
+char *psdmp_robot_fingerprint_text(uint64_t hash, char text[PSDMP_ROBOT_FINGERPRINT]) {
+  snprintf(text, PSDMP_ROBOT_FINGERPRINT, "%016llx", (unsigned long long)hash);
   return text;
 }
 
-bool psdmp_fingerprint_read(const char *text, size_t length, uint64_t *hash) {
+bool psdmp_robot_fingerprint_read(const char *text, size_t length, uint64_t *hash) {
   static const char digits[] = "0123456789abcdef";
   *hash = 0;
   for (size_t i = 0; i < length; i++) {
@@ -68,5 +68,5 @@ bool psdmp_fingerprint_read(const char *text, size_t length, uint64_t *hash) {
     if (!at) return false;
     *hash = *hash << 4 | (uint64_t)(at - digits);
   }
-  return length == PSDMP_FINGERPRINT - 1;
+  return length == PSDMP_ROBOT_FINGERPRINT - 1;
 }

@@ -4,14 +4,14 @@
 
 #include "robot/spec_priv.h"
 
-void psdmp_spec_add_length(psdmp_spec_joint *joint, char kind, double value, const double R[9], int axis, bool after) {
-  psdmp_length *length = &joint->length[joint->lengths++];
-  *length = (psdmp_length){.kind = kind, .value = value};
+void psdmp_robot_spec_add_length(psdmp_robot_spec_joint *joint, char kind, double value, const double R[9], int axis, bool after) {
+  psdmp_robot_length *length = &joint->length[joint->lengths++];
+  *length = (psdmp_robot_length){.kind = kind, .value = value};
   for (int i = 0; i < 3; i++) (after ? length->after : length->before)[i] = R[3 * i + axis];
 }
 
 /* what a and d leave of the translation before the joint: its origin, or where it was locked */
-static void leftover(const psdmp_spec_joint *s, double left[3]) {
+static void leftover(const psdmp_robot_spec_joint *s, double left[3]) {
   double size = 0;
   memcpy(left, s->before.p, 3 * sizeof *left);
   for (int k = 0; k < s->lengths; k++)
@@ -24,17 +24,17 @@ static void leftover(const psdmp_spec_joint *s, double left[3]) {
     if (fabs(left[i]) <= 1e-14 * size) left[i] = 0; /* rounding of the products */
 }
 
-bool psdmp_robot_keep_lengths(const psdmp_spec *spec, psdm_robot *r) {
+bool psdmp_robot_keep_lengths(const psdmp_robot_spec *spec, psdm_robot *r) {
   double left[3];
   int count = 0;
   for (int pass = 0; pass < 2; pass++) {
     for (int j = 0; j < spec->joints; j++) {
-      const psdmp_spec_joint *s = &spec->joint[j];
+      const psdmp_robot_spec_joint *s = &spec->joint[j];
       leftover(s, left);
       for (int i = 0; i < 3; i++) {
         if (left[i] == 0) continue;
         if (pass) {
-          r->length[r->lengths] = (psdmp_length){.kind = (char)('x' + i), .joint = j, .value = left[i]};
+          r->length[r->lengths] = (psdmp_robot_length){.kind = (char)('x' + i), .joint = j, .value = left[i]};
           r->length[r->lengths++].before[i] = 1;
         }
         count += !pass;
@@ -48,20 +48,20 @@ bool psdmp_robot_keep_lengths(const psdmp_spec *spec, psdm_robot *r) {
         count += !pass;
       }
     }
-    if (!pass) r->length = psdmp_arena_alloc(&r->arena, (size_t)(count ? count : 1) * sizeof *r->length);
+    if (!pass) r->length = psdmp_base_arena_alloc(&r->arena, (size_t)(count ? count : 1) * sizeof *r->length);
     if (!r->length) return false;
   }
   return true;
 }
 
 void psdmp_robot_place(psdm_robot *r) {
-  const psdmp_link base = {.body = -1, .frame = r->base};
+  const psdmp_robot_link base = {.body = -1, .frame = r->base};
   for (int k = 0; k < r->joints; k++) {
     int j = r->order[k], parent = r->joint[j].parent;
-    const psdmp_link *carrier = parent < 0 ? &base : &r->link[parent];
-    psdmp_pose at = psdmp_pose_product(&carrier->frame, &r->place[j].before);
+    const psdmp_robot_link *carrier = parent < 0 ? &base : &r->link[parent];
+    psdmp_robot_pose at = psdmp_robot_pose_product(&carrier->frame, &r->place[j].before);
     if (r->joint[j].type == PSDM_FIXED) {
-      r->link[j].frame = psdmp_pose_product(&at, &r->place[j].after);
+      r->link[j].frame = psdmp_robot_pose_product(&at, &r->place[j].after);
     } else {
       r->link[j].frame = r->place[j].after;
       r->body[r->link[j].body].joint = at;
@@ -69,11 +69,11 @@ void psdmp_robot_place(psdm_robot *r) {
   }
 }
 
-bool psdmp_robot_copy(const psdm_robot *r, psdmp_arena *arena, psdm_robot *copy) {
+bool psdmp_robot_copy(const psdm_robot *r, psdmp_base_arena *arena, psdm_robot *copy) {
   *copy = *r;
-  copy->link = psdmp_arena_alloc(arena, (size_t)r->joints * sizeof *r->link);
-  copy->body = psdmp_arena_alloc(arena, (size_t)r->bodies * sizeof *r->body);
-  copy->place = psdmp_arena_alloc(arena, (size_t)r->joints * sizeof *r->place);
+  copy->link = psdmp_base_arena_alloc(arena, (size_t)r->joints * sizeof *r->link);
+  copy->body = psdmp_base_arena_alloc(arena, (size_t)r->bodies * sizeof *r->body);
+  copy->place = psdmp_base_arena_alloc(arena, (size_t)r->joints * sizeof *r->place);
   if (!copy->link || !copy->body || !copy->place) return false;
   memcpy(copy->link, r->link, (size_t)r->joints * sizeof *r->link);
   memcpy(copy->body, r->body, (size_t)r->bodies * sizeof *r->body);
@@ -85,8 +85,8 @@ void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths) {
   for (int j = 0; j < copy->joints; j++)
     for (int i = 0; i < 3; i++) copy->place[j].before.p[i] = copy->place[j].after.p[i] = 0;
   for (int k = 0; k < copy->lengths; k++) {
-    const psdmp_length *length = &copy->length[k];
-    psdmp_place *place = &copy->place[length->joint];
+    const psdmp_robot_length *length = &copy->length[k];
+    psdmp_robot_placement *place = &copy->place[length->joint];
     for (int i = 0; i < 3; i++) {
       place->before.p[i] += lengths[k] * length->before[i];
       place->after.p[i] += lengths[k] * length->after[i];

@@ -15,10 +15,10 @@ static int compare(const void *a, const void *b) {
   return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-bool psdmp_names_init(psdmp_names *names, psdmp_arena *arena, const char **name, int count) {
+bool psdmp_robot_names_init(psdmp_robot_names *names, psdmp_base_arena *arena, const char **name, int count) {
   size_t n = (size_t)(count > 0 ? count : 1);
-  entry *entries = psdmp_arena_alloc(arena, n * sizeof *entries);
-  *names = (psdmp_names){name, psdmp_arena_alloc(arena, n * sizeof(int)), count};
+  entry *entries = psdmp_base_arena_alloc(arena, n * sizeof *entries);
+  *names = (psdmp_robot_names){name, psdmp_base_arena_alloc(arena, n * sizeof(int)), count};
   if (!entries || !names->sorted) return false;
   for (int i = 0; i < count; i++) entries[i] = (entry){name[i], i};
   qsort(entries, (size_t)count, sizeof *entries, compare);
@@ -26,7 +26,7 @@ bool psdmp_names_init(psdmp_names *names, psdmp_arena *arena, const char **name,
   return true;
 }
 
-int psdmp_names_find(const psdmp_names *names, const char *name) {
+int psdmp_robot_names_find(const psdmp_robot_names *names, const char *name) {
   int low = 0, high = names->count; /* the first that is not below name lies in [low, high] */
   while (low < high) {
     int middle = low + (high - low) / 2;
@@ -38,7 +38,7 @@ int psdmp_names_find(const psdmp_names *names, const char *name) {
   return low < names->count && strcmp(names->name[names->sorted[low]], name) == 0 ? names->sorted[low] : -1;
 }
 
-int psdmp_names_twin(const psdmp_names *names, int *first) {
+int psdmp_robot_names_twin(const psdmp_robot_names *names, int *first) {
   int found = -1;
   for (int i = 1; i < names->count; i++) {
     int a = names->sorted[i - 1], b = names->sorted[i];
@@ -47,7 +47,7 @@ int psdmp_names_twin(const psdmp_names *names, int *first) {
   return found;
 }
 
-const char *psdmp_names_nearest(const psdmp_names *names, const char *name) {
+const char *psdmp_robot_names_nearest(const psdmp_robot_names *names, const char *name) {
   int count = names->count < 500 ? names->count : 500;
-  return psdmp_nearest(name, names->name, (size_t)count);
+  return psdmp_base_nearest(name, names->name, (size_t)count);
 }

@@ -1,25 +1,25 @@
 /* names_priv.h: many names, found quickly: hostile files bring thousands. */
-#ifndef PSDMP_NAMES_H
-#define PSDMP_NAMES_H
+#ifndef PSDMP_ROBOT_NAMES_H
+#define PSDMP_ROBOT_NAMES_H
 
 #include "base/base.h"
 
-typedef struct psdmp_names {
+typedef struct psdmp_robot_names {
   const char **name; /* (count) as given */
   int *sorted;       /* (count) indices in strcmp order, equal names by index */
   int count;
-} psdmp_names;
+} psdmp_robot_names;
 
 /* Indexes count names, which must outlive it. False when memory is out. */
-bool psdmp_names_init(psdmp_names *names, psdmp_arena *arena, const char **name, int count);
+bool psdmp_robot_names_init(psdmp_robot_names *names, psdmp_base_arena *arena, const char **name, int count);
 
 /* The first index of a name, -1 when there is none. */
-int psdmp_names_find(const psdmp_names *names, const char *name);
+int psdmp_robot_names_find(const psdmp_robot_names *names, const char *name);
 
 /* The lowest index whose name stands earlier too, -1 when all differ; *first gets the earlier one. */
-int psdmp_names_twin(const psdmp_names *names, int *first);
+int psdmp_robot_names_twin(const psdmp_robot_names *names, int *first);
 
 /* The nearest name, NULL when none is near. Looks at the first few hundred only. */
-const char *psdmp_names_nearest(const psdmp_names *names, const char *name);
+const char *psdmp_robot_names_nearest(const psdmp_robot_names *names, const char *name);
 
 #endif

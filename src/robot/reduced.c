@@ -24,7 +24,7 @@ static void find_turn(const double z[3], double *c, double *s) {
 }
 
 /* second moments of an inertia xx xy xz yy yz zz: tr/2 - J */
-static void set_moments(const double pi[PSDMP_STANDARD], double c, double s, double slide, psdmp_reduced *k) {
+static void set_moments(const double pi[PSDMP_ROBOT_STANDARD], double c, double s, double slide, psdmp_robot_reduced *k) {
   const double *J = pi + 4, half = (J[0] + J[3] + J[5]) / 2;
   double at[3] = {pi[1], pi[2], pi[3]}, x[3] = {half - J[0], -J[1], -J[2]}, y[3] = {-J[1], half - J[3], -J[4]}, z[3] = {-J[2], -J[4], half - J[5]};
   turn_back(c, s, at);
@@ -39,7 +39,7 @@ static void set_moments(const double pi[PSDMP_STANDARD], double c, double s, dou
 }
 
 /* what lies on the axis to the parent: the axis runs along z through p */
-static void lump(psdmp_reduced *k, const double z[3], const double p[3], psdmp_reduced *parent) {
+static void lump(psdmp_robot_reduced *k, const double z[3], const double p[3], psdmp_robot_reduced *parent) {
   double m = k->mass, mz = k->c[2], zz = k->S[5];
   k->mass = k->c[2] = k->S[5] = 0;
   if (!parent) return;
@@ -51,7 +51,7 @@ static void lump(psdmp_reduced *k, const double z[3], const double p[3], psdmp_r
 }
 
 /* the step from the parent's frame, which was turned by (c, s) and slid, origin in it as it was; returns how far this one slides */
-static double set_step(const psdmp_body *body, double c, double s, double slid, const double origin[3], bool first, psdmp_reduced *k) {
+static double set_step(const psdmp_robot_body *body, double c, double s, double slid, const double origin[3], bool first, psdmp_robot_reduced *k) {
   enum { X, Y, Z };
   double p[3] = {body->joint.p[X] - origin[X], body->joint.p[Y] - origin[Y], body->joint.p[Z] - origin[Z] - slid};
   double x[3] = {body->joint.R[0], body->joint.R[3], body->joint.R[6]}, y[3] = {body->joint.R[1], body->joint.R[4], body->joint.R[7]};
@@ -78,13 +78,13 @@ void psdmp_robot_reduce(psdm_robot *r) {
   /* torques do not depend on where the base's origin is: at the first joint it is never far */
   static const double parents[3] = {0, 0, 0};
   const double *first = r->bodies ? r->body[0].joint.p : parents;
-  for (int b = 0; b < r->bodies; b++) r->body[b].reduced = (psdmp_reduced){.own = {1, 0}, .child = -1};
+  for (int b = 0; b < r->bodies; b++) r->body[b].reduced = (psdmp_robot_reduced){.own = {1, 0}, .child = -1};
   for (int b = r->bodies - 1; b >= 0; b--)
     if (r->body[b].parent >= 0) r->body[r->body[b].parent].reduced.child = b;
   for (int b = 0; b < r->bodies; b++) {
-    psdmp_body *body = &r->body[b];
-    psdmp_reduced *k = &body->reduced;
-    const psdmp_reduced *parent = body->parent < 0 ? NULL : &r->body[body->parent].reduced;
+    psdmp_robot_body *body = &r->body[b];
+    psdmp_robot_reduced *k = &body->reduced;
+    const psdmp_robot_reduced *parent = body->parent < 0 ? NULL : &r->body[body->parent].reduced;
     if (k->child >= 0) {
       const double *R = r->body[k->child].joint.R, z[3] = {R[2], R[5], R[8]};
       find_turn(z, &k->own[0], &k->own[1]);
@@ -94,7 +94,7 @@ void psdmp_robot_reduce(psdm_robot *r) {
     set_moments(body->pi, k->own[0], k->own[1], k->slide, k);
   }
   for (int b = r->bodies - 1; b >= 0; b--) {
-    psdmp_reduced *k = &r->body[b].reduced;
+    psdmp_robot_reduced *k = &r->body[b].reduced;
     double z[3] = {0, -k->sine, k->cosine}, p[3] = {k->along_x, k->flat ? k->along_other : 0, k->flat ? 0 : k->along_other};
     turn_back(k->turn[0], -k->turn[1], z), turn_back(k->turn[0], -k->turn[1], p);
     if (!r->body[b].prismatic) lump(k, z, p, r->body[b].parent < 0 ? NULL : &r->body[r->body[b].parent].reduced);

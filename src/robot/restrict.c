@@ -6,24 +6,24 @@
 #include "robot/names_priv.h"
 #include "robot/spec_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_arena_array(arena, count, sizeof(type)))
+#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 typedef struct cutter {
-  psdmp_spec *spec;
-  psdmp_arena *arena;
+  psdmp_robot_spec *spec;
+  psdmp_base_arena *arena;
   psdm_error *error;
 } cutter;
 
-static psdm_status no_memory(const cutter *c) { return psdmp_fail(c->error, PSDM_E_MEMORY, c->spec->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const cutter *c) { return psdmp_base_fail(c->error, PSDM_E_MEMORY, c->spec->file, 0, 0, "out of memory"); }
 
 static psdm_status refuse(const cutter *c, const char *option, const char *name, const char *why) {
   char text[80];
-  psdmp_quote(name, strlen(name), text, sizeof text);
-  return psdmp_fail(c->error, PSDM_E_ROBOT, c->spec->file, 0, 0, "%s '%s': %s", option, text, why);
+  psdmp_base_quote(name, strlen(name), text, sizeof text);
+  return psdmp_base_fail(c->error, PSDM_E_ROBOT, c->spec->file, 0, 0, "%s '%s': %s", option, text, why);
 }
 
 /* joint of that name, or the joint behind which the link of that name stands; -1 when there is none */
-static int find(const psdmp_spec *spec, const char *name, bool links_first) {
+static int find(const psdmp_robot_spec *spec, const char *name, bool links_first) {
   for (int pass = 0; pass < 2; pass++)
     for (int j = 0; j < spec->joints; j++)
       if (strcmp((pass == 0) == links_first ? spec->joint[j].link_name : spec->joint[j].name, name) == 0) return j;
@@ -32,13 +32,13 @@ static int find(const psdmp_spec *spec, const char *name, bool links_first) {
 
 /* a name that no joint and no link has, and the nearest that one has */
 static psdm_status not_there(const cutter *c, const char *option, const char *name, const char *what) {
-  const psdmp_spec *spec = c->spec;
+  const psdmp_robot_spec *spec = c->spec;
   const char **words = NEW(c->arena, 2 * spec->joints, const char *);
   char why[160], text[80];
   if (!words) return no_memory(c);
   for (int j = 0; j < spec->joints; j++) words[j] = spec->joint[j].name, words[spec->joints + j] = spec->joint[j].link_name;
-  const char *near = name[0] ? psdmp_nearest(name, words, 2 * (size_t)spec->joints) : NULL;
-  if (near) psdmp_quote(near, strlen(near), text, sizeof text);
+  const char *near = name[0] ? psdmp_base_nearest(name, words, 2 * (size_t)spec->joints) : NULL;
+  if (near) psdmp_base_quote(near, strlen(near), text, sizeof text);
   snprintf(why, sizeof why, "the robot has no such %s%s%s%s", what, near ? "; did you mean '" : "", near ? text : "", near ? "'?" : "");
   return refuse(c, option, name, why);
 }
@@ -46,17 +46,17 @@ static psdm_status not_there(const cutter *c, const char *option, const char *na
 /* ---- locking ---- */
 
 /* holds a joint at its couple_offset: the motion becomes part of the transform before it */
-static void hold(psdmp_spec_joint *joint) {
+static void hold(psdmp_robot_spec_joint *joint) {
   double value = joint->couple_offset;
-  psdmp_pose motion = joint->type == PSDM_PRISMATIC ? psdmp_pose_translation(0, 0, value) : psdmp_pose_rotation(2, value);
-  joint->before = psdmp_pose_product(&joint->before, &motion);
+  psdmp_robot_pose motion = joint->type == PSDM_PRISMATIC ? psdmp_robot_pose_translation(0, 0, value) : psdmp_robot_pose_rotation(2, value);
+  joint->before = psdmp_robot_pose_product(&joint->before, &motion);
   joint->type = PSDM_FIXED;
   joint->has_drive = joint->coupled = false;
   joint->couples = 0;
 }
 
 /* what a follower owes to joint j, which is held at value, becomes constant; true when it follows nothing else */
-static bool settle(psdmp_spec_joint *follower, int j, double value) {
+static bool settle(psdmp_robot_spec_joint *follower, int j, double value) {
   for (int i = 0; i < follower->couples; i++) {
     if (follower->couple[i].joint != j) continue;
     follower->couple_offset += follower->couple[i].factor * value;
@@ -67,7 +67,7 @@ static bool settle(psdmp_spec_joint *follower, int j, double value) {
 }
 
 static psdm_status lock_joint(const cutter *c, const psdm_lock *lock, int *held) {
-  psdmp_spec *spec = c->spec;
+  psdmp_robot_spec *spec = c->spec;
   int j = find(spec, lock->joint, false), count = 0;
   if (j < 0) return not_there(c, "lock", lock->joint, "joint");
   if (spec->joint[j].type == PSDM_FIXED) return refuse(c, "lock", lock->joint, "this joint does not move");
@@ -87,7 +87,7 @@ static psdm_status lock_joint(const cutter *c, const psdm_lock *lock, int *held)
 /* ---- keeping a part ---- */
 
 /* marks what hangs on joint root's link; the joints are in any order, so it sweeps until nothing changes */
-static void keep_below(const psdmp_spec *spec, int root, bool *keep) {
+static void keep_below(const psdmp_robot_spec *spec, int root, bool *keep) {
   bool changed = true;
   while (changed) {
     changed = false;
@@ -99,21 +99,21 @@ static void keep_below(const psdmp_spec *spec, int root, bool *keep) {
 }
 
 /* marks the joints from the root to the tip, then whatever is fixed to their links */
-static void keep_chain(const psdmp_spec *spec, int tip, bool *keep) {
+static void keep_chain(const psdmp_robot_spec *spec, int tip, bool *keep) {
   int steps = 0;
   for (int j = tip; j >= 0 && steps++ <= spec->joints; j = spec->joint[j].parent) keep[j] = true;
   bool changed = true;
   while (changed) {
     changed = false;
     for (int j = 0; j < spec->joints; j++) {
-      const psdmp_spec_joint *joint = &spec->joint[j];
+      const psdmp_robot_spec_joint *joint = &spec->joint[j];
       if (!keep[j] && joint->type == PSDM_FIXED && joint->parent >= 0 && keep[joint->parent]) keep[j] = changed = true;
     }
   }
 }
 
 static psdm_status check_couples(const cutter *c, const bool *keep, const char *option) {
-  const psdmp_spec *spec = c->spec;
+  const psdmp_robot_spec *spec = c->spec;
   for (int j = 0; j < spec->joints; j++)
     for (int i = 0; keep[j] && i < spec->joint[j].couples; i++)
       if (!keep[spec->joint[j].couple[i].joint])
@@ -129,7 +129,7 @@ static int moved_to(const int *to, int joint, int base_joint) {
 
 /* capsules of links that are left out go with them; so does the floor where the base is another */
 static psdm_status compact_collision(const cutter *c, const int *to, int base_joint) {
-  psdmp_collision *collision = c->spec->collision;
+  psdmp_robot_collision *collision = c->spec->collision;
   int capsules = 0, aparts = 0;
   if (!collision) return PSDM_OK;
   for (int i = 0; i < collision->capsules; i++) {
@@ -148,19 +148,19 @@ static psdm_status compact_collision(const cutter *c, const int *to, int base_jo
   collision->aparts = aparts;
   if (base_joint < 0 || !collision->floor) return PSDM_OK;
   collision->floor = false;
-  return psdmp_list_add(&c->spec->notes, c->arena, "the floor stands still in the file's base frame and is left out") ? no_memory(c) : PSDM_OK;
+  return psdmp_robot_list_add(&c->spec->notes, c->arena, "the floor stands still in the file's base frame and is left out") ? no_memory(c) : PSDM_OK;
 }
 
 /* drops every joint that is not kept and renumbers what points at joints; base_joint's link becomes the base */
 static psdm_status compact(const cutter *c, const bool *keep, int base_joint) {
-  psdmp_spec *spec = c->spec;
+  psdmp_robot_spec *spec = c->spec;
   int *to = NEW(c->arena, spec->joints, int), kept = 0;
   if (!to) return no_memory(c);
   for (int j = 0; j < spec->joints; j++) to[j] = keep[j] ? kept++ : -1;
   int dropped = spec->joints - kept;
   for (int j = 0; j < spec->joints; j++) {
     if (!keep[j]) continue;
-    psdmp_spec_joint joint = spec->joint[j];
+    psdmp_robot_spec_joint joint = spec->joint[j];
     joint.parent = joint.parent < 0 || joint.parent == base_joint ? -1 : to[joint.parent];
     joint.motor_on = joint.motor_on < 0 ? -1 : to[joint.motor_on];
     for (int i = 0; i < joint.couples; i++) joint.couple[i].joint = to[joint.couple[i].joint];
@@ -171,15 +171,15 @@ static psdm_status compact(const cutter *c, const bool *keep, int base_joint) {
   if (status) return status;
   if (spec->has_tool && to[spec->tool_on] < 0) {
     spec->has_tool = false;
-    if (psdmp_list_add(&spec->notes, c->arena, "the tool's link is left out, and the tool with it")) return no_memory(c);
+    if (psdmp_robot_list_add(&spec->notes, c->arena, "the tool's link is left out, and the tool with it")) return no_memory(c);
   }
   spec->tool_on = spec->has_tool ? to[spec->tool_on] : 0;
-  if (dropped && psdmp_list_add(&spec->notes, c->arena, "%d joint%s left out", dropped, dropped == 1 ? " is" : "s are")) return no_memory(c);
+  if (dropped && psdmp_robot_list_add(&spec->notes, c->arena, "%d joint%s left out", dropped, dropped == 1 ? " is" : "s are")) return no_memory(c);
   return PSDM_OK;
 }
 
 static psdm_status take_root(const cutter *c, const char *name) {
-  psdmp_spec *spec = c->spec;
+  psdmp_robot_spec *spec = c->spec;
   if (strcmp(name, spec->base_name) == 0) return PSDM_OK;
   int root = find(spec, name, true);
   bool *keep = NEW(c->arena, spec->joints, bool);
@@ -187,13 +187,13 @@ static psdm_status take_root(const cutter *c, const char *name) {
   if (!keep) return no_memory(c);
   keep_below(spec, root, keep);
   psdm_status status = check_couples(c, keep, "root");
-  spec->base = psdmp_pose_identity();
+  spec->base = psdmp_robot_pose_identity();
   spec->base_name = spec->joint[root].link_name;
   return status ? status : compact(c, keep, root);
 }
 
 static psdm_status take_tip(const cutter *c, const char *name) {
-  psdmp_spec *spec = c->spec;
+  psdmp_robot_spec *spec = c->spec;
   int tip = find(spec, name, true);
   bool *keep = NEW(c->arena, spec->joints, bool);
   if (tip < 0 && strcmp(name, spec->base_name) == 0) return refuse(c, "tip", name, "nothing moves the base itself");
@@ -208,7 +208,7 @@ static psdm_status take_tip(const cutter *c, const char *name) {
 
 /* assumptions name moving links by number: carry them to the new numbers, drop those whose link is gone */
 static psdm_status renumber_assumptions(const cutter *c, const char **old_links, int old_count) {
-  psdmp_spec *spec = c->spec;
+  psdmp_robot_spec *spec = c->spec;
   int *to = NEW(c->arena, old_count, int), kept = 0;
   if (!to) return no_memory(c);
   for (int k = 0; k < old_count; k++) {
@@ -221,9 +221,9 @@ static psdm_status renumber_assumptions(const cutter *c, const char **old_links,
     }
   }
   for (int i = 0; i < spec->assumptions; i++) {
-    psdmp_assumption a = spec->assumption[i];
+    psdmp_robot_assumption a = spec->assumption[i];
     bool gone = to[a.link] < 0 || (a.second_kind >= 0 && to[a.second_link] < 0);
-    if (gone && psdmp_list_add(&spec->notes, c->arena, "assumption %d is dropped: its link does not move any more", i + 1)) return no_memory(c);
+    if (gone && psdmp_robot_list_add(&spec->notes, c->arena, "assumption %d is dropped: its link does not move any more", i + 1)) return no_memory(c);
     if (gone) continue;
     a.link = to[a.link];
     if (a.second_kind >= 0) a.second_link = to[a.second_link];
@@ -234,24 +234,24 @@ static psdm_status renumber_assumptions(const cutter *c, const char **old_links,
 }
 
 /* a joint that follows a follower follows the independent joint behind it: what lies between may then be cut away */
-static void flatten(psdmp_spec *spec) {
+static void flatten(psdmp_robot_spec *spec) {
   for (int j = 0; j < spec->joints; j++) {
-    psdmp_spec_joint *joint = &spec->joint[j];
+    psdmp_robot_spec_joint *joint = &spec->joint[j];
     for (int steps = 0; joint->couples == 1 && steps < spec->joints; steps++) { /* a cycle is left for the builder to refuse */
-      const psdmp_spec_joint *master = &spec->joint[joint->couple[0].joint];
+      const psdmp_robot_spec_joint *master = &spec->joint[joint->couple[0].joint];
       if (!master->coupled || master->couples != 1 || joint->couple[0].joint == j) break;
       joint->couple_offset += joint->couple[0].factor * master->couple_offset;
-      joint->couple[0] = (psdmp_couple){master->couple[0].joint, joint->couple[0].factor * master->couple[0].factor};
+      joint->couple[0] = (psdmp_robot_couple){master->couple[0].joint, joint->couple[0].factor * master->couple[0].factor};
     }
   }
 }
 
-psdm_status psdmp_spec_restrict(psdmp_spec *spec, const psdm_robot_options *o, psdmp_arena *arena, psdm_error *error) {
+psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_options *o, psdmp_base_arena *arena, psdm_error *error) {
   if (!o->root && !o->tip && !o->lock_count) return PSDM_OK;
   cutter c = {spec, arena, error};
-  if (spec->loops) return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, 0, "a robot with closed loops cannot be cut or locked");
+  if (spec->loops) return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, 0, "a robot with closed loops cannot be cut or locked");
   if (spec->transmission)
-    return psdmp_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, 0, "a robot with a transmission matrix cannot be cut or locked");
+    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, 0, "a robot with a transmission matrix cannot be cut or locked");
   const char **links = NEW(arena, spec->joints, const char *);
   int *held = NEW(arena, spec->joints, int);
   if (!links || !held) return no_memory(&c);
@@ -264,7 +264,7 @@ psdm_status psdmp_spec_restrict(psdmp_spec *spec, const psdm_robot_options *o, p
   if (!status && o->root) status = take_root(&c, o->root);
   if (!status && o->tip) status = take_tip(&c, o->tip);
   if (status) return status;
-  if (spec->thetas && psdmp_list_add(&spec->notes, arena, "the file's theta does not apply to a part of the robot and is dropped")) return no_memory(&c);
+  if (spec->thetas && psdmp_robot_list_add(&spec->notes, arena, "the file's theta does not apply to a part of the robot and is dropped")) return no_memory(&c);
   spec->thetas = 0;
   return spec->assumptions ? renumber_assumptions(&c, links, count) : PSDM_OK;
 }

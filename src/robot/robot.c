@@ -8,17 +8,17 @@
 #include "document/document.h"
 #include "robot/spec_priv.h"
 
-const char *const psdmp_standard_names[PSDMP_STANDARD] = {"m", "mx", "my", "mz", "XX", "XY", "XZ", "YY", "YZ", "ZZ"};
-const char *const psdmp_body_names[PSDMP_BODY_NAMES] = {"m",   "rx",  "ry",  "rz",  "Ixx", "Iyy",
+const char *const psdmp_robot_standard_names[PSDMP_ROBOT_STANDARD] = {"m", "mx", "my", "mz", "XX", "XY", "XZ", "YY", "YZ", "ZZ"};
+const char *const psdmp_robot_body_names[PSDMP_ROBOT_BODY_NAMES] = {"m",   "rx",  "ry",  "rz",  "Ixx", "Iyy",
                                                         "Izz", "Ixy", "Ixz", "Iyz", "Ia"};
 
 /* ---- in ---- */
 
 /* the file's name without its folder and ending */
-static const char *stem(psdmp_arena *arena, const char *file) {
+static const char *stem(psdmp_base_arena *arena, const char *file) {
   const char *slash = strrchr(file, '/'), *from = slash ? slash + 1 : file, *dot = strrchr(from, '.');
   size_t length = dot && dot > from ? (size_t)(dot - from) : strlen(from);
-  return psdmp_arena_text(arena, from, length);
+  return psdmp_base_arena_text(arena, from, length);
 }
 
 /* XML begins with a bracket, behind blanks and a byte order mark; YAML never does */
@@ -29,29 +29,29 @@ static bool looks_like_xml(const char *text, size_t length) {
 }
 
 /* what every source shares once its spec is filled */
-static psdm_status finish(psdmp_spec *spec, const psdm_robot_options *options, psdm_robot *robot, psdm_error *error) {
-  psdm_status status = options ? psdmp_spec_restrict(spec, options, &robot->arena, error) : PSDM_OK;
-  if (!status) status = psdmp_spec_missing(spec, options ? options->missing_inertia : PSDM_MISSING_AUTO, &robot->arena, error);
-  if (!status) status = psdmp_spec_snap_axes(spec, options ? options->snap_axes : 0, &robot->arena, error);
+static psdm_status finish(psdmp_robot_spec *spec, const psdm_robot_options *options, psdm_robot *robot, psdm_error *error) {
+  psdm_status status = options ? psdmp_robot_spec_restrict(spec, options, &robot->arena, error) : PSDM_OK;
+  if (!status) status = psdmp_robot_spec_missing(spec, options ? options->missing_inertia : PSDM_MISSING_AUTO, &robot->arena, error);
+  if (!status) status = psdmp_robot_spec_snap_axes(spec, options ? options->snap_axes : 0, &robot->arena, error);
   if (status) return status;
   if (!spec->name || !spec->name[0]) spec->name = stem(&robot->arena, spec->file);
-  if (!spec->name) return psdmp_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
+  if (!spec->name) return psdmp_base_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
   robot->memory = options ? options->memory : 0;
   if (options && options->gravity) memcpy(spec->gravity, options->gravity, sizeof spec->gravity);
   return psdmp_robot_build(spec, robot, error);
 }
 
 static psdm_status read_text(const char *text, size_t length, const char *name, const psdm_robot_options *options,
-                             psdmp_arena *arena, psdmp_spec *spec, psdm_error *error) {
-  char *file = psdmp_arena_text(arena, name, strlen(name));
-  if (!file) return psdmp_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
-  if (length > PSDMP_DOC_BYTES) return psdmp_fail(error, PSDM_E_LIMIT, name, 0, 0, "%zu bytes; at most %d are read", length, PSDMP_DOC_BYTES);
-  return looks_like_xml(text, length) ? psdmp_spec_from_urdf(text, length, file, options, arena, spec, error)
-                                      : psdmp_spec_from_yaml(text, length, file, options, arena, spec, error);
+                             psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error) {
+  char *file = psdmp_base_arena_text(arena, name, strlen(name));
+  if (!file) return psdmp_base_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
+  if (length > PSDMP_DOCUMENT_DOC_BYTES) return psdmp_base_fail(error, PSDM_E_LIMIT, name, 0, 0, "%zu bytes; at most %d are read", length, PSDMP_DOCUMENT_DOC_BYTES);
+  return looks_like_xml(text, length) ? psdmp_robot_spec_from_urdf(text, length, file, options, arena, spec, error)
+                                      : psdmp_robot_spec_from_yaml(text, length, file, options, arena, spec, error);
 }
 
 static psdm_robot *new_robot(const psdm_allocator *allocator) {
-  psdm_robot *robot = psdmp_alloc(allocator, sizeof *robot);
+  psdm_robot *robot = psdmp_base_alloc(allocator, sizeof *robot);
   if (robot) robot->arena.allocator = allocator;
   return robot;
 }
@@ -65,14 +65,14 @@ typedef struct source {
 static psdm_status make(const source *from, const psdm_robot_options *options, const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
   *out = NULL;
   psdm_robot *robot = new_robot(allocator);
-  psdmp_spec *spec = robot ? psdmp_arena_alloc(&robot->arena, sizeof *spec) : NULL;
+  psdmp_robot_spec *spec = robot ? psdmp_base_arena_alloc(&robot->arena, sizeof *spec) : NULL;
   psdm_status status;
   if (!spec)
-    status = psdmp_fail(error, PSDM_E_MEMORY, from->name, 0, 0, "out of memory");
+    status = psdmp_base_fail(error, PSDM_E_MEMORY, from->name, 0, 0, "out of memory");
   else if (from->text)
     status = read_text(from->text, from->length, from->name, options, &robot->arena, spec, error);
   else
-    status = psdmp_spec_from_tables(from->name, from->x_path, options, &robot->arena, spec, error);
+    status = psdmp_robot_spec_from_tables(from->name, from->x_path, options, &robot->arena, spec, error);
   if (!status) status = finish(spec, options, robot, error);
   if (status) {
     psdm_robot_free(robot);
@@ -84,7 +84,7 @@ static psdm_status make(const source *from, const psdm_robot_options *options, c
 
 size_t psdm_robot_memory(const psdm_robot *robot) { return robot->memory; }
 
-psdm_status psdm_robot_fits(const psdm_robot *robot, const char *what, double bytes, psdm_error *error) { return psdmp_memory_ask("", what, bytes, robot->memory, "", error); }
+psdm_status psdm_robot_fits(const psdm_robot *robot, const char *what, double bytes, psdm_error *error) { return psdmp_base_memory_ask("", what, bytes, robot->memory, "", error); }
 
 psdm_status psdm_robot_parse(const char *text, size_t length, const char *name, const psdm_robot_options *options,
                              const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
@@ -99,21 +99,21 @@ psdm_status psdm_robot_load_tables(const char *dh_path, const char *x_path, cons
 psdm_status psdm_robot_load(const char *path, const psdm_robot_options *options, const psdm_allocator *allocator,
                             psdm_robot **out, psdm_error *error) {
   *out = NULL;
-  psdmp_arena arena = {.allocator = allocator};
+  psdmp_base_arena arena = {.allocator = allocator};
   char *text = NULL;
   size_t length = 0;
-  psdm_status status = psdmp_file_read(path, PSDMP_DOC_BYTES, &arena, &text, &length, error);
+  psdm_status status = psdmp_document_file_read(path, PSDMP_DOCUMENT_DOC_BYTES, &arena, &text, &length, error);
   if (!status)
     status = psdm_robot_parse(text, length, strcmp(path, "-") ? path : "<stdin>", options, allocator, out, error);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }
 
 void psdm_robot_free(psdm_robot *robot) {
   if (!robot) return;
   const psdm_allocator *allocator = robot->arena.allocator;
-  psdmp_arena_free(&robot->arena);
-  psdmp_free(allocator, robot);
+  psdmp_base_arena_free(&robot->arena);
+  psdmp_base_free(allocator, robot);
 }
 
 /* ---- derived numbers ---- */
@@ -123,7 +123,7 @@ static void refresh_drives(psdm_robot *r) {
   memset(r->body_drive, 0, sizeof *r->body_drive * (size_t)r->bodies);
   if (r->drive_mass) memset(r->drive_mass, 0, sizeof *r->drive_mass * (size_t)r->n * (size_t)r->n);
   for (int d = 0; d < r->drives; d++) {
-    const psdmp_drive *drive = &r->drive[d];
+    const psdmp_robot_drive *drive = &r->drive[d];
     if (!isfinite(drive->inertia) && r->unknown_drive < 0) r->unknown_drive = drive->index;
     if (r->plain_drives) r->body_drive[r->link[drive->index].body] = drive->inertia;
     for (int i = 0; r->drive_mass && i < r->n; i++)
@@ -141,11 +141,11 @@ void psdmp_robot_refresh(psdm_robot *r) {
   }
   r->unknown_link = -1;
   for (int b = 0; b < r->bodies; b++) {
-    psdmp_body *body = &r->body[b];
-    const double *pi = r->pi + (long)PSDMP_STANDARD * body->number;
-    for (int i = 0; i < PSDMP_STANDARD; i++)
+    psdmp_robot_body *body = &r->body[b];
+    const double *pi = r->pi + (long)PSDMP_ROBOT_STANDARD * body->number;
+    for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++)
       if (!isfinite(pi[i]) && (r->unknown_link < 0 || body->index < r->unknown_link)) r->unknown_link = body->index;
-    psdmp_standard_move(&r->link[body->index].frame, pi, body->pi);
+    psdmp_robot_standard_move(&r->link[body->index].frame, pi, body->pi);
   }
   psdmp_robot_reduce(r);
   refresh_drives(r);
@@ -155,7 +155,7 @@ int psdm_robot_unknown_links(const psdm_robot *r) {
   int count = 0;
   for (int b = 0; b < r->bodies; b++) {
     bool unknown = false;
-    for (int i = 0; i < PSDMP_STANDARD; i++) unknown |= !isfinite(r->pi[(long)PSDMP_STANDARD * b + i]);
+    for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++) unknown |= !isfinite(r->pi[(long)PSDMP_ROBOT_STANDARD * b + i]);
     count += unknown;
   }
   return count;
@@ -165,18 +165,18 @@ psdm_status psdm_robot_ready(const psdm_robot *r, psdm_error *error) {
   char name[80];
   if (r->unknown_link >= 0) {
     int by = r->unknown_by[r->joint[r->unknown_link].link]; /* perhaps a link that is fixed to it */
-    const psdmp_link *link = &r->link[by >= 0 ? by : r->unknown_link];
-    psdmp_quote(link->name, strlen(link->name), name, sizeof name);
+    const psdmp_robot_link *link = &r->link[by >= 0 ? by : r->unknown_link];
+    psdmp_base_quote(link->name, strlen(link->name), name, sizeof name);
     if (r->urdf)
-      return psdmp_fail(error, PSDM_E_MISSING, r->file, link->line, 0,
+      return psdmp_base_fail(error, PSDM_E_MISSING, r->file, link->line, 0,
                         "link '%s' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia zero)", name);
-    return psdmp_fail(error, PSDM_E_MISSING, r->file, 0, 0,
+    return psdmp_base_fail(error, PSDM_E_MISSING, r->file, 0, 0,
                       "link '%s' has no mass, centre of mass and inertia; this command needs them ('links:')", name);
   }
   if (r->unknown_drive >= 0) {
     const char *joint = r->joint[r->unknown_drive].name;
-    psdmp_quote(joint, strlen(joint), name, sizeof name);
-    return psdmp_fail(error, PSDM_E_MISSING, r->file, 0, 0,
+    psdmp_base_quote(joint, strlen(joint), name, sizeof name);
+    return psdmp_base_fail(error, PSDM_E_MISSING, r->file, 0, 0,
                       "joint '%s' has drive_inertia: unknown; this command needs a number", name);
   }
   return PSDM_OK;
@@ -215,7 +215,7 @@ static void closed_coupling(const psdm_robot *r, double *G, double *c) {
 
 bool psdm_robot_body(const psdm_robot *r, int index, psdm_body *body) {
   if (index < 0 || index >= r->bodies) return false;
-  const psdmp_body *b = &r->body[index];
+  const psdmp_robot_body *b = &r->body[index];
   *body = (psdm_body){.parent = b->parent, .prismatic = b->prismatic, .link = b->number, .drive = r->plain_drives ? r->body_drive[index] : NAN};
   memcpy(body->R, b->joint.R, sizeof body->R);
   memcpy(body->p, b->joint.p, sizeof body->p);
@@ -270,12 +270,12 @@ int psdm_robot_default_link(const psdm_robot *r, bool *chosen) {
 
 /* ---- parameters ---- */
 
-int psdm_robot_parameter_count(const psdm_robot *r) { return PSDMP_STANDARD * r->bodies + r->drives; }
+int psdm_robot_parameter_count(const psdm_robot *r) { return PSDMP_ROBOT_STANDARD * r->bodies + r->drives; }
 
 char *psdm_robot_parameter_name(const psdm_robot *r, int k, char *buf, size_t size) {
-  int inertial = PSDMP_STANDARD * r->bodies;
+  int inertial = PSDMP_ROBOT_STANDARD * r->bodies;
   if (k >= 0 && k < inertial)
-    snprintf(buf, size, "%s%d", psdmp_standard_names[k % PSDMP_STANDARD], k / PSDMP_STANDARD + 1);
+    snprintf(buf, size, "%s%d", psdmp_robot_standard_names[k % PSDMP_ROBOT_STANDARD], k / PSDMP_ROBOT_STANDARD + 1);
   else if (k >= inertial && k < inertial + r->drives)
     snprintf(buf, size, "Ia%d", r->joint[r->drive[k - inertial].index].link + 1);
   else if (size)
@@ -283,7 +283,7 @@ char *psdm_robot_parameter_name(const psdm_robot *r, int k, char *buf, size_t si
   return buf;
 }
 
-int psdmp_standard_find(const psdm_robot *r, const char *name) {
+int psdmp_robot_standard_find(const psdm_robot *r, const char *name) {
   char own[32];
   for (int k = 0; k < psdm_robot_parameter_count(r); k++)
     if (strcmp(psdm_robot_parameter_name(r, k, own, sizeof own), name) == 0) return k;
@@ -291,23 +291,23 @@ int psdmp_standard_find(const psdm_robot *r, const char *name) {
 }
 
 void psdm_robot_parameters(const psdm_robot *r, double *pi) {
-  int inertial = PSDMP_STANDARD * r->bodies;
+  int inertial = PSDMP_ROBOT_STANDARD * r->bodies;
   memcpy(pi, r->pi, sizeof *pi * (size_t)inertial);
   for (int d = 0; d < r->drives; d++) pi[inertial + d] = r->drive[d].inertia;
 }
 
 double psdmp_robot_parameter(const psdm_robot *r, int k) {
-  int inertial = PSDMP_STANDARD * r->bodies;
+  int inertial = PSDMP_ROBOT_STANDARD * r->bodies;
   return k < inertial ? r->pi[k] : k < inertial + r->drives ? r->drive[k - inertial].inertia : NAN;
 }
 
 int psdm_robot_tool(const psdm_robot *r, double *pi) {
-  for (int i = 0; i < PSDMP_STANDARD; i++) pi[i] = r->tool_joint < 0 ? 0 : r->tool[i];
+  for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++) pi[i] = r->tool_joint < 0 ? 0 : r->tool[i];
   return r->tool_joint;
 }
 
 void psdm_robot_set_parameters(psdm_robot *r, const double *pi) {
-  int inertial = PSDMP_STANDARD * r->bodies;
+  int inertial = PSDMP_ROBOT_STANDARD * r->bodies;
   memcpy(r->pi, pi, sizeof *pi * (size_t)inertial);
   for (int d = 0; d < r->drives; d++) r->drive[d].inertia = pi[inertial + d];
   psdmp_robot_refresh(r);
@@ -360,11 +360,11 @@ int psdm_robot_assumptions(const psdm_robot *r) { return r->assumptions; }
 char *psdm_robot_assumption(const psdm_robot *r, int i, char *buf, size_t size) {
   if (size) buf[0] = '\0';
   if (i < 0 || i >= r->assumptions) return buf;
-  const psdmp_assumption *a = &r->assumption[i];
+  const psdmp_robot_assumption *a = &r->assumption[i];
   if (a->second_kind < 0)
-    snprintf(buf, size, "%s%d = 0", psdmp_body_names[a->kind], a->link + 1);
+    snprintf(buf, size, "%s%d = 0", psdmp_robot_body_names[a->kind], a->link + 1);
   else
-    snprintf(buf, size, "%s%d = %s%d", psdmp_body_names[a->kind], a->link + 1, psdmp_body_names[a->second_kind], a->second_link + 1);
+    snprintf(buf, size, "%s%d = %s%d", psdmp_robot_body_names[a->kind], a->link + 1, psdmp_robot_body_names[a->second_kind], a->second_link + 1);
   return buf;
 }
 

@@ -10,16 +10,16 @@
 #include "psdm/robot.h"
 
 /* A rigid transform: x_outer = R x_inner + p. */
-typedef struct psdmp_pose {
+typedef struct psdmp_robot_pose {
   double R[9]; /* row-major */
   double p[3];
-} psdmp_pose;
+} psdmp_robot_pose;
 
-enum { PSDMP_STANDARD = 10 }; /* standard parameters of a link: m, mx my mz, XX XY XZ YY YZ ZZ */
+enum { PSDMP_ROBOT_STANDARD = 10 }; /* standard parameters of a link: m, mx my mz, XX XY XZ YY YZ ZZ */
 
 /* The same body for torques alone (reduced.c): its frame turned about and slid along the joint's axis, no mass on a revolute axis. In its
  * parent's frame it is Rz(turn) T Rx(alpha) Rz(angle + q), or Rz(turn) T Rx(alpha) Tz(q) Rz(angle) where prismatic. */
-typedef struct psdmp_reduced {
+typedef struct psdmp_robot_reduced {
   double turn[2], cosine, sine; /* cosine and sine of turn; of alpha */
   double along_x, along_other;  /* T: along x, and along y (flat) or z */
   double angle;
@@ -27,112 +27,112 @@ typedef struct psdmp_reduced {
   double own[2], slide;         /* how the canonical frame was turned (cosine, sine) and slid */
   int child;                    /* the first one, -1: none */
   bool turned, flat;
-} psdmp_reduced;
+} psdmp_robot_reduced;
 
-typedef struct psdmp_body {
-  psdmp_pose joint;          /* X_j0: this joint's frame at q = 0 in the parent's canonical frame */
-  double pi[PSDMP_STANDARD]; /* standard parameters about the canonical origin; computed from robot->pi */
+typedef struct psdmp_robot_body {
+  psdmp_robot_pose joint;          /* X_j0: this joint's frame at q = 0 in the parent's canonical frame */
+  double pi[PSDMP_ROBOT_STANDARD]; /* standard parameters about the canonical origin; computed from robot->pi */
   int parent;                /* body, -1: the base */
   bool prismatic;
   int number;                /* moving link in file order: block of the standard parameters */
   int index;                 /* joint in file order */
-  psdmp_reduced reduced;     /* computed from all bodies' joints and pi */
-} psdmp_body;
+  psdmp_robot_reduced reduced;     /* computed from all bodies' joints and pi */
+} psdmp_robot_body;
 
 /* A link as the user knows it: a frame fixed to a body (or to the base, body -1). */
-typedef struct psdmp_link {
+typedef struct psdmp_robot_link {
   const char *name;
   int body, line; /* line of the file, 0: not known */
-  psdmp_pose frame; /* the link frame in the body's canonical frame */
-} psdmp_link;
+  psdmp_robot_pose frame; /* the link frame in the body's canonical frame */
+} psdmp_robot_link;
 
 /* A length of the file: it moves the transforms around a joint by value times a direction (before: in the parent's link frame). */
-typedef struct psdmp_length {
+typedef struct psdmp_robot_length {
   char kind; /* a, d: of the joint's row; x, y, z: of whatever else stands before it */
   int joint; /* in file order */
   double value, before[3], after[3];
-} psdmp_length;
+} psdmp_robot_length;
 
 /* The transforms around a joint's motion: parent's link frame -> joint frame (z is the axis) -> this link's frame. */
-typedef struct psdmp_place {
-  psdmp_pose before, after;
-} psdmp_place;
+typedef struct psdmp_robot_placement {
+  psdmp_robot_pose before, after;
+} psdmp_robot_placement;
 
 /* One drive: torque a Ia (a . qdd) on the independent joints. */
-typedef struct psdmp_drive {
+typedef struct psdmp_robot_drive {
   int index;       /* joint in file order */
   double inertia;  /* Ia, reflected to that joint; NAN when unknown */
   const double *a; /* (n) rate of the drive per unit rate of each independent joint */
-} psdmp_drive;
+} psdmp_robot_drive;
 
 /* "A = 0" or "A = B" over body parameters; second is -1 for zero. */
-typedef struct psdmp_assumption {
-  int kind, link;               /* index into psdmp_body_names; link or joint number counted from 0 */
+typedef struct psdmp_robot_assumption {
+  int kind, link;               /* index into psdmp_robot_body_names; link or joint number counted from 0 */
   int second_kind, second_link;
-} psdmp_assumption;
+} psdmp_robot_assumption;
 
-extern const char *const psdmp_standard_names[PSDMP_STANDARD]; /* "m" "mx" ... "ZZ" */
-enum { PSDMP_BODY_NAMES = 11 };
-extern const char *const psdmp_body_names[PSDMP_BODY_NAMES]; /* "m" "rx" ... "Iyz" "Ia" */
+extern const char *const psdmp_robot_standard_names[PSDMP_ROBOT_STANDARD]; /* "m" "mx" ... "ZZ" */
+enum { PSDMP_ROBOT_BODY_NAMES = 11 };
+extern const char *const psdmp_robot_body_names[PSDMP_ROBOT_BODY_NAMES]; /* "m" "rx" ... "Iyz" "Ia" */
 
 /* Reads "Ixz4 = 0" or "Ixx1 = Iyy1" for a robot of so many moving links; false when text is anything else. */
-bool psdmp_parse_assumption(const char *text, int links, psdmp_assumption *a);
+bool psdmp_robot_parse_assumption(const char *text, int links, psdmp_robot_assumption *a);
 
-typedef struct psdmp_theta {
+typedef struct psdmp_robot_theta {
   const char *name;
   double value;
   int line;
-} psdmp_theta;
+} psdmp_robot_theta;
 
 /* A closed loop: a point of one link's frame coincides with a point of another's. */
-typedef struct psdmp_loop {
+typedef struct psdmp_robot_loop {
   int joint[2];       /* whose links */
   double point[2][3]; /* in the link frames */
-} psdmp_loop;
+} psdmp_robot_loop;
 
 /* What a file says of collisions, and the gaps that follow from it. */
-typedef struct psdmp_collision {
+typedef struct psdmp_robot_collision {
   int capsules, aparts, gaps;
   psdm_capsule *capsule; /* (capsules) */
   int (*apart)[2];       /* (aparts) joints whose links are not watched against each other, -1: the base */
-  int (*gap)[2];         /* (gaps) capsules, or a capsule and -1: the floor; computed by psdmp_collision_watch */
+  int (*gap)[2];         /* (gaps) capsules, or a capsule and -1: the floor; computed by psdmp_robot_collision_watch */
   bool floor;
   double normal[3], height; /* normal has length 1 */
-} psdmp_collision;
+} psdmp_robot_collision;
 
 /* How a robot with closed loops sits on its open tree. */
-typedef struct psdmp_closure {
+typedef struct psdmp_robot_closure {
   const psdm_robot *tree; /* the same robot with the passive joints free */
   int loops, passives;
-  psdmp_loop *loop;       /* (loops) */
+  psdmp_robot_loop *loop;       /* (loops) */
   int *passive;           /* (passives) index of each passive joint among the tree's q */
   double *home, *start;   /* (n), (passives) a closed position nearly: every other is reached from it, so it chooses the branch */
   int *independent;       /* (n) index of each independent joint among the tree's q */
-} psdmp_closure;
+} psdmp_robot_closure;
 
 struct psdm_robot {
-  psdmp_arena arena; /* owns everything below */
-  psdmp_closure *closure; /* NULL: no closed loops */
+  psdmp_base_arena arena; /* owns everything below */
+  psdmp_robot_closure *closure; /* NULL: no closed loops */
   const char *file, *name, *base_name;
-  size_t memory; /* bytes that one job may take, 0: half of the machine's; for psdmp_memory_ask */
+  size_t memory; /* bytes that one job may take, 0: half of the machine's; for psdmp_base_memory_ask */
   bool urdf; /* how the file is written: in which words messages speak of it */
   double gravity[3];
 
   int n, bodies, joints, drives;
   psdm_joint *joint;        /* (joints) in file order */
-  psdmp_link *link;         /* (joints) the link behind each joint */
-  psdmp_body *body;         /* (bodies) canonical order */
-  psdmp_drive *drive;       /* (drives) */
+  psdmp_robot_link *link;         /* (joints) the link behind each joint */
+  psdmp_robot_body *body;         /* (bodies) canonical order */
+  psdmp_robot_drive *drive;       /* (drives) */
   double *pi;               /* (10 bodies) standard parameters, user frames, file order, tool included */
-  psdmp_pose base;          /* where the tree stands */
-  psdmp_place *place;       /* (joints) what body and link poses are computed from */
+  psdmp_robot_pose base;          /* where the tree stands */
+  psdmp_robot_placement *place;       /* (joints) what body and link poses are computed from */
   int *order;               /* (joints) parents before children */
   int last;                 /* joint of the link that is meant where none is named: the tip of the longest moving chain */
   int lengths;
-  psdmp_length *length;     /* (lengths) by joint; all that the places' translations are made of */
+  psdmp_robot_length *length;     /* (lengths) by joint; all that the places' translations are made of */
   int tool_joint;           /* joint of the moving link that carries the tool, -1: no tool that moves */
-  double tool[PSDMP_STANDARD]; /* its standard parameters about that link's frame */
-  const psdmp_collision *collision; /* NULL: nothing is watched */
+  double tool[PSDMP_ROBOT_STANDARD]; /* its standard parameters about that link's frame */
+  const psdmp_robot_collision *collision; /* NULL: nothing is watched */
   int *unknown_by;          /* (bodies) in file order: joint whose link made that moving link unknown in the file, -1: none */
   int unknown_link;         /* joint of the first link without numbers, -1 when all are known */
   int unknown_drive;        /* the same for drive inertias */
@@ -153,43 +153,43 @@ struct psdm_robot {
 
   int notes, warnings, assumptions, thetas;
   const char **note, **warning;
-  psdmp_assumption *assumption;
-  psdmp_theta *theta;
+  psdmp_robot_assumption *assumption;
+  psdmp_robot_theta *theta;
 };
 
 /* ---- poses ---- */
 
-psdmp_pose psdmp_pose_identity(void);
-psdmp_pose psdmp_pose_product(const psdmp_pose *a, const psdmp_pose *b);
-psdmp_pose psdmp_pose_inverse(const psdmp_pose *a);
-psdmp_pose psdmp_pose_translation(double x, double y, double z);
+psdmp_robot_pose psdmp_robot_pose_identity(void);
+psdmp_robot_pose psdmp_robot_pose_product(const psdmp_robot_pose *a, const psdmp_robot_pose *b);
+psdmp_robot_pose psdmp_robot_pose_inverse(const psdmp_robot_pose *a);
+psdmp_robot_pose psdmp_robot_pose_translation(double x, double y, double z);
 
 /* Rotation by an angle about axis 0, 1, 2. Multiples of 15 degrees have exact zeros, halves and ones. */
-psdmp_pose psdmp_pose_rotation(int axis, double angle);
+psdmp_robot_pose psdmp_robot_pose_rotation(int axis, double angle);
 
 /* Rz(yaw) Ry(pitch) Rx(roll), then the translation, as URDF has it. */
-psdmp_pose psdmp_pose_rpy(const double xyz[3], const double rpy[3]);
+psdmp_robot_pose psdmp_robot_pose_rpy(const double xyz[3], const double rpy[3]);
 
 /* The multiple of 15 degrees nearest to angle. */
-double psdmp_nearest_15(double angle);
+double psdmp_robot_nearest_15(double angle);
 
 /* Standard parameters of a body seen from another frame: frame is where the old one stands in the new one. */
-void psdmp_standard_move(const psdmp_pose *frame, const double from[10], double to[10]);
+void psdmp_robot_standard_move(const psdmp_robot_pose *frame, const double from[10], double to[10]);
 
 /* Standard parameters from mass, centre of mass and inertia about it (xx xy xz yy yz zz). */
-void psdmp_standard_from_body(double mass, const double com[3], const double inertia[6], double to[10]);
+void psdmp_robot_standard_from_body(double mass, const double com[3], const double inertia[6], double to[10]);
 
 /* Recomputes the poses of bodies and links from base and place. */
 void psdmp_robot_place(psdm_robot *robot);
 
 /* A copy that can take other lengths and shares all else, its inertias included, which then mean nothing. False: out of memory. */
-bool psdmp_robot_copy(const psdm_robot *robot, psdmp_arena *arena, psdm_robot *copy);
+bool psdmp_robot_copy(const psdm_robot *robot, psdmp_base_arena *arena, psdm_robot *copy);
 void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths);
 
 const psdm_joint *psdmp_robot_joint_of(const psdm_robot *robot, int q); /* the joint of each q; NULL: none */
 
 /* Index of a standard parameter by its name, -1 when there is none. */
-int psdmp_standard_find(const psdm_robot *robot, const char *name);
+int psdmp_robot_standard_find(const psdm_robot *robot, const char *name);
 
 /* One of the standard parameters of psdm_robot_parameters; NAN beyond the last. */
 double psdmp_robot_parameter(const psdm_robot *robot, int k);
@@ -201,7 +201,7 @@ void psdmp_robot_refresh(psdm_robot *robot);
 void psdmp_robot_reduce(psdm_robot *robot);
 
 /* Chooses the gaps that are watched, from the capsules and the tree that carries them. False: out of memory. */
-bool psdmp_collision_watch(const psdm_robot *robot, psdmp_arena *arena, psdmp_collision *collision);
+bool psdmp_robot_collision_watch(const psdm_robot *robot, psdmp_base_arena *arena, psdmp_robot_collision *collision);
 
 /* ---- size.c ---- */
 
@@ -213,10 +213,10 @@ double psdmp_robot_unit(const psdm_robot *robot);
 
 /* ---- which robot a file belongs to: fingerprint.c; psdm_robot_fingerprint has the kinematics ---- */
 
-enum { PSDMP_FINGERPRINT = 17 }; /* sixteen hexadecimal digits and the end */
+enum { PSDMP_ROBOT_FINGERPRINT = 17 }; /* sixteen hexadecimal digits and the end */
 uint64_t psdmp_robot_inertia(const psdm_robot *robot); /* of all standard parameters */
 psdm_status psdmp_robot_description(const psdm_robot *robot, const psdm_allocator *allocator, uint64_t *hash); /* of all that a robot file says; PSDM_E_MEMORY */
-char *psdmp_fingerprint_text(uint64_t hash, char text[PSDMP_FINGERPRINT]);
-bool psdmp_fingerprint_read(const char *text, size_t length, uint64_t *hash);
+char *psdmp_robot_fingerprint_text(uint64_t hash, char text[PSDMP_ROBOT_FINGERPRINT]);
+bool psdmp_robot_fingerprint_read(const char *text, size_t length, uint64_t *hash);
 
 #endif

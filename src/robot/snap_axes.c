@@ -10,16 +10,16 @@ static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a
 static double size(const double a[3]) { return sqrt(dot(a, a)); }
 
 /* The axis of the moving joint before j, in the frame of the link that carries j; its index, -1: there is none. */
-static int axis_before(const psdmp_spec *spec, int j, double u[3], double origin[3]) {
+static int axis_before(const psdmp_robot_spec *spec, int j, double u[3], double origin[3]) {
   int a = spec->joint[j].parent;
-  psdmp_pose to = psdmp_pose_identity(); /* joint frame of a -> link that carries j */
+  psdmp_robot_pose to = psdmp_robot_pose_identity(); /* joint frame of a -> link that carries j */
   for (int steps = 0; a >= 0; a = spec->joint[a].parent) {
     if (steps++ == spec->joints) return -1; /* a cycle, which the tree's builder names */
-    to = psdmp_pose_product(&spec->joint[a].after, &to);
+    to = psdmp_robot_pose_product(&spec->joint[a].after, &to);
     if (spec->joint[a].type != PSDM_FIXED) break;
-    to = psdmp_pose_product(&spec->joint[a].before, &to);
+    to = psdmp_robot_pose_product(&spec->joint[a].before, &to);
   }
-  psdmp_pose back = psdmp_pose_inverse(&to);
+  psdmp_robot_pose back = psdmp_robot_pose_inverse(&to);
   for (int i = 0; i < 3; i++) u[i] = back.R[3 * i + 2];
   memcpy(origin, back.p, sizeof back.p);
   return a;
@@ -56,7 +56,7 @@ static double behind_foot(const double u[3], const double origin[3], const doubl
 }
 
 /* A length along the axis turns with it. Returns their sum. */
-static double turn_lengths(psdmp_spec_joint *s, const double z[3], const double to[3]) {
+static double turn_lengths(psdmp_robot_spec_joint *s, const double z[3], const double to[3]) {
   double sum = 0;
   for (int k = 0; k < s->lengths; k++) {
     double *direction = s->length[k].before, along = dot(direction, z);
@@ -68,8 +68,8 @@ static double turn_lengths(psdmp_spec_joint *s, const double z[3], const double 
 }
 
 /* Returns the angle that joint j's axis was turned by, 0 where it stays. */
-static double snap_joint(psdmp_spec *spec, int j, double most) {
-  psdmp_spec_joint *s = &spec->joint[j];
+static double snap_joint(psdmp_robot_spec *spec, int j, double most) {
+  psdmp_robot_spec_joint *s = &spec->joint[j];
   double u[3], origin[3], to[3], z[3] = {s->before.R[2], s->before.R[5], s->before.R[8]};
   bool square;
   int a = axis_before(spec, j, u, origin);
@@ -82,9 +82,9 @@ static double snap_joint(psdmp_spec *spec, int j, double most) {
   return angle;
 }
 
-psdm_status psdmp_spec_snap_axes(psdmp_spec *spec, double most, psdmp_arena *arena, psdm_error *error) {
+psdm_status psdmp_robot_spec_snap_axes(psdmp_robot_spec *spec, double most, psdmp_base_arena *arena, psdm_error *error) {
   if (most == 0) return PSDM_OK;
-  if (!(most > 0 && most <= 0.1)) return psdmp_fail(error, PSDM_E_ARGUMENT, spec->file, 0, 0, "axes can be snapped within 0 to 0.1 rad, not %.6g", most);
+  if (!(most > 0 && most <= 0.1)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, spec->file, 0, 0, "axes can be snapped within 0 to 0.1 rad, not %.6g", most);
   int changed = 0, worst = -1;
   double largest = 0;
   for (int j = 0; j < spec->joints; j++) {
@@ -95,12 +95,12 @@ psdm_status psdmp_spec_snap_axes(psdmp_spec *spec, double most, psdmp_arena *are
   }
   psdm_status status;
   if (!changed) {
-    status = psdmp_list_add(&spec->notes, arena, "no axis is within %.3g rad of parallel or perpendicular to the one before it, but for those that are so already", most);
+    status = psdmp_robot_list_add(&spec->notes, arena, "no axis is within %.3g rad of parallel or perpendicular to the one before it, but for those that are so already", most);
   } else {
     char name[80];
-    psdmp_quote(spec->joint[worst].name, strlen(spec->joint[worst].name), name, sizeof name);
-    status = psdmp_list_add(&spec->notes, arena, "%d %s turned to be parallel or perpendicular to the one before, by %.3g rad at most (joint '%s')", changed,
+    psdmp_base_quote(spec->joint[worst].name, strlen(spec->joint[worst].name), name, sizeof name);
+    status = psdmp_robot_list_add(&spec->notes, arena, "%d %s turned to be parallel or perpendicular to the one before, by %.3g rad at most (joint '%s')", changed,
                             changed == 1 ? "axis was" : "axes were", largest, name);
   }
-  return status ? psdmp_fail(error, status, spec->file, 0, 0, "out of memory") : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, spec->file, 0, 0, "out of memory") : PSDM_OK;
 }

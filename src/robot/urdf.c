@@ -12,9 +12,9 @@
 
 typedef struct reader {
   const char *file;
-  psdmp_arena *arena;
+  psdmp_base_arena *arena;
   psdm_error *error;
-  psdmp_spec *spec;
+  psdmp_robot_spec *spec;
   bool snap;
 } reader;
 
@@ -24,7 +24,7 @@ typedef struct link_node {
   int line;
   int parent_joint; /* joint whose child it is, -1: none */
   bool known, half, shaped; /* it has an <inertial>, one without moments, a <visual> or <collision> */
-  double pi[PSDMP_STANDARD];
+  double pi[PSDMP_ROBOT_STANDARD];
 } link_node;
 
 typedef struct joint_node {
@@ -32,7 +32,7 @@ typedef struct joint_node {
   const xmlNode *node;
   psdm_joint_type type;
   int parent_link, child_link;
-  psdmp_pose origin;
+  psdmp_robot_pose origin;
   double axis[3];
 } joint_node;
 
@@ -40,32 +40,32 @@ typedef struct urdf {
   int links, joints;
   link_node *link;
   joint_node *joint;
-  psdmp_names link_names, joint_names;
+  psdmp_robot_names link_names, joint_names;
 } urdf;
 
-#define NEW(r, count, type) ((type *)psdmp_arena_array((r)->arena, count, sizeof(type)))
+#define NEW(r, count, type) ((type *)psdmp_base_arena_array((r)->arena, count, sizeof(type)))
 
 /* ---- messages ---- */
 
 static int line_of(const xmlNode *node) { return (int)xmlGetLineNo((xmlNode *)node); }
 
-static psdm_status no_memory(reader *r) { return psdmp_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(reader *r) { return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
 
 static psdm_status refuse(reader *r, const xmlNode *node, const char *format, ...) PSDM_PRINTF(3, 4);
 static psdm_status refuse(reader *r, const xmlNode *node, const char *format, ...) {
   char text[400];
   va_list args;
   va_start(args, format);
-  psdmp_vprint(text, sizeof text, format, args);
+  psdmp_base_vprint(text, sizeof text, format, args);
   va_end(args);
-  return psdmp_fail(r->error, PSDM_E_PARSE, r->file, node ? line_of(node) : 0, 0, "%s", text);
+  return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, node ? line_of(node) : 0, 0, "%s", text);
 }
 
 /* a name fit for a message, in one of a few buffers */
 typedef struct quoted { char text[72]; } quoted;
 static quoted quote(const char *name) {
   quoted q;
-  psdmp_quote(name, strlen(name), q.text, sizeof q.text);
+  psdmp_base_quote(name, strlen(name), q.text, sizeof q.text);
   return q;
 }
 
@@ -108,7 +108,7 @@ static psdm_status attribute(reader *r, const xmlNode *node, const char *name, c
   if (!xmlHasNsProp((xmlNode *)node, (const xmlChar *)name, NULL)) return PSDM_OK;
   xmlChar *text = xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)name);
   if (!text) return no_memory(r); /* it is there */
-  *value = psdmp_arena_text(r->arena, (const char *)text, strlen((const char *)text));
+  *value = psdmp_base_arena_text(r->arena, (const char *)text, strlen((const char *)text));
   xmlFree(text);
   if (!*value) return no_memory(r);
   if (strstr(*value, "${") || strstr(*value, "$("))
@@ -144,7 +144,7 @@ static psdm_status numbers(reader *r, const xmlNode *node, const char *name, int
     at += strspn(at, " \t\r\n");
     size_t length = strcspn(at, " \t\r\n");
     if (!length) break;
-    if (found == count || !psdmp_parse_number(at, length, &out[found])) {
+    if (found == count || !psdmp_base_parse_number(at, length, &out[found])) {
       found = -1;
       break;
     }
@@ -158,20 +158,20 @@ static psdm_status numbers(reader *r, const xmlNode *node, const char *name, int
 
 static psdm_status snap(reader *r, const xmlNode *node, double *angle) {
   if (!r->snap) return PSDM_OK;
-  return psdmp_spec_snap(r->spec, r->arena, angle, line_of(node), "", "rpy") ? no_memory(r) : PSDM_OK;
+  return psdmp_robot_spec_snap(r->spec, r->arena, angle, line_of(node), "", "rpy") ? no_memory(r) : PSDM_OK;
 }
 
 /* <origin xyz rpy> of an element, identity when absent */
-static psdm_status read_origin(reader *r, const xmlNode *parent, bool snapped, psdmp_pose *pose) {
+static psdm_status read_origin(reader *r, const xmlNode *parent, bool snapped, psdmp_robot_pose *pose) {
   const xmlNode *node;
   double xyz[3] = {0, 0, 0}, rpy[3] = {0, 0, 0};
-  *pose = psdmp_pose_identity();
+  *pose = psdmp_robot_pose_identity();
   psdm_status status = only_child(r, parent, "origin", &node);
   if (status || !node) return status;
   status = numbers(r, node, "xyz", 3, xyz);
   if (!status) status = numbers(r, node, "rpy", 3, rpy);
   for (int i = 0; i < 3 && !status && snapped; i++) status = snap(r, node, &rpy[i]);
-  if (!status) *pose = psdmp_pose_rpy(xyz, rpy);
+  if (!status) *pose = psdmp_robot_pose_rpy(xyz, rpy);
   return status;
 }
 
@@ -184,8 +184,8 @@ static bool has_moments(const xmlNode *inertia) {
 
 static psdm_status read_inertial(reader *r, const xmlNode *inertial, link_node *link) {
   const xmlNode *mass, *inertia;
-  psdmp_pose pose;
-  double about[PSDMP_STANDARD] = {0};
+  psdmp_robot_pose pose;
+  double about[PSDMP_ROBOT_STANDARD] = {0};
   static const char *const names[] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
   psdm_status status = read_origin(r, inertial, false, &pose);
   if (!status) status = only_child(r, inertial, "mass", &mass);
@@ -199,9 +199,9 @@ static psdm_status read_inertial(reader *r, const xmlNode *inertial, link_node *
   if (status) return status;
   link->half = about[0] != 0 && !has_moments(inertia);
   link->known = !link->half;
-  psdmp_standard_move(&pose, about, link->pi);
+  psdmp_robot_standard_move(&pose, about, link->pi);
   if (link->half && about[0] > 0) return PSDM_OK; /* there are no moments to look at */
-  return psdmp_spec_check_link(r->spec, r->arena, link->name, link->pi) ? no_memory(r) : PSDM_OK;
+  return psdmp_robot_spec_check_link(r->spec, r->arena, link->name, link->pi) ? no_memory(r) : PSDM_OK;
 }
 
 static psdm_status read_link(reader *r, const xmlNode *node, link_node *link) {
@@ -262,26 +262,26 @@ static psdm_status read_joint(reader *r, const xmlNode *node, joint_node *joint)
 }
 
 /* a rotation that takes z to the axis; signed permutations where the axis is one of the frame's own */
-static psdmp_pose axis_rotation(const double a[3]) {
+static psdmp_robot_pose axis_rotation(const double a[3]) {
   static const double PI = 3.14159265358979323846;
   const bool none[3] = {fabs(a[0]) < 1e-15, fabs(a[1]) < 1e-15, fabs(a[2]) < 1e-15};
-  if (none[0] && none[1]) return a[2] > 0 ? psdmp_pose_identity() : psdmp_pose_rotation(0, PI);
-  if (none[1] && none[2]) return psdmp_pose_rotation(1, copysign(PI / 2, a[0]));
-  if (none[0] && none[2]) return psdmp_pose_rotation(0, copysign(PI / 2, -a[1]));
+  if (none[0] && none[1]) return a[2] > 0 ? psdmp_robot_pose_identity() : psdmp_robot_pose_rotation(0, PI);
+  if (none[1] && none[2]) return psdmp_robot_pose_rotation(1, copysign(PI / 2, a[0]));
+  if (none[0] && none[2]) return psdmp_robot_pose_rotation(0, copysign(PI / 2, -a[1]));
   /* the short way round (Rodrigues), towards -z by way of x to stay away from its singularity */
   if (a[2] < -0.5) {
     const double mirrored[3] = {a[0], -a[1], -a[2]};
-    psdmp_pose flip = psdmp_pose_rotation(0, PI), rest = axis_rotation(mirrored);
-    return psdmp_pose_product(&flip, &rest);
+    psdmp_robot_pose flip = psdmp_robot_pose_rotation(0, PI), rest = axis_rotation(mirrored);
+    return psdmp_robot_pose_product(&flip, &rest);
   }
   double k = 1 / (1 + a[2]), x = a[0], y = a[1];
-  psdmp_pose r = psdmp_pose_identity();
+  psdmp_robot_pose r = psdmp_robot_pose_identity();
   const double R[9] = {1 - k * x * x, -k * x * y, x, -k * x * y, 1 - k * y * y, y, -x, -y, a[2]};
   memcpy(r.R, R, sizeof R);
   return r;
 }
 
-static psdm_status read_limit(reader *r, const joint_node *joint, psdmp_spec_joint *out) {
+static psdm_status read_limit(reader *r, const joint_node *joint, psdmp_robot_spec_joint *out) {
   const xmlNode *node;
   const char *type;
   psdm_limits *l = &out->limits;
@@ -302,7 +302,7 @@ static psdm_status read_limit(reader *r, const joint_node *joint, psdmp_spec_joi
   return PSDM_OK;
 }
 
-static psdm_status read_dynamics(reader *r, const joint_node *joint, psdmp_spec_joint *out) {
+static psdm_status read_dynamics(reader *r, const joint_node *joint, psdmp_robot_spec_joint *out) {
   const xmlNode *node;
   psdm_friction *f = &out->friction;
   psdm_status status = only_child(r, joint->node, "dynamics", &node);
@@ -314,7 +314,7 @@ static psdm_status read_dynamics(reader *r, const joint_node *joint, psdmp_spec_
   return status;
 }
 
-static psdm_status read_mimic(reader *r, const urdf *u, const joint_node *joint, psdmp_spec_joint *out) {
+static psdm_status read_mimic(reader *r, const urdf *u, const joint_node *joint, psdmp_robot_spec_joint *out) {
   const xmlNode *node;
   const char *name;
   double factor = 1;
@@ -324,17 +324,17 @@ static psdm_status read_mimic(reader *r, const urdf *u, const joint_node *joint,
   if (!status) status = numbers(r, node, "multiplier", 1, &factor);
   if (!status) status = numbers(r, node, "offset", 1, &out->couple_offset);
   if (status) return status;
-  int other = psdmp_names_find(&u->joint_names, name);
+  int other = psdmp_robot_names_find(&u->joint_names, name);
   if (other < 0) {
-    const char *near = psdmp_names_nearest(&u->joint_names, name);
+    const char *near = psdmp_robot_names_nearest(&u->joint_names, name);
     return refuse(r, node, "joint '%s' mimics '%s', which is no joint of this file%s%s%s", quote(joint->name).text, quote(name).text,
                   near ? "; did you mean '" : "", near ? quote(near).text : "", near ? "'?" : "");
   }
   out->coupled = true;
   out->couples = 1;
-  out->couple = NEW(r, 1, psdmp_couple);
+  out->couple = NEW(r, 1, psdmp_robot_couple);
   if (!out->couple) return no_memory(r);
-  out->couple[0] = (psdmp_couple){other, factor};
+  out->couple[0] = (psdmp_robot_couple){other, factor};
   return PSDM_OK;
 }
 
@@ -354,7 +354,7 @@ static bool passed_over(const char *name) {
 /* the first few by name, the rest as a number: a file may hold millions */
 static psdm_status note_stranger(reader *r, const xmlNode *node, int *strangers) {
   if (has_prefix(node) || passed_over((const char *)node->name) || (*strangers)++ >= MOST_STRANGERS) return PSDM_OK;
-  return psdmp_list_add(&r->spec->notes, r->arena, "line %d: <%s> is not an element of URDF and was passed over", line_of(node),
+  return psdmp_robot_list_add(&r->spec->notes, r->arena, "line %d: <%s> is not an element of URDF and was passed over", line_of(node),
                         quote((const char *)node->name).text) ? no_memory(r) : PSDM_OK;
 }
 
@@ -368,10 +368,10 @@ static psdm_status look_over(reader *r, const xmlNode *root, urdf *u) {
     if (note_stranger(r, at, &strangers)) return PSDM_E_MEMORY;
   }
   if (strangers > MOST_STRANGERS &&
-      psdmp_list_add(&r->spec->notes, r->arena, "%d more elements are not of URDF and were passed over", strangers - MOST_STRANGERS))
+      psdmp_robot_list_add(&r->spec->notes, r->arena, "%d more elements are not of URDF and were passed over", strangers - MOST_STRANGERS))
     return no_memory(r);
-  if (u->links > PSDMP_MAX_LINKS || u->joints > PSDMP_MAX_LINKS)
-    return psdmp_fail(r->error, PSDM_E_LIMIT, r->file, 0, 0, "%d links and %d joints; at most %d of each are read", u->links, u->joints, PSDMP_MAX_LINKS);
+  if (u->links > PSDMP_ROBOT_MAX_LINKS || u->joints > PSDMP_ROBOT_MAX_LINKS)
+    return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, 0, 0, "%d links and %d joints; at most %d of each are read", u->links, u->joints, PSDMP_ROBOT_MAX_LINKS);
   if (!u->joints) return refuse(r, root, "<robot> has no <joint>");
   return PSDM_OK;
 }
@@ -381,20 +381,20 @@ static psdm_status index_names(reader *r, urdf *u) {
   if (!links || !joints) return no_memory(r);
   for (int i = 0; i < u->links; i++) links[i] = u->link[i].name;
   for (int i = 0; i < u->joints; i++) joints[i] = u->joint[i].name;
-  if (!psdmp_names_init(&u->link_names, r->arena, links, u->links) || !psdmp_names_init(&u->joint_names, r->arena, joints, u->joints)) return no_memory(r);
-  int first, twin = psdmp_names_twin(&u->link_names, &first);
+  if (!psdmp_robot_names_init(&u->link_names, r->arena, links, u->links) || !psdmp_robot_names_init(&u->joint_names, r->arena, joints, u->joints)) return no_memory(r);
+  int first, twin = psdmp_robot_names_twin(&u->link_names, &first);
   if (twin >= 0)
-    return psdmp_fail(r->error, PSDM_E_PARSE, r->file, u->link[twin].line, 0, "link name '%s' stands twice (first on line %d)",
+    return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, u->link[twin].line, 0, "link name '%s' stands twice (first on line %d)",
                       quote(links[twin]).text, u->link[first].line);
-  twin = psdmp_names_twin(&u->joint_names, &first);
+  twin = psdmp_robot_names_twin(&u->joint_names, &first);
   if (twin >= 0) return refuse(r, u->joint[twin].node, "joint name '%s' stands twice (first on line %d)", quote(joints[twin]).text, line_of(u->joint[first].node));
   return PSDM_OK;
 }
 
 static psdm_status find_end(reader *r, const urdf *u, const joint_node *joint, const char *name, const char *which, int *link) {
-  *link = psdmp_names_find(&u->link_names, name);
+  *link = psdmp_robot_names_find(&u->link_names, name);
   if (*link >= 0) return PSDM_OK;
-  const char *near = psdmp_names_nearest(&u->link_names, name);
+  const char *near = psdmp_robot_names_nearest(&u->link_names, name);
   return refuse(r, joint->node, "joint '%s': its %s '%s' is no link of this file%s%s%s", quote(joint->name).text, which, quote(name).text,
                 near ? "; did you mean '" : "", near ? quote(near).text : "", near ? "'?" : "");
 }
@@ -415,20 +415,20 @@ static psdm_status connect(reader *r, urdf *u) {
   for (int l = 0; l < u->links; l++) {
     if (u->link[l].parent_joint >= 0) continue;
     if (root >= 0)
-      return psdmp_fail(r->error, PSDM_E_ROBOT, r->file, u->link[l].line, 0, "two links have no parent, '%s' and '%s'; one root was expected",
+      return psdmp_base_fail(r->error, PSDM_E_ROBOT, r->file, u->link[l].line, 0, "two links have no parent, '%s' and '%s'; one root was expected",
                         quote(u->link[root].name).text, quote(u->link[l].name).text);
     root = l;
   }
-  if (root < 0) return psdmp_fail(r->error, PSDM_E_ROBOT, r->file, 1, 0, "every link has a parent: the joints form a cycle");
+  if (root < 0) return psdmp_base_fail(r->error, PSDM_E_ROBOT, r->file, 1, 0, "every link has a parent: the joints form a cycle");
   r->spec->base_name = u->link[root].name;
   return PSDM_OK;
 }
 
 static psdm_status fill_joint(reader *r, const urdf *u, int j) {
   const joint_node *joint = &u->joint[j];
-  psdmp_spec_joint *out = &r->spec->joint[j];
+  psdmp_robot_spec_joint *out = &r->spec->joint[j];
   const link_node *link = &u->link[joint->child_link];
-  psdmp_spec_joint_init(out);
+  psdmp_robot_spec_joint_init(out);
   out->name = joint->name;
   out->line = line_of(joint->node);
   out->type = joint->type;
@@ -441,9 +441,9 @@ static psdm_status fill_joint(reader *r, const urdf *u, int j) {
   memcpy(out->pi, link->pi, sizeof out->pi);
   out->before = joint->origin;
   if (joint->type != PSDM_FIXED) {
-    psdmp_pose axis = axis_rotation(joint->axis);
-    out->before = psdmp_pose_product(&joint->origin, &axis);
-    out->after = psdmp_pose_inverse(&axis);
+    psdmp_robot_pose axis = axis_rotation(joint->axis);
+    out->before = psdmp_robot_pose_product(&joint->origin, &axis);
+    out->after = psdmp_robot_pose_inverse(&axis);
   }
   psdm_status status = read_limit(r, joint, out);
   if (!status) status = read_dynamics(r, joint, out);
@@ -452,7 +452,7 @@ static psdm_status fill_joint(reader *r, const urdf *u, int j) {
 
 static psdm_status read_robot(reader *r, const xmlNode *root) {
   urdf u = {0};
-  psdmp_spec *spec = r->spec;
+  psdmp_robot_spec *spec = r->spec;
   if (!root || !is_element(root, "robot"))
     return refuse(r, root, "the outermost element is <%s>; <robot> was expected", root ? quote((const char *)root->name).text : "");
   psdm_status status = attribute(r, root, "name", &spec->name);
@@ -461,7 +461,7 @@ static psdm_status read_robot(reader *r, const xmlNode *root) {
   if (status) return status;
   u.link = NEW(r, u.links, link_node);
   u.joint = NEW(r, u.joints, joint_node);
-  spec->joint = NEW(r, u.joints, psdmp_spec_joint);
+  spec->joint = NEW(r, u.joints, psdmp_robot_spec_joint);
   if (!u.link || !u.joint || !spec->joint) return no_memory(r);
   int l = 0, j = 0;
   for (const xmlNode *at = root->children; at && !status; at = at->next) {
@@ -480,7 +480,7 @@ static psdm_status read_robot(reader *r, const xmlNode *root) {
 static psdm_status refuse_byte(reader *r, const char *text, const char *at, psdm_status status, const char *why) {
   int line = 1;
   for (; text < at; text++) line += *text == '\n';
-  return psdmp_fail(r->error, status, r->file, line, 0, "%s", why);
+  return psdmp_base_fail(r->error, status, r->file, line, 0, "%s", why);
 }
 
 /* libxml2 compares each attribute with the others of its tag, and each prefix with all declared ones: hours for a hostile file.
@@ -504,9 +504,9 @@ static psdm_status check_crowds(reader *r, const char *text, size_t length) {
 static psdm_status check_text(reader *r, const char *text, size_t length) {
   enum { MOST_BYTES = 10000000 }; /* beyond it libxml2 fails here and there (XML_MAX_LOOKUP_LIMIT) */
   if (length > MOST_BYTES)
-    return psdmp_fail(r->error, PSDM_E_LIMIT, r->file, 0, 0, "%zu bytes; at most %d are read", length, MOST_BYTES);
+    return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, 0, 0, "%zu bytes; at most %d are read", length, MOST_BYTES);
   for (const char *at = text, *end = text + length; at < end;) {
-    size_t step = psdmp_utf8_length(at, (size_t)(end - at));
+    size_t step = psdmp_base_utf8_length(at, (size_t)(end - at));
     if (!*at) return refuse_byte(r, text, at, PSDM_E_PARSE, "a NUL byte; this is not a text file");
     if (!step) return refuse_byte(r, text, at, PSDM_E_PARSE, "a byte that is not UTF-8; save the file in that encoding");
     at += step;
@@ -539,14 +539,14 @@ static psdm_status pass_over_declaration(reader *r, const char **text, size_t le
   const char *version = version_of(at, close, &size);
   bool odd = version && size >= 3 && strspn(version, "0123456789") == 1 && version[1] == '.' && version[0] != '1';
   if (at == begin && !odd) return PSDM_OK;
-  char *copy = psdmp_arena_text(r->arena, *text, length), shown[32];
+  char *copy = psdmp_base_arena_text(r->arena, *text, length), shown[32];
   if (!copy) return no_memory(r);
   int line = 1;
   for (const char *c = *text; c < at; c++) line += *c == '\n';
   for (char *c = copy + (at - *text); c < copy + (close + 2 - *text); c++) *c = strchr("\r\n", *c) ? *c : ' ';
   *text = copy;
-  psdm_status status = odd ? psdmp_list_add(&r->spec->notes, r->arena, "line %d: there is no XML version %s; the file is read as version 1.0", line, psdmp_quote(version, size, shown, sizeof shown))
-                           : psdmp_list_add(&r->spec->notes, r->arena, "line %d: an XML declaration belongs at the very beginning; it is passed over", line);
+  psdm_status status = odd ? psdmp_robot_list_add(&r->spec->notes, r->arena, "line %d: there is no XML version %s; the file is read as version 1.0", line, psdmp_base_quote(version, size, shown, sizeof shown))
+                           : psdmp_robot_list_add(&r->spec->notes, r->arena, "line %d: an XML declaration belongs at the very beginning; it is passed over", line);
   return status ? no_memory(r) : PSDM_OK;
 }
 
@@ -564,7 +564,7 @@ static void stop_at_dtd(void *context, const xmlChar *name, const xmlChar *exter
   xmlParserCtxtPtr parser = context;
   watch *w = parser->_private;
   if (!w->status)
-    w->status = psdmp_fail(w->r->error, PSDM_E_PARSE, w->r->file, parser->input ? parser->input->line : 0, 0,
+    w->status = psdmp_base_fail(w->r->error, PSDM_E_PARSE, w->r->file, parser->input ? parser->input->line : 0, 0,
                            "a document type declaration (<!DOCTYPE>) is not accepted");
   xmlStopParser(parser);
 }
@@ -576,11 +576,11 @@ static void keep_first_error(void *context, const xmlError *e) {
   if (w->status || e->level < XML_ERR_FATAL) return;
   const char *message = e->message ? e->message : "";
   char text[200];
-  psdmp_quote(message, strcspn(message, "\n"), text, sizeof text);
+  psdmp_base_quote(message, strcspn(message, "\n"), text, sizeof text);
   if (strstr(message, "XML_PARSE_HUGE")) /* its way to say so */
-    w->status = psdmp_fail(w->r->error, PSDM_E_LIMIT, w->r->file, e->line, 0, "elements are nested more than 256 deep");
+    w->status = psdmp_base_fail(w->r->error, PSDM_E_LIMIT, w->r->file, e->line, 0, "elements are nested more than 256 deep");
   else
-    w->status = psdmp_fail(w->r->error, PSDM_E_PARSE, w->r->file, e->line, e->int2 > 0 ? e->int2 : 0, "malformed XML: %s", text);
+    w->status = psdmp_base_fail(w->r->error, PSDM_E_PARSE, w->r->file, e->line, e->int2 > 0 ? e->int2 : 0, "malformed XML: %s", text);
 }
 
 /* what is no parser's: the tree is built without memory, and libxml2 would tell standard error */
@@ -605,12 +605,12 @@ static psdm_status read_document(watch *w, xmlParserCtxtPtr parser, const char *
   return status;
 }
 
-psdm_status psdmp_spec_from_urdf(const char *text, size_t length, const char *file, const psdm_robot_options *options, psdmp_arena *arena,
-                                 psdmp_spec *spec, psdm_error *error) {
+psdm_status psdmp_robot_spec_from_urdf(const char *text, size_t length, const char *file, const psdm_robot_options *options, psdmp_base_arena *arena,
+                                 psdmp_robot_spec *spec, psdm_error *error) {
   reader r = {.file = file, .arena = arena, .error = error, .spec = spec, .snap = !(options && options->no_snap)};
   spec->file = file;
   spec->urdf = true;
-  spec->base = psdmp_pose_identity();
+  spec->base = psdmp_robot_pose_identity();
   memcpy(spec->gravity, (const double[3]){0, 0, -9.81}, sizeof spec->gravity);
   psdm_status status = check_text(&r, text, length);
   if (!status) status = pass_over_declaration(&r, &text, length);

@@ -10,7 +10,7 @@ static bool neighbours(const psdm_robot *r, int a, int b) {
 }
 
 /* marks the links that capsule a is not watched against; entry j + 1 is link j, entry 0 the base */
-static void mark_apart(const psdmp_collision *c, int a, int *mark) {
+static void mark_apart(const psdmp_robot_collision *c, int a, int *mark) {
   int joint = c->capsule[a].joint;
   for (int i = 0; i < c->aparts; i++)
     for (int side = 0; side < 2; side++)
@@ -18,7 +18,7 @@ static void mark_apart(const psdmp_collision *c, int a, int *mark) {
 }
 
 /* the gaps of capsule a with later ones; counts only, where gap is NULL */
-static int watch(const psdm_robot *r, const psdmp_collision *c, int a, int *mark, int (*gap)[2]) {
+static int watch(const psdm_robot *r, const psdmp_robot_collision *c, int a, int *mark, int (*gap)[2]) {
   int count = 0, body = body_of(r, &c->capsule[a]);
   mark_apart(c, a, mark);
   for (int b = a + 1; b < c->capsules; b++) {
@@ -29,11 +29,11 @@ static int watch(const psdm_robot *r, const psdmp_collision *c, int a, int *mark
   return count;
 }
 
-bool psdmp_collision_watch(const psdm_robot *r, psdmp_arena *arena, psdmp_collision *c) {
-  int *mark = psdmp_arena_alloc(arena, ((size_t)r->joints + 1) * sizeof *mark), count = 0;
+bool psdmp_robot_collision_watch(const psdm_robot *r, psdmp_base_arena *arena, psdmp_robot_collision *c) {
+  int *mark = psdmp_base_arena_alloc(arena, ((size_t)r->joints + 1) * sizeof *mark), count = 0;
   if (!mark) return false;
   for (int a = 0; a < c->capsules; a++) count += watch(r, c, a, mark, NULL) + (c->floor && body_of(r, &c->capsule[a]) >= 0);
-  c->gap = psdmp_arena_alloc(arena, ((size_t)count + 1) * sizeof *c->gap);
+  c->gap = psdmp_base_arena_alloc(arena, ((size_t)count + 1) * sizeof *c->gap);
   if (!c->gap) return false;
   for (int a = 0; a < c->capsules; a++) c->gaps += watch(r, c, a, mark, c->gap + c->gaps);
   for (int a = 0; a < c->capsules && c->floor; a++) {

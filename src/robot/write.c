@@ -11,7 +11,7 @@ static bool zero(double x) { return fabs(x) < 1e-15; }
 /* ---- geometry of joint j relative to its parent's link ---- */
 
 typedef struct placement {
-  psdmp_pose before, after; /* parent's link frame -> joint frame -> link frame */
+  psdmp_robot_pose before, after; /* parent's link frame -> joint frame -> link frame */
 } placement;
 
 /* longest coordinate of any joint or link frame */
@@ -25,7 +25,7 @@ static double size_of(const psdm_robot *r) {
 }
 
 /* lengths that are rounding beside the robot's longest become zero */
-static psdmp_pose tidy(const psdm_robot *r, psdmp_pose t) {
+static psdmp_robot_pose tidy(const psdm_robot *r, psdmp_robot_pose t) {
   double size = size_of(r);
   for (int i = 0; i < 3; i++)
     if (fabs(t.p[i]) < 1e-16 * size) t.p[i] = 0;
@@ -34,9 +34,9 @@ static psdmp_pose tidy(const psdm_robot *r, psdmp_pose t) {
 
 static placement place(const psdm_robot *r, int j) {
   const psdm_joint *joint = &r->joint[j];
-  psdmp_pose parent = joint->parent < 0 ? psdmp_pose_identity() : psdmp_pose_inverse(&r->link[joint->parent].frame);
-  if (joint->type == PSDM_FIXED) return (placement){tidy(r, psdmp_pose_product(&parent, &r->link[j].frame)), psdmp_pose_identity()};
-  return (placement){tidy(r, psdmp_pose_product(&parent, &r->body[r->link[j].body].joint)), tidy(r, r->link[j].frame)};
+  psdmp_robot_pose parent = joint->parent < 0 ? psdmp_robot_pose_identity() : psdmp_robot_pose_inverse(&r->link[joint->parent].frame);
+  if (joint->type == PSDM_FIXED) return (placement){tidy(r, psdmp_robot_pose_product(&parent, &r->link[j].frame)), psdmp_robot_pose_identity()};
+  return (placement){tidy(r, psdmp_robot_pose_product(&parent, &r->body[r->link[j].body].joint)), tidy(r, r->link[j].frame)};
 }
 
 /* roll, pitch, yaw of R = Rz(yaw) Ry(pitch) Rx(roll). Roll is read off after yaw is undone, so that near pitch = 90 degrees, where
@@ -48,8 +48,8 @@ static void rpy_of(const double R[9], double rpy[3]) {
   rpy[0] = atan2(s * R[2] - c * R[5], c * R[4] - s * R[1]);
 }
 
-static bool is_identity(const psdmp_pose *t) {
-  const psdmp_pose one = psdmp_pose_identity();
+static bool is_identity(const psdmp_robot_pose *t) {
+  const psdmp_robot_pose one = psdmp_robot_pose_identity();
   for (int i = 0; i < 9; i++)
     if (!zero(t->R[i] - one.R[i])) return false;
   return t->p[0] == 0 && t->p[1] == 0 && t->p[2] == 0;
@@ -59,8 +59,8 @@ static bool is_identity(const psdmp_pose *t) {
 static void body_of(const double pi[10], double com[3], double inertia[6]) {
   double about[10];
   for (int i = 0; i < 3; i++) com[i] = pi[0] != 0 ? pi[1 + i] / pi[0] : 0;
-  psdmp_pose to_com = psdmp_pose_translation(-com[0], -com[1], -com[2]);
-  psdmp_standard_move(&to_com, pi, about);
+  psdmp_robot_pose to_com = psdmp_robot_pose_translation(-com[0], -com[1], -com[2]);
+  psdmp_robot_standard_move(&to_com, pi, about);
   memcpy(inertia, about + 4, 6 * sizeof *inertia);
 }
 
@@ -72,7 +72,7 @@ static bool has_body(const double pi[10]) { return pi[0] != 0 || (pi[1] == 0 && 
 static void put_number(psdm_output *out, const char *before, double x) {
   char text[32];
   psdm_output_text(out, before);
-  psdmp_format_short(x + 0.0, text); /* no -0 */
+  psdmp_base_format_short(x + 0.0, text); /* no -0 */
   psdm_output_text(out, text);
 }
 
@@ -138,7 +138,7 @@ typedef struct dh_row {
   double theta, d, a, alpha;
 } dh_row;
 
-static bool row_of(const psdmp_pose *t, dh_row *row) {
+static bool row_of(const psdmp_robot_pose *t, dh_row *row) {
   if (!zero(t->R[6])) return false;
   double c = t->R[0], s = t->R[3];
   row->theta = atan2(s, c);
@@ -149,14 +149,14 @@ static bool row_of(const psdmp_pose *t, dh_row *row) {
 }
 
 /* a transform that only turns about and slides along z belongs into the row; the cosine of a tilt would hide it up to 4e-8 rad */
-static bool absorb(const psdmp_pose *before, dh_row *row) {
+static bool absorb(const psdmp_robot_pose *before, dh_row *row) {
   if (before->R[8] < 0 || !zero(before->R[2]) || !zero(before->R[5]) || before->p[0] != 0 || before->p[1] != 0) return false;
   row->theta += atan2(before->R[3], before->R[0]);
   row->d += before->p[2];
   return true;
 }
 
-static void yaml_origin(psdm_output *out, const psdmp_pose *t) {
+static void yaml_origin(psdm_output *out, const psdmp_robot_pose *t) {
   double rpy[3];
   if (is_identity(t)) return;
   rpy_of(t->R, rpy);
@@ -278,8 +278,8 @@ static void yaml_inertia(psdm_output *out, const double *pi) {
   if (!isfinite(pi[0])) return; /* unknown stays unknown */
   if (!has_body(pi)) {
     psdm_output_text(out, ", standard: {");
-    for (int i = 0; i < PSDMP_STANDARD; i++) {
-      psdm_output_print(out, "%s%s", i ? ", " : "", psdmp_standard_names[i]);
+    for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++) {
+      psdm_output_print(out, "%s%s", i ? ", " : "", psdmp_robot_standard_names[i]);
       put_number(out, ": ", pi[i]);
     }
     psdm_output_text(out, "}");
@@ -304,12 +304,12 @@ static void yaml_link(psdm_output *out, const psdm_robot *r, int j) {
   if (fixed)
     psdm_output_text(out, ", mass: 0"); /* its inertia is part of the link that carries it */
   else
-    yaml_inertia(out, r->pi + (long)PSDMP_STANDARD * r->joint[j].link);
+    yaml_inertia(out, r->pi + (long)PSDMP_ROBOT_STANDARD * r->joint[j].link);
   psdm_output_text(out, "}\n");
 }
 
 static void yaml_loops(psdm_output *out, const psdm_robot *r) {
-  const psdmp_closure *c = r->closure;
+  const psdmp_robot_closure *c = r->closure;
   if (!c) return;
   psdm_output_text(out, "loops:\n");
   for (int l = 0; l < c->loops; l++) {
@@ -345,7 +345,7 @@ static void put_yaml_link(psdm_output *out, const psdm_robot *r, const char *bef
 }
 
 static void yaml_collision(psdm_output *out, const psdm_robot *r) {
-  const psdmp_collision *c = r->collision;
+  const psdmp_robot_collision *c = r->collision;
   if (!c) return;
   psdm_output_text(out, "collision:\n");
   if (c->floor) {
@@ -402,7 +402,7 @@ static void write_yaml(const psdm_robot *r, psdm_output *out) {
 
 /* ---- URDF ---- */
 
-static void urdf_origin(psdm_output *out, const char *indent, const psdmp_pose *t) {
+static void urdf_origin(psdm_output *out, const char *indent, const psdmp_robot_pose *t) {
   double rpy[3];
   if (is_identity(t)) return;
   rpy_of(t->R, rpy);
@@ -432,11 +432,11 @@ static bool limited(const psdm_limits *l) { return isfinite(l->lower) && isfinit
 
 /* URDF's link frame stands on the joint axis; one that does not needs a second, fixed joint */
 static bool urdf_needs_frame(const psdm_robot *r, int j) {
-  const psdmp_pose after = tidy(r, r->link[j].frame);
+  const psdmp_robot_pose after = tidy(r, r->link[j].frame);
   return r->joint[j].type == PSDM_REVOLUTE && !(after.p[0] == 0 && after.p[1] == 0);
 }
 
-static void urdf_ends(psdm_output *out, const psdmp_pose *origin, const char *parent, const char *child) {
+static void urdf_ends(psdm_output *out, const psdmp_robot_pose *origin, const char *parent, const char *child) {
   urdf_origin(out, "    ", origin);
   put_xml_name(out, "    <parent link=\"", parent, "\"/>\n");
   put_xml_name(out, "    <child link=\"", child, "\"/>\n");
@@ -471,7 +471,7 @@ static void urdf_motion(psdm_output *out, const psdm_robot *r, int j, const doub
 
 static void urdf_joint(psdm_output *out, const psdm_robot *r, int j) {
   const psdm_joint *joint = &r->joint[j];
-  const psdmp_pose *after = &r->link[j].frame;
+  const psdmp_robot_pose *after = &r->link[j].frame;
   placement p = place(r, j);
   char body[256], frame[256];
   const char *parent = joint->parent < 0 ? r->base_name : r->link[joint->parent].name;
@@ -484,11 +484,11 @@ static void urdf_joint(psdm_output *out, const psdm_robot *r, int j) {
   else if (two)
     urdf_link(out, body, r->body[r->link[j].body].pi), urdf_link(out, r->link[j].name, NULL);
   else
-    urdf_link(out, r->link[j].name, r->pi + (long)PSDMP_STANDARD * joint->link);
+    urdf_link(out, r->link[j].name, r->pi + (long)PSDMP_ROBOT_STANDARD * joint->link);
 
   put_xml_name(out, "  <joint name=\"", joint->name, "\"");
   psdm_output_print(out, " type=\"%s\">\n", type);
-  psdmp_pose origin = two || joint->type == PSDM_FIXED ? p.before : psdmp_pose_product(&p.before, &p.after);
+  psdmp_robot_pose origin = two || joint->type == PSDM_FIXED ? p.before : psdmp_robot_pose_product(&p.before, &p.after);
   const double along[3] = {after->R[6], after->R[7], after->R[8]}, z[3] = {0, 0, 1};
   urdf_ends(out, &origin, parent, two ? body : r->link[j].name);
   if (joint->type != PSDM_FIXED) urdf_motion(out, r, j, two ? z : along);
@@ -531,7 +531,7 @@ static const char *joint_loss(const psdm_robot *r, int j, int *index) {
   const psdm_friction *f = &joint->friction;
   const psdm_limits *l = &joint->limits;
   if (joint->type == PSDM_FIXED) return NULL;
-  const double *pi = r->pi + (long)PSDMP_STANDARD * joint->link;
+  const double *pi = r->pi + (long)PSDMP_ROBOT_STANDARD * joint->link;
   int b = r->link[j].body;
   const struct {
     bool lost;
@@ -559,7 +559,7 @@ const char *psdm_robot_loss(const psdm_robot *r, psdm_robot_format format, int i
   for (int j = 0; j < r->joints; j++) {
     const char *what = joint_loss(r, j, &index);
     if (!what) continue;
-    psdmp_quote(r->joint[j].name, strlen(r->joint[j].name), name, sizeof name);
+    psdmp_base_quote(r->joint[j].name, strlen(r->joint[j].name), name, sizeof name);
     snprintf(buf, size, "joint '%s' has %s", name, what);
     return buf;
   }

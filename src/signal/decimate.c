@@ -31,7 +31,7 @@ psdm_status psdm_decimator_new(int factor, const psdm_allocator *allocator, psdm
   if (factor < 1 || factor > 1 << 20) return PSDM_E_ARGUMENT;
   d->factor = factor;
   d->half = factor == 1 ? 0 : (int)ceil(0.5 * (90 - 8) * factor / (2.285 * 2 * PI * (0.6 - 0.4))); /* a factor of one leaves everything as it is */
-  d->taps = psdmp_alloc(allocator, sizeof *d->taps * ((size_t)d->half + 1));
+  d->taps = psdmp_base_alloc(allocator, sizeof *d->taps * ((size_t)d->half + 1));
   if (!d->taps) return PSDM_E_MEMORY;
   set_taps(d);
   return PSDM_OK;
@@ -39,7 +39,7 @@ psdm_status psdm_decimator_new(int factor, const psdm_allocator *allocator, psdm
 
 void psdm_decimator_free(psdm_decimator *d, const psdm_allocator *allocator) {
   if (!d) return;
-  psdmp_free(allocator, d->taps);
+  psdmp_base_free(allocator, d->taps);
   memset(d, 0, sizeof *d);
 }
 

@@ -30,7 +30,7 @@ typedef struct train {
 } train;
 
 typedef struct job {
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   const psdm_robot *robot;
   const psdm_motion *motion;
   psdm_along_options options;
@@ -46,21 +46,21 @@ typedef struct job {
   double *theta, *thetad, *thetadd, *tau, *friction, *q_motor, *tau_motor, *current; /* (n) */
 } job;
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 static psdm_status fail_joint(const psdm_joint *joint, psdm_status status, const char *text, psdm_error *error) {
   char name[64];
-  return psdmp_fail(error, status, "", 0, 0, "joint '%s': %s", psdmp_quote(joint->name, strlen(joint->name), name, sizeof name), text);
+  return psdmp_base_fail(error, status, "", 0, 0, "joint '%s': %s", psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name), text);
 }
 
 /* ---- what there is ---- */
 
 static psdm_status check_options(const job *j, psdm_error *error) {
-  if ((unsigned)j->options.friction >= PSDM_FRICTION_KINDS) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no friction model has this number");
+  if ((unsigned)j->options.friction >= PSDM_FRICTION_KINDS) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no friction model has this number");
   if (!(j->options.output >= 0) || !isfinite(j->options.output))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s between rows; a positive number was expected", j->options.output);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s between rows; a positive number was expected", j->options.output);
   if (psdm_motion_n(j->motion) != j->n)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a motion of %d joints; the robot has %d", psdm_motion_n(j->motion), j->n);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a motion of %d joints; the robot has %d", psdm_motion_n(j->motion), j->n);
   return psdm_robot_ready(j->robot, error);
 }
 
@@ -74,7 +74,7 @@ static psdm_status check_spring(const job *j, const psdm_joint *joint, psdm_erro
 }
 
 static psdm_status take_joints(job *j, psdm_error *error) {
-  j->train = psdmp_arena_alloc(&j->arena, (size_t)j->n * sizeof *j->train);
+  j->train = psdmp_base_arena_alloc(&j->arena, (size_t)j->n * sizeof *j->train);
   if (!j->train) return no_memory(error);
   for (int k = 0; k < psdm_robot_joints(j->robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(j->robot, k);
@@ -93,8 +93,8 @@ static psdm_status take_joints(job *j, psdm_error *error) {
 /* the links without the rotors of independent joints, and those rotors alone */
 static psdm_status part_rotors(job *j, psdm_error *error) {
   int parameters = psdm_robot_parameter_count(j->robot), inertial = parameters - psdm_robot_drives(j->robot);
-  double *pi = psdmp_arena_alloc(&j->arena, 2 * (size_t)parameters * sizeof *pi), *without = pi + parameters;
-  j->B = psdmp_arena_alloc(&j->arena, (size_t)j->n * (size_t)j->n * sizeof *j->B);
+  double *pi = psdmp_base_arena_alloc(&j->arena, 2 * (size_t)parameters * sizeof *pi), *without = pi + parameters;
+  j->B = psdmp_base_arena_alloc(&j->arena, (size_t)j->n * (size_t)j->n * sizeof *j->B);
   if (!pi || !j->B || psdm_robot_clone(j->robot, j->arena.allocator, &j->links)) return no_memory(error);
   psdm_robot_parameters(j->robot, pi);
   memcpy(without, pi, (size_t)parameters * sizeof *pi);
@@ -117,13 +117,13 @@ static psdm_status allocate(job *j, psdm_error *error) {
   double **const part[] = {&j->load[0], &j->load[1], &j->load[2], &j->theta,     &j->thetad, &j->thetadd, &j->tau,
                            &j->friction, &j->q_motor, &j->tau_motor, &j->current};
   size_t parts = sizeof part / sizeof *part;
-  void *work_memory = psdmp_arena_alloc(&j->arena, work), *linear_memory = linear ? psdmp_arena_alloc(&j->arena, linear) : NULL;
-  double *memory = j->x = psdmp_arena_alloc(&j->arena, (PSDM_MOTION_ORDERS + parts) * n * sizeof *memory);
+  void *work_memory = psdmp_base_arena_alloc(&j->arena, work), *linear_memory = linear ? psdmp_base_arena_alloc(&j->arena, linear) : NULL;
+  double *memory = j->x = psdmp_base_arena_alloc(&j->arena, (PSDM_MOTION_ORDERS + parts) * n * sizeof *memory);
   if (!work_memory || (linear && !linear_memory) || !memory) return no_memory(error);
   for (size_t k = 0; k < parts; k++) *part[k] = memory + (PSDM_MOTION_ORDERS + k) * n;
   psdm_status status = psdm_work_init(moving, work_memory, work, &j->work);
   if (!status && linear) status = psdm_linear_init(moving, linear_memory, linear, &j->linear);
-  return status ? psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
 /* ---- one row ---- */
@@ -155,9 +155,9 @@ static void place_motor(job *j, int i, double h) {
   double load[3] = {j->load[0][i], j->load[1][i], j->load[2][i]}, x[3] = {0};
   double K = own->joint->stiffness, D = own->joint->damping;
   if (own->spring && h > 0)
-    psdmp_spring_step(K, D, h, own->load, load, own->stretch, x);
+    psdmp_sim_spring_step(K, D, h, own->load, load, own->stretch, x);
   else if (own->spring)
-    psdmp_spring_start(K, D, load, x);
+    psdmp_sim_spring_start(K, D, load, x);
   memcpy(own->load, load, sizeof load);
   own->stretch = x[0];
   j->theta[i] = j->x[i] + x[0];
@@ -217,7 +217,7 @@ static void motor_side(job *j) {
 static psdm_status make_row(job *j, double t, double h, psdm_along_row *row, psdm_error *error) {
   psdm_motion_at(j->motion, t, j->elastic ? 5 : 3, j->x);
   psdm_status status = j->elastic ? elastic_torques(j, h) : rigid_torques(j);
-  if (status) return psdmp_fail(error, status, "", 0, 0, "at t = %g s: %s", t, psdm_status_text(status));
+  if (status) return psdmp_base_fail(error, status, "", 0, 0, "at t = %g s: %s", t, psdm_status_text(status));
   add_friction(j, t, h);
   motor_side(j);
   *row = (psdm_along_row){.t = t, .n = j->n, .q = j->x, .qd = j->x + j->n, .qdd = j->x + 2 * j->n, .tau = j->tau, .friction = j->friction,
@@ -231,7 +231,7 @@ static psdm_status walk(job *j, psdm_along_write write, void *user, psdm_error *
   double begin = psdm_motion_begin(j->motion), end = psdm_motion_end(j->motion), period = j->options.output > 0 ? j->options.output : 0.01;
   double last = ceil((end - begin) / period * (1 - 1e-12)), before = begin;
   if (!(last <= PSDMP_SIM_ROWS))
-    return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s in intervals of %g s would take %.3g rows; at most %.0e are made", end - begin, period, last + 1, PSDMP_SIM_ROWS);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s in intervals of %g s would take %.3g rows; at most %.0e are made", end - begin, period, last + 1, PSDMP_SIM_ROWS);
   for (double k = 0; k <= last; k++) {
     double t = k < last ? begin + k * period : end;
     psdm_along_row row;
@@ -246,7 +246,7 @@ static psdm_status walk(job *j, psdm_along_write write, void *user, psdm_error *
 psdm_status psdm_along(const psdm_robot *robot, const psdm_motion *motion, const psdm_along_options *options, const psdm_allocator *allocator,
                        psdm_along_write write, void *user, psdm_error *error) {
   job j = {.arena = {.allocator = allocator}, .robot = robot, .motion = motion, .n = psdm_robot_n(robot)};
-  if (!write) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no function to write the rows was given");
+  if (!write) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no function to write the rows was given");
   if (options) j.options = *options;
   psdm_status status = check_options(&j, error);
   if (!status) status = take_joints(&j, error);
@@ -254,6 +254,6 @@ psdm_status psdm_along(const psdm_robot *robot, const psdm_motion *motion, const
   if (!status) status = allocate(&j, error);
   if (!status) status = walk(&j, write, user, error);
   psdm_robot_free(j.links);
-  psdmp_arena_free(&j.arena);
+  psdmp_base_arena_free(&j.arena);
   return status;
 }

@@ -64,17 +64,17 @@ static void step_soft(double K, double D, double r, const double c[DEGREE + 1], 
   x[2] = (f1[1] - K * x[1]) / D;
 }
 
-void psdmp_spring_start(double K, double D, const double f[3], double x[3]) {
+void psdmp_sim_spring_start(double K, double D, const double f[3], double x[3]) {
   double a = D / K;
   x[0] = (f[0] - a * (f[1] - a * f[2])) / K;
   x[1] = (f[1] - a * f[2]) / K;
   x[2] = f[2] / K;
 }
 
-void psdmp_spring_step(double K, double D, double h, const double f0[3], const double f1[3], double x0, double x[3]) {
+void psdmp_sim_spring_step(double K, double D, double h, const double f0[3], const double f1[3], double x0, double x[3]) {
   double c[DEGREE + 1], r = D > 0 ? h * K / D : INFINITY;
   if (!isfinite(r)) {
-    psdmp_spring_start(K, 0, f1, x);
+    psdmp_sim_spring_start(K, 0, f1, x);
     return;
   }
   interpolate(h, f0, f1, c);

@@ -17,20 +17,20 @@ static const double beyond_speed = 1e-12, beyond_distance = 1e-13;
 /* slower than this (rad/s, m/s) nothing bounces: the jumps of a bouncing joint shrink without end, and from beyond_distance it comes with 1e-6 again */
 static const double too_slow_to_bounce = 1e-4;
 
-static double hold(const psdm_sim *s, const psdmp_drive_train *j) { return j->dry ? psdm_friction_dry(&j->friction, s->options.friction, 0) : 0; }
+static double hold(const psdm_sim *s, const psdmp_sim_drive_train *j) { return j->dry ? psdm_friction_dry(&j->friction, s->options.friction, 0) : 0; }
 
 /* how much friction has left for a stuck joint; negative: it breaks away */
 static double left_of_friction(const psdm_sim *s, int i) { return hold(s, &s->joint[i]) * (1 + margin) - fabs(s->reaction[i]); }
 
 /* how firmly a joint rests at its stop; negative: it leaves. Friction holds a rigid joint there too, an elastic one's is on its motor. */
 static double rest_at_stop(const psdm_sim *s, int i) {
-  const psdmp_drive_train *j = &s->joint[i];
+  const psdmp_sim_drive_train *j = &s->joint[i];
   double friction = j->motor < 0 ? hold(s, j) : 0;
   return -j->stop * s->stop_reaction[i] + friction * (1 + margin) + margin;
 }
 
 /* friction holds it, and no stop does it in its place */
-static bool stuck(const psdmp_drive_train *j) { return j->dry && j->mode == 0 && !(j->stop && j->motor < 0); }
+static bool stuck(const psdmp_sim_drive_train *j) { return j->dry && j->mode == 0 && !(j->stop && j->motor < 0); }
 
 bool psdmp_sim_has_events(const psdm_sim *s) { return s->dry || s->stops || s->ends; }
 
@@ -42,7 +42,7 @@ static bool some_held(const psdm_sim *s) {
 
 void psdmp_sim_event_values(const psdm_sim *s, const double *y, double *g) {
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     double lower = isfinite(j->lower) ? y[j->at] - j->lower + beyond_distance : 1, upper = isfinite(j->upper) ? j->upper - y[j->at] + beyond_distance : 1;
     bool limits = s->stops || s->ends;
     g[i] = stuck(j) ? left_of_friction(s, i) : j->dry && j->mode ? j->mode * psdmp_sim_speed(s, y, i) + beyond_speed : 1;
@@ -61,7 +61,7 @@ psdm_status psdmp_sim_events(psdm_sim *s, double t, const double *y, double *g) 
 
 /* -1, 1: the coordinate is at its lower, upper limit or beyond */
 static int side_of(const psdm_sim *s, int i) {
-  const psdmp_drive_train *j = &s->joint[i];
+  const psdmp_sim_drive_train *j = &s->joint[i];
   return s->y[j->at] <= j->lower ? -1 : s->y[j->at] >= j->upper ? 1 : 0;
 }
 
@@ -114,13 +114,13 @@ static psdm_status strike(psdm_sim *s, int i, double v, bearing *as) {
   for (int k = 0; k < s->N; k++) qd[k] += s->qdd[k];
   for (int c = s->loops; c < rows; c++) qd[s->joint[s->row[c]].at] = s->row[c] == i ? v : 0;
   status = psdmp_sim_energies(s, s->y, after);
-  s->y[s->at_work + PSDMP_DISSIPATED] += before[0] - after[0];
+  s->y[s->at_work + PSDMP_SIM_DISSIPATED] += before[0] - after[0];
   return status;
 }
 
 /* the speed of a joint that came to rest, to the last digit. Loops share out what that takes. */
 static psdm_status rest(psdm_sim *s, int i) {
-  const psdmp_drive_train *j = &s->joint[i];
+  const psdmp_sim_drive_train *j = &s->joint[i];
   if (j->motor >= 0) s->y[s->at_thetad + j->motor] = 0;
   if (j->motor < 0 && !s->loops) s->y[s->at_qd + j->at] = 0;
   if (!s->loops || s->y[s->at_qd + j->at] == 0) return PSDM_OK;
@@ -164,13 +164,13 @@ static bool let_go(psdm_sim *s) {
   bool off_stop = false;
   double excess = 0;
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     double off = j->stop ? 0.5 * margin - rest_at_stop(s, i) : 0, away = stuck(j) ? 0.5 * margin * hold(s, j) - left_of_friction(s, i) : 0;
     if (off > excess) excess = off, worst = i, off_stop = true;
     if (away > excess) excess = away, worst = i, off_stop = false;
   }
   if (worst < 0) return false;
-  psdmp_drive_train *j = &s->joint[worst];
+  psdmp_sim_drive_train *j = &s->joint[worst];
   if (!off_stop) {
     j->mode = s->reaction[worst] < 0 ? 1 : -1;
     return true;
@@ -184,7 +184,7 @@ static bool let_go(psdm_sim *s) {
 static bool hold_again(psdm_sim *s) {
   bool any = false;
   for (int i = 0; i < s->n; i++) {
-    psdmp_drive_train *j = &s->joint[i];
+    psdmp_sim_drive_train *j = &s->joint[i];
     double pull = s->rate[s->at_qd + j->at], turn = j->motor < 0 ? pull : s->rate[s->at_thetad + j->motor];
     int side = s->stops && s->y[s->at_qd + j->at] == 0 ? side_of(s, i) : 0;
     if (j->dry && j->mode && psdmp_sim_speed(s, s->y, i) == 0 && turn * j->mode < 0) j->mode = 0, any = true;
@@ -197,7 +197,7 @@ psdm_status psdmp_sim_settle(psdm_sim *s) {
   if (!psdmp_sim_has_events(s)) return PSDM_OK;
   psdm_status status = impacts(s);
   for (int i = 0; i < s->n; i++) {
-    psdmp_drive_train *j = &s->joint[i];
+    psdmp_sim_drive_train *j = &s->joint[i];
     double v = psdmp_sim_speed(s, s->y, i);
     j->mode = v > 0 ? 1 : v < 0 ? -1 : 0;
     j->stop = s->stops && s->y[s->at_qd + j->at] == 0 ? side_of(s, i) : 0;
@@ -225,7 +225,7 @@ psdm_status psdmp_sim_event(psdm_sim *s, const bool *fired, int *hit) {
   psdm_status status = PSDM_OK;
   *hit = -1;
   for (int i = 0; i < s->n && !status; i++) {
-    psdmp_drive_train *j = &s->joint[i];
+    psdmp_sim_drive_train *j = &s->joint[i];
     if (fired[i] && j->mode) {
       s->reversals++;
       status = rest(s, i);

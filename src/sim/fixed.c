@@ -58,9 +58,9 @@ static psdm_status stiffness(psdm_sim *s, double *fastest) {
   *fastest = 0;
   if (s->at_z < 0 && !s->motors) return PSDM_OK;
   psdm_status status = psdmp_sim_mass(s, s->y, s->M);
-  if (status || !psdmp_invert(s->N, s->M, s->W, psdmp_rounding(s->N))) return status ? status : PSDM_E_SINGULAR;
+  if (status || !psdmp_linalg_invert(s->N, s->M, s->W, psdmp_linalg_rounding(s->N))) return status ? status : PSDM_E_SINGULAR;
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     double v = psdmp_sim_speed(s, s->y, i), lightness = s->W[(long)j->at * s->N + j->at], stiff = 0, damp = 0;
     if (j->motor >= 0) {
       stiff = j->stiffness * lightness, damp = j->damping * lightness;
@@ -161,7 +161,7 @@ static double solve_joint(const psdm_sim *s, int i, double a, double r, double h
 
 /* a velocity within its bounds: just up to a stop, or back from it where the joint bounces (fired[n + i]) */
 static double at_stop(const psdm_sim *s, int i, double h, double x) {
-  const psdmp_drive_train *j = &s->joint[i];
+  const psdmp_sim_drive_train *j = &s->joint[i];
   double low = (j->lower - s->y[j->at]) / h, high = (j->upper - s->y[j->at]) / h, v = s->y[s->at_qd + j->at];
   if (!s->stops) return x;
   if (s->fired[s->n + i] && v < 0) low = -s->options.restitution * v;
@@ -174,7 +174,7 @@ static double moved(const psdm_sim *s, int k, double h, double x) {
   int link = s->moves[k];
   double q = s->y[k] + h * x;
   if (!s->stops || link < 0 || !s->fired[link]) return q;
-  const psdmp_drive_train *j = &s->joint[link];
+  const psdmp_sim_drive_train *j = &s->joint[link];
   double near = 1e-12 * (1 + fabs(q));
   return fabs(q - j->lower) <= near ? j->lower : fabs(q - j->upper) <= near ? j->upper : q;
 }
@@ -196,7 +196,7 @@ static psdm_status set_implicit(psdm_sim *s, double h, double *A, double *b) {
     for (int k = 0; k < m; k++) A[(long)(N + i) * G + N + k] = s->B[(long)i * m + k], b[N + i] += s->B[(long)i * m + k] * thetad[k];
   }
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     int x = j->motor < 0 ? j->at : N + j->motor;
     b[x] += h * s->tau[i];
     if (j->motor < 0) continue;
@@ -255,8 +255,8 @@ static void newton(psdm_sim *s, double h, const double *A, const double *b, doub
     }
     J[(long)k * G + k] = free ? A[(long)k * G + k] + h * fmax(slope, 0) : 1;
   }
-  if (!psdmp_cholesky(G, J)) return;
-  psdmp_cholesky_solve(G, J, step);
+  if (!psdmp_linalg_cholesky(G, J)) return;
+  psdmp_linalg_cholesky_solve(G, J, step);
   for (int k = 0; k < G; k++) x[k] += step[k];
 }
 
@@ -273,7 +273,7 @@ static void solve_implicit(psdm_sim *s, double h, const double *A, const double 
   memset(s->fired, 0, 2 * (size_t)s->n * sizeof *s->fired);
   solve_sweeps(s, h, A, b, x);
   for (int i = 0; i < s->n && s->options.at_limit == PSDM_AT_LIMIT_BOUNCE; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     double v = s->y[s->at_qd + j->at], next = s->y[j->at] + h * x[j->at];
     s->fired[s->n + i] = s->fired[i] && (next - j->lower < j->upper - next ? v < 0 : v > 0);
     bounces |= s->fired[s->n + i];
@@ -292,22 +292,22 @@ static void euler_move(psdm_sim *s, double h, const double *x) {
   int N = s->N;
   double *work = s->y + s->at_work;
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     double old = psdmp_sim_speed(s, s->y, i), new = x[j->motor < 0 ? j->at : N + j->motor], mean = (old + new) / 2, stored = 0;
     if (s->at_z >= 0) {
       double z = s->y[s->at_z + i], bent = psdm_lugre_step(&j->friction, new, z, h);
       stored = 0.5 * j->friction.sigma0 * (bent * bent - z * z);
       s->y[s->at_z + i] = bent;
     }
-    work[PSDMP_SUPPLIED] += h * s->tau[i] * mean;
-    work[PSDMP_DISSIPATED] += h * s->friction[i] * mean - stored;
+    work[PSDMP_SIM_SUPPLIED] += h * s->tau[i] * mean;
+    work[PSDMP_SIM_DISSIPATED] += h * s->friction[i] * mean - stored;
     count_events(s, i, old, new, s->y[s->at_qd + j->at], x[j->at]);
     if (j->motor < 0) continue;
     double link = (s->y[s->at_qd + j->at] + x[j->at]) / 2, slip = mean - link;
-    work[PSDMP_DISSIPATED] += h * j->damping * slip * slip - h * s->stop_reaction[i] * link;
+    work[PSDMP_SIM_DISSIPATED] += h * j->damping * slip * slip - h * s->stop_reaction[i] * link;
   }
   for (int k = 0; k < N; k++) {
-    work[PSDMP_EXTERNAL] += h * s->push[k] * (s->y[s->at_qd + k] + x[k]) / 2;
+    work[PSDMP_SIM_EXTERNAL] += h * s->push[k] * (s->y[s->at_qd + k] + x[k]) / 2;
     s->y[s->at_qd + k] = x[k];
     s->y[k] = moved(s, k, h, x[k]);
   }
@@ -323,7 +323,7 @@ static psdm_status late_events(psdm_sim *s) {
   int hit;
   bool any = false;
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     double q = s->y[j->at];
     s->fired[i] = j->dry && j->mode && s->y[s->at_qd + j->at] * j->mode < 0;
     s->fired[s->n + 2 * i] = s->stops && q < j->lower;

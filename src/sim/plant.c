@@ -8,13 +8,13 @@
 /* ---- views of the state ---- */
 
 double psdmp_sim_speed(const psdm_sim *s, const double *y, int joint) {
-  const psdmp_drive_train *j = &s->joint[joint];
+  const psdmp_sim_drive_train *j = &s->joint[joint];
   return j->motor < 0 ? y[s->at_qd + j->at] : y[s->at_thetad + j->motor];
 }
 
 void psdmp_sim_look(psdm_sim *s, const double *y) {
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     s->q[i] = y[j->at];
     s->qd[i] = y[s->at_qd + j->at];
     s->theta[i] = j->motor < 0 ? s->q[i] : y[s->at_theta + j->motor];
@@ -46,7 +46,7 @@ static psdm_status motor_torques(psdm_sim *s, double t, const double *y, double 
 static void friction_torques(psdm_sim *s, const double *y, double *rate) {
   psdm_friction_kind kind = s->options.friction;
   for (int i = 0; kind != PSDM_FRICTION_NONE && i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     double v = psdmp_sim_speed(s, y, i);
     if (kind == PSDM_FRICTION_LUGRE)
       psdm_lugre(&j->friction, v, y[s->at_z + i], &rate[s->at_z + i], &s->friction[i]);
@@ -73,7 +73,7 @@ psdm_status psdmp_sim_drive(psdm_sim *s, double t, const double *y, double *rate
 static void set_loads(psdm_sim *s, const double *y) {
   memcpy(s->u, s->push, (size_t)s->N * sizeof *s->u);
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     double net = s->tau[i] - s->friction[i];
     if (j->motor >= 0) {
       double spring = j->stiffness * (y[s->at_theta + j->motor] - y[j->at]) + j->damping * (y[s->at_thetad + j->motor] - y[s->at_qd + j->at]);
@@ -143,7 +143,7 @@ static int factorise(int size, int rows, double *W, double *R, int *order) {
 bool psdmp_sim_constrained(psdm_sim *s, int size, int rows, double *M, const double *C, const double *d, double *b, double *x, double *lambda) {
   double *W = s->W, *R = s->R;
   int *order = s->order;
-  if (!psdmp_cholesky(size, M)) return false;
+  if (!psdmp_linalg_cholesky(size, M)) return false;
   for (int c = 0; c <= rows; c++) { /* y0 = L^-1 b and W = L^-1 C^T */
     double *column = c < rows ? W + (long)c * size : b;
     for (int i = 0; i < size; i++) {
@@ -194,7 +194,7 @@ static psdm_status set_constraints(psdm_sim *s, const double *y, int *rows) {
     }
   }
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     bool stuck = j->dry && j->motor < 0 && j->mode == 0;
     if (!stuck && !j->stop) continue;
     memset(s->C + (long)*rows * N, 0, (size_t)N * sizeof *s->C);
@@ -219,7 +219,7 @@ static psdm_status link_accelerations(psdm_sim *s, const double *y, double *qdd)
   for (int k = 0; k < s->N; k++) s->u[k] -= s->qdd[k];
   if (!psdmp_sim_constrained(s, s->N, rows, s->M, s->C, s->drift, s->u, qdd, s->lambda)) return PSDM_E_SINGULAR;
   for (int c = s->loops; c < rows; c++) {
-    const psdmp_drive_train *j = &s->joint[s->row[c]];
+    const psdmp_sim_drive_train *j = &s->joint[s->row[c]];
     *(j->stop ? &s->stop_reaction[s->row[c]] : &s->reaction[s->row[c]]) = s->lambda[c];
     qdd[j->at] = 0; /* to the last digit: what is held does not creep */
   }
@@ -230,7 +230,7 @@ static psdm_status link_accelerations(psdm_sim *s, const double *y, double *qdd)
 static bool motor_accelerations(psdm_sim *s, double *thetadd) {
   int m = s->motors, rows = 0;
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     if (j->motor < 0 || !j->dry || j->mode != 0) continue;
     memset(s->C + (long)rows * m, 0, (size_t)m * sizeof *s->C);
     s->C[(long)rows * m + j->motor] = 1;
@@ -238,7 +238,7 @@ static bool motor_accelerations(psdm_sim *s, double *thetadd) {
   }
   if (!rows) {
     memcpy(thetadd, s->u_motor, (size_t)m * sizeof *thetadd);
-    psdmp_cholesky_solve(m, s->B_factor, thetadd);
+    psdmp_linalg_cholesky_solve(m, s->B_factor, thetadd);
     return true;
   }
   memcpy(s->M, s->B, (size_t)m * (size_t)m * sizeof *s->M);
@@ -253,20 +253,20 @@ static bool motor_accelerations(psdm_sim *s, double *thetadd) {
 /* power of motors, friction, dampers and the wrench */
 static void set_powers(psdm_sim *s, const double *y, double *rate) {
   double *work = rate + s->at_work;
-  memset(work, 0, PSDMP_WORKS * sizeof *work);
+  memset(work, 0, PSDMP_SIM_WORKS * sizeof *work);
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     double v = psdmp_sim_speed(s, y, i);
     if (j->dry && j->mode == 0) s->friction[i] -= s->reaction[i];
-    work[PSDMP_SUPPLIED] += s->tau[i] * v;
-    work[PSDMP_DISSIPATED] += s->friction[i] * v;
-    if (s->at_z >= 0) work[PSDMP_DISSIPATED] -= j->friction.sigma0 * y[s->at_z + i] * rate[s->at_z + i];
+    work[PSDMP_SIM_SUPPLIED] += s->tau[i] * v;
+    work[PSDMP_SIM_DISSIPATED] += s->friction[i] * v;
+    if (s->at_z >= 0) work[PSDMP_SIM_DISSIPATED] -= j->friction.sigma0 * y[s->at_z + i] * rate[s->at_z + i];
     if (j->motor >= 0) {
       double slip = v - y[s->at_qd + j->at];
-      work[PSDMP_DISSIPATED] += j->damping * slip * slip;
+      work[PSDMP_SIM_DISSIPATED] += j->damping * slip * slip;
     }
   }
-  for (int k = 0; s->options.wrench && k < s->N; k++) work[PSDMP_EXTERNAL] += s->push[k] * y[s->at_qd + k];
+  for (int k = 0; s->options.wrench && k < s->N; k++) work[PSDMP_SIM_EXTERNAL] += s->push[k] * y[s->at_qd + k];
 }
 
 psdm_status psdmp_sim_rates(psdm_sim *s, double t, const double *y, double *rate) {
@@ -294,7 +294,7 @@ psdm_status psdmp_sim_energies(psdm_sim *s, const double *y, double energy[4]) {
   for (int i = 0; i < s->motors; i++)
     for (int j = 0; j < s->motors; j++) energy[0] += 0.5 * y[s->at_thetad + i] * s->B[(long)i * s->motors + j] * y[s->at_thetad + j];
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     double stretch = j->motor < 0 ? 0 : y[s->at_theta + j->motor] - y[j->at];
     if (j->motor >= 0) energy[2] += 0.5 * j->stiffness * stretch * stretch;
     if (s->at_z >= 0) energy[3] += 0.5 * j->friction.sigma0 * y[s->at_z + i] * y[s->at_z + i];
@@ -312,26 +312,26 @@ static psdm_status total(psdm_sim *s, double *sum) {
 }
 
 /* the load, given about the last link's frame, as part of the moving link that carries that */
-static void move_load(const psdm_sim *s, const double load[PSDMP_STANDARD], double moved[PSDMP_STANDARD], int *number) {
+static void move_load(const psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD], double moved[PSDMP_ROBOT_STANDARD], int *number) {
   const psdm_robot *r = s->plant;
-  const psdmp_link *last = &r->link[r->last];
-  const psdmp_body *body = &r->body[last->body];
-  psdmp_pose back = psdmp_pose_inverse(&r->link[body->index].frame), there = psdmp_pose_product(&back, &last->frame);
-  psdmp_standard_move(&there, load, moved);
+  const psdmp_robot_link *last = &r->link[r->last];
+  const psdmp_robot_body *body = &r->body[last->body];
+  psdmp_robot_pose back = psdmp_robot_pose_inverse(&r->link[body->index].frame), there = psdmp_robot_pose_product(&back, &last->frame);
+  psdmp_robot_standard_move(&there, load, moved);
   *number = body->number;
 }
 
 /* the plant's numbers with that load in place of the one before */
-static void hang(psdm_sim *s, const double load[PSDMP_STANDARD]) {
-  double moved[PSDMP_STANDARD];
+static void hang(psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD]) {
+  double moved[PSDMP_ROBOT_STANDARD];
   int number;
   move_load(s, load, moved, &number);
-  for (int i = 0; i < PSDMP_STANDARD; i++) s->plant->pi[PSDMP_STANDARD * (long)number + i] = s->robot->pi[PSDMP_STANDARD * (long)number + i] + moved[i];
+  for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++) s->plant->pi[PSDMP_ROBOT_STANDARD * (long)number + i] = s->robot->pi[PSDMP_ROBOT_STANDARD * (long)number + i] + moved[i];
   psdmp_robot_refresh(s->plant);
 }
 
 psdm_status psdmp_sim_loads_regular(psdm_sim *s, double end, psdm_error *error) {
-  static const double nothing[PSDMP_STANDARD] = {0};
+  static const double nothing[PSDMP_ROBOT_STANDARD] = {0};
   const psdm_sim_options *o = &s->options;
   psdm_error why;
   psdm_status status = PSDM_OK;
@@ -343,15 +343,15 @@ psdm_status psdmp_sim_loads_regular(psdm_sim *s, double end, psdm_error *error) 
     if (past) continue;
     hang(s, k < 0 ? nothing : o->payload[k].pi);
     status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, &why);
-    if (status && k < 0) status = psdmp_fail(error, status, why.file, 0, 0, "%s (before the first payload is taken up)", why.text);
-    if (status && k >= 0) status = psdmp_fail(error, status, why.file, 0, 0, "%s (with the payload of t = %g)", why.text, o->payload[k].t);
+    if (status && k < 0) status = psdmp_base_fail(error, status, why.file, 0, 0, "%s (before the first payload is taken up)", why.text);
+    if (status && k >= 0) status = psdmp_base_fail(error, status, why.file, 0, 0, "%s (with the payload of t = %g)", why.text, o->payload[k].t);
     if (status) break;
   }
   hang(s, s->load);
   return status;
 }
 
-psdm_status psdmp_sim_carry(psdm_sim *s, const double load[PSDMP_STANDARD]) {
+psdm_status psdmp_sim_carry(psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD]) {
   double before, after;
   if (memcmp(load, s->load, sizeof s->load) == 0) return PSDM_OK;
   psdm_status status = total(s, &before);

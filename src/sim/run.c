@@ -75,8 +75,8 @@ static void fill_row(psdm_sim *s, psdm_sim_row *row) {
   *row = (psdm_sim_row){.t = s->t, .n = s->n, .joints = s->N - s->n, .q = s->q, .qd = s->qd, .qdd = s->acceleration, .passive = s->loops ? s->u : NULL,
                         .theta = s->motors ? s->theta : NULL, .thetad = s->motors ? s->thetad : NULL, .z = s->at_z >= 0 ? s->y + s->at_z : NULL,
                         .tau = s->tau, .friction = s->friction, .control = s->y + s->at_control, .control_states = s->control_states,
-                        .kinetic = e[0], .potential = e[1], .elastic = e[2], .bristles = e[3], .supplied = work[PSDMP_SUPPLIED],
-                        .dissipated = work[PSDMP_DISSIPATED], .external = work[PSDMP_EXTERNAL], .payload = s->payload_work};
+                        .kinetic = e[0], .potential = e[1], .elastic = e[2], .bristles = e[3], .supplied = work[PSDMP_SIM_SUPPLIED],
+                        .dissipated = work[PSDMP_SIM_DISSIPATED], .external = work[PSDMP_SIM_EXTERNAL], .payload = s->payload_work};
 }
 
 void psdm_sim_now(psdm_sim *s, psdm_sim_row *row) {
@@ -133,13 +133,13 @@ static const char *joint_name(const psdm_sim *s, int i, char *buf, size_t size) 
   const char *given = "";
   for (int j = 0; j < s->robot->joints; j++)
     if (s->robot->joint[j].q == i) given = s->robot->joint[j].name;
-  return psdmp_quote(given, strlen(given), buf, size);
+  return psdmp_base_quote(given, strlen(given), buf, size);
 }
 
 /* a sentence with the time in it: "at 1.25 s: ..." */
 static void end_at(run *r, psdm_sim_end why, const char *text) {
   char number[32], whole[256];
-  psdmp_format_short(r->sim->t, number);
+  psdmp_base_format_short(r->sim->t, number);
   snprintf(whole, sizeof whole, "%s at %s s: %.150s", psdm_sim_end_text(why), number, text);
   end(r, why, whole);
 }
@@ -148,7 +148,7 @@ static bool diverged(run *r) {
   const psdm_sim *s = r->sim;
   char name[80], text[160];
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     double q = s->y[j->at], speed = fmax(fabs(s->y[s->at_qd + j->at]), fabs(psdmp_sim_speed(s, s->y, i)));
     if (isfinite(q) && isfinite(s->y[s->at_qd + j->at]) && speed <= s->options.speed_limit) continue;
     snprintf(text, sizeof text, "joint '%s' is faster than the limit of speed", joint_name(s, i, name, sizeof name));
@@ -307,12 +307,12 @@ static psdm_status check_counts(const psdm_sim *s, double seconds, psdm_error *e
   } counts[] = {{"rows", s->options.output, PSDMP_SIM_ROWS}, {"steps", s->variable ? 0 : s->options.step, PSDMP_SIM_STEPS}, {"samples of the controller", s->options.period, PSDMP_SIM_STEPS}};
   for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
     if (counts[k].interval > 0 && seconds / counts[k].interval > counts[k].most)
-      return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s in intervals of %g s would take %.3g %s; at most %.0e are made", seconds, counts[k].interval, seconds / counts[k].interval, counts[k].what, counts[k].most);
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s in intervals of %g s would take %.3g %s; at most %.0e are made", seconds, counts[k].interval, seconds / counts[k].interval, counts[k].what, counts[k].most);
   return PSDM_OK;
 }
 
 psdm_status psdm_sim_run(psdm_sim *s, double seconds, psdm_sim_write write, void *user, psdm_sim_result *result, psdm_error *error) {
-  if (!(seconds >= 0) || !isfinite(seconds)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the time to simulate must not be negative");
+  if (!(seconds >= 0) || !isfinite(seconds)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the time to simulate must not be negative");
   psdm_status status = check_counts(s, seconds, error);
   if (!status && s->options.payloads) status = psdmp_sim_loads_regular(s, s->t + seconds, error);
   if (status) return status;

@@ -44,13 +44,13 @@ bool psdm_at_limit_find(const char *name, psdm_at_limit *at_limit) {
 }
 
 bool psdm_integrator_available(psdm_integrator integrator) {
-  return (integrator != PSDM_INTEGRATOR_ADAMS && integrator != PSDM_INTEGRATOR_BDF) || psdmp_variable_there();
+  return (integrator != PSDM_INTEGRATOR_ADAMS && integrator != PSDM_INTEGRATOR_BDF) || psdmp_sim_variable_there();
 }
 
 /* ---- checks ---- */
 
 static psdm_status refuse(const psdm_sim *s, psdm_error *error, const char *text) {
-  return psdmp_fail(error, PSDM_E_ARGUMENT, s->robot->file, 0, 0, "%s", text);
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, s->robot->file, 0, 0, "%s", text);
 }
 
 static psdm_status refuse_joint(const psdm_sim *s, int i, psdm_status status, psdm_error *error, const char *text) {
@@ -58,8 +58,8 @@ static psdm_status refuse_joint(const psdm_sim *s, int i, psdm_status status, ps
   const char *given = "";
   for (int j = 0; j < s->robot->joints; j++)
     if (s->robot->joint[j].q == i) given = s->robot->joint[j].name;
-  psdmp_quote(given, strlen(given), name, sizeof name);
-  return psdmp_fail(error, status, s->robot->file, 0, 0, "joint '%s': %s", name, text);
+  psdmp_base_quote(given, strlen(given), name, sizeof name);
+  return psdmp_base_fail(error, status, s->robot->file, 0, 0, "joint '%s': %s", name, text);
 }
 
 static bool fine(double x) { return x >= 0 && isfinite(x); }
@@ -78,7 +78,7 @@ static psdm_status check_options(const psdm_sim *s, psdm_error *error) {
   if (o->wrench && o->wrench_joint && s->robot->link[o->wrench_joint - 1].body < 0) return refuse(s, error, "the wrench acts on a link that is fixed to the base");
   for (int k = 0; k < o->payloads; k++) {
     if (!isfinite(o->payload[k].t) || (k && !(o->payload[k].t > o->payload[k - 1].t))) return refuse(s, error, "payloads must follow each other in time");
-    for (int i = 0; i < PSDMP_STANDARD; i++)
+    for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++)
       if (!isfinite(o->payload[k].pi[i])) return refuse(s, error, "a payload has a number that is not finite");
   }
   if (o->elastic && s->robot->closure) return refuse(s, error, "elastic joints in closed loops are not simulated");
@@ -93,8 +93,8 @@ static psdm_status set_joints(psdm_sim *s, psdm_error *error) {
   for (int k = 0; k < r->joints; k++) {
     const psdm_joint *from = &r->joint[k];
     if (from->q < 0) continue;
-    psdmp_drive_train *j = &s->joint[from->q];
-    *j = (psdmp_drive_train){.at = r->closure ? psdm_loop_independent(r, from->q) : from->q, .motor = -1, .stiffness = from->stiffness,
+    psdmp_sim_drive_train *j = &s->joint[from->q];
+    *j = (psdmp_sim_drive_train){.at = r->closure ? psdm_loop_independent(r, from->q) : from->q, .motor = -1, .stiffness = from->stiffness,
                              .damping = from->damping, .effort = from->limits.effort, .lower = from->limits.lower, .upper = from->limits.upper,
                              .friction = from->friction};
     if (s->options.elastic && isfinite(from->stiffness)) j->motor = s->motors++;
@@ -115,9 +115,9 @@ static psdm_status set_joints(psdm_sim *s, psdm_error *error) {
 static psdm_status set_rotors(psdm_sim *s, psdm_error *error) {
   int n = s->n, m = s->motors;
   if (!m) return PSDM_OK;
-  double *all = psdmp_arena_alloc(&s->arena, (size_t)n * (size_t)n * sizeof *all);
-  double *pi = psdmp_arena_alloc(&s->arena, (size_t)psdm_robot_parameter_count(s->plant) * sizeof *pi);
-  if (!all || !pi) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  double *all = psdmp_base_arena_alloc(&s->arena, (size_t)n * (size_t)n * sizeof *all);
+  double *pi = psdmp_base_arena_alloc(&s->arena, (size_t)psdm_robot_parameter_count(s->plant) * sizeof *pi);
+  if (!all || !pi) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   psdm_robot_drive_mass(s->plant, all);
   for (int i = 0; i < n; i++) {
     int a = s->joint[i].motor;
@@ -128,11 +128,11 @@ static psdm_status set_rotors(psdm_sim *s, psdm_error *error) {
       if (a >= 0 && b >= 0) s->B[(long)a * m + b] = s->B_factor[(long)a * m + b] = all[(long)i * n + k];
     }
   }
-  if (!psdmp_cholesky(m, s->B_factor)) return psdmp_fail(error, PSDM_E_SINGULAR, s->robot->file, 0, 0, "the motors' inertias are not positive definite");
+  if (!psdmp_linalg_cholesky(m, s->B_factor)) return psdmp_base_fail(error, PSDM_E_SINGULAR, s->robot->file, 0, 0, "the motors' inertias are not positive definite");
   psdm_robot_parameters(s->plant, pi);
   for (int d = 0; d < s->plant->drives; d++) {
     int q = s->plant->joint[s->plant->drive[d].index].q;
-    if (q >= 0 && s->joint[q].motor >= 0) pi[PSDMP_STANDARD * (long)s->plant->bodies + d] = 0;
+    if (q >= 0 && s->joint[q].motor >= 0) pi[PSDMP_ROBOT_STANDARD * (long)s->plant->bodies + d] = 0;
   }
   psdm_robot_set_parameters(s->plant, pi);
   return PSDM_OK;
@@ -148,7 +148,7 @@ static void lay_out(psdm_sim *s) {
   s->at_z = s->options.friction == PSDM_FRICTION_LUGRE ? at : -1;
   if (s->at_z >= 0) at += s->n;
   s->at_control = at, at += s->control_states;
-  s->at_work = at, at += PSDMP_WORKS;
+  s->at_work = at, at += PSDMP_SIM_WORKS;
   s->size = s->length = at;
   bool variable = s->integrator == PSDM_INTEGRATOR_ADAMS || s->integrator == PSDM_INTEGRATOR_BDF; /* others take torques from their caller */
   if (variable && s->options.friction == PSDM_FRICTION_NONE && !s->motors && !s->options.controller && !s->options.wrench) s->length = s->at_work;
@@ -168,19 +168,19 @@ static bool allocate(psdm_sim *s) {
       {&s->implicit, 2 * (N + m) * (N + m)}, {&s->g, 3 * n}, {&s->g_next, 3 * n},
   };
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-    if (!(*parts[k].to = psdmp_arena_alloc(&s->arena, parts[k].count * sizeof(double)))) return false;
-  s->fired = psdmp_arena_alloc(&s->arena, 3 * n * sizeof *s->fired);
-  s->order = psdmp_arena_alloc(&s->arena, rows * sizeof *s->order);
-  s->row = psdmp_arena_alloc(&s->arena, rows * sizeof *s->row);
-  s->rubs = psdmp_arena_alloc(&s->arena, (N + m) * sizeof *s->rubs);
-  s->moves = psdmp_arena_alloc(&s->arena, (N + m) * sizeof *s->moves);
+    if (!(*parts[k].to = psdmp_base_arena_alloc(&s->arena, parts[k].count * sizeof(double)))) return false;
+  s->fired = psdmp_base_arena_alloc(&s->arena, 3 * n * sizeof *s->fired);
+  s->order = psdmp_base_arena_alloc(&s->arena, rows * sizeof *s->order);
+  s->row = psdmp_base_arena_alloc(&s->arena, rows * sizeof *s->row);
+  s->rubs = psdmp_base_arena_alloc(&s->arena, (N + m) * sizeof *s->rubs);
+  s->moves = psdmp_base_arena_alloc(&s->arena, (N + m) * sizeof *s->moves);
   return s->fired && s->order && s->row && s->rubs && s->moves;
 }
 
 static void number_unknowns(psdm_sim *s) {
   for (int k = 0; k < s->N + s->motors; k++) s->rubs[k] = s->moves[k] = -1;
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     s->rubs[j->motor < 0 ? j->at : s->N + j->motor] = i;
     s->moves[j->at] = i;
   }
@@ -201,7 +201,7 @@ static psdm_status compile(psdm_sim *s, psdm_error *error) {
   psdm_status status = psdm_code_build(s->plant, &options, s->arena.allocator, &code, &why);
   if (!status) status = psdm_compile(code, &how, s->arena.allocator, &s->compiled, &why);
   psdm_code_free(code);
-  if (status == PSDM_E_MEMORY) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (status == PSDM_E_MEMORY) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (status) {
     snprintf(s->code_text, sizeof s->code_text, "%.250s", why.text);
     return PSDM_OK;
@@ -220,7 +220,7 @@ static psdm_status compile(psdm_sim *s, psdm_error *error) {
 static psdm_integrator choose(const psdm_sim *s) {
   if (s->options.integrator != PSDM_INTEGRATOR_AUTO) return s->options.integrator;
   bool stiff = s->options.friction == PSDM_FRICTION_LUGRE;
-  if (!psdmp_variable_there()) return stiff ? PSDM_INTEGRATOR_EULER : PSDM_INTEGRATOR_RK4;
+  if (!psdmp_sim_variable_there()) return stiff ? PSDM_INTEGRATOR_EULER : PSDM_INTEGRATOR_RK4;
   return stiff ? PSDM_INTEGRATOR_BDF : PSDM_INTEGRATOR_ADAMS;
 }
 
@@ -234,12 +234,12 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   if (s->options.output == 0) s->options.output = 1e-2;
   if (s->options.speed_limit == 0) s->options.speed_limit = 1e6;
   if (s->options.restitution == 0) s->options.restitution = 0.5;
-  s->joint = psdmp_arena_alloc(&s->arena, (size_t)s->n * sizeof *s->joint);
-  if (!s->joint) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  s->joint = psdmp_base_arena_alloc(&s->arena, (size_t)s->n * sizeof *s->joint);
+  if (!s->joint) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   status = set_joints(s, error);
   if (status) return status;
   s->integrator = choose(s);
-  if (psdm_robot_clone(r, s->arena.allocator, &s->plant)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (psdm_robot_clone(r, s->arena.allocator, &s->plant)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   s->moving = s->plant->closure ? s->plant->closure->tree : s->plant;
   s->N = s->moving->n;
   s->loops = psdm_loop_equations(r);
@@ -249,23 +249,23 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   s->continuous = s->options.controller && s->options.period == 0;
   lay_out(s);
   size_t square = (size_t)s->motors * (size_t)s->motors + 1;
-  s->B = psdmp_arena_alloc(&s->arena, square * sizeof *s->B);
-  s->B_factor = psdmp_arena_alloc(&s->arena, square * sizeof *s->B_factor);
-  if (!s->B || !s->B_factor || !allocate(s)) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  s->B = psdmp_base_arena_alloc(&s->arena, square * sizeof *s->B);
+  s->B_factor = psdmp_base_arena_alloc(&s->arena, square * sizeof *s->B_factor);
+  if (!s->B || !s->B_factor || !allocate(s)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   number_unknowns(s);
   status = set_rotors(s, error);
   if (!status && !s->options.payloads) status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, error); /* a load may yet give a joint inertia: psdm_sim_run asks */
   if (!status) status = compile(s, error);
   if (status) return status;
-  if (psdm_work_new(s->moving, s->arena.allocator, &s->work) || (s->loops && psdm_work_new(s->plant, s->arena.allocator, &s->loop_work))) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (psdm_work_new(s->moving, s->arena.allocator, &s->work) || (s->loops && psdm_work_new(s->plant, s->arena.allocator, &s->loop_work))) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   bool variable = s->integrator == PSDM_INTEGRATOR_ADAMS || s->integrator == PSDM_INTEGRATOR_BDF;
-  return variable ? psdmp_variable_new(s, error) : PSDM_OK;
+  return variable ? psdmp_sim_variable_new(s, error) : PSDM_OK;
 }
 
 psdm_status psdm_sim_new(const psdm_robot *robot, const psdm_sim_options *options, const psdm_allocator *allocator, psdm_sim **out, psdm_error *error) {
   *out = NULL;
-  psdm_sim *s = psdmp_alloc(allocator, sizeof *s);
-  if (!s) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_sim *s = psdmp_base_alloc(allocator, sizeof *s);
+  if (!s) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   s->arena.allocator = allocator;
   s->robot = robot;
   if (options) s->options = *options;
@@ -287,13 +287,13 @@ psdm_status psdm_sim_new(const psdm_robot *robot, const psdm_sim_options *option
 void psdm_sim_free(psdm_sim *s) {
   if (!s) return;
   const psdm_allocator *allocator = s->arena.allocator;
-  psdmp_variable_free(s->variable);
+  psdmp_sim_variable_free(s->variable);
   psdm_work_free(s->work, allocator);
   psdm_work_free(s->loop_work, allocator);
   psdm_compiled_free(s->compiled);
   psdm_robot_free(s->plant);
-  psdmp_arena_free(&s->arena);
-  psdmp_free(allocator, s);
+  psdmp_base_arena_free(&s->arena);
+  psdmp_base_free(allocator, s);
 }
 
 bool psdm_sim_native(const psdm_sim *s) { return s->compiled != NULL; }
@@ -305,7 +305,7 @@ static psdm_status place_motors(psdm_sim *s) {
   if (!s->motors) return PSDM_OK;
   psdm_status status = psdm_gravity(s->plant, s->work, s->y, s->u);
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     if (j->motor < 0) continue;
     s->y[s->at_theta + j->motor] = s->y[j->at] + s->u[j->at] / j->stiffness;
     s->y[s->at_thetad + j->motor] = s->y[s->at_qd + j->at];
@@ -315,7 +315,7 @@ static psdm_status place_motors(psdm_sim *s) {
 
 static psdm_status check_start(const psdm_sim *s, double t, const double *q, const double *qd, psdm_error *error) {
   for (int i = 0; i < s->n; i++) {
-    const psdmp_drive_train *j = &s->joint[i];
+    const psdmp_sim_drive_train *j = &s->joint[i];
     if (!isfinite(q[i]) || !isfinite(qd[i]) || !isfinite(t)) return refuse(s, error, "the state at the beginning is not finite");
     if ((s->stops || s->ends) && (q[i] < j->lower || q[i] > j->upper)) return refuse_joint(s, i, PSDM_E_ARGUMENT, error, "it begins beyond its limits");
   }
@@ -338,7 +338,7 @@ static void forget(psdm_sim *s, double t) {
 }
 
 psdm_status psdm_sim_set(psdm_sim *s, double t, const double *q, const double *qd, psdm_error *error) {
-  static const double nothing[PSDMP_STANDARD] = {0};
+  static const double nothing[PSDMP_ROBOT_STANDARD] = {0};
   psdm_status status = check_start(s, t, q, qd, error);
   if (status) return status;
   if (s->loops) {
@@ -350,7 +350,7 @@ psdm_status psdm_sim_set(psdm_sim *s, double t, const double *q, const double *q
   if (!status) status = psdmp_sim_carry(s, nothing);
   forget(s, t);
   if (!status) status = place_motors(s);
-  return status ? psdmp_fail(error, status, s->robot->file, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, s->robot->file, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
 psdm_status psdm_sim_set_motors(psdm_sim *s, const double *theta, const double *thetad) {

@@ -15,10 +15,10 @@
 #include "psdm/sim.h"
 #include "robot/robot.h"
 
-enum { PSDMP_SUPPLIED, PSDMP_DISSIPATED, PSDMP_EXTERNAL, PSDMP_WORKS };
+enum { PSDMP_SIM_SUPPLIED, PSDMP_SIM_DISSIPATED, PSDMP_SIM_EXTERNAL, PSDMP_SIM_WORKS };
 
 /* One independent joint, as the simulator sees it. */
-typedef struct psdmp_drive_train {
+typedef struct psdmp_sim_drive_train {
   int at;               /* its coordinate */
   int motor;            /* index of its motor behind a spring, -1: rigid */
   double stiffness, damping, effort, lower, upper;
@@ -26,12 +26,12 @@ typedef struct psdmp_drive_train {
   bool dry;             /* friction that can hold it */
   int mode;             /* dry: the direction it slides in, 0: it sticks */
   int stop;             /* -1, 1: it rests at its lower, upper stop */
-} psdmp_drive_train;
+} psdmp_sim_drive_train;
 
-typedef struct psdmp_variable psdmp_variable; /* CVODE's objects */
+typedef struct psdmp_sim_cvode psdmp_sim_cvode; /* CVODE's objects */
 
 struct psdm_sim {
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   psdm_sim_options options;
   psdm_integrator integrator;  /* never auto */
   const psdm_robot *robot;     /* the caller's */
@@ -42,13 +42,13 @@ struct psdm_sim {
   void (*forward)(const double *q, const double *qd, const double *tau, double *qdd); /* the compiled function, without or with a load */
   void (*forward_loaded)(const double *load, const double *q, const double *qd, const double *tau, double *qdd);
   char code_text[256];
-  double load[PSDMP_STANDARD]; /* payload */
+  double load[PSDMP_ROBOT_STANDARD]; /* payload */
   int regular;                 /* of the plant without a load and with each of the payloads, so many are known to have accelerations */
   int n, N, motors, loops, size; /* independent joints, coordinates, elastic joints, loop equations, length of y */
   int length;                  /* of what is integrated: size, less the works at its end where none can be done */
   int at_qd, at_theta, at_thetad, at_z, at_control, at_work; /* where the parts of y begin; at_z < 0: no bristles */
   int control_states;
-  psdmp_drive_train *joint;    /* (n) */
+  psdmp_sim_drive_train *joint;    /* (n) */
   bool dry, stops, ends;       /* some joint may stick; limits are stops; limits end the run */
   int wrench_joint;
   double *B, *B_factor;        /* (motors x motors) rotors of elastic joints, and Cholesky's factor */
@@ -83,7 +83,7 @@ struct psdm_sim {
   double *g, *g_next;               /* events (3 n) */
   bool *fired;                      /* (3 n) */
   int *order, *row;                 /* (rows) pivots; joint behind each constraint */
-  psdmp_variable *variable;
+  psdmp_sim_cvode *variable;
   bool fresh;                       /* the state or a torque jumped: modes, and CVODE, begin anew */
   bool controlling;                 /* a run asks the controller, a step does not */
   psdm_status trouble;              /* of the latest rates */
@@ -117,7 +117,7 @@ psdm_status psdmp_sim_mass(psdm_sim *sim, const double *y, double *M);
 psdm_status psdmp_sim_loads_regular(psdm_sim *sim, double end, psdm_error *error);
 
 /* Takes up or drops a load; the energy that takes is counted. */
-psdm_status psdmp_sim_carry(psdm_sim *sim, const double load[PSDMP_STANDARD]);
+psdm_status psdmp_sim_carry(psdm_sim *sim, const double load[PSDMP_ROBOT_STANDARD]);
 
 /* What the controller sees of y. */
 void psdmp_sim_look(psdm_sim *sim, const double *y);
@@ -153,9 +153,9 @@ bool psdmp_sim_implicit(const psdm_sim *sim);
 /* ---- variable.c ---- */
 
 /* To t_end, not beyond it when hard. Events are worked on the way. */
-psdm_status psdmp_variable_new(psdm_sim *sim, psdm_error *error);
-void psdmp_variable_free(psdmp_variable *variable);
-bool psdmp_variable_there(void);
+psdm_status psdmp_sim_variable_new(psdm_sim *sim, psdm_error *error);
+void psdmp_sim_variable_free(psdmp_sim_cvode *variable);
+bool psdmp_sim_variable_there(void);
 psdm_status psdmp_sim_variable(psdm_sim *sim, double t_end, bool hard, int *hit, bool *again, char *text, size_t size);
 
 /* What a run may take: more is refused before it begins. */

@@ -13,7 +13,7 @@
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
-struct psdmp_variable {
+struct psdmp_sim_cvode {
   SUNContext context;
   void *cvode;
   N_Vector y, absolute;
@@ -29,7 +29,7 @@ struct psdmp_variable {
 
 enum { PATIENCE = 20000 }; /* steps within one call, after which the caller is asked whether to go on */
 
-bool psdmp_variable_there(void) { return true; }
+bool psdmp_sim_variable_there(void) { return true; }
 
 /* a state that cannot be evaluated may be reached by a shorter step */
 static int rates(realtype t, N_Vector y, N_Vector rate, void *data) {
@@ -82,7 +82,7 @@ static SUNMatrix hand_over(SUNMatrix like) {
   return made ? made : SUNMatClone_Dense(like);
 }
 
-static bool set_vectors(psdm_sim *s, psdmp_variable *v) {
+static bool set_vectors(psdm_sim *s, psdmp_sim_cvode *v) {
   v->y = N_VMake_Serial(s->length, s->y, v->context);
   v->absolute = N_VNew_Serial(s->length, v->context);
   v->spare = N_VNew_Serial(s->length, v->context);
@@ -98,7 +98,7 @@ static bool set_vectors(psdm_sim *s, psdmp_variable *v) {
 }
 
 /* constructors answer NULL where memory is short */
-static int attach_solver(psdm_sim *s, psdmp_variable *v) {
+static int attach_solver(psdm_sim *s, psdmp_sim_cvode *v) {
   if (s->integrator == PSDM_INTEGRATOR_ADAMS) {
     v->nonlinear = SUNNonlinSol_FixedPoint(v->y, 0, v->context);
     return v->nonlinear ? CVodeSetNonlinearSolver(v->cvode, v->nonlinear) : CV_MEM_FAIL;
@@ -112,7 +112,7 @@ static int attach_solver(psdm_sim *s, psdmp_variable *v) {
 }
 
 /* where it fails, it has given its vectors back, and CVodeFree would do so again: what little is left of it is lost */
-static int init(psdm_sim *s, psdmp_variable *v) {
+static int init(psdm_sim *s, psdmp_sim_cvode *v) {
   int code = CVodeInit(v->cvode, rates, s->t, v->y);
   if (code) v->cvode = NULL;
   return code;
@@ -127,7 +127,7 @@ static bool has_room(void) {
 }
 
 /* the first answer of SUNDIALS that is not CV_SUCCESS, which is 0 */
-static int set_up(psdm_sim *s, psdmp_variable *v) {
+static int set_up(psdm_sim *s, psdmp_sim_cvode *v) {
   if (!has_room() || SUNContext_Create(NULL, &v->context) || !set_vectors(s, v)) return CV_MEM_FAIL;
   v->cvode = CVodeCreate(s->integrator == PSDM_INTEGRATOR_BDF ? CV_BDF : CV_ADAMS, v->context);
   if (!v->cvode) return CV_MEM_FAIL;
@@ -144,19 +144,19 @@ static int set_up(psdm_sim *s, psdmp_variable *v) {
   return setup.missing ? CV_MEM_FAIL : code;
 }
 
-psdm_status psdmp_variable_new(psdm_sim *s, psdm_error *error) {
-  psdmp_variable *v = psdmp_arena_alloc(&s->arena, sizeof *v);
-  if (v) v->roots = psdmp_arena_alloc(&s->arena, 3 * (size_t)s->n * sizeof *v->roots);
-  if (!v || !v->roots) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+psdm_status psdmp_sim_variable_new(psdm_sim *s, psdm_error *error) {
+  psdmp_sim_cvode *v = psdmp_base_arena_alloc(&s->arena, sizeof *v);
+  if (v) v->roots = psdmp_base_arena_alloc(&s->arena, 3 * (size_t)s->n * sizeof *v->roots);
+  if (!v || !v->roots) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   s->variable = v;
   v->sim = s;
   int code = set_up(s, v);
   if (code == CV_SUCCESS) return PSDM_OK;
-  if (code == CV_MEM_FAIL) return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "SUNDIALS could not be started: out of memory");
-  return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "SUNDIALS could not be started: CVODE answers %d to its settings", code);
+  if (code == CV_MEM_FAIL) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "SUNDIALS could not be started: out of memory");
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "SUNDIALS could not be started: CVODE answers %d to its settings", code);
 }
 
-void psdmp_variable_free(psdmp_variable *v) {
+void psdmp_sim_variable_free(psdmp_sim_cvode *v) {
   if (!v) return;
   if (v->cvode) CVodeFree(&v->cvode);
   if (v->nonlinear) SUNNonlinSolFree(v->nonlinear);
@@ -182,7 +182,7 @@ static const char *reason(const psdm_sim *s, int flag) {
 }
 
 psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, bool *again, char *text, size_t size) {
-  psdmp_variable *v = s->variable;
+  psdmp_sim_cvode *v = s->variable;
   *hit = -1;
   *again = false;
   if (s->fresh) {
@@ -220,12 +220,12 @@ psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, b
 
 #else
 
-bool psdmp_variable_there(void) { return false; }
-psdm_status psdmp_variable_new(psdm_sim *s, psdm_error *error) {
+bool psdmp_sim_variable_there(void) { return false; }
+psdm_status psdmp_sim_variable_new(psdm_sim *s, psdm_error *error) {
   (void)s;
-  return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "this library was built without SUNDIALS: take rk4 or euler, or build it with libsundials-dev");
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "this library was built without SUNDIALS: take rk4 or euler, or build it with libsundials-dev");
 }
-void psdmp_variable_free(psdmp_variable *v) { (void)v; }
+void psdmp_sim_variable_free(psdmp_sim_cvode *v) { (void)v; }
 psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, bool *again, char *text, size_t size) {
   (void)s, (void)t_end, (void)hard, (void)hit, (void)again, (void)text, (void)size;
   return PSDM_E_ARGUMENT;

@@ -11,27 +11,27 @@
 #include "psdm/parameters.h"
 #include "robot/robot.h"
 
-psdm_status psdmp_steps_no_memory(psdm_error *error) { return psdmp_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+psdm_status psdmp_steps_no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
 psdm_status psdmp_steps_no_singular(int code, psdm_error *error) {
-  return psdmp_lapack_memory(code) ? psdmp_steps_no_memory(error) : psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the rows' singular values cannot be found");
+  return psdmp_linalg_lapack_memory(code) ? psdmp_steps_no_memory(error) : psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the rows' singular values cannot be found");
 }
 
 void psdmp_steps_remark(psdmp_steps *s, const char *format, ...) {
   va_list args;
-  if (s->remarks == PSDMP_REMARKS) return;
+  if (s->remarks == PSDMP_STEPS_REMARKS) return;
   va_start(args, format);
-  psdmp_vprint(s->p.remark[s->remarks++], sizeof s->p.remark[0], format, args);
+  psdmp_base_vprint(s->p.remark[s->remarks++], sizeof s->p.remark[0], format, args);
   va_end(args);
 }
 
-bool psdmp_steps_known(const psdmp_steps *s, int j) { return s->theta_from[j] != PSDM_FROM_NOTHING && isfinite(s->x[psdmp_at_theta(s, j)]); }
+bool psdmp_steps_known(const psdmp_steps *s, int j) { return s->theta_from[j] != PSDM_FROM_NOTHING && isfinite(s->x[psdmp_steps_at_theta(s, j)]); }
 
 bool psdmp_steps_torque(const psdmp_steps *s, const double *Y, const bool *which, bool value, double *torque) {
   *torque = 0;
   for (int j = 0; j < s->l; j++) {
     if (which && which[j] != value) continue;
-    double theta = psdmp_steps_known(s, j) ? s->x[psdmp_at_theta(s, j)] : s->shadow[j];
+    double theta = psdmp_steps_known(s, j) ? s->x[psdmp_steps_at_theta(s, j)] : s->shadow[j];
     if (isfinite(theta)) *torque += Y[j] * theta;
     else if (fabs(Y[j]) > 1e-12) return false;
   }
@@ -50,9 +50,9 @@ const char *psdmp_steps_drive(const psdmp_steps *s, int drive) { return s->name[
 
 psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const double *value, const double *noise, const double *gain, psdm_error *error) {
   int N = s->N;
-  psdmp_arena arena = {.allocator = s->allocator};
-  double *GC = PSDMP_NEW(&arena, (long)count * N, double), *V = PSDMP_NEW(&arena, (long)count * count, double);
-  if (!GC || !V) return psdmp_arena_free(&arena), psdmp_steps_no_memory(error);
+  psdmp_base_arena arena = {.allocator = s->allocator};
+  double *GC = PSDMP_STEPS_NEW(&arena, (long)count * N, double), *V = PSDMP_STEPS_NEW(&arena, (long)count * count, double);
+  if (!GC || !V) return psdmp_base_arena_free(&arena), psdmp_steps_no_memory(error);
   for (long k = 0; k < (long)count * count; k++) V[k] = noise[k];
   /* own numbers: N + G C G^T; beside the others: G C */
   if (count) {
@@ -67,17 +67,17 @@ psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const 
     s->x[own[a]] = value[a];
     for (int i = 0; i < N && isnan(value[a]); i++) s->C[(long)own[a] * N + i] = s->C[(long)i * N + own[a]] = 0;
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   psdmp_steps_publish(s);
   return PSDM_OK;
 }
 
 void psdmp_steps_publish(psdmp_steps *s) {
   for (int i = 0; i < s->N; i++) s->sd[i] = isnan(s->x[i]) ? INFINITY : sqrt(fmax(s->C[(long)i * (s->N + 1)], 0));
-  for (int j = 0; j < s->l; j++) s->theta[j].value = s->x[psdmp_at_theta(s, j)], s->theta[j].sd = s->sd[psdmp_at_theta(s, j)];
+  for (int j = 0; j < s->l; j++) s->theta[j].value = s->x[psdmp_steps_at_theta(s, j)], s->theta[j].sd = s->sd[psdmp_steps_at_theta(s, j)];
   for (int d = 0; d < s->n; d++) {
     s->friction[d].given = s->friction_from[d] != PSDM_FROM_NOTHING;
-    for (int k = 0; k < PSDMP_FRICTION; k++) *psdmp_lugre_number(&s->friction[d], k) = s->x[psdmp_at_friction(s, d, k)];
+    for (int k = 0; k < PSDMP_STEPS_FRICTION; k++) *psdmp_parameters_lugre_number(&s->friction[d], k) = s->x[psdmp_steps_at_friction(s, d, k)];
   }
   s->p.currents = s->currents > 0;
   s->p.rate = s->rate;
@@ -87,45 +87,45 @@ void psdmp_steps_publish(psdmp_steps *s) {
 
 static psdm_status check(const psdm_robot *robot, const psdm_steps_options *o, psdm_error *error) {
   const char *file = robot->file;
-  if (o->logs < 1 || !o->log) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "at least one log is needed");
-  if (!(o->holdout < 0.95)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the share that is held out must be below 0.95");
+  if (o->logs < 1 || !o->log) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "at least one log is needed");
+  if (!(o->holdout < 0.95)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the share that is held out must be below 0.95");
   for (int k = 0; k < PSDM_STEPS; k++)
-    if (!(o->cutoff[k] >= 0)) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a cutoff must not be negative");
+    if (!(o->cutoff[k] >= 0)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a cutoff must not be negative");
   for (int k = 0; k < o->logs; k++) {
     const psdm_steps_log *log = &o->log[k];
-    if ((int)log->step < 0 || log->step >= PSDM_STEPS || !log->path) return psdmp_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "log %d is of no step", k + 1);
+    if ((int)log->step < 0 || log->step >= PSDM_STEPS || !log->path) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "log %d is of no step", k + 1);
     if (!(log->mass >= 0) || !isfinite(log->mass) || !isfinite(log->com[0] + log->com[1] + log->com[2]))
-      return psdmp_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0, "its known mass must be a finite number of kg, not negative, with a finite centre");
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0, "its known mass must be a finite number of kg, not negative, with a finite centre");
     if (log->mass > 0 && log->step != PSDM_STEP_MOTOR)
-      return psdmp_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0, "only logs of the motor step carry a known mass");
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0, "only logs of the motor step carry a known mass");
   }
   if (psdm_robot_n(robot) > PSDM_CALIBRATE_JOINTS)
-    return psdmp_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are calibrated at once", psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
-  if (robot->closure) return psdmp_fail(error, PSDM_E_ROBOT, file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
+    return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are calibrated at once", psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
+  if (robot->closure) return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
   return PSDM_OK;
 }
 
 /* the base parameters of the robot without the assumptions of its file, so that numbers of one robot can be compared whatever is assumed */
 static psdm_status set_model(psdmp_steps *s, psdm_error *error) {
-  psdmp_run *r = &s->run;
+  psdmp_identify_run *r = &s->run;
   psdm_status status = psdm_parameters_model(r->robot, s->allocator, &r->model, error);
   if (status) return status;
-  if (!psdmp_run_formulas(r, &s->arena)) return psdmp_steps_no_memory(error);
+  if (!psdmp_identify_run_formulas(r, &s->arena)) return psdmp_steps_no_memory(error);
   s->l = r->l, s->S = r->S;
   return psdm_work_new(r->robot, s->allocator, &r->work) ? psdmp_steps_no_memory(error) : PSDM_OK;
 }
 
 static bool allocate(psdmp_steps *s) {
-  psdmp_arena *a = &s->arena;
-  long n = s->n, N = s->N = s->n + s->l + PSDMP_FRICTION * s->n;
-  s->x = PSDMP_NEW(a, N, double), s->C = PSDMP_NEW(a, N * N, double), s->sd = PSDMP_NEW(a, N, double);
-  s->name = psdmp_arena_alloc(a, ((size_t)n + 1) * sizeof *s->name);
-  s->constant_from = PSDMP_NEW(a, n, int), s->theta_from = PSDMP_NEW(a, s->l, int), s->friction_from = PSDMP_NEW(a, n, int);
-  s->theta = PSDMP_NEW(a, s->l, psdm_estimate), s->gravity = PSDMP_NEW(a, s->l, unsigned char);
-  s->shadow = PSDMP_NEW(a, s->l, double), s->pose_inertia = PSDMP_NEW(a, PSDMP_POSES * n, double);
-  s->friction = PSDMP_NEW(a, n, psdm_friction), s->inertia = PSDMP_NEW(a, n, double), s->speed = PSDMP_NEW(a, n, double);
-  s->fit = PSDMP_NEW(a, (2 * PSDM_STEPS + 1) * n, psdm_joint_fit), s->sigma = PSDMP_NEW(a, PSDM_STEPS * n, double);
-  s->p.remark = psdmp_arena_alloc(a, (PSDMP_REMARKS + 1) * sizeof s->p.remark[0]);
+  psdmp_base_arena *a = &s->arena;
+  long n = s->n, N = s->N = s->n + s->l + PSDMP_STEPS_FRICTION * s->n;
+  s->x = PSDMP_STEPS_NEW(a, N, double), s->C = PSDMP_STEPS_NEW(a, N * N, double), s->sd = PSDMP_STEPS_NEW(a, N, double);
+  s->name = psdmp_base_arena_alloc(a, ((size_t)n + 1) * sizeof *s->name);
+  s->constant_from = PSDMP_STEPS_NEW(a, n, int), s->theta_from = PSDMP_STEPS_NEW(a, s->l, int), s->friction_from = PSDMP_STEPS_NEW(a, n, int);
+  s->theta = PSDMP_STEPS_NEW(a, s->l, psdm_estimate), s->gravity = PSDMP_STEPS_NEW(a, s->l, unsigned char);
+  s->shadow = PSDMP_STEPS_NEW(a, s->l, double), s->pose_inertia = PSDMP_STEPS_NEW(a, PSDMP_STEPS_POSES * n, double);
+  s->friction = PSDMP_STEPS_NEW(a, n, psdm_friction), s->inertia = PSDMP_STEPS_NEW(a, n, double), s->speed = PSDMP_STEPS_NEW(a, n, double);
+  s->fit = PSDMP_STEPS_NEW(a, (2 * PSDM_STEPS + 1) * n, psdm_joint_fit), s->sigma = PSDMP_STEPS_NEW(a, PSDM_STEPS * n, double);
+  s->p.remark = psdmp_base_arena_alloc(a, (PSDMP_STEPS_REMARKS + 1) * sizeof s->p.remark[0]);
   return s->x && s->C && s->sd && s->name && s->constant_from && s->theta_from && s->friction_from && s->theta && s->gravity && s->shadow && s->pose_inertia &&
          s->friction && s->inertia && s->speed && s->fit && s->sigma && s->p.remark;
 }
@@ -149,7 +149,7 @@ static void lay_out(psdmp_steps *s) {
   for (int i = 0; i < n; i++) s->inertia[i] = NAN;
   for (int i = 0; i < n; i++) {
     const char *name = joint_of(s->run.robot, i)->name;
-    psdmp_quote(name, strlen(name), s->name[i], sizeof s->name[i]);
+    psdmp_base_quote(name, strlen(name), s->name[i], sizeof s->name[i]);
   }
   for (int j = 0; j < s->l; j++) s->shadow[j] = NAN;
   for (int j = 0; j < s->l; j++) s->theta[j] = (psdm_estimate){.name = psdm_model_base_name(s->run.model, j), .essential = true};
@@ -158,16 +158,16 @@ static void lay_out(psdmp_steps *s) {
 static bool set_tool(psdmp_steps *s) {
   int joint = psdm_robot_tool(s->run.robot, s->tool);
   if (joint < 0) return true;
-  if (!(s->tool_pi = PSDMP_NEW(&s->arena, s->S, double))) return false;
+  if (!(s->tool_pi = PSDMP_STEPS_NEW(&s->arena, s->S, double))) return false;
   memcpy(s->tool_pi + 10L * psdm_robot_joint(s->run.robot, joint)->link, s->tool, sizeof s->tool);
   return true;
 }
 
 /* columns of the regressor at rest that are not zero everywhere */
 static psdm_status set_gravity(psdmp_steps *s, psdm_error *error) {
-  psdmp_arena arena = {.allocator = s->allocator};
-  double *scratch = PSDMP_NEW(&arena, psdmp_steps_scratch(s), double), *Y = PSDMP_NEW(&arena, (long)s->n * s->l, double),
-         *most = PSDMP_NEW(&arena, s->l, double), all = 0;
+  psdmp_base_arena arena = {.allocator = s->allocator};
+  double *scratch = PSDMP_STEPS_NEW(&arena, psdmp_steps_scratch(s), double), *Y = PSDMP_STEPS_NEW(&arena, (long)s->n * s->l, double),
+         *most = PSDMP_STEPS_NEW(&arena, s->l, double), all = 0;
   unsigned state = 1;
   psdm_status status = scratch && Y && most ? PSDM_OK : PSDM_E_MEMORY;
   for (int round = 0; round < 50 && !status; round++) {
@@ -180,8 +180,8 @@ static psdm_status set_gravity(psdmp_steps *s, psdm_error *error) {
     for (long k = 0; k < (long)s->n * s->l && !status; k++) most[k % s->l] = fmax(most[k % s->l], fabs(Y[k])), all = fmax(all, fabs(Y[k]));
   }
   for (int j = 0; j < s->l && !status; j++) s->gravity[j] = most[j] > 1e-10 * all;
-  psdmp_arena_free(&arena);
-  return status ? psdmp_fail(error, status, s->run.robot->file, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
+  psdmp_base_arena_free(&arena);
+  return status ? psdmp_base_fail(error, status, s->run.robot->file, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
 /* ---- what the file says ---- */
@@ -194,26 +194,26 @@ static double with_formula(const psdmp_steps *s, int j, const double *pi) {
 }
 
 static void set_theta(psdmp_steps *s, int j, double with_tool, int from) {
-  s->x[psdmp_at_theta(s, j)] = with_tool - with_formula(s, j, s->tool_pi);
+  s->x[psdmp_steps_at_theta(s, j)] = with_tool - with_formula(s, j, s->tool_pi);
   s->theta_from[j] = from;
 }
 
 /* inertias of its links, or base parameters by name; those of a file with assumptions are grouped otherwise */
 static psdm_status theta_of_file(psdmp_steps *s, psdm_error *error) {
   const psdm_robot *r = s->run.robot;
-  double *pi = psdmp_alloc(s->allocator, ((size_t)s->S + 1) * sizeof *pi);
+  double *pi = psdmp_base_alloc(s->allocator, ((size_t)s->S + 1) * sizeof *pi);
   if (!pi) return psdmp_steps_no_memory(error);
   psdm_robot_parameters(r, pi);
   bool ready = psdm_robot_ready(r, NULL) == PSDM_OK;
   for (int j = 0; j < s->l; j++) {
-    s->x[psdmp_at_theta(s, j)] = NAN;
+    s->x[psdmp_steps_at_theta(s, j)] = NAN;
     if (ready) set_theta(s, j, with_formula(s, j, pi), PSDM_FROM_FILE);
     for (int k = 0; k < psdm_robot_thetas(r) && !ready && !psdm_robot_assumptions(r); k++) {
       double value;
       if (strcmp(psdm_robot_theta(r, k, &value), s->theta[j].name) == 0) set_theta(s, j, value, PSDM_FROM_FILE);
     }
   }
-  psdmp_free(s->allocator, pi);
+  psdmp_base_free(s->allocator, pi);
   return PSDM_OK;
 }
 
@@ -225,7 +225,7 @@ static void drives_of_file(psdmp_steps *s) {
     if (!joint->friction.given) continue;
     psdm_friction friction = joint->friction;
     s->friction_from[d] = PSDM_FROM_FILE;
-    for (int k = 0; k < PSDMP_FRICTION; k++) s->x[psdmp_at_friction(s, d, k)] = *psdmp_lugre_number(&friction, k);
+    for (int k = 0; k < PSDMP_STEPS_FRICTION; k++) s->x[psdmp_steps_at_friction(s, d, k)] = *psdmp_parameters_lugre_number(&friction, k);
   }
 }
 
@@ -233,7 +233,7 @@ static void drives_of_file(psdmp_steps *s) {
 
 static psdm_status check_before(const psdmp_steps *s, const psdm_parameters *b, psdm_error *error) {
   if (b->n == s->n && b->base == s->l && (!b->kinematics || b->kinematics == psdm_robot_fingerprint(s->run.robot))) return PSDM_OK;
-  return psdmp_fail(error, PSDM_E_ROBOT, s->run.robot->file, 0, 0, "the parameters of earlier runs were found for other kinematics");
+  return psdmp_base_fail(error, PSDM_E_ROBOT, s->run.robot->file, 0, 0, "the parameters of earlier runs were found for other kinematics");
 }
 
 /* their tool is part of their theta; that of one shot is the robot file's */
@@ -248,7 +248,7 @@ static void theta_before(psdmp_steps *s, const psdm_parameters *b) {
     for (int k = 0; k < 10 && b->steps && b->tool; k++) value -= s->run.K[(long)j * s->S + first + k] * b->tool[k];
     if (!b->steps) value -= with_formula(s, j, own);
     if (!isfinite(value)) continue;
-    s->x[psdmp_at_theta(s, j)] = value;
+    s->x[psdmp_steps_at_theta(s, j)] = value;
     s->theta_from[j] = PSDM_FROM_BEFORE;
   }
 }
@@ -262,7 +262,7 @@ static void drives_before(psdmp_steps *s, const psdm_parameters *b) {
     if (!b->lugre || !b->lugre[d].given) continue;
     psdm_friction friction = b->lugre[d];
     s->friction_from[d] = b->steps >> PSDM_STEP_FRICTION & 1 ? PSDM_FROM_BEFORE : PSDM_FROM_FILE;
-    for (int k = 0; k < PSDMP_FRICTION; k++) s->x[psdmp_at_friction(s, d, k)] = *psdmp_lugre_number(&friction, k);
+    for (int k = 0; k < PSDMP_STEPS_FRICTION; k++) s->x[psdmp_steps_at_friction(s, d, k)] = *psdmp_parameters_lugre_number(&friction, k);
     if (b->speed) s->speed[d] = b->speed[d];
   }
 }
@@ -274,7 +274,7 @@ static void covariance_before(psdmp_steps *s, const psdm_parameters *b) {
   if (b->lugre && b->covariance) memcpy(s->C, b->covariance, (size_t)s->N * (size_t)s->N * sizeof *s->C);
   for (int i = 0; i < s->l && !b->lugre; i++)
     for (int j = 0; j < s->l; j++) {
-      double *to = &s->C[(long)psdmp_at_theta(s, i) * s->N + psdmp_at_theta(s, j)];
+      double *to = &s->C[(long)psdmp_steps_at_theta(s, i) * s->N + psdmp_steps_at_theta(s, j)];
       if (b->covariance) *to = b->covariance[(long)i * wide + j];
       else if (i == j && isfinite(b->theta[i].sd)) *to = b->theta[i].sd * b->theta[i].sd;
     }
@@ -296,21 +296,21 @@ static void steps_before(psdmp_steps *s, const psdm_parameters *b) {
 /* texts and arrays of the options, so that predictions find them */
 static bool copy_options(psdmp_steps *s) {
   psdm_steps_options *o = &s->options;
-  psdm_steps_log *log = PSDMP_NEW(&s->arena, o->logs, psdm_steps_log);
+  psdm_steps_log *log = PSDMP_STEPS_NEW(&s->arena, o->logs, psdm_steps_log);
   for (int k = 0; k < o->logs && log; k++) {
     log[k] = o->log[k];
-    if (!(log[k].path = psdmp_arena_text(&s->arena, o->log[k].path, strlen(o->log[k].path)))) return false;
+    if (!(log[k].path = psdmp_base_arena_text(&s->arena, o->log[k].path, strlen(o->log[k].path)))) return false;
   }
   o->log = log;
   const double **lists[] = {&o->format.sign, &o->format.offset};
   for (int k = 0; k < 2; k++) {
     if (!*lists[k]) continue;
-    double *own = PSDMP_NEW(&s->arena, s->n, double);
+    double *own = PSDMP_STEPS_NEW(&s->arena, s->n, double);
     if (!own) return false;
     memcpy(own, *lists[k], (size_t)s->n * sizeof *own);
     *lists[k] = own;
   }
-  if (o->format.columns && !(o->format.columns = psdmp_arena_text(&s->arena, o->format.columns, strlen(o->format.columns)))) return false;
+  if (o->format.columns && !(o->format.columns = psdmp_base_arena_text(&s->arena, o->format.columns, strlen(o->format.columns)))) return false;
   return log != NULL;
 }
 
@@ -319,7 +319,7 @@ psdm_status psdmp_steps_begin(psdmp_steps *s, psdm_error *error) {
   psdm_status status = check(s->run.robot, &s->options, error);
   s->n = s->run.n = psdm_robot_n(s->run.robot);
   s->currents = -1;
-  if (!status && (!copy_options(s) || !psdmp_run_transmission(&s->run, &s->arena))) status = psdmp_steps_no_memory(error);
+  if (!status && (!copy_options(s) || !psdmp_identify_run_transmission(&s->run, &s->arena))) status = psdmp_steps_no_memory(error);
   if (!status) status = set_model(s, error);
   if (!status && (!allocate(s) || !set_tool(s))) status = psdmp_steps_no_memory(error);
   if (status) return status;

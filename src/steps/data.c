@@ -18,31 +18,31 @@ static const double cutoffs[PSDM_STEPS] = {4, 4, 40, 15}; /* Hz, sections 3.1 to
 
 typedef struct loading {
   psdmp_steps *s;
-  psdmp_arena *arena;
-  psdmp_records *out;
+  psdmp_base_arena *arena;
+  psdmp_steps_records *out;
   const int *log; /* (files) index among the options' logs */
   int room;
 } loading;
 
 static bool smooth(const loading *g, long rows, double *x) {
-  const psdmp_records *r = g->out;
+  const psdmp_steps_records *r = g->out;
   if (isinf(r->cutoff)) return true;
-  double *scratch = psdmp_alloc_raw(g->s->allocator, psdm_filter_scratch(&r->filter, rows) * sizeof *scratch);
+  double *scratch = psdmp_base_alloc_raw(g->s->allocator, psdm_filter_scratch(&r->filter, rows) * sizeof *scratch);
   if (scratch) psdm_filter_zero_phase(&r->filter, rows, g->s->n, x, scratch);
-  psdmp_free(g->s->allocator, scratch);
+  psdmp_base_free(g->s->allocator, scratch);
   return scratch != NULL;
 }
 
 /* a channel on the clock; copied where the log has that clock already */
-static double *on_clock(const loading *g, const psdmp_stretch *t, const psdmp_record *r, bool uniform, const double *x) {
-  double *out = psdmp_arena_alloc_raw(g->arena, (size_t)r->rows * (size_t)g->s->n * sizeof *out);
+static double *on_clock(const loading *g, const psdmp_feed_stretch *t, const psdmp_steps_record *r, bool uniform, const double *x) {
+  double *out = psdmp_base_arena_alloc_raw(g->arena, (size_t)r->rows * (size_t)g->s->n * sizeof *out);
   if (out && uniform) memcpy(out, x, (size_t)r->rows * (size_t)g->s->n * sizeof *out);
   if (out && !uniform) psdm_resample(t->rows, g->s->n, t->t, x, r->start, r->dt, r->rows, out);
   return out && smooth(g, r->rows, out) ? out : NULL;
 }
 
-static double *differences(const loading *g, const psdmp_record *r, const double *x) {
-  double *out = psdmp_arena_alloc_raw(g->arena, (size_t)r->rows * (size_t)g->s->n * sizeof *out);
+static double *differences(const loading *g, const psdmp_steps_record *r, const double *x) {
+  double *out = psdmp_base_arena_alloc_raw(g->arena, (size_t)r->rows * (size_t)g->s->n * sizeof *out);
   if (out) psdm_difference(r->rows, g->s->n, r->dt, x, out);
   return out;
 }
@@ -50,7 +50,7 @@ static double *differences(const loading *g, const psdmp_record *r, const double
 /* y = A x of every row, or A^T x */
 static double *turn(const loading *g, long rows, const double *A, bool transposed, const double *x) {
   int n = g->s->n;
-  double *y = psdmp_arena_alloc_raw(g->arena, (size_t)rows * (size_t)n * sizeof *y);
+  double *y = psdmp_base_arena_alloc_raw(g->arena, (size_t)rows * (size_t)n * sizeof *y);
   for (long k = 0; k < rows && y; k++)
     for (int i = 0; i < n; i++) {
       double sum = 0;
@@ -61,8 +61,8 @@ static double *turn(const loading *g, long rows, const double *A, bool transpose
 }
 
 /* rates by central differences of what is filtered (section 3.3); logged ones only where nothing is */
-static bool motion(const loading *g, const psdmp_stretch *t, bool uniform, psdmp_record *r) {
-  const psdmp_run *run = &g->s->run;
+static bool motion(const loading *g, const psdmp_feed_stretch *t, bool uniform, psdmp_steps_record *r) {
+  const psdmp_identify_run *run = &g->s->run;
   bool logged = isinf(g->out->cutoff);
   if (!(r->q = on_clock(g, t, r, uniform, t->q))) return false;
   if (!(r->qd = logged && t->qd ? on_clock(g, t, r, uniform, t->qd) : differences(g, r, r->q))) return false;
@@ -73,19 +73,19 @@ static bool motion(const loading *g, const psdmp_stretch *t, bool uniform, psdmp
 }
 
 /* currents are the drives' already; torques are the joints' */
-static bool torque(const loading *g, const psdmp_stretch *t, bool uniform, psdmp_record *r) {
-  const psdmp_run *run = &g->s->run;
+static bool torque(const loading *g, const psdmp_feed_stretch *t, bool uniform, psdmp_steps_record *r) {
+  const psdmp_identify_run *run = &g->s->run;
   if (!(r->i = on_clock(g, t, r, uniform, t->tau))) return false;
   if (run->T && g->s->currents == 0) r->i = turn(g, r->rows, run->T, true, r->i);
   return r->i != NULL;
 }
 
 /* marks of the nearest logged row; a drive's row is bad when that of a joint that it moves is */
-static bool marks(const loading *g, const psdmp_stretch *t, psdmp_record *r) {
-  const psdmp_run *run = &g->s->run;
+static bool marks(const loading *g, const psdmp_feed_stretch *t, psdmp_steps_record *r) {
+  const psdmp_identify_run *run = &g->s->run;
   int n = g->s->n;
   long at = 0;
-  if (!(r->bad = psdmp_arena_alloc(g->arena, (size_t)r->rows * (size_t)n))) return false;
+  if (!(r->bad = psdmp_base_arena_alloc(g->arena, (size_t)r->rows * (size_t)n))) return false;
   for (long k = 0; k < r->rows; k++) {
     double now = r->start + (double)k * r->dt;
     while (at + 1 < t->rows && fabs(t->t[at + 1] - now) <= fabs(t->t[at] - now)) at++;
@@ -96,17 +96,17 @@ static bool marks(const loading *g, const psdmp_stretch *t, psdmp_record *r) {
   return true;
 }
 
-static bool on_uniform_clock(const psdmp_stretch *t, double dt) {
+static bool on_uniform_clock(const psdmp_feed_stretch *t, double dt) {
   for (long k = 0; k < t->rows; k++)
     if (fabs(t->t[k] - t->t[0] - (double)k * dt) > 0.02 * dt) return false;
   return true;
 }
 
 static bool make_room(loading *g) {
-  psdmp_records *out = g->out;
+  psdmp_steps_records *out = g->out;
   if (out->count < g->room) return true;
   int room = 2 * g->room + 8;
-  psdmp_record *bigger = PSDMP_NEW(g->arena, room, psdmp_record);
+  psdmp_steps_record *bigger = PSDMP_STEPS_NEW(g->arena, room, psdmp_steps_record);
   if (!bigger) return false;
   if (out->count) memcpy(bigger, out->record, (size_t)out->count * sizeof *bigger);
   out->record = bigger;
@@ -115,12 +115,12 @@ static bool make_room(loading *g) {
 }
 
 /* the first window of a run of rows has all of it, since the margin has no end */
-static psdm_status add_stretch(void *user, const psdmp_stretch *t, psdm_error *error) {
+static psdm_status add_stretch(void *user, const psdmp_feed_stretch *t, psdm_error *error) {
   loading *g = user;
   if (t->lead || t->rows < LEAST_ROWS) return PSDM_OK;
   double dt = 1 / g->out->rate;
   bool uniform = on_uniform_clock(t, dt);
-  psdmp_record r = {.log = g->log[t->file], .dt = dt, .start = t->t[0]};
+  psdmp_steps_record r = {.log = g->log[t->file], .dt = dt, .start = t->t[0]};
   r.rows = uniform ? t->rows : (long)floor((t->t[t->rows - 1] - t->t[0]) / dt + 1e-6) + 1;
   if (r.rows < LEAST_ROWS) return PSDM_OK;
   if (!make_room(g) || !motion(g, t, uniform, &r) || !torque(g, t, uniform, &r) || !marks(g, t, &r)) return psdmp_steps_no_memory(error);
@@ -143,9 +143,9 @@ static void take_torques(psdmp_steps *s) {
 static psdm_status check_currents(psdmp_steps *s, const psdmp_feed *feed, int files, const char *first, psdm_error *error) {
   int some = psdmp_feed_currents(feed);
   if (some && some != files)
-    return psdmp_fail(error, PSDM_E_PARSE, first, 0, 0, "some of the step's logs have currents, others torques; one or the other was expected");
+    return psdmp_base_fail(error, PSDM_E_PARSE, first, 0, 0, "some of the step's logs have currents, others torques; one or the other was expected");
   if (s->currents >= 0 && s->currents != (some > 0))
-    return psdmp_fail(error, PSDM_E_PARSE, first, 0, 0, "it has %s, and what was found before is of %s", some ? "currents" : "torques",
+    return psdmp_base_fail(error, PSDM_E_PARSE, first, 0, 0, "it has %s, and what was found before is of %s", some ? "currents" : "torques",
                       some ? "torques" : "currents");
   if (s->currents < 0 && !some) take_torques(s);
   s->currents = some > 0;
@@ -154,15 +154,15 @@ static psdm_status check_currents(psdmp_steps *s, const psdmp_feed *feed, int fi
 
 static psdm_status note_faults(psdmp_steps *s, const psdmp_feed *feed, psdm_error *error) {
   const char *text;
-  for (int k = 0; (text = psdmp_feed_fault(feed, k)) && s->faults < PSDMP_STEP_FAULTS; k++) {
-    const char *copy = psdmp_arena_text(&s->arena, text, strlen(text));
+  for (int k = 0; (text = psdmp_feed_fault(feed, k)) && s->faults < PSDMP_STEPS_STEP_FAULTS; k++) {
+    const char *copy = psdmp_base_arena_text(&s->arena, text, strlen(text));
     if (!copy) return psdmp_steps_no_memory(error);
     s->fault[s->faults++] = copy;
   }
   return PSDM_OK;
 }
 
-static void set_filter(const psdmp_steps *s, psdm_step step, double interval, psdmp_records *out) {
+static void set_filter(const psdmp_steps *s, psdm_step step, double interval, psdmp_steps_records *out) {
   double asked = s->options.cutoff[step];
   out->rate = 1 / interval;
   out->cutoff = asked == 0 ? cutoffs[step] : asked;
@@ -177,10 +177,10 @@ static bool reading(void *user, const char *doing, double share) {
   return psdmp_steps_going_on(user, "reading", share);
 }
 
-psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_arena *arena, psdmp_records *out, psdm_error *error) {
-  *out = (psdmp_records){0};
-  int all = s->options.logs, files = 0, *log = PSDMP_NEW(arena, all, int);
-  const char **path = PSDMP_NEW(arena, all, const char *);
+psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *arena, psdmp_steps_records *out, psdm_error *error) {
+  *out = (psdmp_steps_records){0};
+  int all = s->options.logs, files = 0, *log = PSDMP_STEPS_NEW(arena, all, int);
+  const char **path = PSDMP_STEPS_NEW(arena, all, const char *);
   if (!log || !path) return psdmp_steps_no_memory(error);
   for (int k = 0; k < all; k++)
     if (s->options.log[k].step == step) log[files] = k, path[files++] = s->options.log[k].path;
@@ -189,7 +189,7 @@ psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_arena *arena,
   psdmp_feed *feed;
   psdm_status status = psdmp_feed_open(s->run.robot, &o, s->allocator, &feed, error);
   if (status) return status;
-  if (!psdmp_feed_whole(feed)) status = psdmp_fail(error, PSDM_E_LIMIT, path[0], 0, 0, "the logs of a step have more than %d rows", MOST_ROWS);
+  if (!psdmp_feed_whole(feed)) status = psdmp_base_fail(error, PSDM_E_LIMIT, path[0], 0, 0, "the logs of a step have more than %d rows", MOST_ROWS);
   if (!status) status = check_currents(s, feed, files, path[0], error);
   if (!status) status = note_faults(s, feed, error);
   set_filter(s, step, psdmp_feed_interval(feed), out);
@@ -197,7 +197,7 @@ psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_arena *arena,
   if (!status) status = psdmp_feed_each(feed, false, MOST_ROWS, add_stretch, &g, error);
   psdmp_feed_close(feed);
   if (!status && !out->count)
-    status = psdmp_fail(error, PSDM_E_PARSE, path[0], 0, 0, "no segment is long enough: at least %d rows were expected", LEAST_ROWS);
+    status = psdmp_base_fail(error, PSDM_E_PARSE, path[0], 0, 0, "no segment is long enough: at least %d rows were expected", LEAST_ROWS);
   s->rate = out->rate;
   return status;
 }
@@ -210,24 +210,24 @@ psdm_status psdmp_steps_regressor(psdmp_steps *s, const double *q, const double 
   int n = s->n, S = s->S;
   double *zero = scratch + (long)n * (S + s->l), *joint = zero + n;
   memset(zero, 0, (size_t)n * sizeof *zero);
-  psdm_status status = psdmp_run_regressor(&s->run, q, qd ? qd : zero, qdd ? qdd : zero, scratch, Y);
+  psdm_status status = psdmp_identify_run_regressor(&s->run, q, qd ? qd : zero, qdd ? qdd : zero, scratch, Y);
   if (status || !tool) return status;
   /* scratch still has the standard regressor of the joints */
   for (int i = 0; i < n; i++) {
     joint[i] = 0;
     for (int k = 0; k < S && s->tool_pi; k++) joint[i] += scratch[(long)i * S + k] * s->tool_pi[k];
   }
-  psdmp_run_to_drives(&s->run, joint, tool);
+  psdmp_identify_run_to_drives(&s->run, joint, tool);
   return PSDM_OK;
 }
 
-int psdmp_piece(double share) {
-  int piece = (int)floor(share * PSDMP_PIECES);
-  return piece < 0 ? 0 : piece >= PSDMP_PIECES ? PSDMP_PIECES - 1 : piece;
+int psdmp_steps_piece(double share) {
+  int piece = (int)floor(share * PSDMP_STEPS_PIECES);
+  return piece < 0 ? 0 : piece >= PSDMP_STEPS_PIECES ? PSDMP_STEPS_PIECES - 1 : piece;
 }
 
 /* evenly spread: whenever the share, summed up, passes a whole number */
-bool psdmp_held(const psdmp_steps *s, int piece) {
+bool psdmp_steps_held(const psdmp_steps *s, int piece) {
   double share = s->options.holdout == 0 ? 0.15 : s->options.holdout;
   return share > 0 && floor((piece + 1) * share + 1e-9) > floor(piece * share + 1e-9);
 }
@@ -237,7 +237,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-double psdmp_median(long count, double *x) {
+double psdmp_steps_median(long count, double *x) {
   if (!count) return 0;
   qsort(x, (size_t)count, sizeof *x, ascending);
   return x[count / 2];
@@ -245,18 +245,18 @@ double psdmp_median(long count, double *x) {
 
 /* ---- the judge ---- */
 
-psdm_status psdmp_judge_start(psdmp_judge *judge, int n, psdmp_arena *arena) {
+psdm_status psdmp_steps_judge_start(psdmp_steps_judge *judge, int n, psdmp_base_arena *arena) {
   judge->n = n;
-  judge->sum = PSDMP_NEW(arena, 2 * n, psdmp_tally);
+  judge->sum = PSDMP_STEPS_NEW(arena, 2 * n, psdmp_identify_tally);
   return judge->sum ? PSDM_OK : PSDM_E_MEMORY;
 }
 
-bool psdmp_judge_row(psdmp_judge *judge, const psdm_steps_row *row) {
-  psdmp_tally_add(&judge->sum[(row->heldout ? judge->n : 0) + row->drive], row->measured, row->measured - row->predicted);
+bool psdmp_steps_judge_row(psdmp_steps_judge *judge, const psdm_steps_row *row) {
+  psdmp_identify_tally_add(&judge->sum[(row->heldout ? judge->n : 0) + row->drive], row->measured, row->measured - row->predicted);
   if (judge->write && !judge->stopped) judge->stopped = !judge->write(judge->user, row);
   return !judge->stopped;
 }
 
-void psdmp_judge_end(const psdmp_judge *judge, psdm_joint_fit *train, psdm_joint_fit *heldout) {
-  for (int i = 0; i < judge->n; i++) train[i] = psdmp_tally_fit(&judge->sum[i]), heldout[i] = psdmp_tally_fit(&judge->sum[judge->n + i]);
+void psdmp_steps_judge_end(const psdmp_steps_judge *judge, psdm_joint_fit *train, psdm_joint_fit *heldout) {
+  for (int i = 0; i < judge->n; i++) train[i] = psdmp_identify_tally_fit(&judge->sum[i]), heldout[i] = psdmp_identify_tally_fit(&judge->sum[judge->n + i]);
 }

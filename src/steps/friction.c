@@ -15,11 +15,11 @@ static const double same_pose = 1e-3; /* rad or m */
 static const double forgotten = 0.05; /* rad or m of way after which bristles do not know how they began */
 static const double pause = 1;        /* s: longer rests before a stretch are cut to this, since bristles stay as they are */
 static const double offset_t = 4;     /* a constant torque is fitted where what is left has a mean of so many times its doubt */
-enum { NUMBERS = PSDMP_LUGRE_NUMBERS };
+enum { NUMBERS = PSDMP_STEPS_LUGRE_NUMBERS };
 
 /* One stretch of a drive, with the way before it that bends its bristles. */
 typedef struct stretch {
-  const psdmp_record *record;
+  const psdmp_steps_record *record;
   long *row;           /* (rows) of the record */
   double *v, *a, *tau; /* (rows) */
   double *D;           /* (rows x columns) d tau / d earlier numbers */
@@ -31,15 +31,15 @@ typedef struct stretch {
 
 typedef struct friction {
   psdmp_steps *s;
-  psdmp_arena *arena; /* of the step, and */
-  psdmp_arena *own;   /* of the drive */
-  psdmp_records records;
-  psdmp_solo *solo;
+  psdmp_base_arena *arena; /* of the step, and */
+  psdmp_base_arena *own;   /* of the drive */
+  psdmp_steps_records records;
+  psdmp_steps_alone *solo;
   int solos;
   double *scratch, *Y;
   int drive;
   stretch *stretch; /* of the drive */
-  psdmp_lugre_piece *piece;
+  psdmp_steps_lugre_piece *piece;
   int stretches, poses, left_out; /* left_out: stretches in yet another pose */
   long rows, used;
   int *column, columns; /* numbers of x that its torque depends on and that are doubted */
@@ -68,26 +68,26 @@ static int pose_of(friction *f, const double *q, const double **pose) {
     for (int k = 0; k < n && alike; k++) alike = k == f->drive || !hangs_on(f->s->run.robot, k, f->drive) || fabs(q[k] - pose[known][k]) <= same_pose;
     if (alike) return known;
   }
-  if (known == PSDMP_POSES) return -1;
+  if (known == PSDMP_STEPS_POSES) return -1;
   pose[f->poses++] = q;
   return known;
 }
 
 /* row from which on the drive is simulated: so far back that it moves a good way before the stretch begins */
-static long begin_of(const friction *f, const psdmp_record *r, long from) {
+static long begin_of(const friction *f, const psdmp_steps_record *r, long from) {
   double way = 0;
   while (from > 0 && way < forgotten) way += fabs(r->v[--from * f->s->n + f->drive]) * r->dt;
   return from;
 }
 
 /* rows from `begin` to the stretch's end, long rests before it cut */
-static bool list_rows(friction *f, const psdmp_solo *solo, stretch *t) {
-  const psdmp_record *r = t->record;
+static bool list_rows(friction *f, const psdmp_steps_alone *solo, stretch *t) {
+  const psdmp_steps_record *r = t->record;
   long begin = begin_of(f, r, solo->from), resting = 0, most = (long)(pause / r->dt);
   double still = 0;
   for (long k = begin; k < solo->from; k++) still = fmax(still, fabs(r->v[k * f->s->n + f->drive]));
   still *= 1e-4;
-  if (!(t->row = PSDMP_NEW(f->own, solo->to - begin, long))) return false;
+  if (!(t->row = PSDMP_STEPS_NEW(f->own, solo->to - begin, long))) return false;
   for (long k = begin; k < solo->to; k++) {
     resting = k < solo->from && fabs(r->v[k * f->s->n + f->drive]) <= still ? resting + 1 : 0;
     if (resting <= most) t->row[t->rows++] = k;
@@ -96,9 +96,9 @@ static bool list_rows(friction *f, const psdmp_solo *solo, stretch *t) {
 }
 
 static bool allocate(friction *f, stretch *t) {
-  t->v = PSDMP_NEW(f->own, t->rows, double), t->a = PSDMP_NEW(f->own, t->rows, double), t->tau = PSDMP_NEW(f->own, t->rows, double);
-  t->use = PSDMP_NEW(f->own, t->rows, signed char), t->piece = PSDMP_NEW(f->own, t->rows, signed char);
-  t->D = PSDMP_NEW(f->own, t->rows * f->columns, double);
+  t->v = PSDMP_STEPS_NEW(f->own, t->rows, double), t->a = PSDMP_STEPS_NEW(f->own, t->rows, double), t->tau = PSDMP_STEPS_NEW(f->own, t->rows, double);
+  t->use = PSDMP_STEPS_NEW(f->own, t->rows, signed char), t->piece = PSDMP_STEPS_NEW(f->own, t->rows, signed char);
+  t->D = PSDMP_STEPS_NEW(f->own, t->rows * f->columns, double);
   return t->v && t->a && t->tau && t->use && t->piece && t->D;
 }
 
@@ -106,24 +106,24 @@ static bool allocate(friction *f, stretch *t) {
 static bool list_columns(friction *f) {
   const psdmp_steps *s = f->s;
   f->columns = 0;
-  if (!(f->column = PSDMP_NEW(f->own, s->l + 1, int))) return false;
+  if (!(f->column = PSDMP_STEPS_NEW(f->own, s->l + 1, int))) return false;
   if (s->C[(long)f->drive * (s->N + 1)] > 0) f->column[f->columns++] = f->drive;
   for (int j = 0; j < s->l; j++)
-    if (s->gravity[j] && psdmp_steps_known(s, j) && s->C[(long)psdmp_at_theta(s, j) * (s->N + 1)] > 0) f->column[f->columns++] = psdmp_at_theta(s, j);
+    if (s->gravity[j] && psdmp_steps_known(s, j) && s->C[(long)psdmp_steps_at_theta(s, j) * (s->N + 1)] > 0) f->column[f->columns++] = psdmp_steps_at_theta(s, j);
   return true;
 }
 
 /* what is left of the torque at one row (19), and how it follows earlier numbers */
 static psdm_status fill_row(friction *f, stretch *t, long k) {
   psdmp_steps *s = f->s;
-  const psdmp_record *r = t->record;
+  const psdmp_steps_record *r = t->record;
   long row = t->row[k] * s->n;
   double tool[PSDM_CALIBRATE_JOINTS], sum = 0, *Y = f->Y + (long)f->drive * s->l;
   psdm_status status = psdmp_steps_regressor(s, r->q + row, r->qd + row, r->qdd + row, f->scratch, f->Y, tool);
   if (!status) status = psdmp_steps_regressor(s, r->q + row, r->qd + row, NULL, f->scratch, f->Y, NULL);
   for (int j = 0; j < s->l && !status; j++) {
     if (!s->gravity[j] || fabs(Y[j]) < 1e-12) continue;
-    if (psdmp_steps_known(s, j)) sum += Y[j] * s->x[psdmp_at_theta(s, j)];
+    if (psdmp_steps_known(s, j)) sum += Y[j] * s->x[psdmp_steps_at_theta(s, j)];
     else f->lacks = true;
   }
   t->tau[k] = s->x[f->drive] * r->i[row + f->drive] - sum - tool[f->drive];
@@ -132,8 +132,8 @@ static psdm_status fill_row(friction *f, stretch *t, long k) {
 }
 
 /* rows of the stretch itself, all stretches of the drive counted on; so many before */
-static psdm_status fill_stretch(friction *f, const psdmp_solo *solo, stretch *t, long before, long all) {
-  const psdmp_record *r = t->record;
+static psdm_status fill_stretch(friction *f, const psdmp_steps_alone *solo, stretch *t, long before, long all) {
+  const psdmp_steps_record *r = t->record;
   long ends = 2 + (long)ceil(f->records.rest / r->dt);
   for (long k = 0; k < t->rows; k++) {
     long row = t->row[k];
@@ -142,8 +142,8 @@ static psdm_status fill_stretch(friction *f, const psdmp_solo *solo, stretch *t,
     if (row < solo->from + ends || row >= solo->to - ends || r->bad[row * f->s->n + f->drive]) continue;
     psdm_status status = fill_row(f, t, k);
     if (status) return status;
-    t->piece[k] = (signed char)psdmp_piece((double)(before + row - solo->from) / (double)all);
-    t->use[k] = !psdmp_held(f->s, t->piece[k]);
+    t->piece[k] = (signed char)psdmp_steps_piece((double)(before + row - solo->from) / (double)all);
+    t->use[k] = !psdmp_steps_held(f->s, t->piece[k]);
     f->used += t->use[k];
   }
   return PSDM_OK;
@@ -152,15 +152,15 @@ static psdm_status fill_stretch(friction *f, const psdmp_solo *solo, stretch *t,
 /* all stretches of the drive */
 static psdm_status collect(friction *f, psdm_error *error) {
   psdmp_steps *s = f->s;
-  const double *pose[PSDMP_POSES];
+  const double *pose[PSDMP_STEPS_POSES];
   long all = 0, before = 0;
   psdm_status status = list_columns(f) ? PSDM_OK : PSDM_E_MEMORY;
   f->stretches = f->poses = f->left_out = 0, f->rows = f->used = 0, f->lacks = false;
-  f->stretch = PSDMP_NEW(f->own, f->solos, stretch), f->piece = PSDMP_NEW(f->own, f->solos, psdmp_lugre_piece);
+  f->stretch = PSDMP_STEPS_NEW(f->own, f->solos, stretch), f->piece = PSDMP_STEPS_NEW(f->own, f->solos, psdmp_steps_lugre_piece);
   if (!f->stretch || !f->piece) status = PSDM_E_MEMORY;
   for (int k = 0; k < f->solos; k++) all += f->solo[k].joint == f->drive ? f->solo[k].to - f->solo[k].from : 0;
   for (int k = 0; k < f->solos && !status; k++) {
-    const psdmp_solo *solo = &f->solo[k];
+    const psdmp_steps_alone *solo = &f->solo[k];
     if (solo->joint != f->drive) continue;
     stretch *t = &f->stretch[f->stretches];
     *t = (stretch){.record = &f->records.record[solo->record]};
@@ -171,7 +171,7 @@ static psdm_status collect(friction *f, psdm_error *error) {
     }
     status = list_rows(f, solo, t) && allocate(f, t) ? fill_stretch(f, solo, t, before, all) : PSDM_E_MEMORY;
     before += solo->to - solo->from;
-    f->piece[f->stretches++] = (psdmp_lugre_piece){.rows = t->rows,
+    f->piece[f->stretches++] = (psdmp_steps_lugre_piece){.rows = t->rows,
                                                    .dt = t->record->dt,
                                                    .v = t->v,
                                                    .a = t->a,
@@ -180,7 +180,7 @@ static psdm_status collect(friction *f, psdm_error *error) {
                                                    .pose = t->pose};
     f->rows += t->rows;
   }
-  return status ? psdmp_fail_status(error, status) : PSDM_OK;
+  return status ? psdmp_base_fail_status(error, status) : PSDM_OK;
 }
 
 /* ---- the fit ---- */
@@ -193,7 +193,7 @@ static bool going_on(void *user, double share) {
 /* whether what is left of the training rows has a mean that neither noise nor the doubt of earlier numbers explains; slope: (columns) zeros */
 static bool constant_left(const friction *f, const double *model, double *slope) {
   const psdmp_steps *s = f->s;
-  double sum[PSDMP_STEP_BLOCKS] = {0}, count[PSDMP_STEP_BLOCKS] = {0}, mean = 0, scatter = 0, rows = 0, doubt = 0;
+  double sum[PSDMP_STEPS_STEP_BLOCKS] = {0}, count[PSDMP_STEPS_STEP_BLOCKS] = {0}, mean = 0, scatter = 0, rows = 0, doubt = 0;
   int blocks = 0;
   for (int k = 0; k < f->stretches; k++) {
     const stretch *t = &f->stretch[k];
@@ -204,32 +204,32 @@ static bool constant_left(const friction *f, const double *model, double *slope)
     }
     model += t->rows;
   }
-  for (int b = 0; b < PSDMP_STEP_BLOCKS; b++) mean += sum[b], rows += count[b], blocks += count[b] > 0;
+  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++) mean += sum[b], rows += count[b], blocks += count[b] > 0;
   if (blocks < 2) return false;
   mean /= rows;
-  for (int b = 0; b < PSDMP_STEP_BLOCKS; b++) scatter += pow(sum[b] - mean * count[b], 2) * blocks / (blocks - 1) / (rows * rows);
+  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++) scatter += pow(sum[b] - mean * count[b], 2) * blocks / (blocks - 1) / (rows * rows);
   for (int a = 0; a < f->columns; a++)
     for (int b = 0; b < f->columns; b++) doubt += slope[a] * slope[b] * s->C[(long)f->column[a] * s->N + f->column[b]] / (rows * rows);
   return fabs(mean) > offset_t * sqrt(scatter + doubt);
 }
 
 /* fits; with a constant torque where the rows ask for one */
-static psdm_status fit_twice(friction *f, psdmp_lugre_options *o, psdmp_lugre_answer *a, psdm_error *error) {
-  double *slope = PSDMP_NEW(f->own, f->columns, double);
+static psdm_status fit_twice(friction *f, psdmp_steps_lugre_options *o, psdmp_steps_lugre_answer *a, psdm_error *error) {
+  double *slope = PSDMP_STEPS_NEW(f->own, f->columns, double);
   if (!slope) return psdmp_steps_no_memory(error);
-  psdm_status status = psdmp_lugre_fit(f->stretches, f->piece, f->poses, o, f->s->allocator, a, error);
+  psdm_status status = psdmp_steps_lugre_fit(f->stretches, f->piece, f->poses, o, f->s->allocator, a, error);
   if (status || !constant_left(f, a->model, slope)) return status;
   o->offset = true;
-  return psdmp_lugre_fit(f->stretches, f->piece, f->poses, o, f->s->allocator, a, error);
+  return psdmp_steps_lugre_fit(f->stretches, f->piece, f->poses, o, f->s->allocator, a, error);
 }
 
 /* the answer to x: numbers, their own noise, and how they follow earlier ones */
-static psdm_status keep(friction *f, const psdmp_lugre_options *o, const psdmp_lugre_answer *a, psdm_error *error) {
+static psdm_status keep(friction *f, const psdmp_steps_lugre_options *o, const psdmp_steps_lugre_answer *a, psdm_error *error) {
   psdmp_steps *s = f->s;
   int wide = NUMBERS + f->poses, own[NUMBERS], N = s->N;
   double value[NUMBERS], noise[NUMBERS * NUMBERS];
-  double *D = PSDMP_NEW(f->own, f->rows * f->columns, double), *step = PSDMP_NEW(f->own, (long)wide * f->columns, double),
-         *gain = PSDMP_NEW(f->own, (long)NUMBERS * N, double);
+  double *D = PSDMP_STEPS_NEW(f->own, f->rows * f->columns, double), *step = PSDMP_STEPS_NEW(f->own, (long)wide * f->columns, double),
+         *gain = PSDMP_STEPS_NEW(f->own, (long)NUMBERS * N, double);
   psdm_friction numbers = a->friction;
   long at = 0;
   if (!D || !step || !gain) return psdmp_steps_no_memory(error);
@@ -237,25 +237,25 @@ static psdm_status keep(friction *f, const psdmp_lugre_options *o, const psdmp_l
     memcpy(D + at * f->columns, f->stretch[k].D, (size_t)(f->stretch[k].rows * f->columns) * sizeof *D);
     at += f->stretch[k].rows;
   }
-  psdm_status status = f->columns ? psdmp_lugre_gain(f->stretches, f->piece, f->poses, o, a, f->columns, D, s->allocator, step) : PSDM_OK;
-  if (status) return psdmp_fail_status(error, status);
+  psdm_status status = f->columns ? psdmp_steps_lugre_gain(f->stretches, f->piece, f->poses, o, a, f->columns, D, s->allocator, step) : PSDM_OK;
+  if (status) return psdmp_base_fail_status(error, status);
   for (int k = 0; k < NUMBERS; k++) {
-    own[k] = psdmp_at_friction(s, f->drive, k);
-    value[k] = *psdmp_lugre_number(&numbers, k);
+    own[k] = psdmp_steps_at_friction(s, f->drive, k);
+    value[k] = *psdmp_parameters_lugre_number(&numbers, k);
     for (int i = 0; i < NUMBERS; i++) noise[k * NUMBERS + i] = a->covariance[(long)k * wide + i];
     for (int c = 0; c < f->columns; c++) gain[(long)k * N + f->column[c]] = step[(long)k * f->columns + c];
   }
   s->friction_from[f->drive] = PSDM_FROM_LOG;
   s->inertia[f->drive] = a->inertia[0];
-  memcpy(s->pose_inertia + (long)f->drive * PSDMP_POSES, a->inertia, (size_t)f->poses * sizeof *a->inertia);
+  memcpy(s->pose_inertia + (long)f->drive * PSDMP_STEPS_POSES, a->inertia, (size_t)f->poses * sizeof *a->inertia);
   return psdmp_steps_update(s, NUMBERS, own, value, noise, gain, error);
 }
 
-static void say_lost(friction *f, const psdmp_lugre_answer *a, bool offset) {
+static void say_lost(friction *f, const psdmp_steps_lugre_answer *a, bool offset) {
   char names[100]; /* of seven keys */
   int at = 0;
   for (int k = 0; k < NUMBERS - 1; k++)
-    if (!a->fitted[k]) at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", at ? ", " : "", psdmp_lugre_key[k]);
+    if (!a->fitted[k]) at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", at ? ", " : "", psdmp_parameters_lugre_key[k]);
   if (at) psdmp_steps_remark(f->s, "friction of '%.60s': the motion does not show %s", psdmp_steps_drive(f->s, f->drive), names);
   if (offset) psdmp_steps_remark(f->s, "friction of '%.60s': a constant torque of %.3g is left", psdmp_steps_drive(f->s, f->drive), a->friction.offset);
 }
@@ -270,10 +270,10 @@ static double quickest(const friction *f) {
 
 static psdm_status fit_drive(friction *f, psdm_error *error) {
   psdmp_steps *s = f->s;
-  psdmp_lugre_options o = {
-      .filter = isinf(f->records.cutoff) ? NULL : &f->records.filter, .blocks = PSDMP_STEP_BLOCKS, .going_on = going_on, .going_on_user = f};
+  psdmp_steps_lugre_options o = {
+      .filter = isinf(f->records.cutoff) ? NULL : &f->records.filter, .blocks = PSDMP_STEPS_STEP_BLOCKS, .going_on = going_on, .going_on_user = f};
   int wide = NUMBERS + f->poses;
-  psdmp_lugre_answer a = {.covariance = PSDMP_NEW(f->own, (long)wide * wide, double), .model = PSDMP_NEW(f->own, f->rows, double)};
+  psdmp_steps_lugre_answer a = {.covariance = PSDMP_STEPS_NEW(f->own, (long)wide * wide, double), .model = PSDMP_STEPS_NEW(f->own, f->rows, double)};
   if (!a.covariance || !a.model) return psdmp_steps_no_memory(error);
   psdm_status status = fit_twice(f, &o, &a, error);
   if (status) return status;
@@ -295,32 +295,32 @@ static const char *obstacle(const friction *f) {
 
 /* ---- judging ---- */
 
-static bool judge_stretch(const friction *f, const stretch *t, const double *model, psdmp_judge *judge) {
+static bool judge_stretch(const friction *f, const stretch *t, const double *model, psdmp_steps_judge *judge) {
   const psdmp_steps *s = f->s;
-  double J = s->pose_inertia[(long)f->drive * PSDMP_POSES + t->pose];
+  double J = s->pose_inertia[(long)f->drive * PSDMP_STEPS_POSES + t->pose];
   for (long k = 0; k < t->rows; k++) {
     if (t->piece[k] < 0) continue;
     psdm_steps_row row = {.t = t->record->start + (double)t->row[k] * t->record->dt,
                           .step = PSDM_STEP_FRICTION,
                           .drive = f->drive,
-                          .heldout = psdmp_held(s, t->piece[k]),
+                          .heldout = psdmp_steps_held(s, t->piece[k]),
                           .q = t->record->q[t->row[k] * s->n + f->drive],
                           .qd = t->v[k],
                           .measured = t->tau[k] - J * t->a[k],
                           .predicted = model[k]};
-    if (!psdmp_judge_row(judge, &row)) return false;
+    if (!psdmp_steps_judge_row(judge, &row)) return false;
   }
   return true;
 }
 
-static psdm_status judge_drive(const friction *f, psdmp_judge *judge, psdm_error *error) {
+static psdm_status judge_drive(const friction *f, psdmp_steps_judge *judge, psdm_error *error) {
   for (int k = 0; k < f->stretches; k++) {
     const stretch *t = &f->stretch[k];
-    double *model = PSDMP_NEW(f->own, t->rows, double);
-    psdm_status status = model ? psdmp_lugre_predict(&f->s->friction[f->drive], isinf(f->records.cutoff) ? NULL : &f->records.filter, t->rows, t->record->dt,
+    double *model = PSDMP_STEPS_NEW(f->own, t->rows, double);
+    psdm_status status = model ? psdmp_steps_lugre_predict(&f->s->friction[f->drive], isinf(f->records.cutoff) ? NULL : &f->records.filter, t->rows, t->record->dt,
                                                      t->v, f->s->allocator, model)
                                : PSDM_E_MEMORY;
-    if (status) return psdmp_fail_status(error, status);
+    if (status) return psdmp_base_fail_status(error, status);
     if (!judge_stretch(f, t, model, judge)) return PSDM_OK;
   }
   return PSDM_OK;
@@ -332,25 +332,25 @@ static psdm_status load(friction *f, psdm_error *error) {
   psdmp_steps *s = f->s;
   psdm_status status = psdmp_steps_load(s, PSDM_STEP_FRICTION, f->arena, &f->records, error);
   if (!status) status = psdmp_steps_solo(s, &f->records, f->arena, &f->solo, &f->solos, error);
-  f->scratch = PSDMP_NEW(f->arena, psdmp_steps_scratch(s), double), f->Y = PSDMP_NEW(f->arena, (long)s->n * s->l, double);
+  f->scratch = PSDMP_STEPS_NEW(f->arena, psdmp_steps_scratch(s), double), f->Y = PSDMP_STEPS_NEW(f->arena, (long)s->n * s->l, double);
   return status ? status : f->scratch && f->Y ? PSDM_OK : psdmp_steps_no_memory(error);
 }
 
-psdm_status psdmp_friction_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_friction_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error) {
   friction f = {.s = s, .arena = arena};
   psdm_status status = load(&f, error);
   for (f.drive = 0; f.drive < s->n && !status && !judge->stopped; f.drive++) {
-    psdmp_arena own = {.allocator = s->allocator};
+    psdmp_base_arena own = {.allocator = s->allocator};
     f.own = &own;
     if (s->friction_from[f.drive] == PSDM_FROM_LOG) status = collect(&f, error);
     if (s->friction_from[f.drive] == PSDM_FROM_LOG && !status) status = judge_drive(&f, judge, error);
-    psdmp_arena_free(&own);
+    psdmp_base_arena_free(&own);
   }
   return status;
 }
 
 /* one drive; *why says what is in the way */
-static psdm_status try_drive(friction *f, psdmp_judge *judge, const char **why, psdm_error *error) {
+static psdm_status try_drive(friction *f, psdmp_steps_judge *judge, const char **why, psdm_error *error) {
   psdmp_steps *s = f->s;
   psdm_status status = collect(f, error);
   *why = status ? NULL : obstacle(f);
@@ -364,27 +364,27 @@ static psdm_status try_drive(friction *f, psdmp_judge *judge, const char **why, 
   return status;
 }
 
-psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error) {
   friction f = {.s = s, .arena = arena};
-  psdmp_judge judge = {0};
+  psdmp_steps_judge judge = {0};
   int step = PSDM_STEP_FRICTION;
   bool done = false;
   const char *why = NULL;
   psdm_status status = load(&f, error);
-  if (!status && psdmp_judge_start(&judge, s->n, arena)) status = psdmp_steps_no_memory(error);
+  if (!status && psdmp_steps_judge_start(&judge, s->n, arena)) status = psdmp_steps_no_memory(error);
   s->p.step[step].rows = 0;
   for (f.drive = 0; f.drive < s->n && !status; f.drive++) {
-    psdmp_arena own = {.allocator = s->allocator};
+    psdmp_base_arena own = {.allocator = s->allocator};
     f.own = &own, f.low = (double)f.drive / s->n, f.high = (f.drive + 1.0) / s->n;
     status = going_on(&f, 0) ? try_drive(&f, &judge, &why, error) : psdmp_steps_stop(error);
     done = done || (!status && !why);
-    psdmp_arena_free(&own);
+    psdmp_base_arena_free(&own);
   }
   if (status) return status;
   if (!done)
-    return psdmp_fail(error, PSDM_E_MISSING, s->options.log[f.records.record[0].log].path, 0, 0, "friction of no drive can be fitted: of the last one, %s",
+    return psdmp_base_fail(error, PSDM_E_MISSING, s->options.log[f.records.record[0].log].path, 0, 0, "friction of no drive can be fitted: of the last one, %s",
                       why ? why : "there is none");
-  psdmp_judge_end(&judge, s->fit + 2 * step * s->n, s->fit + (2 * step + 1) * s->n);
+  psdmp_steps_judge_end(&judge, s->fit + 2 * step * s->n, s->fit + (2 * step + 1) * s->n);
   for (int d = 0; d < s->n; d++) s->sigma[step * s->n + d] = s->fit[2 * step * s->n + d].rmse;
   return PSDM_OK;
 }

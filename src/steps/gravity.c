@@ -15,17 +15,17 @@ static const double generous = 3; /* the prior's width, times what masses and le
 
 typedef struct gravity {
   psdmp_steps *s;
-  psdmp_arena *arena;
-  psdmp_records records;
-  psdmp_path *path;
+  psdmp_base_arena *arena;
+  psdmp_steps_records records;
+  psdmp_steps_path *path;
   int paths;
   long pairs;
-  psdmp_linear linear;
+  psdmp_steps_linear linear;
   double *scratch, *Y, *rest, *row; /* Y, rest: (n x l) moving, at rest */
   double *gram;                     /* (l x l) of Y at rest over the rows that are fitted */
   bool *first;                      /* (l) gravity */
   bool *lost;                       /* (l) those of them that the paths do not show */
-  psdmp_judge *judge;               /* NULL: rows are gathered */
+  psdmp_steps_judge *judge;               /* NULL: rows are gathered */
   long rows;
 } gravity;
 
@@ -37,49 +37,49 @@ static psdm_status load(gravity *g, psdm_error *error) {
   if (!status) status = psdmp_steps_paths(s, &g->records, g->arena, &g->path, &g->paths, error);
   if (status) return status;
   for (int k = 0; k < g->paths; k++) g->pairs += g->path[k].count;
-  g->scratch = PSDMP_NEW(g->arena, psdmp_steps_scratch(s), double);
-  g->Y = PSDMP_NEW(g->arena, (long)s->n * s->l, double), g->rest = PSDMP_NEW(g->arena, (long)s->n * s->l, double);
-  g->row = PSDMP_NEW(g->arena, s->l + 2 + PSDMP_FRICTION, double), g->gram = PSDMP_NEW(g->arena, (long)s->l * s->l, double);
-  g->first = PSDMP_NEW(g->arena, s->l, bool), g->lost = PSDMP_NEW(g->arena, s->l, bool);
-  if (!g->scratch || !g->Y || !g->rest || !g->row || !g->gram || !g->first || !g->lost || !psdmp_linear_new(s, g->arena, &g->linear)) return psdmp_steps_no_memory(error);
+  g->scratch = PSDMP_STEPS_NEW(g->arena, psdmp_steps_scratch(s), double);
+  g->Y = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double), g->rest = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double);
+  g->row = PSDMP_STEPS_NEW(g->arena, s->l + 2 + PSDMP_STEPS_FRICTION, double), g->gram = PSDMP_STEPS_NEW(g->arena, (long)s->l * s->l, double);
+  g->first = PSDMP_STEPS_NEW(g->arena, s->l, bool), g->lost = PSDMP_STEPS_NEW(g->arena, s->l, bool);
+  if (!g->scratch || !g->Y || !g->rest || !g->row || !g->gram || !g->first || !g->lost || !psdmp_steps_linear_new(s, g->arena, &g->linear)) return psdmp_steps_no_memory(error);
   for (int j = 0; j < s->l; j++) g->first[j] = s->gravity[j];
   return PSDM_OK;
 }
 
 /* one drive's row to the factors */
-static void gather_row(gravity *g, const psdmp_pair *pair, int d, double tool) {
+static void gather_row(gravity *g, const psdmp_steps_pair *pair, int d, double tool) {
   int l = g->s->l;
   const double *Y = g->rest + (long)d * l;
   memcpy(g->row, g->Y + (long)d * l, (size_t)l * sizeof *g->row);
   g->row[l] = pair->i[d];
   g->row[l + 1] = tool;
-  psdmp_linear_row(&g->linear, d, pair->piece / 2, g->row);
+  psdmp_steps_linear_row(&g->linear, d, pair->piece / 2, g->row);
   for (int i = 0; i < l; i++)
     for (int j = 0; j < l && Y[i] != 0; j++) g->gram[(long)i * l + j] += Y[i] * Y[j];
   g->rows++;
 }
 
-static bool judge_row(gravity *g, const psdmp_pair *pair, int d, double tool) {
+static bool judge_row(gravity *g, const psdmp_steps_pair *pair, int d, double tool) {
   psdm_steps_row row = {.t = pair->t,
                         .step = PSDM_STEP_GRAVITY,
                         .drive = d,
-                        .heldout = psdmp_held(g->s, pair->piece),
+                        .heldout = psdmp_steps_held(g->s, pair->piece),
                         .q = pair->q[d],
                         .qd = pair->v[d],
                         .measured = g->s->x[d] * pair->i[d] - tool};
-  return !psdmp_steps_torque(g->s, g->rest + (long)d * g->s->l, NULL, true, &row.predicted) || psdmp_judge_row(g->judge, &row);
+  return !psdmp_steps_torque(g->s, g->rest + (long)d * g->s->l, NULL, true, &row.predicted) || psdmp_steps_judge_row(g->judge, &row);
 }
 
-static psdm_status use_pair(gravity *g, const psdmp_pair *pair, psdm_error *error) {
+static psdm_status use_pair(gravity *g, const psdmp_steps_pair *pair, psdm_error *error) {
   psdmp_steps *s = g->s;
   double tool[PSDM_CALIBRATE_JOINTS];
   psdm_status status = psdmp_steps_regressor(s, pair->q, NULL, NULL, g->scratch, g->rest, NULL);
   if (!status) status = psdmp_steps_regressor(s, pair->q, pair->qd, pair->qdd, g->scratch, g->Y, tool);
-  if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  if (status) return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   for (int d = 0; d < s->n; d++) {
     if (!pair->use[d] || !isfinite(s->x[d])) continue;
     if (g->judge && !judge_row(g, pair, d, tool[d])) return PSDM_OK;
-    if (!g->judge && !psdmp_held(s, pair->piece)) gather_row(g, pair, d, tool[d]);
+    if (!g->judge && !psdmp_steps_held(s, pair->piece)) gather_row(g, pair, d, tool[d]);
   }
   return PSDM_OK;
 }
@@ -88,9 +88,9 @@ static psdm_status each_pair(gravity *g, psdm_error *error) {
   long before = 0;
   for (int k = 0; k < g->paths; k++) {
     for (long p = 0; p < g->path[k].count; p += g->records.stride) {
-      psdmp_pair pair;
-      psdmp_path_pair(g->s, &g->records, &g->path[k], p, &pair);
-      pair.piece = psdmp_piece((double)(before + p) / (double)g->pairs);
+      psdmp_steps_pair pair;
+      psdmp_steps_path_pair(g->s, &g->records, &g->path[k], p, &pair);
+      pair.piece = psdmp_steps_piece((double)(before + p) / (double)g->pairs);
       psdm_status status = use_pair(g, &pair, error);
       if (status || (g->judge && g->judge->stopped)) return status;
     }
@@ -104,10 +104,10 @@ static psdm_status each_pair(gravity *g, psdm_error *error) {
 
 /* turns the own columns of B so that those are left that the rows see at rest; directions that they do not see go to the others, which have a prior. shown[j]
  * is false where a parameter has a share in them */
-static psdm_status keep_seen(gravity *g, psdmp_split *split, bool *shown, psdm_error *error) {
+static psdm_status keep_seen(gravity *g, psdmp_steps_parts *split, bool *shown, psdm_error *error) {
   int l = g->s->l, own = split->own, r = split->r, kept = 0;
-  double *G = PSDMP_NEW(g->arena, (long)own * own, double), *length = PSDMP_NEW(g->arena, own, double), *value = PSDMP_NEW(g->arena, own, double);
-  double *B = PSDMP_NEW(g->arena, (long)l * r, double), *half = PSDMP_NEW(g->arena, (long)l * own, double);
+  double *G = PSDMP_STEPS_NEW(g->arena, (long)own * own, double), *length = PSDMP_STEPS_NEW(g->arena, own, double), *value = PSDMP_STEPS_NEW(g->arena, own, double);
+  double *B = PSDMP_STEPS_NEW(g->arena, (long)l * r, double), *half = PSDMP_STEPS_NEW(g->arena, (long)l * own, double);
   if (!G || !length || !value || !B || !half) return psdmp_steps_no_memory(error);
   for (int i = 0; i < l; i++)
     for (int a = 0; a < own; a++)
@@ -150,34 +150,34 @@ static double reach(const psdm_robot *robot) {
 }
 
 /* gravity's columns alone first: they tell how large the others may be */
-static psdm_status solve(gravity *g, psdmp_split *split, psdmp_linear_answer *a, psdm_error *error) {
+static psdm_status solve(gravity *g, psdmp_steps_parts *split, psdmp_steps_linear_answer *a, psdm_error *error) {
   psdmp_steps *s = g->s;
   int l = s->l, r = split->r;
-  bool *known = PSDMP_NEW(g->arena, l, bool);
-  double *prior = PSDMP_NEW(g->arena, r, double), most = 0;
-  psdmp_split alone = {.A = split->A, .r = split->own, .B = PSDMP_NEW(g->arena, (long)l * (split->own + 1), double)};
+  bool *known = PSDMP_STEPS_NEW(g->arena, l, bool);
+  double *prior = PSDMP_STEPS_NEW(g->arena, r, double), most = 0;
+  psdmp_steps_parts alone = {.A = split->A, .r = split->own, .B = PSDMP_STEPS_NEW(g->arena, (long)l * (split->own + 1), double)};
   if (!known || !prior || !alone.B) return psdmp_steps_no_memory(error);
   for (int j = 0; j < l; j++)
     for (int c = 0; c < split->own; c++) alone.B[(long)j * split->own + c] = split->B[(long)j * r + c];
-  psdm_status status = psdmp_linear_solve(s, &g->linear, &alone, known, NULL, g->arena, a, error);
+  psdm_status status = psdmp_steps_linear_solve(s, &g->linear, &alone, known, NULL, g->arena, a, error);
   if (status) return status;
   for (int j = 0; j < l; j++) most = fmax(most, g->first[j] ? fabs(a->theta[j]) : 0);
   for (int c = 0; c < r; c++) prior[c] = c < split->own ? INFINITY : generous * most * fmax(reach(s->run.robot), 1);
   double condition = a->condition;
-  status = psdmp_linear_solve(s, &g->linear, split, known, prior, g->arena, a, error);
+  status = psdmp_steps_linear_solve(s, &g->linear, split, known, prior, g->arena, a, error);
   a->condition = condition;
   return status;
 }
 
 /* rows and columns of what is kept */
-static psdm_status keep(gravity *g, const psdmp_linear_answer *a, const bool *shown, psdm_error *error) {
+static psdm_status keep(gravity *g, const psdmp_steps_linear_answer *a, const bool *shown, psdm_error *error) {
   psdmp_steps *s = g->s;
   int l = s->l, N = s->N, count = 0;
-  int *from = PSDMP_NEW(g->arena, l, int), *own = PSDMP_NEW(g->arena, l, int);
-  double *value = PSDMP_NEW(g->arena, l, double), *noise = PSDMP_NEW(g->arena, (long)l * l, double), *gain = PSDMP_NEW(g->arena, (long)l * N, double);
+  int *from = PSDMP_STEPS_NEW(g->arena, l, int), *own = PSDMP_STEPS_NEW(g->arena, l, int);
+  double *value = PSDMP_STEPS_NEW(g->arena, l, double), *noise = PSDMP_STEPS_NEW(g->arena, (long)l * l, double), *gain = PSDMP_STEPS_NEW(g->arena, (long)l * N, double);
   if (!from || !own || !value || !noise || !gain) return psdmp_steps_no_memory(error);
   for (int j = 0; j < l; j++)
-    if (shown[j]) from[count] = j, own[count] = psdmp_at_theta(s, j), value[count++] = a->theta[j];
+    if (shown[j]) from[count] = j, own[count] = psdmp_steps_at_theta(s, j), value[count++] = a->theta[j];
   for (int j = 0; j < l; j++) s->shadow[j] = s->gravity[j] ? a->theta[j] : s->shadow[j];
   for (int i = 0; i < count; i++) {
     for (int k = 0; k < count; k++) noise[(long)i * count + k] = a->noise[(long)from[i] * l + from[k]];
@@ -204,25 +204,25 @@ static void say_lost(gravity *g, const bool *shown) {
                                      : "");
 }
 
-psdm_status psdmp_gravity_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_gravity_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error) {
   gravity g = {.s = s, .arena = arena, .judge = judge};
   psdm_status status = load(&g, error);
   return status ? status : each_pair(&g, error);
 }
 
-psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error) {
   gravity g = {.s = s, .arena = arena};
   int step = PSDM_STEP_GRAVITY;
-  psdmp_split split;
-  psdmp_linear_answer a = {.sigma = s->sigma + step * s->n};
-  psdmp_judge judge = {0};
-  bool *shown = PSDMP_NEW(arena, s->l, bool);
+  psdmp_steps_parts split;
+  psdmp_steps_linear_answer a = {.sigma = s->sigma + step * s->n};
+  psdmp_steps_judge judge = {0};
+  bool *shown = PSDMP_STEPS_NEW(arena, s->l, bool);
   psdm_status status = shown ? load(&g, error) : psdmp_steps_no_memory(error);
   if (!status) status = each_pair(&g, error);
   if (status) return status;
-  psdmp_linear_end(&g.linear);
+  psdmp_steps_linear_end(&g.linear);
   if (!g.rows)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, s->options.log[g.records.record[0].log].path, 0, 0,
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, s->options.log[g.records.record[0].log].path, 0, 0,
                       "no row is left to fit: drives must slide for longer than %.2g s at a time, and their torque constants be known", 2 * g.records.rest);
   status = psdmp_steps_split_first(s, g.first, arena, &split, error);
   if (!status) status = keep_seen(&g, &split, shown, error);
@@ -233,9 +233,9 @@ psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_arena *arena, psdm_error *
   say_lost(&g, shown);
   s->p.step[step].rows = g.rows;
   s->p.step[step].condition = split.own ? a.condition : NAN;
-  if (psdmp_judge_start(&judge, s->n, arena)) return psdmp_steps_no_memory(error);
+  if (psdmp_steps_judge_start(&judge, s->n, arena)) return psdmp_steps_no_memory(error);
   g.judge = &judge;
   status = each_pair(&g, error);
-  psdmp_judge_end(&judge, s->fit + 2 * step * s->n, s->fit + (2 * step + 1) * s->n);
+  psdmp_steps_judge_end(&judge, s->fit + 2 * step * s->n, s->fit + (2 * step + 1) * s->n);
   return status;
 }

@@ -23,13 +23,13 @@ typedef struct course {
 
 typedef struct inertia {
   psdmp_steps *s;
-  psdmp_arena *arena;
-  psdmp_records records;
+  psdmp_base_arena *arena;
+  psdmp_steps_records records;
   long total; /* rows of all records */
-  psdmp_linear linear;
+  psdmp_steps_linear linear;
   bool *known; /* (l) what gravity showed, or an earlier run, or the file says of that */
   double *scratch, *Y, *row;
-  psdmp_judge *judge, *all; /* NULL: rows are gathered; all may be NULL */
+  psdmp_steps_judge *judge, *all; /* NULL: rows are gathered; all may be NULL */
   bool slopes;              /* courses need them */
   bool *fit;                /* (n) drives whose friction is known; all, where none is */
   long rows;
@@ -37,26 +37,26 @@ typedef struct inertia {
 
 /* ---- friction ---- */
 
-static bool doubted(const psdmp_steps *s, int drive, int k) { return s->C[(long)psdmp_at_friction(s, drive, k) * (s->N + 1)] > 0; }
+static bool doubted(const psdmp_steps *s, int drive, int k) { return s->C[(long)psdmp_steps_at_friction(s, drive, k) * (s->N + 1)] > 0; }
 
-static psdm_status follow(const inertia *g, const psdmp_record *r, const psdm_friction *f, const double *v, double *out) {
-  return psdmp_lugre_predict(f, isinf(g->records.cutoff) ? NULL : &g->records.filter, r->rows, r->dt, v, g->s->allocator, out);
+static psdm_status follow(const inertia *g, const psdmp_steps_record *r, const psdm_friction *f, const double *v, double *out) {
+  return psdmp_steps_lugre_predict(f, isinf(g->records.cutoff) ? NULL : &g->records.filter, r->rows, r->dt, v, g->s->allocator, out);
 }
 
 /* (friction with a number nudged up - down) / 2 nudges, at every stride-th row */
-static psdm_status add_slope(const inertia *g, const psdmp_record *r, int drive, int k, const double *v, double *up, double *down, course *c) {
+static psdm_status add_slope(const inertia *g, const psdmp_steps_record *r, int drive, int k, const double *v, double *up, double *down, course *c) {
   psdm_friction f = g->s->friction[drive];
-  double *number = psdmp_lugre_number(&f, k), at = *number, by = nudge * fmax(fabs(at), k == PSDMP_FRICTION - 1 ? f.coulomb : 0);
+  double *number = psdmp_parameters_lugre_number(&f, k), at = *number, by = nudge * fmax(fabs(at), k == PSDMP_STEPS_FRICTION - 1 ? f.coulomb : 0);
   if (!(by > 0)) return PSDM_OK;
   *number = at + by;
   psdm_status status = follow(g, r, &f, v, up);
   *number = at - by;
   if (!status) status = follow(g, r, &f, v, down);
-  for (long row = 0, i = 0; row < r->rows && !status; row += g->records.stride, i++) c->slope[i * PSDMP_FRICTION + k] = (up[row] - down[row]) / (2 * by);
+  for (long row = 0, i = 0; row < r->rows && !status; row += g->records.stride, i++) c->slope[i * PSDMP_STEPS_FRICTION + k] = (up[row] - down[row]) / (2 * by);
   return status;
 }
 
-static long settled_at(const psdmp_record *r, const psdm_friction *f, const double *v) {
+static long settled_at(const psdmp_steps_record *r, const psdm_friction *f, const double *v) {
   double way = 0, asked = f->given && f->sigma0 > 0 ? settled * fmax(f->coulomb, f->stat) / f->sigma0 : 0;
   for (long k = 0; k < r->rows; k++) {
     if (way >= asked) return k;
@@ -65,39 +65,39 @@ static long settled_at(const psdmp_record *r, const psdm_friction *f, const doub
   return r->rows;
 }
 
-static psdm_status make_course(const inertia *g, const psdmp_record *r, int drive, psdmp_arena *arena, course *c) {
+static psdm_status make_course(const inertia *g, const psdmp_steps_record *r, int drive, psdmp_base_arena *arena, course *c) {
   const psdmp_steps *s = g->s;
   long thin = (r->rows + g->records.stride - 1) / g->records.stride;
-  psdmp_arena own = {.allocator = s->allocator};
-  double *v = PSDMP_NEW(&own, r->rows, double), *tau = PSDMP_NEW(&own, r->rows, double), *down = PSDMP_NEW(&own, r->rows, double);
-  *c = (course){.tau = PSDMP_NEW(arena, thin, double), .slope = PSDMP_NEW(arena, thin * PSDMP_FRICTION, double)};
+  psdmp_base_arena own = {.allocator = s->allocator};
+  double *v = PSDMP_STEPS_NEW(&own, r->rows, double), *tau = PSDMP_STEPS_NEW(&own, r->rows, double), *down = PSDMP_STEPS_NEW(&own, r->rows, double);
+  *c = (course){.tau = PSDMP_STEPS_NEW(arena, thin, double), .slope = PSDMP_STEPS_NEW(arena, thin * PSDMP_STEPS_FRICTION, double)};
   psdm_status status = v && tau && down && c->tau && c->slope ? PSDM_OK : PSDM_E_MEMORY;
   for (long k = 0; k < r->rows && !status; k++) v[k] = r->v[k * s->n + drive];
   if (!status && s->friction[drive].given) {
     status = follow(g, r, &s->friction[drive], v, tau);
     for (long k = 0, i = 0; k < r->rows && !status; k += g->records.stride, i++) c->tau[i] = tau[k];
     c->first = status ? 0 : settled_at(r, &s->friction[drive], v);
-    for (int k = 0; k < PSDMP_FRICTION && !status && g->slopes; k++)
+    for (int k = 0; k < PSDMP_STEPS_FRICTION && !status && g->slopes; k++)
       if (doubted(s, drive, k)) status = add_slope(g, r, drive, k, v, tau, down, c);
   }
-  psdmp_arena_free(&own);
+  psdmp_base_arena_free(&own);
   return status;
 }
 
 /* ---- rows ---- */
 
-static void gather_row(inertia *g, const psdmp_record *r, long k, long thin, int d, int piece, double rest, const course *c) {
+static void gather_row(inertia *g, const psdmp_steps_record *r, long k, long thin, int d, int piece, double rest, const course *c) {
   int l = g->s->l;
   memcpy(g->row, g->Y + (long)d * l, (size_t)l * sizeof *g->row);
   g->row[l] = r->i[k * g->s->n + d];
   g->row[l + 1] = rest;
-  memcpy(g->row + l + 2, c->slope + thin * PSDMP_FRICTION, PSDMP_FRICTION * sizeof *g->row);
-  psdmp_linear_row(&g->linear, d, piece / 2, g->row);
+  memcpy(g->row + l + 2, c->slope + thin * PSDMP_STEPS_FRICTION, PSDMP_STEPS_FRICTION * sizeof *g->row);
+  psdmp_steps_linear_row(&g->linear, d, piece / 2, g->row);
   g->rows++;
 }
 
 /* what is left beside Y theta of the rest; and the whole torque beside the whole model */
-static bool judge_row(inertia *g, const psdmp_record *r, long k, int d, int piece, double rest) {
+static bool judge_row(inertia *g, const psdmp_steps_record *r, long k, int d, int piece, double rest) {
   const psdmp_steps *s = g->s;
   const double *Y = g->Y + (long)d * s->l;
   double shown, other, measured = s->x[d] * r->i[k * s->n + d];
@@ -105,25 +105,25 @@ static bool judge_row(inertia *g, const psdmp_record *r, long k, int d, int piec
   psdm_steps_row row = {.t = r->start + (double)k * r->dt,
                         .step = PSDM_STEP_INERTIA,
                         .drive = d,
-                        .heldout = psdmp_held(s, piece),
+                        .heldout = psdmp_steps_held(s, piece),
                         .q = r->q[k * s->n + d],
                         .qd = r->v[k * s->n + d],
                         .measured = measured - rest - shown,
                         .predicted = other};
-  if (!psdmp_judge_row(g->judge, &row)) return false;
+  if (!psdmp_steps_judge_row(g->judge, &row)) return false;
   row.measured = measured, row.predicted = rest + shown + other;
-  if (g->all) psdmp_judge_row(g->all, &row);
+  if (g->all) psdmp_steps_judge_row(g->all, &row);
   return true;
 }
 
-static psdm_status use_row(inertia *g, const psdmp_record *r, long k, long thin, int piece, const course *c, psdm_error *error) {
+static psdm_status use_row(inertia *g, const psdmp_steps_record *r, long k, long thin, int piece, const course *c, psdm_error *error) {
   psdmp_steps *s = g->s;
   int n = s->n;
   double tool[PSDM_CALIBRATE_JOINTS];
-  bool held = psdmp_held(s, piece);
+  bool held = psdmp_steps_held(s, piece);
   if (held && !g->judge) return PSDM_OK;
   psdm_status status = psdmp_steps_regressor(s, r->q + k * n, r->qd + k * n, r->qdd + k * n, g->scratch, g->Y, tool);
-  if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  if (status) return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   for (int d = 0; d < n; d++) {
     if (!isfinite(s->x[d]) || !g->fit[d] || r->bad[k * n + d] || k < c[d].first) continue;
     if (!g->judge) gather_row(g, r, k, thin, d, piece, tool[d] + c[d].tau[thin], &c[d]);
@@ -132,23 +132,23 @@ static psdm_status use_row(inertia *g, const psdmp_record *r, long k, long thin,
   return PSDM_OK;
 }
 
-static psdm_status use_record(inertia *g, const psdmp_record *r, long before, psdm_error *error) {
-  psdmp_arena arena = {.allocator = g->s->allocator};
+static psdm_status use_record(inertia *g, const psdmp_steps_record *r, long before, psdm_error *error) {
+  psdmp_base_arena arena = {.allocator = g->s->allocator};
   course c[PSDM_CALIBRATE_JOINTS];
   long ends = ENDS + (long)ceil(g->records.rest / r->dt);
   psdm_status status = PSDM_OK;
   for (int d = 0; d < g->s->n && !status; d++) {
     status = make_course(g, r, d, &arena, &c[d]);
-    if (status) psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+    if (status) psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
     else if (!psdmp_steps_going_on(g->s, "friction", (double)d / g->s->n)) status = psdmp_steps_stop(error);
   }
   for (long k = 0, thin = 0; k < r->rows - ends && !status; k += g->records.stride, thin++) {
     if (k < ends) continue;
-    status = use_row(g, r, k, thin, psdmp_piece((double)(before + k) / (double)g->total), c, error);
+    status = use_row(g, r, k, thin, psdmp_steps_piece((double)(before + k) / (double)g->total), c, error);
     if (g->judge && g->judge->stopped) break;
     if (thin % 4096 == 0 && !status && !psdmp_steps_going_on(g->s, "rows", (double)(before + k) / (double)g->total)) status = psdmp_steps_stop(error);
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }
 
@@ -167,9 +167,9 @@ static psdm_status load(inertia *g, psdm_error *error) {
   psdm_status status = psdmp_steps_load(s, PSDM_STEP_INERTIA, g->arena, &g->records, error);
   if (status) return status;
   for (int k = 0; k < g->records.count; k++) g->total += g->records.record[k].rows;
-  g->scratch = PSDMP_NEW(g->arena, psdmp_steps_scratch(s), double), g->Y = PSDMP_NEW(g->arena, (long)s->n * s->l, double);
-  g->row = PSDMP_NEW(g->arena, s->l + 2 + PSDMP_FRICTION, double), g->known = PSDMP_NEW(g->arena, s->l, bool);
-  g->fit = PSDMP_NEW(g->arena, s->n, bool);
+  g->scratch = PSDMP_STEPS_NEW(g->arena, psdmp_steps_scratch(s), double), g->Y = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double);
+  g->row = PSDMP_STEPS_NEW(g->arena, s->l + 2 + PSDMP_STEPS_FRICTION, double), g->known = PSDMP_STEPS_NEW(g->arena, s->l, bool);
+  g->fit = PSDMP_STEPS_NEW(g->arena, s->n, bool);
   if (!g->scratch || !g->Y || !g->row || !g->known || !g->fit) return psdmp_steps_no_memory(error);
   bool any = false;
   for (int d = 0; d < s->n; d++) any |= s->friction[d].given;
@@ -190,7 +190,7 @@ static void say_before(const inertia *g) {
                          g->fit[d] ? " and taken for none" : ": its rows are left out");
 }
 
-static void say_lost(inertia *g, const psdmp_linear_answer *a) {
+static void say_lost(inertia *g, const psdmp_steps_linear_answer *a) {
   char names[120];
   bool any = false;
   for (int j = 0; j < g->s->l; j++) any |= !a->shown[j];
@@ -198,16 +198,16 @@ static void say_lost(inertia *g, const psdmp_linear_answer *a) {
 }
 
 /* the rest of theta; what is not told apart has no value, unless an earlier run gave one */
-static psdm_status keep(inertia *g, const psdmp_linear_answer *a, psdm_error *error) {
+static psdm_status keep(inertia *g, const psdmp_steps_linear_answer *a, psdm_error *error) {
   psdmp_steps *s = g->s;
   int l = s->l, N = s->N, count = 0;
-  int *from = PSDMP_NEW(g->arena, l, int), *own = PSDMP_NEW(g->arena, l, int);
-  double *value = PSDMP_NEW(g->arena, l, double), *noise = PSDMP_NEW(g->arena, (long)l * l, double), *gain = PSDMP_NEW(g->arena, (long)l * N, double);
+  int *from = PSDMP_STEPS_NEW(g->arena, l, int), *own = PSDMP_STEPS_NEW(g->arena, l, int);
+  double *value = PSDMP_STEPS_NEW(g->arena, l, double), *noise = PSDMP_STEPS_NEW(g->arena, (long)l * l, double), *gain = PSDMP_STEPS_NEW(g->arena, (long)l * N, double);
   if (!from || !own || !value || !noise || !gain) return psdmp_steps_no_memory(error);
   for (int j = 0; j < l; j++) {
     if (g->known[j]) continue;
     s->shadow[j] = a->theta[j];
-    if (a->shown[j]) from[count] = j, own[count] = psdmp_at_theta(s, j), value[count++] = a->theta[j];
+    if (a->shown[j]) from[count] = j, own[count] = psdmp_steps_at_theta(s, j), value[count++] = a->theta[j];
   }
   for (int i = 0; i < count; i++) {
     for (int k = 0; k < count; k++) noise[(long)i * count + k] = a->noise[(long)from[i] * l + from[k]];
@@ -228,40 +228,40 @@ static void say_poor(psdmp_steps *s, const psdm_joint_fit *all) {
 static psdm_status judge_all(inertia *g, psdm_error *error) {
   psdmp_steps *s = g->s;
   int step = PSDM_STEP_INERTIA, n = s->n;
-  psdmp_judge judge = {0}, all = {0};
-  psdm_joint_fit *train = PSDMP_NEW(g->arena, n, psdm_joint_fit);
-  if (!train || psdmp_judge_start(&judge, n, g->arena) || psdmp_judge_start(&all, n, g->arena)) return psdmp_steps_no_memory(error);
+  psdmp_steps_judge judge = {0}, all = {0};
+  psdm_joint_fit *train = PSDMP_STEPS_NEW(g->arena, n, psdm_joint_fit);
+  if (!train || psdmp_steps_judge_start(&judge, n, g->arena) || psdmp_steps_judge_start(&all, n, g->arena)) return psdmp_steps_no_memory(error);
   g->judge = &judge, g->all = &all, g->slopes = false;
   psdm_status status = each_row(g, error);
-  psdmp_judge_end(&judge, s->fit + 2 * step * n, s->fit + (2 * step + 1) * n);
-  psdmp_judge_end(&all, train, s->fit + 2 * PSDM_STEPS * n);
+  psdmp_steps_judge_end(&judge, s->fit + 2 * step * n, s->fit + (2 * step + 1) * n);
+  psdmp_steps_judge_end(&all, train, s->fit + 2 * PSDM_STEPS * n);
   if (!status) say_poor(s, s->fit + 2 * PSDM_STEPS * n);
   return status;
 }
 
-psdm_status psdmp_inertia_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_inertia_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error) {
   inertia g = {.s = s, .arena = arena, .judge = judge};
   psdm_status status = load(&g, error);
   return status ? status : each_row(&g, error);
 }
 
-psdm_status psdmp_steps_inertia(psdmp_steps *s, psdmp_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_inertia(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error) {
   inertia g = {.s = s, .arena = arena, .slopes = true};
   int step = PSDM_STEP_INERTIA;
-  psdmp_split split;
-  psdmp_linear_answer a = {.sigma = s->sigma + step * s->n};
+  psdmp_steps_parts split;
+  psdmp_steps_linear_answer a = {.sigma = s->sigma + step * s->n};
   psdm_status status = load(&g, error);
-  if (!status && !psdmp_linear_new(s, arena, &g.linear)) status = psdmp_steps_no_memory(error);
+  if (!status && !psdmp_steps_linear_new(s, arena, &g.linear)) status = psdmp_steps_no_memory(error);
   if (status) return status;
   say_before(&g);
   status = each_row(&g, error);
   if (status) return status;
-  psdmp_linear_end(&g.linear);
+  psdmp_steps_linear_end(&g.linear);
   if (!g.rows)
-    return psdmp_fail(error, PSDM_E_MISSING, s->options.log[g.records.record[0].log].path, 0, 0,
+    return psdmp_base_fail(error, PSDM_E_MISSING, s->options.log[g.records.record[0].log].path, 0, 0,
                       "no row is left to fit: no drive has a torque constant, or the log is too short");
   status = psdmp_steps_split(s, g.known, arena, &split, error);
-  if (!status) status = psdmp_linear_solve(s, &g.linear, &split, g.known, NULL, arena, &a, error);
+  if (!status) status = psdmp_steps_linear_solve(s, &g.linear, &split, g.known, NULL, arena, &a, error);
   if (!status) status = keep(&g, &a, error);
   if (status) return status;
   say_lost(&g, &a);

@@ -17,34 +17,34 @@ static const double unmodelled = 1e-4; /* of a drive's torque: where a prior is 
 
 /* ---- rows ---- */
 
-bool psdmp_linear_new(const psdmp_steps *s, psdmp_arena *arena, psdmp_linear *g) {
-  int n = s->n, w = s->l + 2 + PSDMP_FRICTION;
-  *g = (psdmp_linear){.n = n, .l = s->l, .width = w};
-  g->R = PSDMP_NEW(arena, n * PSDMP_STEP_BLOCKS, double *);
-  g->count = PSDMP_NEW(arena, n * PSDMP_STEP_BLOCKS, double);
-  g->chunk = PSDMP_NEW(arena, n, double *);
-  g->waiting = PSDMP_NEW(arena, n, int), g->at = PSDMP_NEW(arena, n, int);
-  g->scratch = psdmp_arena_alloc(arena, psdmp_factor_scratch(w, CHUNK) * sizeof *g->scratch);
+bool psdmp_steps_linear_new(const psdmp_steps *s, psdmp_base_arena *arena, psdmp_steps_linear *g) {
+  int n = s->n, w = s->l + 2 + PSDMP_STEPS_FRICTION;
+  *g = (psdmp_steps_linear){.n = n, .l = s->l, .width = w};
+  g->R = PSDMP_STEPS_NEW(arena, n * PSDMP_STEPS_STEP_BLOCKS, double *);
+  g->count = PSDMP_STEPS_NEW(arena, n * PSDMP_STEPS_STEP_BLOCKS, double);
+  g->chunk = PSDMP_STEPS_NEW(arena, n, double *);
+  g->waiting = PSDMP_STEPS_NEW(arena, n, int), g->at = PSDMP_STEPS_NEW(arena, n, int);
+  g->scratch = psdmp_base_arena_alloc(arena, psdmp_linalg_factor_scratch(w, CHUNK) * sizeof *g->scratch);
   bool ok = g->R && g->count && g->chunk && g->waiting && g->at && g->scratch;
-  for (int k = 0; k < n * PSDMP_STEP_BLOCKS && ok; k++) ok = (g->R[k] = PSDMP_NEW(arena, (long)w * w, double)) != NULL;
-  for (int k = 0; k < n && ok; k++) ok = (g->chunk[k] = PSDMP_NEW(arena, (long)CHUNK * w, double)) != NULL;
+  for (int k = 0; k < n * PSDMP_STEPS_STEP_BLOCKS && ok; k++) ok = (g->R[k] = PSDMP_STEPS_NEW(arena, (long)w * w, double)) != NULL;
+  for (int k = 0; k < n && ok; k++) ok = (g->chunk[k] = PSDMP_STEPS_NEW(arena, (long)CHUNK * w, double)) != NULL;
   return ok;
 }
 
-static void flush(psdmp_linear *g, int drive) {
-  int at = drive * PSDMP_STEP_BLOCKS + g->at[drive];
-  psdmp_factor_add(g->width, g->R[at], g->waiting[drive], g->chunk[drive], g->scratch);
+static void flush(psdmp_steps_linear *g, int drive) {
+  int at = drive * PSDMP_STEPS_STEP_BLOCKS + g->at[drive];
+  psdmp_linalg_factor_add(g->width, g->R[at], g->waiting[drive], g->chunk[drive], g->scratch);
   g->count[at] += g->waiting[drive];
   g->waiting[drive] = 0;
 }
 
-void psdmp_linear_row(psdmp_linear *g, int drive, int block, const double *row) {
+void psdmp_steps_linear_row(psdmp_steps_linear *g, int drive, int block, const double *row) {
   if (g->waiting[drive] && (g->at[drive] != block || g->waiting[drive] == CHUNK)) flush(g, drive);
   g->at[drive] = block;
   memcpy(g->chunk[drive] + (long)g->waiting[drive]++ * g->width, row, (size_t)g->width * sizeof *row);
 }
 
-void psdmp_linear_end(psdmp_linear *g) {
+void psdmp_steps_linear_end(psdmp_steps_linear *g) {
   for (int i = 0; i < g->n; i++)
     if (g->waiting[i]) flush(g, i);
 }
@@ -53,8 +53,8 @@ void psdmp_linear_end(psdmp_linear *g) {
 
 typedef struct problem {
   psdmp_steps *s;
-  psdmp_linear *linear;
-  const psdmp_split *split;
+  psdmp_steps_linear *linear;
+  const psdmp_steps_parts *split;
   const double *prior;
   const bool *known;
   double **whole;        /* (n) factors of all blocks, NULL where a drive's rows are left out */
@@ -70,19 +70,19 @@ typedef struct problem {
 } problem;
 
 /* all blocks of a drive in one factor */
-static bool gather(problem *p, psdmp_arena *arena) {
-  psdmp_linear *g = p->linear;
+static bool gather(problem *p, psdmp_base_arena *arena) {
+  psdmp_steps_linear *g = p->linear;
   int w = g->width;
-  double *copy = PSDMP_NEW(arena, (long)w * w, double), *scratch = PSDMP_NEW(arena, psdmp_factor_scratch(w, w), double);
+  double *copy = PSDMP_STEPS_NEW(arena, (long)w * w, double), *scratch = PSDMP_STEPS_NEW(arena, psdmp_linalg_factor_scratch(w, w), double);
   if (!copy || !scratch) return false;
   for (int d = 0; d < g->n; d++) {
     if (!isfinite(p->s->x[d])) continue;
-    if (!(p->whole[d] = PSDMP_NEW(arena, (long)w * w, double))) return false;
-    for (int b = 0; b < PSDMP_STEP_BLOCKS; b++) {
-      int at = d * PSDMP_STEP_BLOCKS + b;
+    if (!(p->whole[d] = PSDMP_STEPS_NEW(arena, (long)w * w, double))) return false;
+    for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++) {
+      int at = d * PSDMP_STEPS_STEP_BLOCKS + b;
       if (!(g->count[at] > 0)) continue;
       memcpy(copy, g->R[at], (size_t)w * (size_t)w * sizeof *copy);
-      psdmp_factor_add(w, p->whole[d], w, copy, scratch);
+      psdmp_linalg_factor_add(w, p->whole[d], w, copy, scratch);
       p->count[d] += g->count[at];
     }
     if (!(p->count[d] > 0)) p->whole[d] = NULL;
@@ -103,9 +103,9 @@ static void columns_of(const problem *p, int d, const double *R, double weight, 
     if (sides == 1) continue;
     memset(to + 1, 0, (size_t)(sides - 1) * sizeof *to);
     to[1 + d] = weight * row[l];
-    for (int c = 0; c < PSDMP_FRICTION; c++) to[1 + psdmp_at_friction(s, d, c)] = -weight * row[l + 2 + c];
+    for (int c = 0; c < PSDMP_STEPS_FRICTION; c++) to[1 + psdmp_steps_at_friction(s, d, c)] = -weight * row[l + 2 + c];
     for (int j = 0; j < l; j++)
-      for (int i = 0; i < l && p->known[j]; i++) to[1 + psdmp_at_theta(s, j)] -= weight * row[i] * p->split->A[(long)i * l + j];
+      for (int i = 0; i < l && p->known[j]; i++) to[1 + psdmp_steps_at_theta(s, j)] -= weight * row[i] * p->split->A[(long)i * l + j];
   }
 }
 
@@ -200,7 +200,7 @@ static bool block_of(const problem *p, int b, double *design, double *side, doub
   memset(g, 0, (size_t)rank * sizeof *g);
   memset(H, 0, (size_t)rank * (size_t)rank * sizeof *H);
   for (int d = 0; d < p->s->n; d++) {
-    int at = d * PSDMP_STEP_BLOCKS + b;
+    int at = d * PSDMP_STEPS_STEP_BLOCKS + b;
     if (!p->whole[d] || !(p->linear->count[at] > 0)) continue;
     any = true;
     columns_of(p, d, p->linear->R[at], 1 / p->sigma[d], design, side, 1);
@@ -216,15 +216,15 @@ static bool block_of(const problem *p, int b, double *design, double *side, doub
 
 /* V (rank^2): the jackknife over blocks (Miller 1974), each step as if the block had been left out, H_b taken 1 - 1/2B times as in fit.h; and the prior's
  * part */
-static psdm_status scatter(const problem *p, double *V, psdmp_arena *arena, psdm_error *error) {
+static psdm_status scatter(const problem *p, double *V, psdmp_base_arena *arena, psdm_error *error) {
   int r = p->split->r, w = p->linear->width, rank = p->rank, blocks = 0;
-  double *design = PSDMP_NEW(arena, (long)w * r, double), *side = PSDMP_NEW(arena, w, double), *P = PSDMP_NEW(arena, (long)w * rank, double);
-  double *g = PSDMP_NEW(arena, (long)PSDMP_STEP_BLOCKS * rank, double), *H = PSDMP_NEW(arena, (long)PSDMP_STEP_BLOCKS * rank * rank, double);
-  double *mean = PSDMP_NEW(arena, rank, double);
-  lapack_int *pivot = PSDMP_NEW(arena, rank, lapack_int);
+  double *design = PSDMP_STEPS_NEW(arena, (long)w * r, double), *side = PSDMP_STEPS_NEW(arena, w, double), *P = PSDMP_STEPS_NEW(arena, (long)w * rank, double);
+  double *g = PSDMP_STEPS_NEW(arena, (long)PSDMP_STEPS_STEP_BLOCKS * rank, double), *H = PSDMP_STEPS_NEW(arena, (long)PSDMP_STEPS_STEP_BLOCKS * rank * rank, double);
+  double *mean = PSDMP_STEPS_NEW(arena, rank, double);
+  lapack_int *pivot = PSDMP_STEPS_NEW(arena, rank, lapack_int);
   if (!design || !side || !P || !g || !H || !mean || !pivot) return psdmp_steps_no_memory(error);
-  for (int b = 0; b < PSDMP_STEP_BLOCKS; b++) blocks += block_of(p, b, design, side, P, g + (long)blocks * rank, H + (long)blocks * rank * rank);
-  if (blocks < 2) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "too few rows are left to fit");
+  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++) blocks += block_of(p, b, design, side, P, g + (long)blocks * rank, H + (long)blocks * rank * rank);
+  if (blocks < 2) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "too few rows are left to fit");
   for (int b = 0; b < blocks; b++) cblas_daxpy(rank, 1.0 / blocks, g + (long)b * rank, 1, mean, 1);
   for (int b = 0; b < blocks; b++) {
     double *Hb = H + (long)b * rank * rank, *gb = g + (long)b * rank, keep = 1 - 1 / (2.0 * blocks);
@@ -232,7 +232,7 @@ static psdm_status scatter(const problem *p, double *V, psdmp_arena *arena, psdm
     for (long k = 0; k < (long)rank * rank; k++) Hb[k] *= -keep;
     for (int k = 0; k < rank; k++) Hb[(long)k * (rank + 1)] += p->sing[k] * p->sing[k];
     if (LAPACKE_dgesv(LAPACK_COL_MAJOR, rank, 1, Hb, rank, pivot, gb, rank))
-      return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "one block of rows alone shows a parameter");
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "one block of rows alone shows a parameter");
     cblas_dger(CblasRowMajor, rank, rank, (blocks - 1.0) / blocks, gb, 1, gb, 1, V, rank);
   }
   for (int k = 0; k < r && p->prior; k++) {
@@ -254,11 +254,11 @@ static void find_shown(const problem *p, const double *lostward, int losts, cons
 }
 
 /* theta, its noise and its gain from coordinates z and their columns by x */
-static psdm_status answer_of(const problem *p, const double *z, psdmp_arena *arena, psdmp_linear_answer *a, psdm_error *error) {
+static psdm_status answer_of(const problem *p, const double *z, psdmp_base_arena *arena, psdmp_steps_linear_answer *a, psdm_error *error) {
   int l = p->s->l, N = p->s->N, r = p->split->r, rank = p->rank, losts = r - rank;
-  double *Q = PSDMP_NEW(arena, (long)l * (rank + 1), double), *L = PSDMP_NEW(arena, (long)l * (losts + 1), double);
-  double *V = PSDMP_NEW(arena, (long)rank * rank, double), *QV = PSDMP_NEW(arena, (long)l * (rank + 1), double),
-         *Z = PSDMP_NEW(arena, (long)(rank + 1) * N, double);
+  double *Q = PSDMP_STEPS_NEW(arena, (long)l * (rank + 1), double), *L = PSDMP_STEPS_NEW(arena, (long)l * (losts + 1), double);
+  double *V = PSDMP_STEPS_NEW(arena, (long)rank * rank, double), *QV = PSDMP_STEPS_NEW(arena, (long)l * (rank + 1), double),
+         *Z = PSDMP_STEPS_NEW(arena, (long)(rank + 1) * N, double);
   if (!Q || !L || !V || !QV || !Z) return psdmp_steps_no_memory(error);
   directions(p, 0, rank, Q);
   directions(p, rank, losts, L);
@@ -268,7 +268,7 @@ static psdm_status answer_of(const problem *p, const double *z, psdmp_arena *are
   for (int j = 0; j < l; j++) {
     a->theta[j] = p->fixed[j] + (rank ? cblas_ddot(rank, Q + (long)j * rank, 1, z, 1) : 0);
     for (int i = 0; i < l; i++)
-      if (p->known[i]) a->gain[(long)j * N + psdmp_at_theta(p->s, i)] = p->split->A[(long)j * l + i];
+      if (p->known[i]) a->gain[(long)j * N + psdmp_steps_at_theta(p->s, i)] = p->split->A[(long)j * l + i];
   }
   if (!rank) return PSDM_OK;
   psdm_status status = scatter(p, V, arena, error);
@@ -282,36 +282,36 @@ static psdm_status answer_of(const problem *p, const double *z, psdmp_arena *are
 
 /* ---- all of it ---- */
 
-static bool prepare(problem *p, psdmp_arena *arena) {
+static bool prepare(problem *p, psdmp_base_arena *arena) {
   int l = p->s->l, n = p->s->n, r = p->split->r, N = p->s->N;
-  p->whole = PSDMP_NEW(arena, n, double *), p->count = PSDMP_NEW(arena, n, double), p->fixed = PSDMP_NEW(arena, l, double);
+  p->whole = PSDMP_STEPS_NEW(arena, n, double *), p->count = PSDMP_STEPS_NEW(arena, n, double), p->fixed = PSDMP_STEPS_NEW(arena, l, double);
   if (!p->whole || !p->count || !p->fixed || !gather(p, arena)) return false;
   for (int d = 0; d < n; d++) p->m += p->whole[d] ? p->linear->width : 0;
   p->m += p->prior ? r : 0;
-  p->length = PSDMP_NEW(arena, r, double), p->sing = PSDMP_NEW(arena, r, double), p->VT = PSDMP_NEW(arena, (long)r * r, double),
-  p->y = PSDMP_NEW(arena, r, double);
-  p->U = PSDMP_NEW(arena, p->m * (r + 1), double), p->side = PSDMP_NEW(arena, p->m * (1 + N), double);
+  p->length = PSDMP_STEPS_NEW(arena, r, double), p->sing = PSDMP_STEPS_NEW(arena, r, double), p->VT = PSDMP_STEPS_NEW(arena, (long)r * r, double),
+  p->y = PSDMP_STEPS_NEW(arena, r, double);
+  p->U = PSDMP_STEPS_NEW(arena, p->m * (r + 1), double), p->side = PSDMP_STEPS_NEW(arena, p->m * (1 + N), double);
   for (int j = 0; j < l; j++)
     for (int i = 0; i < l; i++)
-      if (p->known[i]) p->fixed[j] += p->split->A[(long)j * l + i] * p->s->x[psdmp_at_theta(p->s, i)];
+      if (p->known[i]) p->fixed[j] += p->split->A[(long)j * l + i] * p->s->x[psdmp_steps_at_theta(p->s, i)];
   return p->length && p->sing && p->VT && p->y && p->U && p->side;
 }
 
-static bool make_answer(const psdmp_steps *s, psdmp_arena *arena, psdmp_linear_answer *a) {
-  a->theta = PSDMP_NEW(arena, s->l, double), a->shown = PSDMP_NEW(arena, s->l, bool);
-  a->noise = PSDMP_NEW(arena, (long)s->l * s->l, double), a->gain = PSDMP_NEW(arena, (long)s->l * s->N, double);
+static bool make_answer(const psdmp_steps *s, psdmp_base_arena *arena, psdmp_steps_linear_answer *a) {
+  a->theta = PSDMP_STEPS_NEW(arena, s->l, double), a->shown = PSDMP_STEPS_NEW(arena, s->l, bool);
+  a->noise = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double), a->gain = PSDMP_STEPS_NEW(arena, (long)s->l * s->N, double);
   return a->theta && a->shown && a->noise && a->gain;
 }
 
-psdm_status psdmp_linear_solve(psdmp_steps *s, psdmp_linear *linear, const psdmp_split *split, const bool *known, const double *prior, psdmp_arena *arena,
-                               psdmp_linear_answer *a, psdm_error *error) {
-  problem p = {.s = s, .linear = linear, .split = split, .prior = prior, .known = known, .sigma = PSDMP_NEW(arena, s->n, double)};
+psdm_status psdmp_steps_linear_solve(psdmp_steps *s, psdmp_steps_linear *linear, const psdmp_steps_parts *split, const bool *known, const double *prior, psdmp_base_arena *arena,
+                               psdmp_steps_linear_answer *a, psdm_error *error) {
+  problem p = {.s = s, .linear = linear, .split = split, .prior = prior, .known = known, .sigma = PSDMP_STEPS_NEW(arena, s->n, double)};
   int r = split->r, w = linear->width;
   if (!p.sigma || !prepare(&p, arena) || !make_answer(s, arena, a)) return psdmp_steps_no_memory(error);
-  double *z = PSDMP_NEW(arena, r, double), *design = PSDMP_NEW(arena, (long)w * r, double), *side = PSDMP_NEW(arena, w, double),
-         *super = PSDMP_NEW(arena, r, double);
+  double *z = PSDMP_STEPS_NEW(arena, r, double), *design = PSDMP_STEPS_NEW(arena, (long)w * r, double), *side = PSDMP_STEPS_NEW(arena, w, double),
+         *super = PSDMP_STEPS_NEW(arena, r, double);
   if (!z || !design || !side || !super) return psdmp_steps_no_memory(error);
-  if (p.m <= (prior ? r : 0)) return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no row is left to fit");
+  if (p.m <= (prior ? r : 0)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no row is left to fit");
   for (int d = 0; d < s->n; d++) p.sigma[d] = 1, a->sigma[d] = NAN;
   for (int round = 0; round <= ROUNDS; round++) {
     int sides = round == ROUNDS ? 1 + s->N : 1;

@@ -37,7 +37,7 @@ static double solve(const sums *s, double *x) {
   int n = s->n;
   bool shown[LINEAR];
   double X[LINEAR * LINEAR], left = s->square;
-  psdmp_lugre_invert(n, s->A, X, shown);
+  psdmp_steps_lugre_invert(n, s->A, X, shown);
   for (int i = 0; i < n; i++) {
     x[i] = 0;
     for (int k = 0; k < n; k++) x[i] += X[i * n + k] * s->b[k];
@@ -87,7 +87,7 @@ static int fast_residual(void *user, int m, int n, const double *x, double *resi
 }
 
 /* rows above a speed */
-static void take_fast(const psdmp_lugre *w, double above, fast *f) {
+static void take_fast(const psdmp_steps_lugre *w, double above, fast *f) {
   f->rows = 0;
   for (int p = 0; p < w->pieces; p++)
     for (long i = 0; i < w->piece[p].rows; i++)
@@ -110,11 +110,11 @@ static double fit_fast(fast *f, double *residual, double *derivative, double *sp
 }
 
 /* How fast is fast enough, in the fastest speed: the lowest threshold that (20) fits as well as the highest, to a tenth, so that nothing of Stribeck is seen. */
-static psdm_status fit_fast_rows(psdmp_lugre *w, fast *f, double *d) {
+static psdm_status fit_fast_rows(psdmp_steps_lugre *w, fast *f, double *d) {
   static const double thresholds[] = {0.3, 0.2, 0.12, 0.07, 0.04, 0.02};
   size_t used = (size_t)w->used;
-  double *memory = psdmp_arena_alloc_raw(&w->arena, 6 * used * sizeof *memory), first = INFINITY;
-  f->pose = psdmp_arena_alloc_raw(&w->arena, used);
+  double *memory = psdmp_base_arena_alloc_raw(&w->arena, 6 * used * sizeof *memory), first = INFINITY;
+  f->pose = psdmp_base_arena_alloc_raw(&w->arena, used);
   if (!memory || !f->pose) return PSDM_E_MEMORY;
   f->v = memory, f->a = memory + used, f->tau = memory + 2 * used;
   for (int k = 0; k < (int)(sizeof thresholds / sizeof *thresholds); k++) {
@@ -131,20 +131,20 @@ static psdm_status fit_fast_rows(psdmp_lugre *w, fast *f, double *d) {
 /* ---- second step: bristles ---- */
 
 typedef struct shape {
-  psdmp_lugre *w;
+  psdmp_steps_lugre *w;
   double *viscous;      /* (rows) sign(v) |v|^d, filtered */
   double d;
   bool damped;          /* sigma1 too */
   double best, x[3];    /* least sum of squares so far, and where: log of Fc / sigma0, Fs / Fc, vs */
   double linear[LINEAR];
-  const psdmp_nlopt_table *nlopt;
+  const psdmp_plugin_nlopt_table *nlopt;
   nlopt_opt simplex;
 } shape;
 
 static void set_viscous(shape *s) {
   double *out = s->viscous;
   for (int p = 0; p < s->w->pieces; p++) {
-    const psdmp_lugre_piece *piece = &s->w->piece[p];
+    const psdmp_steps_lugre_piece *piece = &s->w->piece[p];
     for (long i = 0; i < piece->rows; i++) out[i] = copysign(pow(fabs(piece->v[i]), s->d), piece->v[i]);
     if (s->w->options->filter) psdm_filter_zero_phase(s->w->options->filter, piece->rows, 1, out, s->w->scratch);
     out += piece->rows;
@@ -155,7 +155,7 @@ static void set_viscous(shape *s) {
 static void add_without_last(const sums *piece, sums *all) {
   int rest = piece->n - 1, wide = piece->n;
   const double *last = piece->A + rest; /* its column */
-  double share = psdmp_lugre_by_square(last[rest * wide]);
+  double share = psdmp_steps_lugre_by_square(last[rest * wide]);
   for (int i = 0; i < rest; i++) {
     for (int k = i; k < rest; k++) all->A[i * rest + k] += piece->A[i * wide + k] - share * last[i * wide] * last[k * wide];
     all->b[i] += piece->b[i] - share * last[i * wide] * piece->b[rest];
@@ -167,7 +167,7 @@ static void add_without_last(const sums *piece, sums *all) {
 static void sum_shape(const shape *s, sums *all) {
   const double *columns = s->w->columns, *viscous = s->viscous;
   for (int p = 0; p < s->w->pieces; p++) {
-    const psdmp_lugre_piece *piece = &s->w->piece[p];
+    const psdmp_steps_lugre_piece *piece = &s->w->piece[p];
     sums sum = {.n = all->n + 1};
     for (long i = 0; i < piece->rows; i++, columns += BRISTLES_ONLY, viscous++) {
       double row[LINEAR] = {columns[0], *viscous, s->w->options->offset, s->damped ? columns[1] : 0};
@@ -185,7 +185,7 @@ static double left_over(shape *s, const double *x) {
   psdm_friction f = {.coulomb = 1, .stat = exp(x[1]), .stribeck = exp(x[2]), .sigma0 = exp(-x[0])};
   double linear[LINEAR];
   sums sum = {.n = 4 + s->w->poses};
-  psdmp_lugre_columns(s->w, &f, BRISTLES_ONLY);
+  psdmp_steps_lugre_columns(s->w, &f, BRISTLES_ONLY);
   sum_shape(s, &sum);
   double left = solve(&sum, linear);
   if (!(linear[0] > 0)) return 2 * sum.square;
@@ -200,12 +200,12 @@ static double left_over(shape *s, const double *x) {
 static double simplex_value(unsigned n, const double *x, double *gradient, void *user) {
   shape *s = user;
   (void)n, (void)gradient;
-  if (!psdmp_lugre_going_on(s->w, 0.003 * s->w->evaluations)) s->nlopt->force_stop(s->simplex);
+  if (!psdmp_steps_lugre_going_on(s->w, 0.003 * s->w->evaluations)) s->nlopt->force_stop(s->simplex);
   return left_over(s, x);
 }
 
 /* how far the drive goes */
-static double travel(const psdmp_lugre *w) {
+static double travel(const psdmp_steps_lugre *w) {
   double most = 0;
   for (int p = 0; p < w->pieces; p++) {
     double at = 0, low = 0, high = 0;
@@ -236,11 +236,11 @@ typedef struct curve {
 } curve;
 
 /* rows, no more than enough of them, behind which a drive has gone five bristles' lengths in one direction */
-static void take_sliding(const psdmp_lugre *w, double length, fast *f) {
+static void take_sliding(const psdmp_steps_lugre *w, double length, fast *f) {
   long every = w->used / SLIDING_MOST + 1, seen = 0;
   f->rows = 0;
   for (int p = 0; p < w->pieces; p++) {
-    const psdmp_lugre_piece *piece = &w->piece[p];
+    const psdmp_steps_lugre_piece *piece = &w->piece[p];
     double gone = 0;
     for (long i = 1; i < piece->rows; i++) {
       gone = piece->v[i] * piece->v[i - 1] > 0 ? gone + fabs(piece->v[i]) * piece->dt : 0;
@@ -304,7 +304,7 @@ static int best_curves(const fast *f, double fastest, double d, curve best[BEGIN
 static psdm_status search(shape *s, double way) {
   double low[3] = {log(way) - 20, log(0.1), log(s->w->fastest) - 12}, high[3] = {log(way), log(10), log(s->w->fastest)}, step[3] = {0.5, 0.15, 0.5}, x[3], value;
   memcpy(x, s->x, sizeof x);
-  const psdmp_nlopt_table *nlopt = s->nlopt;
+  const psdmp_plugin_nlopt_table *nlopt = s->nlopt;
   nlopt_opt o = s->simplex = nlopt->create(NLOPT_LN_NELDERMEAD, 3);
   if (!o) return PSDM_E_MEMORY;
   nlopt_result result = nlopt->set_min_objective(o, simplex_value, s);
@@ -320,7 +320,7 @@ static psdm_status search(shape *s, double way) {
 }
 
 /* numbers that are not positive where they must be start small */
-static void set_point(const shape *s, psdmp_lugre_point *point) {
+static void set_point(const shape *s, psdmp_steps_lugre_point *point) {
   double coulomb = s->linear[0];
   point->friction = (psdm_friction){.coulomb = coulomb, .stat = coulomb * exp(s->x[1]), .stribeck = exp(s->x[2]), .viscous = fmax(s->linear[1], 1e-3 * coulomb),
                                     .exponent = s->d, .sigma0 = coulomb * exp(-s->x[0]), .sigma1 = fmax(s->linear[3], 0), .offset = s->linear[2], .given = true};
@@ -328,7 +328,7 @@ static void set_point(const shape *s, psdmp_lugre_point *point) {
 }
 
 /* from a steady curve to all numbers */
-static psdm_status finish(shape *s, double way, double length, const curve *c, psdmp_lugre_point *point) {
+static psdm_status finish(shape *s, double way, double length, const curve *c, psdmp_steps_lugre_point *point) {
   s->d = c->d;
   set_viscous(s);
   s->damped = true;
@@ -340,8 +340,8 @@ static psdm_status finish(shape *s, double way, double length, const curve *c, p
   return status;
 }
 
-static psdm_status begin(shape *s, psdmp_lugre_point *points, int *count) {
-  psdmp_lugre *w = s->w;
+static psdm_status begin(shape *s, psdmp_steps_lugre_point *points, int *count) {
+  psdmp_steps_lugre *w = s->w;
   fast f = {.poses = w->poses, .offset = w->options->offset};
   curve curves[BEGINNINGS];
   double way = travel(w);
@@ -359,19 +359,19 @@ static psdm_status begin(shape *s, psdmp_lugre_point *points, int *count) {
   return status;
 }
 
-psdm_status psdmp_lugre_begin(psdmp_lugre *w, psdmp_lugre_point *points, int *count, psdm_error *error) {
-  shape s = {.w = w, .nlopt = psdmp_nlopt_open(), .best = INFINITY, .viscous = psdmp_arena_alloc_raw(&w->arena, (size_t)w->rows * sizeof *s.viscous)};
+psdm_status psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count, psdm_error *error) {
+  shape s = {.w = w, .nlopt = psdmp_plugin_nlopt_open(), .best = INFINITY, .viscous = psdmp_base_arena_alloc_raw(&w->arena, (size_t)w->rows * sizeof *s.viscous)};
   *count = 0;
-  if (!s.nlopt) return psdmp_nlopt_missing(error, "friction and its bristles");
+  if (!s.nlopt) return psdmp_plugin_nlopt_missing(error, "friction and its bristles");
   psdm_status status = s.viscous ? begin(&s, points, count) : PSDM_E_MEMORY;
-  return status ? psdmp_fail_status(error, status) : PSDM_OK;
+  return status ? psdmp_base_fail_status(error, status) : PSDM_OK;
 }
 
 #else
 
-psdm_status psdmp_lugre_begin(psdmp_lugre *w, psdmp_lugre_point *points, int *count, psdm_error *error) {
+psdm_status psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count, psdm_error *error) {
   (void)w, (void)points, (void)count;
-  return psdmp_fail(error, PSDM_E_MISSING, "", 0, 0, "friction needs cminpack and NLopt, and this library was built without them");
+  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "friction needs cminpack and NLopt, and this library was built without them");
 }
 
 #endif

@@ -37,7 +37,7 @@ static void invert_root(int n, const double *A, double *T, bool *shown) {
   }
 }
 
-void psdmp_lugre_invert(int n, const double *A, double *X, bool *shown) {
+void psdmp_steps_lugre_invert(int n, const double *A, double *X, bool *shown) {
   double scaled[UNKNOWNS * UNKNOWNS], T[UNKNOWNS * UNKNOWNS], size[UNKNOWNS];
   for (int i = 0; i < n; i++) size[i] = A[i * n + i] > 0 ? sqrt(A[i * n + i]) : 1;
   for (int i = 0; i < n; i++)
@@ -67,7 +67,7 @@ static double correlation_time(long used, const double *r) {
 }
 
 /* blocks of 8 correlation times lose an eighth of the correlation at their ends; at least `blocks` of them */
-static long block_length(const psdmp_lugre *w, double together) {
+static long block_length(const psdmp_steps_lugre *w, double together) {
   int blocks = w->options->blocks > 1 ? w->options->blocks : 20;
   return (long)fmax(fmin(8 * together, (double)w->used / blocks), 1);
 }
@@ -103,16 +103,16 @@ static void widen(int n, double noise, const double *C, double *V) {
     for (int k = 0; k < n; k++) V[i * n + k] *= more[i] * more[k];
 }
 
-void psdmp_lugre_doubt_at(const psdmp_lugre *w, const psdmp_lugre_point *point, const double *residual, const double *J, psdmp_lugre_doubt *d) {
+void psdmp_steps_lugre_doubt_at(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point, const double *residual, const double *J, psdmp_steps_lugre_doubt *d) {
   double G[UNKNOWNS * UNKNOWNS];
-  int n = d->count = psdmp_lugre_free_numbers(w, point, d->which);
+  int n = d->count = psdmp_steps_lugre_free_numbers(w, point, d->which);
   for (int i = 0; i < n; i++)
     for (int k = 0; k <= i; k++) {
       double sum = 0;
       for (long row = 0; row < w->used; row++) sum += J[i * w->used + row] * J[k * w->used + row];
       G[k * n + i] = sum;
     }
-  psdmp_lugre_invert(n, G, d->inverse, d->shown);
+  psdmp_steps_lugre_invert(n, G, d->inverse, d->shown);
   if (!residual) return;
   double together = correlation_time(w->used, residual), square = 0;
   for (long i = 0; i < w->used; i++) square += residual[i] * residual[i];

@@ -121,7 +121,7 @@ static void write_bristles(double v, const grip *at, const bristles *b, double *
   out[2] = b->start;
 }
 
-void psdmp_lugre_simulate(const psdm_friction *f, long rows, double dt, const double *v, int width, double *out) {
+void psdmp_steps_lugre_simulate(const psdm_friction *f, long rows, double dt, const double *v, int width, double *out) {
   bristles b = {.start = 1};
   grip last = {0};
   for (long i = 0; i < rows; i++, out += width) {
@@ -133,11 +133,11 @@ void psdmp_lugre_simulate(const psdm_friction *f, long rows, double dt, const do
   }
 }
 
-void psdmp_lugre_columns(psdmp_lugre *w, const psdm_friction *f, int width) {
+void psdmp_steps_lugre_columns(psdmp_steps_lugre *w, const psdm_friction *f, int width) {
   double *out = w->columns;
   for (int p = 0; p < w->pieces; p++) {
-    const psdmp_lugre_piece *piece = &w->piece[p];
-    psdmp_lugre_simulate(f, piece->rows, piece->dt, piece->v, width, out);
+    const psdmp_steps_lugre_piece *piece = &w->piece[p];
+    psdmp_steps_lugre_simulate(f, piece->rows, piece->dt, piece->v, width, out);
     if (w->options->filter) psdm_filter_zero_phase(w->options->filter, piece->rows, width, out, w->scratch);
     out += piece->rows * width;
   }

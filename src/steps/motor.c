@@ -13,7 +13,7 @@ static const double same_pose = 1e-3; /* rad or m: the others stand within this 
 static const double same_speed = 0.1; /* forward and backward within this share */
 static const double least_t = 10;     /* slopes that are not so many times their doubt are not told */
 static const double differing = 0.25; /* share of the robot file's constant by which that of the logs may differ without a word */
-enum { LEAST_ROWS = 20, LEAST_POINTS = 2 * PSDMP_PIECES, MOST_POINTS = 20000 };
+enum { LEAST_ROWS = 20, LEAST_POINTS = 2 * PSDMP_STEPS_PIECES, MOST_POINTS = 20000 };
 
 typedef struct sweep {
   int record, log, joint, direction;
@@ -30,8 +30,8 @@ typedef struct point {
 
 typedef struct motor {
   psdmp_steps *s;
-  psdmp_arena *arena;
-  psdmp_records records;
+  psdmp_base_arena *arena;
+  psdmp_steps_records records;
   sweep *sweep;
   int sweeps, sweep_room;
   point *point;
@@ -48,7 +48,7 @@ static bool moves(const psdmp_steps *s, int drive, int joint) { return s->run.T 
 static bool add_sweep(motor *m, sweep w) {
   if (m->sweeps == m->sweep_room) {
     int room = 2 * m->sweep_room + 32;
-    sweep *bigger = PSDMP_NEW(m->arena, room, sweep);
+    sweep *bigger = PSDMP_STEPS_NEW(m->arena, room, sweep);
     if (!bigger) return false;
     if (m->sweeps) memcpy(bigger, m->sweep, (size_t)m->sweeps * sizeof *bigger);
     m->sweep = bigger;
@@ -71,13 +71,13 @@ static void steady_part(const double *speed, int n, double median, long *from, l
 }
 
 /* a run of rows in one direction becomes a sweep when its speed is constant for most of it; its ends, where the filter mixes in what was before, are cut */
-static bool try_sweep(motor *m, const psdmp_solo *solo, long from, long to, double *sorted) {
-  const psdmp_record *r = &m->records.record[solo->record];
+static bool try_sweep(motor *m, const psdmp_steps_alone *solo, long from, long to, double *sorted) {
+  const psdmp_steps_record *r = &m->records.record[solo->record];
   int n = m->s->n;
   long rows = to - from;
   const double *speed = r->qd + solo->joint;
   for (long k = from; k < to; k++) sorted[k - from] = fabs(speed[k * n]);
-  double median = psdmp_median(rows, sorted);
+  double median = psdmp_steps_median(rows, sorted);
   steady_part(speed, n, median, &from, &to);
   if (2 * (to - from) < rows || to - from < LEAST_ROWS) return true;
   long trim = (long)fmax(0.05 * (double)(to - from), fmin(m->records.rest / r->dt, 0.1 * (double)(to - from)));
@@ -100,7 +100,7 @@ static bool try_sweep(motor *m, const psdmp_solo *solo, long from, long to, doub
 }
 
 /* a run in one direction, from rest to rest: where it is faster than half of its largest speed */
-static bool try_run(motor *m, const psdmp_solo *solo, long from, long to, double *sorted) {
+static bool try_run(motor *m, const psdmp_steps_alone *solo, long from, long to, double *sorted) {
   const double *speed = m->records.record[solo->record].qd + solo->joint;
   int n = m->s->n;
   double most = 0;
@@ -110,10 +110,10 @@ static bool try_run(motor *m, const psdmp_solo *solo, long from, long to, double
   return from == to || try_sweep(m, solo, from, to, sorted);
 }
 
-static bool sweeps_of(motor *m, const psdmp_solo *solo) {
+static bool sweeps_of(motor *m, const psdmp_steps_alone *solo) {
   const double *speed = m->records.record[solo->record].qd + solo->joint;
   int n = m->s->n;
-  double most = 0, *sorted = psdmp_alloc_raw(m->s->allocator, (size_t)(solo->to - solo->from) * sizeof *sorted);
+  double most = 0, *sorted = psdmp_base_alloc_raw(m->s->allocator, (size_t)(solo->to - solo->from) * sizeof *sorted);
   bool ok = sorted != NULL;
   for (long k = solo->from; k < solo->to; k++) most = fmax(most, fabs(speed[k * n]));
   for (long k = solo->from; k < solo->to && ok; k++) {
@@ -123,24 +123,24 @@ static bool sweeps_of(motor *m, const psdmp_solo *solo) {
     ok = try_run(m, solo, k, end, sorted);
     k = end - 1;
   }
-  psdmp_free(m->s->allocator, sorted);
+  psdmp_base_free(m->s->allocator, sorted);
   return ok;
 }
 
 /* ---- a pose: all sweeps of one joint while the others stand alike ---- */
 
 static bool same(const motor *m, const sweep *a, const sweep *b) {
-  return a->joint == b->joint && psdmp_pose_apart(m->s->n, a->pose, b->pose, a->joint) <= same_pose;
+  return a->joint == b->joint && psdmp_steps_pose_apart(m->s->n, a->pose, b->pose, a->joint) <= same_pose;
 }
 
 static double mass_of(const motor *m, const sweep *w) { return m->s->options.log[w->log].mass; }
 
 /* currents (and times) of one sweep at positions low + k step, by interpolation over its positions, which ascend */
 static bool resample(const motor *m, const sweep *w, double low, double step, long count, double *out) {
-  const psdmp_record *r = &m->records.record[w->record];
+  const psdmp_steps_record *r = &m->records.record[w->record];
   int n = m->s->n;
   long rows = w->to - w->from, kept = 0;
-  double *q = psdmp_alloc_raw(m->s->allocator, (size_t)rows * (size_t)(n + 2) * sizeof *q), *value = q + rows;
+  double *q = psdmp_base_alloc_raw(m->s->allocator, (size_t)rows * (size_t)(n + 2) * sizeof *q), *value = q + rows;
   if (!q) return false;
   for (long k = 0; k < rows; k++) {
     long row = w->direction > 0 ? w->from + k : w->to - 1 - k;
@@ -152,7 +152,7 @@ static bool resample(const motor *m, const sweep *w, double low, double step, lo
     kept++;
   }
   psdm_resample(kept, n + 1, q, value, low, step, count, out);
-  psdmp_free(m->s->allocator, q);
+  psdmp_base_free(m->s->allocator, q);
   return true;
 }
 
@@ -160,23 +160,23 @@ static bool resample(const motor *m, const sweep *w, double low, double step, lo
 static int mean_of(const motor *m, const sweep *pose, int log, int direction, double low, double step, long count, double *sum) {
   long size = count * (m->s->n + 1);
   int sweeps = 0;
-  double *one = psdmp_alloc_raw(m->s->allocator, (size_t)size * sizeof *one);
+  double *one = psdmp_base_alloc_raw(m->s->allocator, (size_t)size * sizeof *one);
   if (!one) return -1;
   memset(sum, 0, (size_t)size * sizeof *sum);
   for (int k = 0; k < m->sweeps; k++) {
     const sweep *w = &m->sweep[k];
     if (w->log != log || w->direction != direction || !same(m, w, pose)) continue;
-    if (!resample(m, w, low, step, count, one)) return psdmp_free(m->s->allocator, one), -1;
+    if (!resample(m, w, low, step, count, one)) return psdmp_base_free(m->s->allocator, one), -1;
     for (long i = 0; i < size; i++) sum[i] += one[i];
     sweeps++;
   }
   for (long i = 0; i < size && sweeps; i++) sum[i] /= sweeps;
-  psdmp_free(m->s->allocator, one);
+  psdmp_base_free(m->s->allocator, one);
   return sweeps;
 }
 
 static psdm_status refuse(const motor *m, const sweep *w, const char *why, psdm_error *error) {
-  return psdmp_fail(error, PSDM_E_ARGUMENT, m->s->options.log[w->log].path, 0, 0, "joint '%s' %s", psdmp_steps_drive(m->s, w->joint), why);
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, m->s->options.log[w->log].path, 0, 0, "joint '%s' %s", psdmp_steps_drive(m->s, w->joint), why);
 }
 
 /* positions that all sweeps of a pose pass, and their number; both directions at one speed */
@@ -210,10 +210,10 @@ static psdm_status carried(const motor *m, const double com[3], int *link, doubl
   int last = psdm_robot_default_link(robot, NULL), joint = last;
   double q[PSDM_CALIBRATE_JOINTS] = {0}, tip[12], own[12], x[3];
   while (joint >= 0 && psdm_robot_joint(robot, joint)->link < 0) joint = psdm_robot_joint(robot, joint)->parent;
-  if (joint < 0) return psdmp_fail(error, PSDM_E_ROBOT, "", 0, 0, "the last link, which would carry a mass, does not move");
+  if (joint < 0) return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "the last link, which would carry a mass, does not move");
   psdm_status status = psdm_pose(robot, m->s->run.work, q, last, tip);
   if (!status) status = psdm_pose(robot, m->s->run.work, q, joint, own);
-  if (status) return psdmp_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+  if (status) return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   for (int i = 0; i < 3; i++) x[i] = tip[i] - own[i] + tip[3 + 3 * i] * com[0] + tip[4 + 3 * i] * com[1] + tip[5 + 3 * i] * com[2];
   for (int i = 0; i < 3; i++) at[i] = own[3 + i] * x[0] + own[6 + i] * x[1] + own[9 + i] * x[2];
   if (joint == last) memcpy(at, com, 3 * sizeof *at);
@@ -234,14 +234,14 @@ static psdm_status mass_torque(motor *m, const double *q, const double *qd, doub
     for (int k = 0; k < 10; k++) joint[i] += mass * y[k] * pi[k];
     m->mass_torque = fmax(m->mass_torque, fabs(joint[i]));
   }
-  psdmp_run_to_drives(&m->s->run, joint, torque);
+  psdmp_identify_run_to_drives(&m->s->run, joint, torque);
   return PSDM_OK;
 }
 
 static bool add_point(motor *m, point p) {
   if (m->points == m->point_room) {
     long room = 2 * m->point_room + 4096;
-    point *bigger = psdmp_arena_alloc_raw(m->arena, (size_t)room * sizeof *bigger);
+    point *bigger = psdmp_base_arena_alloc_raw(m->arena, (size_t)room * sizeof *bigger);
     if (!bigger) return false;
     if (m->points) memcpy(bigger, m->point, (size_t)m->points * sizeof *bigger);
     m->point = bigger;
@@ -266,11 +266,11 @@ static psdm_status add_mass(motor *m, const sweep *w, const double *there, const
   for (long k = 0; k < count; k++) {
     q[w->joint] = low + (double)k * step;
     status = mass_torque(m, q, qd, log->mass, pi, link, torque);
-    if (status) return psdmp_fail(error, status, log->path, 0, 0, "%s", psdm_status_text(status));
+    if (status) return psdmp_base_fail(error, status, log->path, 0, 0, "%s", psdm_status_text(status));
     for (int d = 0; d < n; d++) {
       long at = k * (n + 1) + d;
       point p = {.drive = d,
-                 .piece = psdmp_piece((double)k / (double)count),
+                 .piece = psdmp_steps_piece((double)k / (double)count),
                  .t = there[k * (n + 1) + n],
                  .q = q[w->joint],
                  .v = w->speed,
@@ -301,9 +301,9 @@ static psdm_status add_pose(motor *m, const sweep *pose, psdm_error *error) {
   int n = m->s->n, found, bares = 0;
   psdm_status status = common_range(m, pose, &low, &step, &count, error);
   if (status) return status;
-  psdmp_arena arena = {.allocator = m->s->allocator};
-  double *there = PSDMP_NEW(&arena, count * (n + 1), double), *back = PSDMP_NEW(&arena, count * (n + 1), double),
-         *bare = PSDMP_NEW(&arena, count * (n + 1), double);
+  psdmp_base_arena arena = {.allocator = m->s->allocator};
+  double *there = PSDMP_STEPS_NEW(&arena, count * (n + 1), double), *back = PSDMP_STEPS_NEW(&arena, count * (n + 1), double),
+         *bare = PSDMP_STEPS_NEW(&arena, count * (n + 1), double);
   if (!there || !back || !bare) status = psdmp_steps_no_memory(error);
   for (int log = 0; log < m->s->options.logs && !status; log++) {
     if (m->s->options.log[log].step != PSDM_STEP_MOTOR || m->s->options.log[log].mass > 0) continue;
@@ -321,7 +321,7 @@ static psdm_status add_pose(motor *m, const sweep *pose, psdm_error *error) {
         break;
       }
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return status;
 }
 
@@ -333,13 +333,13 @@ static int bare_of(const motor *m, const sweep *w) {
 }
 
 static psdm_status collect(motor *m, psdm_error *error) {
-  psdmp_solo *solo;
+  psdmp_steps_alone *solo;
   int solos;
   bool bare = false, loaded = false;
   psdm_status status = psdmp_steps_load(m->s, PSDM_STEP_MOTOR, m->arena, &m->records, error);
   if (!status) status = psdmp_steps_solo(m->s, &m->records, m->arena, &solo, &solos, error);
   if (status) return status;
-  m->Y = PSDMP_NEW(m->arena, (long)m->s->n * m->s->S, double);
+  m->Y = PSDMP_STEPS_NEW(m->arena, (long)m->s->n * m->s->S, double);
   for (int k = 0; k < solos && m->Y; k++)
     if (!sweeps_of(m, &solo[k])) return psdmp_steps_no_memory(error);
   if (!m->Y) return psdmp_steps_no_memory(error);
@@ -349,7 +349,7 @@ static psdm_status collect(motor *m, psdm_error *error) {
     loaded |= log->step == PSDM_STEP_MOTOR && log->mass > 0;
   }
   if (!bare || !loaded)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, m->s->options.log[m->records.record[0].log].path, 0, 0, "the motor step needs the same sweeps %s a known mass, too",
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, m->s->options.log[m->records.record[0].log].path, 0, 0, "the motor step needs the same sweeps %s a known mass, too",
                       bare ? "with" : "without");
   for (int k = 0; k < m->sweeps; k++)
     if (mass_of(m, &m->sweep[k]) > 0 && bare_of(m, &m->sweep[k]) < 0)
@@ -374,23 +374,23 @@ typedef struct slope {
 
 /* Kt = sum tau_w^2 / sum tau_w di, and its jackknife over blocks of positions */
 static slope fit_drive(const motor *m, int drive) {
-  double square[PSDMP_STEP_BLOCKS] = {0}, product[PSDMP_STEP_BLOCKS] = {0}, squares = 0, products = 0, mean = 0, scatter = 0;
+  double square[PSDMP_STEPS_STEP_BLOCKS] = {0}, product[PSDMP_STEPS_STEP_BLOCKS] = {0}, squares = 0, products = 0, mean = 0, scatter = 0;
   int blocks = 0;
   slope f = {.constant = NAN};
   for (long k = 0; k < m->points; k++) {
     const point *p = &m->point[k];
-    if (p->drive != drive || psdmp_held(m->s, p->piece)) continue;
+    if (p->drive != drive || psdmp_steps_held(m->s, p->piece)) continue;
     square[p->piece / 2] += p->torque * p->torque, product[p->piece / 2] += p->torque * p->current;
     f.most = fmax(f.most, fabs(p->torque));
     f.rows++;
   }
-  for (int b = 0; b < PSDMP_STEP_BLOCKS; b++) squares += square[b], products += product[b], blocks += square[b] > 0;
+  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++) squares += square[b], products += product[b], blocks += square[b] > 0;
   if (blocks < 2) return f;
   f.constant = squares / products;
   /* on slopes, whose mean is well defined where Kt's is not */
-  for (int b = 0; b < PSDMP_STEP_BLOCKS; b++)
+  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++)
     if (square[b] > 0) mean += (products - product[b]) / (squares - square[b]) / blocks;
-  for (int b = 0; b < PSDMP_STEP_BLOCKS; b++)
+  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++)
     if (square[b] > 0) scatter += pow((products - product[b]) / (squares - square[b]) - mean, 2) * (blocks - 1) / blocks;
   f.t = fabs(products / squares) / sqrt(scatter);
   f.variance = scatter * pow(f.constant, 4); /* d(1/s) = -ds / s^2 */
@@ -417,7 +417,7 @@ static void say_odd(psdmp_steps *s, int drive, double constant) {
 
 static psdm_status fit(motor *m, psdm_error *error) {
   psdmp_steps *s = m->s;
-  double *gain = PSDMP_NEW(m->arena, s->N, double);
+  double *gain = PSDMP_STEPS_NEW(m->arena, s->N, double);
   long rows = 0;
   if (!gain) return psdmp_steps_no_memory(error);
   for (int d = 0; d < s->n; d++) {
@@ -434,47 +434,47 @@ static psdm_status fit(motor *m, psdm_error *error) {
     rows += f.rows;
   }
   if (!rows)
-    return psdmp_fail(error, PSDM_E_ARGUMENT, s->options.log[m->records.record[0].log].path, 0, 0,
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, s->options.log[m->records.record[0].log].path, 0, 0,
                       "no torque constant shows: sweeps of one joint at a time, there and back at constant speed, with and without a mass, were expected");
   s->p.step[PSDM_STEP_MOTOR].rows = rows;
   s->p.step[PSDM_STEP_MOTOR].condition = 1; /* one unknown in each drive's equations */
   return PSDM_OK;
 }
 
-static bool judge_points(const motor *m, psdmp_judge *judge) {
+static bool judge_points(const motor *m, psdmp_steps_judge *judge) {
   for (long k = 0; k < m->points; k++) {
     const point *p = &m->point[k];
     if (m->s->constant_from[p->drive] != PSDM_FROM_LOG) continue;
     psdm_steps_row row = {.t = p->t,
                           .step = PSDM_STEP_MOTOR,
                           .drive = p->drive,
-                          .heldout = psdmp_held(m->s, p->piece),
+                          .heldout = psdmp_steps_held(m->s, p->piece),
                           .q = p->q,
                           .qd = p->v,
                           .measured = m->s->x[p->drive] * p->current,
                           .predicted = p->torque};
-    if (!psdmp_judge_row(judge, &row)) return false;
+    if (!psdmp_steps_judge_row(judge, &row)) return false;
   }
   return true;
 }
 
-psdm_status psdmp_motor_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_motor_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error) {
   motor m = {.s = s, .arena = arena};
   psdm_status status = collect(&m, error);
   if (!status) judge_points(&m, judge);
   return status;
 }
 
-psdm_status psdmp_steps_motor(psdmp_steps *s, psdmp_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_motor(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error) {
   motor m = {.s = s, .arena = arena};
-  psdmp_judge judge = {0};
+  psdmp_steps_judge judge = {0};
   int step = PSDM_STEP_MOTOR;
   psdm_status status = collect(&m, error);
   if (!status) status = fit(&m, error);
-  if (!status && psdmp_judge_start(&judge, s->n, arena)) status = psdmp_steps_no_memory(error);
+  if (!status && psdmp_steps_judge_start(&judge, s->n, arena)) status = psdmp_steps_no_memory(error);
   if (status) return status;
   judge_points(&m, &judge);
-  psdmp_judge_end(&judge, s->fit + 2 * step * s->n, s->fit + (2 * step + 1) * s->n);
+  psdmp_steps_judge_end(&judge, s->fit + 2 * step * s->n, s->fit + (2 * step + 1) * s->n);
   for (int d = 0; d < s->n; d++) s->sigma[step * s->n + d] = s->fit[2 * step * s->n + d].rmse;
   return PSDM_OK;
 }

@@ -18,7 +18,7 @@ enum { MOST_PATHS = 64, TRIES = 2000 };
 
 typedef struct search {
   psdmp_steps *s;
-  const psdmp_record *record;
+  const psdmp_steps_record *record;
   unsigned char *still, *taken; /* (rows) */
   double tolerance[PSDM_CALIBRATE_JOINTS];
   long stride; /* of rows that are compared */
@@ -30,7 +30,7 @@ typedef struct turn {
 } turn;
 
 static void prepare(search *g) {
-  const psdmp_record *r = g->record;
+  const psdmp_steps_record *r = g->record;
   int n = g->s->n;
   double most[PSDM_CALIBRATE_JOINTS] = {0}, all = 0;
   for (int j = 0; j < n; j++) {
@@ -51,7 +51,7 @@ static void prepare(search *g) {
 
 /* how far both sides of a stop agree */
 static turn try_turn(const search *g, long twice) {
-  const psdmp_record *r = g->record;
+  const psdmp_steps_record *r = g->record;
   int n = g->s->n;
   turn t = {.twice = twice};
   long compared = 0;
@@ -110,7 +110,7 @@ static turn find_turn(const search *g) {
 /* ---- which rows of a path a drive slides in ---- */
 
 /* |v| that is usual while it moves; 0 where it does not take part. sorted: (count) */
-static double usual_speed(const psdmp_steps *s, const psdmp_record *r, const psdmp_path *p, int drive, double *sorted) {
+static double usual_speed(const psdmp_steps *s, const psdmp_steps_record *r, const psdmp_steps_path *p, int drive, double *sorted) {
   double most = 0, all = 0;
   long moving = 0;
   for (long k = p->first; k < p->first + p->count; k++)
@@ -122,12 +122,12 @@ static double usual_speed(const psdmp_steps *s, const psdmp_record *r, const psd
   if (!(most > idle * all)) return 0;
   for (long k = p->first; k < p->first + p->count; k++)
     if (fabs(r->v[k * s->n + drive]) > stopped * most) sorted[moving++] = fabs(r->v[k * s->n + drive]);
-  return psdmp_median(moving, sorted);
+  return psdmp_steps_median(moving, sorted);
 }
 
 /* rows in which it does not slide steadily, and those next to them that the filter mixes with them, are left out; so are the path's ends */
-static void mark_drive(const psdmp_steps *s, const psdmp_records *records, psdmp_path *p, int drive, double usual) {
-  const psdmp_record *r = &records->record[p->record];
+static void mark_drive(const psdmp_steps *s, const psdmp_steps_records *records, psdmp_steps_path *p, int drive, double usual) {
+  const psdmp_steps_record *r = &records->record[p->record];
   long guard = (long)ceil(records->rest / r->dt), good = 0;
   for (long k = 0; k < p->count; k++) {
     long row = p->first + k, other = p->twice - row;
@@ -139,12 +139,12 @@ static void mark_drive(const psdmp_steps *s, const psdmp_records *records, psdmp
   }
 }
 
-static bool mark(const psdmp_steps *s, const psdmp_records *records, psdmp_path *p, psdmp_arena *arena) {
-  double *sorted = psdmp_alloc_raw(s->allocator, (size_t)p->count * sizeof *sorted);
-  p->use = psdmp_arena_alloc(arena, (size_t)p->count * (size_t)s->n);
+static bool mark(const psdmp_steps *s, const psdmp_steps_records *records, psdmp_steps_path *p, psdmp_base_arena *arena) {
+  double *sorted = psdmp_base_alloc_raw(s->allocator, (size_t)p->count * sizeof *sorted);
+  p->use = psdmp_base_arena_alloc(arena, (size_t)p->count * (size_t)s->n);
   bool ok = sorted && p->use;
   for (int d = 0; d < s->n && ok; d++) mark_drive(s, records, p, d, usual_speed(s, &records->record[p->record], p, d, sorted));
-  psdmp_free(s->allocator, sorted);
+  psdmp_base_free(s->allocator, sorted);
   return ok;
 }
 
@@ -154,11 +154,11 @@ typedef struct tally {
   double *moving, *used; /* (logs) s */
 } tally;
 
-static psdm_status search_record(psdmp_steps *s, const psdmp_records *records, int number, psdmp_arena *arena, psdmp_path *path, int *count, tally *sum,
+static psdm_status search_record(psdmp_steps *s, const psdmp_steps_records *records, int number, psdmp_base_arena *arena, psdmp_steps_path *path, int *count, tally *sum,
                                  psdm_error *error) {
   search g = {.s = s, .record = &records->record[number]};
-  const psdmp_record *r = g.record;
-  g.still = psdmp_arena_alloc(arena, (size_t)r->rows), g.taken = psdmp_arena_alloc(arena, (size_t)r->rows);
+  const psdmp_steps_record *r = g.record;
+  g.still = psdmp_base_arena_alloc(arena, (size_t)r->rows), g.taken = psdmp_base_arena_alloc(arena, (size_t)r->rows);
   if (!g.still || !g.taken) return psdmp_steps_no_memory(error);
   prepare(&g);
   for (long k = 0; k < r->rows; k++) sum->moving[r->log] += g.still[k] ? 0 : r->dt;
@@ -166,8 +166,8 @@ static psdm_status search_record(psdmp_steps *s, const psdmp_records *records, i
     if (!psdmp_steps_going_on(s, "paths", -1)) return psdmp_steps_stop(error);
     turn t = find_turn(&g);
     if ((double)t.motion * r->dt < least_motion) break;
-    psdmp_path *p = &path[(*count)++];
-    *p = (psdmp_path){.record = number, .twice = t.twice, .first = (t.twice + 1) / 2, .count = t.reach};
+    psdmp_steps_path *p = &path[(*count)++];
+    *p = (psdmp_steps_path){.record = number, .twice = t.twice, .first = (t.twice + 1) / 2, .count = t.reach};
     if (!mark(s, records, p, arena)) return psdmp_steps_no_memory(error);
     memset(g.taken + t.twice - (p->first + p->count - 1), 1, (size_t)(2 * (p->first + p->count) - 1 - t.twice));
     sum->used[r->log] += 2 * (double)t.motion * r->dt;
@@ -181,7 +181,7 @@ static psdm_status check(psdmp_steps *s, const tally *sum, psdm_error *error) {
     const psdm_steps_log *log = &s->options.log[k];
     if (log->step != PSDM_STEP_GRAVITY) continue;
     if (!(sum->used[k] > 0))
-      return psdmp_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0,
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0,
                         "there is no moment T with q(T + s) = q(T - s): a slow path, and the same path back, were expected");
     if (sum->used[k] < 0.5 * sum->moving[k])
       psdmp_steps_remark(s, "gravity: only %.0f %% of the motion in %.80s is run back along its path; the rest is not used",
@@ -190,17 +190,17 @@ static psdm_status check(psdmp_steps *s, const tally *sum, psdm_error *error) {
   return PSDM_OK;
 }
 
-psdm_status psdmp_steps_paths(psdmp_steps *s, const psdmp_records *records, psdmp_arena *arena, psdmp_path **path, int *count, psdm_error *error) {
-  tally sum = {PSDMP_NEW(arena, s->options.logs, double), PSDMP_NEW(arena, s->options.logs, double)};
+psdm_status psdmp_steps_paths(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena, psdmp_steps_path **path, int *count, psdm_error *error) {
+  tally sum = {PSDMP_STEPS_NEW(arena, s->options.logs, double), PSDMP_STEPS_NEW(arena, s->options.logs, double)};
   *count = 0;
-  *path = PSDMP_NEW(arena, records->count * MOST_PATHS, psdmp_path);
+  *path = PSDMP_STEPS_NEW(arena, records->count * MOST_PATHS, psdmp_steps_path);
   psdm_status status = *path && sum.moving && sum.used ? PSDM_OK : psdmp_steps_no_memory(error);
   for (int k = 0; k < records->count && !status; k++) status = search_record(s, records, k, arena, *path, count, &sum, error);
   return status ? status : check(s, &sum, error);
 }
 
-void psdmp_path_pair(const psdmp_steps *s, const psdmp_records *records, const psdmp_path *p, long index, psdmp_pair *pair) {
-  const psdmp_record *r = &records->record[p->record];
+void psdmp_steps_path_pair(const psdmp_steps *s, const psdmp_steps_records *records, const psdmp_steps_path *p, long index, psdmp_steps_pair *pair) {
+  const psdmp_steps_record *r = &records->record[p->record];
   int n = s->n;
   long back = p->first + index, there = p->twice - back;
   pair->t = r->start + (double)there * r->dt;

@@ -12,13 +12,13 @@ enum { NOBODY = -1, SEVERAL = -2 };
 
 typedef struct search {
   psdmp_steps *s;
-  const psdmp_record *record;
+  const psdmp_steps_record *record;
   int number;         /* of the record */
   long rows, windows; /* rows of a window */
   double *range;      /* (windows x n) */
   double *least;      /* (n) ranges above which a joint moves */
   int *mover;         /* (windows) */
-  psdmp_solo *solo;
+  psdmp_steps_alone *solo;
   int count, room;
 } search;
 
@@ -37,7 +37,7 @@ static void find_least(search *g, double *sorted) {
   int n = g->s->n;
   for (int j = 0; j < n; j++) {
     for (long w = 0; w < g->windows; w++) sorted[w] = g->range[w * n + j];
-    psdmp_median(g->windows, sorted);
+    psdmp_steps_median(g->windows, sorted);
     g->least[j] = fmax(flicker, fmin(3 * sorted[g->windows / 10], 0.01 * sorted[g->windows - 1]));
   }
 }
@@ -51,10 +51,10 @@ static int mover_of(const search *g, const double *range) {
   return mover;
 }
 
-static bool add(search *g, psdmp_arena *arena, psdmp_solo solo) {
+static bool add(search *g, psdmp_base_arena *arena, psdmp_steps_alone solo) {
   if (g->count == g->room) {
     int room = 2 * g->room + 16;
-    psdmp_solo *bigger = PSDMP_NEW(arena, room, psdmp_solo);
+    psdmp_steps_alone *bigger = PSDMP_STEPS_NEW(arena, room, psdmp_steps_alone);
     if (!bigger) return false;
     if (g->count) memcpy(bigger, g->solo, (size_t)g->count * sizeof *bigger);
     g->solo = bigger;
@@ -65,27 +65,27 @@ static bool add(search *g, psdmp_arena *arena, psdmp_solo solo) {
 }
 
 /* windows of one mover, rests between them included */
-static bool collect(search *g, psdmp_arena *arena) {
+static bool collect(search *g, psdmp_base_arena *arena) {
   for (long w = 0; w < g->windows; w++) {
     if (g->mover[w] < 0) continue;
     long last = w;
     for (long next = w + 1; next < g->windows && (g->mover[next] == g->mover[w] || g->mover[next] == NOBODY); next++)
       if (g->mover[next] == g->mover[w]) last = next;
     long to = last + 1 == g->windows ? g->record->rows : (last + 1) * g->rows;
-    if (!add(g, arena, (psdmp_solo){.record = g->number, .joint = g->mover[w], .from = w * g->rows, .to = to})) return false;
+    if (!add(g, arena, (psdmp_steps_alone){.record = g->number, .joint = g->mover[w], .from = w * g->rows, .to = to})) return false;
     w = last;
   }
   return true;
 }
 
-static bool search_record(search *g, psdmp_arena *arena) {
+static bool search_record(search *g, psdmp_base_arena *arena) {
   int n = g->s->n;
   g->rows = (long)floor(window / g->record->dt + 0.5);
   if (g->rows < 4) g->rows = 4;
   if (!(g->windows = g->record->rows / g->rows)) return true;
-  g->range = psdmp_arena_alloc_raw(arena, (size_t)g->windows * (size_t)(n + 1) * sizeof *g->range);
-  g->least = PSDMP_NEW(arena, n, double);
-  g->mover = PSDMP_NEW(arena, g->windows, int);
+  g->range = psdmp_base_arena_alloc_raw(arena, (size_t)g->windows * (size_t)(n + 1) * sizeof *g->range);
+  g->least = PSDMP_STEPS_NEW(arena, n, double);
+  g->mover = PSDMP_STEPS_NEW(arena, g->windows, int);
   if (!g->range || !g->least || !g->mover) return false;
   find_ranges(g);
   find_least(g, g->range + g->windows * n);
@@ -93,7 +93,7 @@ static bool search_record(search *g, psdmp_arena *arena) {
   return collect(g, arena);
 }
 
-psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_records *records, psdmp_arena *arena, psdmp_solo **solo, int *count, psdm_error *error) {
+psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena, psdmp_steps_alone **solo, int *count, psdm_error *error) {
   search g = {.s = s};
   for (g.number = 0; g.number < records->count; g.number++) {
     g.record = &records->record[g.number];
@@ -104,7 +104,7 @@ psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_records *records, psdmp
   return PSDM_OK;
 }
 
-double psdmp_pose_apart(int n, const double *a, const double *b, int but) {
+double psdmp_steps_pose_apart(int n, const double *a, const double *b, int but) {
   double apart = 0;
   for (int j = 0; j < n; j++)
     if (j != but) apart = fmax(apart, fabs(a[j] - b[j]));

@@ -14,9 +14,9 @@
 static const double tied = 1e-9; /* singular values below this share of the largest are zero */
 
 /* A (rows x columns) = U diag(s) VT, all of VT; U (rows x least of both). A is spoilt. The rank, -1: failed. */
-static int decompose(int rows, int columns, double *A, double *s, double *U, double *VT, psdmp_arena *arena) {
+static int decompose(int rows, int columns, double *A, double *s, double *U, double *VT, psdmp_base_arena *arena) {
   int least = rows < columns ? rows : columns, rank = 0;
-  double *super = PSDMP_NEW(arena, least, double);
+  double *super = PSDMP_STEPS_NEW(arena, least, double);
   for (int k = 0; k < columns && !rows; k++) VT[(long)k * (columns + 1)] = 1;
   if (!super) return -1;
   if (!rows) return 0;
@@ -29,19 +29,19 @@ static int decompose(int rows, int columns, double *A, double *s, double *U, dou
 
 /* memory ran out, or singular values do not converge */
 static psdm_status not_decomposed(bool memory, psdm_error *error) {
-  return memory ? psdmp_steps_no_memory(error) : psdmp_fail(error, PSDM_E_ACCURACY, "", 0, 0, "the singular values of the base parameters' formulas cannot be found");
+  return memory ? psdmp_steps_no_memory(error) : psdmp_base_fail(error, PSDM_E_ACCURACY, "", 0, 0, "the singular values of the base parameters' formulas cannot be found");
 }
 
 psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error) {
-  psdmp_arena arena = {.allocator = s->allocator};
+  psdmp_base_arena arena = {.allocator = s->allocator};
   double *left;
   int r;
   psdm_status status = psdmp_steps_assumed(s->run.robot, &arena, &r, &left, error);
-  if (status || !left) return psdmp_arena_free(&arena), status;
+  if (status || !left) return psdmp_base_arena_free(&arena), status;
   int l = s->l, S = s->S, least = l < r ? l : r;
-  double *M = PSDMP_NEW(&arena, (long)l * r, double), *U = PSDMP_NEW(&arena, (long)l * least, double), *VT = PSDMP_NEW(&arena, (long)r * r, double);
-  double *sigma = PSDMP_NEW(&arena, least, double);
-  s->span = PSDMP_NEW(&s->arena, (long)l * least, double);
+  double *M = PSDMP_STEPS_NEW(&arena, (long)l * r, double), *U = PSDMP_STEPS_NEW(&arena, (long)l * least, double), *VT = PSDMP_STEPS_NEW(&arena, (long)r * r, double);
+  double *sigma = PSDMP_STEPS_NEW(&arena, least, double);
+  s->span = PSDMP_STEPS_NEW(&s->arena, (long)l * least, double);
   bool ok = M && U && VT && sigma && s->span;
   for (int j = 0; j < l && ok; j++)
     for (int k = 0; k < r; k++)
@@ -50,7 +50,7 @@ psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error) {
   for (int j = 0; j < l && s->spans >= 0; j++)
     for (int k = 0; k < s->spans; k++) s->span[(long)j * s->spans + k] = U[(long)j * least + k];
   bool memory = !ok || arena.failed;
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   if (s->spans < 0) return not_decomposed(memory, error);
   psdmp_steps_remark(s, "the %d assumptions of the robot's file are made: %d of %d base parameters are independent", psdm_robot_assumptions(s->run.robot),
                      s->spans, l);
@@ -65,11 +65,11 @@ typedef struct part {
   int least;
 } part;
 
-static bool decompose_part(const psdmp_steps *s, const bool *in, psdmp_arena *arena, part *p) {
+static bool decompose_part(const psdmp_steps *s, const bool *in, psdmp_base_arena *arena, part *p) {
   int r = s->spans;
-  p->row = PSDMP_NEW(arena, s->l, int);
-  double *A = PSDMP_NEW(arena, (long)s->l * r, double);
-  p->sigma = PSDMP_NEW(arena, s->l + r, double), p->U = PSDMP_NEW(arena, (long)s->l * s->l, double), p->VT = PSDMP_NEW(arena, (long)r * r, double);
+  p->row = PSDMP_STEPS_NEW(arena, s->l, int);
+  double *A = PSDMP_STEPS_NEW(arena, (long)s->l * r, double);
+  p->sigma = PSDMP_STEPS_NEW(arena, s->l + r, double), p->U = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double), p->VT = PSDMP_STEPS_NEW(arena, (long)r * r, double);
   if (!p->row || !A || !p->sigma || !p->U || !p->VT) return false;
   for (int j = 0; j < s->l; j++)
     if (in[j]) {
@@ -89,7 +89,7 @@ static double spanned(const psdmp_steps *s, const part *p, int j, int k) {
 }
 
 /* no assumptions: unit columns, those of `first` first */
-static void split_plainly(const psdmp_steps *s, const bool *first, bool fixed, psdmp_split *out) {
+static void split_plainly(const psdmp_steps *s, const bool *first, bool fixed, psdmp_steps_parts *out) {
   int l = s->l;
   out->own = out->r = 0;
   for (int pass = 0; pass < 2; pass++)
@@ -103,12 +103,12 @@ static void split_plainly(const psdmp_steps *s, const bool *first, bool fixed, p
     }
 }
 
-static bool make_split(const psdmp_steps *s, psdmp_arena *arena, psdmp_split *out) {
-  *out = (psdmp_split){.A = PSDMP_NEW(arena, (long)s->l * s->l, double), .B = PSDMP_NEW(arena, (long)s->l * s->l, double)};
+static bool make_split(const psdmp_steps *s, psdmp_base_arena *arena, psdmp_steps_parts *out) {
+  *out = (psdmp_steps_parts){.A = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double), .B = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double)};
   return out->A && out->B;
 }
 
-psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_arena *arena, psdmp_split *out, psdm_error *error) {
+psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_base_arena *arena, psdmp_steps_parts *out, psdm_error *error) {
   part p = {0};
   int l = s->l;
   if (!make_split(s, arena, out)) return psdmp_steps_no_memory(error);
@@ -127,7 +127,7 @@ psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_are
   return PSDM_OK;
 }
 
-psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psdmp_arena *arena, psdmp_split *out, psdm_error *error) {
+psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psdmp_base_arena *arena, psdmp_steps_parts *out, psdm_error *error) {
   part p = {0};
   if (!make_split(s, arena, out)) return psdmp_steps_no_memory(error);
   if (!s->span) return split_plainly(s, first, false, out), PSDM_OK;

@@ -15,14 +15,14 @@ bool psdmp_steps_going_on(psdmp_steps *s, const char *doing, double share) {
   return !s->stopped;
 }
 
-psdm_status psdmp_steps_stop(psdm_error *error) { return psdmp_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped"); }
+psdm_status psdmp_steps_stop(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped"); }
 
 /* ---- the steps in their order ---- */
 
-static psdm_status (*const fits[PSDM_STEPS])(psdmp_steps *, psdmp_arena *, psdm_error *) = {psdmp_steps_motor, psdmp_steps_gravity, psdmp_steps_friction,
+static psdm_status (*const fits[PSDM_STEPS])(psdmp_steps *, psdmp_base_arena *, psdm_error *) = {psdmp_steps_motor, psdmp_steps_gravity, psdmp_steps_friction,
                                                                                             psdmp_steps_inertia};
-static psdm_status (*const judges[PSDM_STEPS])(psdmp_steps *, psdmp_judge *, psdmp_arena *, psdm_error *) = {psdmp_motor_judge, psdmp_gravity_judge,
-                                                                                                             psdmp_friction_judge, psdmp_inertia_judge};
+static psdm_status (*const judges[PSDM_STEPS])(psdmp_steps *, psdmp_steps_judge *, psdmp_base_arena *, psdm_error *) = {psdmp_steps_motor_judge, psdmp_steps_gravity_judge,
+                                                                                                             psdmp_steps_friction_judge, psdmp_steps_inertia_judge};
 
 static bool has_logs(const psdmp_steps *s, int step) {
   for (int k = 0; k < s->options.logs; k++)
@@ -40,15 +40,15 @@ static void doubt_later(psdmp_steps *s, int step) {
 
 static psdm_status run_step(psdmp_steps *s, int step, psdm_error *error) {
   psdm_step_fit *fit = &s->p.step[step];
-  psdmp_arena arena = {.allocator = s->allocator};
-  double begin = psdmp_clock();
+  psdmp_base_arena arena = {.allocator = s->allocator};
+  double begin = psdmp_base_clock();
   s->doing = (psdm_step)step;
   psdm_status status = psdmp_steps_going_on(s, NULL, 0) ? fits[step](s, &arena, error) : psdmp_steps_stop(error);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   if (status) return status;
   fit->done = true;
   fit->from_before = false;
-  fit->seconds = psdmp_clock() - begin;
+  fit->seconds = psdmp_base_clock() - begin;
   doubt_later(s, step);
   psdmp_steps_publish(s);
   if (s->options.finished && !s->options.finished(s->options.finished_user, &s->p, (psdm_step)step)) s->stopped = true;
@@ -57,28 +57,28 @@ static psdm_status run_step(psdmp_steps *s, int step, psdm_error *error) {
 
 static psdm_status run_all(psdmp_steps *s, psdm_error *error) {
   psdm_status status = PSDM_OK;
-  double begin = psdmp_clock();
+  double begin = psdmp_base_clock();
   for (int step = 0; step < PSDM_STEPS && !status && !s->stopped; step++)
     if (has_logs(s, step)) status = run_step(s, step, error);
   if (status == PSDM_E_ARGUMENT && s->stopped) status = PSDM_OK; /* what is finished is kept */
   s->p.stopped = s->stopped;
-  s->p.seconds = psdmp_clock() - begin;
+  s->p.seconds = psdmp_base_clock() - begin;
   return status;
 }
 
 psdm_status psdm_steps_run(const psdm_robot *robot, const psdm_steps_options *options, const psdm_allocator *allocator, psdm_steps **out, psdm_error *error) {
   *out = NULL;
-  psdmp_steps *s = psdmp_alloc(allocator, sizeof *s);
+  psdmp_steps *s = psdmp_base_alloc(allocator, sizeof *s);
   if (!s) return psdmp_steps_no_memory(error);
   s->allocator = s->arena.allocator = s->run.allocator = allocator;
   s->run.robot = robot;
   s->options = *options;
   s->p.internal = s;
-  psdmp_blas_alone();
-  psdm_status status = psdmp_blas_room(error);
+  psdmp_linalg_blas_alone();
+  psdm_status status = psdmp_linalg_blas_room(error);
   if (!status) status = psdmp_steps_begin(s, error);
   if (!status) status = run_all(s, error);
-  psdmp_blas_back();
+  psdmp_linalg_blas_back();
   if (status) {
     psdm_steps_free(&s->p);
     return status;
@@ -93,8 +93,8 @@ void psdm_steps_free(psdm_steps *steps) {
   const psdm_allocator *allocator = s->allocator;
   psdm_work_free(s->run.work, allocator);
   psdm_model_free(s->run.model);
-  psdmp_arena_free(&s->arena);
-  psdmp_free(allocator, s);
+  psdmp_base_arena_free(&s->arena);
+  psdmp_base_free(allocator, s);
 }
 
 const char *psdm_steps_fault(const psdm_steps *steps, int index) {
@@ -109,20 +109,20 @@ psdm_status psdm_steps_predict(const psdm_steps *steps, psdm_steps_write write, 
   bool stopped = false;
   s->options.going_on = NULL, s->options.finished = NULL;
   s->stopped = false;
-  psdmp_blas_alone();
+  psdmp_linalg_blas_alone();
   for (int step = 0; step < PSDM_STEPS && !status && !stopped; step++) {
     if (!steps->step[step].done) continue;
     int faults = s->faults, remarks = s->remarks;
-    psdmp_arena arena = {.allocator = s->allocator};
-    psdmp_judge judge = {.write = write, .user = user};
+    psdmp_base_arena arena = {.allocator = s->allocator};
+    psdmp_steps_judge judge = {.write = write, .user = user};
     s->doing = (psdm_step)step;
-    status = psdmp_judge_start(&judge, s->n, &arena) ? psdmp_steps_no_memory(error) : judges[step](s, &judge, &arena, error);
+    status = psdmp_steps_judge_start(&judge, s->n, &arena) ? psdmp_steps_no_memory(error) : judges[step](s, &judge, &arena, error);
     stopped = judge.stopped;
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
     s->faults = faults; /* they are known already, as remarks on the logs are */
     while (s->remarks > remarks) s->p.remark[--s->remarks][0] = '\0';
   }
-  psdmp_blas_back();
+  psdmp_linalg_blas_back();
   s->stopped = steps->stopped;
   return status;
 }

@@ -20,29 +20,29 @@
 #include "psdm/steps.h"
 
 enum {
-  PSDMP_PIECES = 40,      /* of a step's rows: some are held out, */
-  PSDMP_STEP_BLOCKS = 20, /* the others are the jackknife's blocks, two pieces each */
-  PSDMP_FRICTION = PSDM_FRICTION_NUMBERS,
-  PSDMP_POSES = 8, /* of a joint in the friction experiment, as lugre_fit.h has room for */
-  PSDMP_REMARKS = 64,
-  PSDMP_STEP_FAULTS = 200
+  PSDMP_STEPS_PIECES = 40,      /* of a step's rows: some are held out, */
+  PSDMP_STEPS_STEP_BLOCKS = 20, /* the others are the jackknife's blocks, two pieces each */
+  PSDMP_STEPS_FRICTION = PSDM_FRICTION_NUMBERS,
+  PSDMP_STEPS_POSES = 8, /* of a joint in the friction experiment, as lugre_fit.h has room for */
+  PSDMP_STEPS_REMARKS = 64,
+  PSDMP_STEPS_STEP_FAULTS = 200
 };
 
 /* Where a step's rows go once it is fitted: sums of each drive, and the caller of psdm_steps_predict. */
-typedef struct psdmp_judge {
+typedef struct psdmp_steps_judge {
   int n;
-  psdmp_tally *sum;       /* (2 x n) training, held out */
+  psdmp_identify_tally *sum;       /* (2 x n) training, held out */
   psdm_steps_write write; /* NULL: only sums */
   void *user;
   bool stopped;
-} psdmp_judge;
+} psdmp_steps_judge;
 
 struct psdmp_steps {
   psdm_steps p; /* the answer; its pointers lead to what follows */
   psdm_steps_options options;
   const psdm_allocator *allocator;
-  psdmp_arena arena; /* what lives as long as the answer */
-  psdmp_run run;     /* robot, model, work, T, kept, K: what psdmp_run_regressor needs */
+  psdmp_base_arena arena; /* what lives as long as the answer */
+  psdmp_identify_run run;     /* robot, model, work, T, kept, K: what psdmp_identify_run_regressor needs */
   int n, l, S, N;
   double *span; /* (l x spans) orthonormal: what assumptions leave of theta; NULL: everything */
   int spans;
@@ -54,7 +54,7 @@ struct psdmp_steps {
   double *shadow; /* (l) what the rows say where they do not tell it apart: for predictions, never given out; NAN: nothing */
   psdm_friction *friction;
   double *inertia, *speed;
-  double *pose_inertia; /* (n x PSDMP_POSES) of the friction experiment's poses */
+  double *pose_inertia; /* (n x PSDMP_STEPS_POSES) of the friction experiment's poses */
   double *tool_pi;      /* (S) the known tool as standard parameters of its link, zero elsewhere; NULL: none */
   double tool[10];
   psdm_joint_fit *fit; /* ((2 PSDM_STEPS + 1) x n) train and held out of each step, then all */
@@ -64,13 +64,13 @@ struct psdmp_steps {
   double rate;
   bool stopped;
   psdm_step doing;
-  const char *fault[PSDMP_STEP_FAULTS];
+  const char *fault[PSDMP_STEPS_STEP_FAULTS];
   int faults;
 };
 
 typedef struct psdmp_steps psdmp_steps;
 
-#define PSDMP_NEW(arena, count, type) psdmp_arena_alloc(arena, ((size_t)(count) + 1) * sizeof(type))
+#define PSDMP_STEPS_NEW(arena, count, type) psdmp_base_arena_alloc(arena, ((size_t)(count) + 1) * sizeof(type))
 
 psdm_status psdmp_steps_no_memory(psdm_error *error);
 psdm_status psdmp_steps_no_singular(int code, psdm_error *error); /* by LAPACKE's answer */
@@ -90,8 +90,8 @@ psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const 
 void psdmp_steps_publish(psdmp_steps *s); /* copies x and C to where readers look */
 
 /* Index in x. */
-static inline int psdmp_at_theta(const psdmp_steps *s, int j) { return s->n + j; }
-static inline int psdmp_at_friction(const psdmp_steps *s, int drive, int k) { return s->n + s->l + PSDMP_FRICTION * drive + k; }
+static inline int psdmp_steps_at_theta(const psdmp_steps *s, int j) { return s->n + j; }
+static inline int psdmp_steps_at_friction(const psdmp_steps *s, int drive, int k) { return s->n + s->l + PSDMP_STEPS_FRICTION * drive + k; }
 
 /* sum of Y theta over those with which[j] == value (which NULL: all), lost ones by what the rows say; false where nothing is known of one that matters. */
 bool psdmp_steps_torque(const psdmp_steps *s, const double *Y, const bool *which, bool value, double *torque);
@@ -102,7 +102,7 @@ bool psdmp_steps_known(const psdmp_steps *s, int j);
 /* ---- steps_data.c ---- */
 
 /* One segment of a log on a uniform clock, filtered without phase. */
-typedef struct psdmp_record {
+typedef struct psdmp_steps_record {
   int log; /* index among the options' logs */
   long rows;
   double dt, start;     /* s */
@@ -110,68 +110,68 @@ typedef struct psdmp_record {
   double *v, *a;        /* (rows x n) drives; qd and qdd themselves without a transmission */
   double *i;            /* (rows x n) drives: currents, or torques where logs have those */
   unsigned char *bad;   /* (rows x n) of the drives */
-} psdmp_record;
+} psdmp_steps_record;
 
-typedef struct psdmp_records {
+typedef struct psdmp_steps_records {
   int count;
-  psdmp_record *record;
+  psdmp_steps_record *record;
   double rate, cutoff; /* Hz; infinite: no filter */
   psdm_filter filter;  /* where cutoff is finite */
   int stride;          /* every so many-th row has all that the filter lets through */
   double rest;         /* s behind which the filter has forgotten a jump but for a percent: 2 / cutoff */
-} psdmp_records;
+} psdmp_steps_records;
 
-psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_arena *arena, psdmp_records *out, psdm_error *error);
+psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *arena, psdmp_steps_records *out, psdm_error *error);
 
 /* Y of the base parameters on the drives' side (n x l), and the tool's torque (n); scratch: (psdmp_steps_scratch). qd, qdd NULL: zero. */
 size_t psdmp_steps_scratch(const psdmp_steps *s);
 psdm_status psdmp_steps_regressor(psdmp_steps *s, const double *q, const double *qd, const double *qdd, double *scratch, double *Y, double *tool);
 
-/* Which of PSDMP_PIECES a row belongs to that has this share of the rows before it; and whether a piece is held out. */
-int psdmp_piece(double share);
-bool psdmp_held(const psdmp_steps *s, int piece);
+/* Which of PSDMP_STEPS_PIECES a row belongs to that has this share of the rows before it; and whether a piece is held out. */
+int psdmp_steps_piece(double share);
+bool psdmp_steps_held(const psdmp_steps *s, int piece);
 
 /* Median of count numbers; they are sorted. */
-double psdmp_median(long count, double *x);
+double psdmp_steps_median(long count, double *x);
 
 /* ---- the judge ---- */
 
-psdm_status psdmp_judge_start(psdmp_judge *judge, int n, psdmp_arena *arena);
-bool psdmp_judge_row(psdmp_judge *judge, const psdm_steps_row *row); /* false: the caller has had enough */
-void psdmp_judge_end(const psdmp_judge *judge, psdm_joint_fit *train, psdm_joint_fit *heldout);
+psdm_status psdmp_steps_judge_start(psdmp_steps_judge *judge, int n, psdmp_base_arena *arena);
+bool psdmp_steps_judge_row(psdmp_steps_judge *judge, const psdm_steps_row *row); /* false: the caller has had enough */
+void psdmp_steps_judge_end(const psdmp_steps_judge *judge, psdm_joint_fit *train, psdm_joint_fit *heldout);
 
 /* ---- steps_solo.c ---- */
 
-typedef struct psdmp_solo {
+typedef struct psdmp_steps_alone {
   int record, joint;
   long from, to; /* rows */
-} psdmp_solo;
+} psdmp_steps_alone;
 
-psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_records *records, psdmp_arena *arena, psdmp_solo **solo, int *count, psdm_error *error);
+psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena, psdmp_steps_alone **solo, int *count, psdm_error *error);
 
 /* Largest difference of the joints' positions at two rows, `but` left out. */
-double psdmp_pose_apart(int n, const double *a, const double *b, int but);
+double psdmp_steps_pose_apart(int n, const double *a, const double *b, int but);
 
 /* ---- steps_pairs.c ---- */
 
 /* A path and the same path back: row k of the record goes with row twice - k, first <= k < first + count. */
-typedef struct psdmp_path {
+typedef struct psdmp_steps_path {
   int record;
   long twice, first, count;
   unsigned char *use; /* (count x n) the drive slides, there as back, and has done so for a while */
-} psdmp_path;
+} psdmp_steps_path;
 
 /* Two rows that belong together: friction cancels in their mean. */
-typedef struct psdmp_pair {
+typedef struct psdmp_steps_pair {
   double t;
   double q[PSDM_CALIBRATE_JOINTS], qd[PSDM_CALIBRATE_JOINTS], qdd[PSDM_CALIBRATE_JOINTS]; /* joints, as on the way there */
   double i[PSDM_CALIBRATE_JOINTS], v[PSDM_CALIBRATE_JOINTS];                              /* drives */
   const unsigned char *use;                                                               /* (n) */
   int piece;
-} psdmp_pair;
+} psdmp_steps_pair;
 
-psdm_status psdmp_steps_paths(psdmp_steps *s, const psdmp_records *records, psdmp_arena *arena, psdmp_path **path, int *count, psdm_error *error);
-void psdmp_path_pair(const psdmp_steps *s, const psdmp_records *records, const psdmp_path *path, long index, psdmp_pair *pair);
+psdm_status psdmp_steps_paths(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena, psdmp_steps_path **path, int *count, psdm_error *error);
+void psdmp_steps_path_pair(const psdmp_steps *s, const psdmp_steps_records *records, const psdmp_steps_path *path, long index, psdmp_steps_pair *pair);
 
 /* ---- steps_span.c ---- */
 
@@ -179,32 +179,32 @@ psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error); /* sets span 
 
 /* theta = A known + B y: known (l, zero where it is not) is what is known, y what is free. own: so many columns of B, the first ones, belong to theta's part
  * `first`, on which the others are zero; y is then [own; others]. */
-typedef struct psdmp_split {
+typedef struct psdmp_steps_parts {
   double *A; /* (l x l) */
   double *B; /* (l x r) */
   int r, own;
-} psdmp_split;
+} psdmp_steps_parts;
 
-psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_arena *arena, psdmp_split *split, psdm_error *error);
-psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psdmp_arena *arena, psdmp_split *split, psdm_error *error);
+psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_base_arena *arena, psdmp_steps_parts *split, psdm_error *error);
+psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psdmp_base_arena *arena, psdmp_steps_parts *split, psdm_error *error);
 
 /* ---- steps_linear.c ---- */
 
 /* Rows of each drive and block, [Y (l), i, rest, d rest / d friction (8)], as triangular factors: Kt i - rest = Y theta. */
-typedef struct psdmp_linear {
+typedef struct psdmp_steps_linear {
   int n, l, width;
-  double **R;        /* (n x PSDMP_STEP_BLOCKS) each (width^2) */
-  double *count;     /* (n x PSDMP_STEP_BLOCKS) */
+  double **R;        /* (n x PSDMP_STEPS_STEP_BLOCKS) each (width^2) */
+  double *count;     /* (n x PSDMP_STEPS_STEP_BLOCKS) */
   double **chunk;    /* (n) rows that wait, of block at[drive] */
   int *waiting, *at; /* (n) */
   double *scratch;
-} psdmp_linear;
+} psdmp_steps_linear;
 
-bool psdmp_linear_new(const psdmp_steps *s, psdmp_arena *arena, psdmp_linear *linear);
-void psdmp_linear_row(psdmp_linear *linear, int drive, int block, const double *row);
-void psdmp_linear_end(psdmp_linear *linear);
+bool psdmp_steps_linear_new(const psdmp_steps *s, psdmp_base_arena *arena, psdmp_steps_linear *linear);
+void psdmp_steps_linear_row(psdmp_steps_linear *linear, int drive, int block, const double *row);
+void psdmp_steps_linear_end(psdmp_steps_linear *linear);
 
-typedef struct psdmp_linear_answer {
+typedef struct psdmp_steps_linear_answer {
   double *theta; /* (l) */
   double *noise; /* (l x l) own */
   double *gain;  /* (l x N) by x */
@@ -212,24 +212,24 @@ typedef struct psdmp_linear_answer {
   double *sigma; /* (n) Nm, residual of each drive; the caller's */
   double condition;
   int rank, free; /* of r directions of y */
-} psdmp_linear_answer;
+} psdmp_steps_linear_answer;
 
 /* prior (split->r, nullable): standard deviation about zero of each y, infinite: none. Rows of drives without a torque constant are left out. */
-psdm_status psdmp_linear_solve(psdmp_steps *s, psdmp_linear *linear, const psdmp_split *split, const bool *known, const double *prior, psdmp_arena *arena,
-                               psdmp_linear_answer *answer, psdm_error *error);
+psdm_status psdmp_steps_linear_solve(psdmp_steps *s, psdmp_steps_linear *linear, const psdmp_steps_parts *split, const bool *known, const double *prior, psdmp_base_arena *arena,
+                               psdmp_steps_linear_answer *answer, psdm_error *error);
 
 /* "mx2 and my3" for words; what is listed: those with which[j] == value. Returns buf. */
 char *psdmp_steps_names(const psdmp_steps *s, const bool *which, bool value, char *buf, size_t size);
 
 /* ---- the steps. Each fits, updates x, and fills fits; *_judge goes through the logs again with the numbers that are there ---- */
 
-psdm_status psdmp_steps_motor(psdmp_steps *s, psdmp_arena *arena, psdm_error *error);
-psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_arena *arena, psdm_error *error);
-psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_arena *arena, psdm_error *error);
-psdm_status psdmp_steps_inertia(psdmp_steps *s, psdmp_arena *arena, psdm_error *error);
-psdm_status psdmp_motor_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error);
-psdm_status psdmp_gravity_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error);
-psdm_status psdmp_friction_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error);
-psdm_status psdmp_inertia_judge(psdmp_steps *s, psdmp_judge *judge, psdmp_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_motor(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_inertia(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_motor_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_gravity_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_friction_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_inertia_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error);
 
 #endif

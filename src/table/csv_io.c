@@ -13,8 +13,8 @@
 #include "table/table.h"
 
 struct psdm_csv {
-  psdmp_arena arena; /* names */
-  psdmp_lines lines; /* its buffer is owned */
+  psdmp_base_arena arena; /* names */
+  psdmp_table_lines lines; /* its buffer is owned */
   int fd;            /* owned when >= 0 */
   const char *file;
   const char **names; /* (columns) */
@@ -39,15 +39,15 @@ static ptrdiff_t read_stdin(void *user, char *buffer, size_t size) {
 
 /* one line without its end, terminated in place; *line is NULL at the end of the text */
 static psdm_status next_line(psdm_csv *csv, char **line, size_t *length, psdm_error *error) {
-  psdmp_line kind = psdmp_lines_next(&csv->lines, line, length);
+  psdmp_table_line kind = psdmp_table_lines_next(&csv->lines, line, length);
   csv->line = csv->lines.line < INT_MAX ? (int)csv->lines.line : INT_MAX;
   switch (kind) {
-    case PSDMP_LINE_NUL:
-      return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)*length + 1, "a NUL byte; this is not a text file");
-    case PSDMP_LINE_LONG:
-      return psdmp_fail(error, PSDM_E_LIMIT, csv->file, csv->line, 1, "a line longer than %d bytes", PSDM_CSV_LINE);
-    case PSDMP_LINE_FAILED:
-      return psdmp_fail(error, PSDM_E_IO, csv->file, 0, 0, "cannot be read: %s", strerror(errno));
+    case PSDMP_TABLE_LINE_NUL:
+      return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)*length + 1, "a NUL byte; this is not a text file");
+    case PSDMP_TABLE_LINE_LONG:
+      return psdmp_base_fail(error, PSDM_E_LIMIT, csv->file, csv->line, 1, "a line longer than %d bytes", PSDM_CSV_LINE);
+    case PSDMP_TABLE_LINE_FAILED:
+      return psdmp_base_fail(error, PSDM_E_IO, csv->file, 0, 0, "cannot be read: %s", strerror(errno));
     default:
       return PSDM_OK;
   }
@@ -82,8 +82,8 @@ static psdm_status refuse_twins(const psdm_csv *csv, heading *headings, psdm_err
     if (strcmp(headings[i - 1].name, headings[i].name) == 0 && (!twin || headings[i].index < twin->index)) twin = &headings[i];
   if (!twin) return PSDM_OK;
   char name[64];
-  psdmp_quote(twin->name, strlen(twin->name), name, sizeof name);
-  return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, twin->column, "columns %d and %d are both named '%s'", twin[-1].index + 1,
+  psdmp_base_quote(twin->name, strlen(twin->name), name, sizeof name);
+  return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, twin->column, "columns %d and %d are both named '%s'", twin[-1].index + 1,
                     twin->index + 1, name);
 }
 
@@ -92,26 +92,26 @@ static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
   size_t length;
   psdm_status status = next_data_line(csv, &line, &length, error);
   if (status) return status;
-  if (!line) return psdmp_fail(error, PSDM_E_PARSE, csv->file, 0, 0, "the file is empty; a header row of names was expected");
+  if (!line) return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, 0, 0, "the file is empty; a header row of names was expected");
   csv->header_line = csv->line;
   int columns = 1;
   for (const char *at = line; (at = strchr(at, ',')); at++) columns++;
   if (columns > PSDM_CSV_COLUMNS)
-    return psdmp_fail(error, PSDM_E_LIMIT, csv->file, csv->line, 1, "%d columns; at most %d are read", columns, PSDM_CSV_COLUMNS);
-  csv->names = psdmp_arena_alloc(&csv->arena, (size_t)columns * sizeof *csv->names);
-  heading *headings = psdmp_arena_alloc(&csv->arena, (size_t)columns * sizeof *headings);
-  if (!csv->names || !headings) return psdmp_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
+    return psdmp_base_fail(error, PSDM_E_LIMIT, csv->file, csv->line, 1, "%d columns; at most %d are read", columns, PSDM_CSV_COLUMNS);
+  csv->names = psdmp_base_arena_alloc(&csv->arena, (size_t)columns * sizeof *csv->names);
+  heading *headings = psdmp_base_arena_alloc(&csv->arena, (size_t)columns * sizeof *headings);
+  if (!csv->names || !headings) return psdmp_base_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
   const char *start = line;
   double number;
   for (char *at = line; at;) {
-    const char *name = psdmp_take_field(&at, ',', &length);
+    const char *name = psdmp_table_take_field(&at, ',', &length);
     int column = (int)(name - start) + 1;
     if (length >= 2 && name[0] == '"' && name[length - 1] == '"') name++, length -= 2;
-    if (!length) return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column %d of the header has no name", csv->columns + 1);
-    if (psdmp_parse_number(name, length, &number))
-      return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "a header row of names was expected, found a number");
-    char *copy = psdmp_arena_text(&csv->arena, name, length);
-    if (!copy) return psdmp_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
+    if (!length) return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column %d of the header has no name", csv->columns + 1);
+    if (psdmp_base_parse_number(name, length, &number))
+      return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "a header row of names was expected, found a number");
+    char *copy = psdmp_base_arena_text(&csv->arena, name, length);
+    if (!copy) return psdmp_base_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
     headings[csv->columns] = (heading){copy, csv->columns, column};
     csv->names[csv->columns++] = copy;
   }
@@ -120,11 +120,11 @@ static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
 
 static psdm_status fail_field(const psdm_csv *csv, int column, int index, const char *text, size_t length, psdm_error *error) {
   char found[64], name[64];
-  psdmp_quote(text, length, found, sizeof found);
-  psdmp_quote(csv->names[index], strlen(csv->names[index]), name, sizeof name);
+  psdmp_base_quote(text, length, found, sizeof found);
+  psdmp_base_quote(csv->names[index], strlen(csv->names[index]), name, sizeof name);
   if (!length)
-    return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column '%s' is empty; a number was expected", name);
-  return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column '%s' has '%s'; a finite decimal number was expected", name, found);
+    return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column '%s' is empty; a number was expected", name);
+  return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column '%s' has '%s'; a finite decimal number was expected", name, found);
 }
 
 psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *error) {
@@ -136,13 +136,13 @@ psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *
   char *at = line;
   for (int i = 0; i < csv->columns; i++) {
     if (!at)
-      return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)strlen(line) + 1,
+      return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)strlen(line) + 1,
                         "%d values; the header on line %d names %d columns", i, csv->header_line, csv->columns);
-    const char *field = psdmp_take_field(&at, ',', &length);
-    if (!psdmp_parse_number(field, length, &values[i])) return fail_field(csv, (int)(field - line) + 1, i, field, length, error);
+    const char *field = psdmp_table_take_field(&at, ',', &length);
+    if (!psdmp_base_parse_number(field, length, &values[i])) return fail_field(csv, (int)(field - line) + 1, i, field, length, error);
   }
   if (at)
-    return psdmp_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)(at - line) + 1,
+    return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)(at - line) + 1,
                       "more values than the %d columns that the header on line %d names", csv->columns, csv->header_line);
   *more = true;
   return PSDM_OK;
@@ -150,7 +150,7 @@ psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *
 
 /* lines behind the header: those that are in the buffer, and as many more as the rest of the file has room for at their length */
 static double rows_about(const psdm_csv *csv) {
-  const psdmp_lines *l = &csv->lines;
+  const psdmp_table_lines *l = &csv->lines;
   struct stat info;
   double here = (double)(l->used - l->begin), rows = 0;
   for (size_t i = l->begin; i < l->used; i++) rows += l->buffer[i] == '\n';
@@ -161,21 +161,21 @@ static double rows_about(const psdm_csv *csv) {
 psdm_status psdm_csv_fits(const psdm_csv *csv, size_t bytes, size_t memory, psdm_error *error) {
   char what[64];
   double rows = rows_about(csv);
-  psdmp_print(what, sizeof what, "keeping some %.3g rows", rows);
-  return psdmp_memory_ask(csv->file, what, rows * (double)bytes, memory, "", error);
+  psdmp_base_print(what, sizeof what, "keeping some %.3g rows", rows);
+  return psdmp_base_memory_ask(csv->file, what, rows * (double)bytes, memory, "", error);
 }
 
 static psdm_status new_csv(const char *name, const psdm_allocator *allocator, psdm_csv **out, psdm_error *error) {
-  psdm_csv *csv = psdmp_alloc(allocator, sizeof *csv);
+  psdm_csv *csv = psdmp_base_alloc(allocator, sizeof *csv);
   *out = csv;
   if (csv) {
     csv->fd = -1;
     csv->arena.allocator = allocator;
-    csv->lines.buffer = psdmp_alloc(allocator, PSDM_CSV_LINE + 1);
-    csv->file = psdmp_arena_text(&csv->arena, name, strlen(name));
+    csv->lines.buffer = psdmp_base_alloc(allocator, PSDM_CSV_LINE + 1);
+    csv->file = psdmp_base_arena_text(&csv->arena, name, strlen(name));
   }
   if (csv && csv->lines.buffer && csv->file) return PSDM_OK;
-  return psdmp_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
+  return psdmp_base_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
 }
 
 psdm_status psdm_csv_open_source(psdm_csv_read read, void *user, const char *name, const psdm_allocator *allocator,
@@ -203,7 +203,7 @@ psdm_status psdm_csv_open(const char *path, const psdm_allocator *allocator, psd
     csv->lines.read = read_fd;
     csv->lines.user = csv;
     csv->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (csv->fd < 0) status = psdmp_fail(error, PSDM_E_IO, path, 0, 0, "cannot be opened: %s", strerror(errno));
+    if (csv->fd < 0) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be opened: %s", strerror(errno));
   }
   if (!status) status = read_header(csv, error);
   if (status) {
@@ -218,9 +218,9 @@ void psdm_csv_close(psdm_csv *csv) {
   if (!csv) return;
   const psdm_allocator *allocator = csv->arena.allocator;
   if (csv->fd >= 0) close(csv->fd);
-  psdmp_free(allocator, csv->lines.buffer);
-  psdmp_arena_free(&csv->arena);
-  psdmp_free(allocator, csv);
+  psdmp_base_free(allocator, csv->lines.buffer);
+  psdmp_base_arena_free(&csv->arena);
+  psdmp_base_free(allocator, csv);
 }
 
 int psdm_csv_columns(const psdm_csv *csv) { return csv->columns; }

@@ -7,7 +7,7 @@
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* counts and trims the line of *length bytes that begins at the unread part */
-static psdmp_line cut(psdmp_lines *s, bool ended, char **text, size_t *length) {
+static psdmp_table_line cut(psdmp_table_lines *s, bool ended, char **text, size_t *length) {
   char *from = s->buffer + s->begin;
   s->begin += *length + ended;
   s->open = !ended;
@@ -16,17 +16,17 @@ static psdmp_line cut(psdmp_lines *s, bool ended, char **text, size_t *length) {
   if (nul) {
     *text = from;
     *length = (size_t)(nul - from);
-    return PSDMP_LINE_NUL;
+    return PSDMP_TABLE_LINE_NUL;
   }
   if (*length && from[*length - 1] == '\r') --*length;
   from[*length] = '\0';
   if (s->line == 1 && strncmp(from, "\xEF\xBB\xBF", 3) == 0) from += 3, *length -= 3; /* byte order mark */
   *text = from;
-  return PSDMP_LINE_TEXT;
+  return PSDMP_TABLE_LINE_TEXT;
 }
 
 /* makes room, then reads more behind what is there */
-static bool read_more(psdmp_lines *s) {
+static bool read_more(psdmp_table_lines *s) {
   size_t left = s->used - s->begin;
   memmove(s->buffer, s->buffer + s->begin, left);
   s->begin = 0;
@@ -40,7 +40,7 @@ static bool read_more(psdmp_lines *s) {
 }
 
 /* drops the rest of a line that was too long */
-static bool pass_over(psdmp_lines *s) {
+static bool pass_over(psdmp_table_lines *s) {
   for (;;) {
     char *from = s->buffer + s->begin, *stop = memchr(from, '\n', s->used - s->begin);
     s->begin = stop ? (size_t)(stop + 1 - s->buffer) : s->used;
@@ -52,25 +52,25 @@ static bool pass_over(psdmp_lines *s) {
   }
 }
 
-psdmp_line psdmp_lines_next(psdmp_lines *s, char **text, size_t *length) {
+psdmp_table_line psdmp_table_lines_next(psdmp_table_lines *s, char **text, size_t *length) {
   *text = NULL;
   *length = 0;
-  if (s->skip && !pass_over(s)) return PSDMP_LINE_FAILED;
+  if (s->skip && !pass_over(s)) return PSDMP_TABLE_LINE_FAILED;
   for (size_t seen = 0;;) {
     char *from = s->buffer + s->begin, *stop = memchr(from + seen, '\n', s->used - s->begin - seen);
     if (stop || (s->end && s->used > s->begin)) {
       *length = stop ? (size_t)(stop - from) : s->used - s->begin;
       return cut(s, stop != NULL, text, length);
     }
-    if (s->end) return PSDMP_LINE_END;
+    if (s->end) return PSDMP_TABLE_LINE_END;
     seen = s->used - s->begin;
     if (seen == PSDM_CSV_LINE) {
       s->begin = s->used;
       s->skip = true;
       if (s->line < LONG_MAX) s->line++;
-      return PSDMP_LINE_LONG;
+      return PSDMP_TABLE_LINE_LONG;
     }
-    if (!read_more(s)) return PSDMP_LINE_FAILED;
+    if (!read_more(s)) return PSDMP_TABLE_LINE_FAILED;
   }
 }
 
@@ -81,7 +81,7 @@ static char *field_end(char *from, char separator) {
   return stop ? stop : from + strlen(from);
 }
 
-const char *psdmp_take_field(char **at, char separator, size_t *length) {
+const char *psdmp_table_take_field(char **at, char separator, size_t *length) {
   char *from = *at;
   while (is_blank(*from) && (separator == ' ' || *from != separator)) from++;
   /* quotes hold together what stands between them, where a field ends behind the second one */

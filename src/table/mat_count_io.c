@@ -60,13 +60,13 @@ static uint32_t dimensions5(FILE *file, uint32_t type, bool big) {
   return first >> 16 ? 1 : word(start + 2 * TAG + 4, big) / 4;
 }
 
-psdm_status psdmp_mat_refused(const char *shown, int failure, psdm_error *error) {
-  if (failure == ENOMEM) return psdmp_fail(error, PSDM_E_MEMORY, shown, 0, 0, "out of memory");
-  if (failure) return psdmp_fail(error, PSDM_E_IO, shown, 0, 0, "cannot be read: %s", strerror(failure));
-  return psdmp_fail(error, PSDM_E_PARSE, shown, 0, 0, "cannot be read as a MATLAB file");
+psdm_status psdmp_table_mat_refused(const char *shown, int failure, psdm_error *error) {
+  if (failure == ENOMEM) return psdmp_base_fail(error, PSDM_E_MEMORY, shown, 0, 0, "out of memory");
+  if (failure) return psdmp_base_fail(error, PSDM_E_IO, shown, 0, 0, "cannot be read: %s", strerror(failure));
+  return psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0, "cannot be read as a MATLAB file");
 }
 
-psdm_status psdmp_mat_count(const char *path, const char *shown, long *count, psdm_error *error) {
+psdm_status psdmp_table_mat_count(const char *path, const char *shown, long *count, psdm_error *error) {
   unsigned char head[HEAD] = {0};
   struct stat info;
   errno = 0;
@@ -78,18 +78,18 @@ psdm_status psdmp_mat_count(const char *path, const char *shown, long *count, ps
   bool four = memchr(head, 0, 4) != NULL, big = head[126] == 'M';
   int64_t at = four ? 0 : HEAD, step = four ? 4 * WORDS4 : TAG;
   int failure = readable && !ferror(file) ? 0 : errno ? errno : EIO;
-  psdm_status status = !failure && (got == HEAD || four) ? PSDM_OK : psdmp_mat_refused(shown, failure, error);
+  psdm_status status = !failure && (got == HEAD || four) ? PSDM_OK : psdmp_table_mat_refused(shown, failure, error);
   while (!status && at < (int64_t)info.st_size) {
     bool whole = fseek(file, (long)at, SEEK_SET) == 0 && fread(head, 1, (size_t)step, file) == (size_t)step;
     int64_t more = !whole ? -1 : four ? behind4(head) : behind5(head, big);
     uint32_t dimensions = more < 0 || four ? 2 : dimensions5(file, word(head, big), big);
     at += step + more;
     if (ferror(file))
-      status = psdmp_fail(error, PSDM_E_IO, shown, 0, 0, "cannot be read to its end");
+      status = psdmp_base_fail(error, PSDM_E_IO, shown, 0, 0, "cannot be read to its end");
     else if (more < 0 || at > (int64_t)info.st_size)
-      status = psdmp_fail(error, PSDM_E_PARSE, shown, 0, 0, "the file is damaged or cut short: its variable %ld does not end within it", *count + 1);
+      status = psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0, "the file is damaged or cut short: its variable %ld does not end within it", *count + 1);
     else if (dimensions > MOST_DIMENSIONS)
-      status = psdmp_fail(error, PSDM_E_PARSE, shown, 0, 0, "variable %ld claims %u dimensions; at most %d were expected", *count + 1, dimensions, MOST_DIMENSIONS);
+      status = psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0, "variable %ld claims %u dimensions; at most %d were expected", *count + 1, dimensions, MOST_DIMENSIONS);
     else
       ++*count;
   }
@@ -97,7 +97,7 @@ psdm_status psdmp_mat_count(const char *path, const char *shown, long *count, ps
   return status;
 }
 
-psdm_status psdmp_mat_check(const char *shown, long seen, long count, int failure, psdm_error *error) {
-  if (failure == ENOMEM) return psdmp_fail(error, PSDM_E_MEMORY, shown, 0, 0, "out of memory");
-  return seen >= count ? PSDM_OK : psdmp_fail(error, PSDM_E_PARSE, shown, 0, 0, "variable %ld of %ld cannot be read", seen + 1, count);
+psdm_status psdmp_table_mat_check(const char *shown, long seen, long count, int failure, psdm_error *error) {
+  if (failure == ENOMEM) return psdmp_base_fail(error, PSDM_E_MEMORY, shown, 0, 0, "out of memory");
+  return seen >= count ? PSDM_OK : psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0, "variable %ld of %ld cannot be read", seen + 1, count);
 }

@@ -16,15 +16,15 @@ enum { TEXT = 116, OFFSET = 8, PIECE = 64 * 1024 };
 enum { MI_INT8 = 1, MI_UINT16 = 4, MI_INT32 = 5, MI_UINT32 = 6, MI_DOUBLE = 9, MI_MATRIX = 14, MI_COMPRESSED = 15 };
 enum { CLASS_CHAR = 4, CLASS_DOUBLE = 6 };
 
-void psdmp_mat_begin(psdm_output *out) {
+void psdmp_table_mat_begin(psdm_output *out) {
   static const char words[] = "MATLAB 5.0 MAT-file, written by psdm";
   char head[TEXT + OFFSET];
   const uint16_t version[2] = {0x0100, 0x4D49}; /* the second reads "IM" or "MI", by the machine's order */
   memset(head, ' ', TEXT);
   memcpy(head, words, sizeof words - 1);
   memset(head + TEXT, 0, OFFSET);
-  psdmp_output_bytes(out, head, sizeof head);
-  psdmp_output_bytes(out, version, sizeof version);
+  psdmp_base_output_bytes(out, head, sizeof head);
+  psdmp_base_output_bytes(out, version, sizeof version);
 }
 
 /* ---- where a variable goes: the file, or the compressor before it ---- */
@@ -33,7 +33,7 @@ typedef struct sink {
   psdm_output *out;
   psdm_status status;
 #ifdef PSDM_HAVE_ZLIB
-  psdmp_arena arena; /* of what is compressed: its length comes first in the file */
+  psdmp_base_arena arena; /* of what is compressed: its length comes first in the file */
   z_stream stream;
   struct piece {
     struct piece *next;
@@ -44,7 +44,7 @@ typedef struct sink {
 
 #ifdef PSDM_HAVE_ZLIB
 static bool add_piece(sink *s) {
-  struct piece *fresh = psdmp_arena_alloc_raw(&s->arena, sizeof *fresh);
+  struct piece *fresh = psdmp_base_arena_alloc_raw(&s->arena, sizeof *fresh);
   if (!fresh) return s->status = PSDM_E_MEMORY, false;
   fresh->next = NULL;
   if (s->last)
@@ -67,13 +67,13 @@ static void put(sink *s, const void *data, size_t length) {
   }
 }
 
-static void *take(void *user, uInt items, uInt size) { return psdmp_arena_alloc_raw(user, (size_t)items * size); }
+static void *take(void *user, uInt items, uInt size) { return psdmp_base_arena_alloc_raw(user, (size_t)items * size); }
 static void give(void *user, void *memory) { (void)user, (void)memory; } /* with the arena */
 
 static psdm_status start(sink *s) {
   s->stream.zalloc = take, s->stream.zfree = give, s->stream.opaque = &s->arena;
   s->status = deflateInit(&s->stream, Z_DEFAULT_COMPRESSION) == Z_OK ? PSDM_OK : PSDM_E_MEMORY;
-  if (s->status) psdmp_arena_free(&s->arena);
+  if (s->status) psdmp_base_arena_free(&s->arena);
   return s->status;
 }
 
@@ -85,15 +85,15 @@ static psdm_status finish(sink *s) {
   }
   const uint32_t tag[2] = {MI_COMPRESSED, (uint32_t)s->stream.total_out};
   if (!s->status && s->stream.total_out > UINT32_MAX) s->status = PSDM_E_LIMIT;
-  if (!s->status) psdmp_output_bytes(s->out, tag, sizeof tag);
+  if (!s->status) psdmp_base_output_bytes(s->out, tag, sizeof tag);
   for (const struct piece *p = s->status ? NULL : s->first; p; p = p->next)
-    psdmp_output_bytes(s->out, p->byte, p == s->last ? PIECE - s->stream.avail_out : PIECE);
+    psdmp_base_output_bytes(s->out, p->byte, p == s->last ? PIECE - s->stream.avail_out : PIECE);
   deflateEnd(&s->stream);
-  psdmp_arena_free(&s->arena);
+  psdmp_base_arena_free(&s->arena);
   return s->status;
 }
 #else
-static void put(sink *s, const void *data, size_t length) { psdmp_output_bytes(s->out, data, length); }
+static void put(sink *s, const void *data, size_t length) { psdmp_base_output_bytes(s->out, data, length); }
 static psdm_status start(sink *s) { return s->status; }
 static psdm_status finish(sink *s) { return s->status; }
 #endif
@@ -137,16 +137,16 @@ static void put_characters(sink *s, const char *text, size_t count) {
   fill(s, 2 * count);
 }
 
-static size_t entries(const psdmp_mat_array *a) {
+static size_t entries(const psdmp_table_mat_array *a) {
   size_t count = 1;
   for (int i = 0; i < a->rank; i++) count *= a->dims[i];
   return count;
 }
 
-static void put_array(sink *s, const psdmp_mat_array *a) {
+static void put_array(sink *s, const psdmp_table_mat_array *a) {
   size_t name = strlen(a->name), count = entries(a), bytes = count * (a->number ? sizeof(double) : sizeof(uint16_t));
   const uint32_t flags[2] = {a->number ? CLASS_DOUBLE : CLASS_CHAR, 0};
-  int32_t dims[PSDMP_MAT_RANK];
+  int32_t dims[PSDMP_TABLE_MAT_RANK];
   for (int i = 0; i < a->rank; i++) dims[i] = (int32_t)a->dims[i];
   put_tag(s, MI_MATRIX, part_bytes(sizeof flags) + part_bytes(sizeof *dims * (size_t)a->rank) + part_bytes(name) + 8 + filled(bytes));
   put_part(s, MI_UINT32, flags, sizeof flags);
@@ -160,7 +160,7 @@ static void put_array(sink *s, const psdmp_mat_array *a) {
   put(s, a->number, bytes);
 }
 
-psdm_status psdmp_mat_put(psdm_output *out, const psdmp_mat_array *a, const psdm_allocator *allocator) {
+psdm_status psdmp_table_mat_put(psdm_output *out, const psdmp_table_mat_array *a, const psdm_allocator *allocator) {
   sink s = {.out = out};
   (void)allocator;
 #ifdef PSDM_HAVE_ZLIB

@@ -12,25 +12,25 @@
 enum { MOST = 8 };
 
 /* between the limits; where there are none, a turn for turning joints and 0 for sliding ones, as bounds have it */
-static void set_ranges(const psdm_robot *robot, psdmp_range *range) {
+static void set_ranges(const psdm_robot *robot, psdmp_analyze_range *range) {
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(robot, k);
     if (joint->q < 0) continue;
     bool limited = isfinite(joint->limits.lower) && isfinite(joint->limits.upper), slides = joint->type == PSDM_PRISMATIC;
-    range[joint->q] = (psdmp_range){.lower = limited ? joint->limits.lower : slides ? -0.7 : -3, .upper = limited ? joint->limits.upper : slides ? 0.4 : 3, .slides = slides};
+    range[joint->q] = (psdmp_analyze_range){.lower = limited ? joint->limits.lower : slides ? -0.7 : -3, .upper = limited ? joint->limits.upper : slides ? 0.4 : 3, .slides = slides};
   }
 }
 
-static psdmp_survey_aim aim_of(const psdm_robot *robot, const psdmp_range *range, long samples) {
-  psdmp_survey_aim aim = {.robot = robot, .range = range, .seed = 7, .samples = samples};
-  for (int k = 0; k < PSDMP_QUANTITIES; k++) aim.limit[k][0] = -INFINITY, aim.limit[k][1] = INFINITY;
+static psdmp_analyze_survey_aim aim_of(const psdm_robot *robot, const psdmp_analyze_range *range, long samples) {
+  psdmp_analyze_survey_aim aim = {.robot = robot, .range = range, .seed = 7, .samples = samples};
+  for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) aim.limit[k][0] = -INFINITY, aim.limit[k][1] = INFINITY;
   return aim;
 }
 
-static psdmp_survey *run(const psdmp_survey_aim *aim) {
-  psdmp_survey *s;
+static psdmp_analyze_survey *run(const psdmp_analyze_survey_aim *aim) {
+  psdmp_analyze_survey *s;
   psdm_error error;
-  if (psdmp_survey_run(aim, &s, &error)) fail_msg("%s", error.text);
+  if (psdmp_analyze_survey_run(aim, &s, &error)) fail_msg("%s", error.text);
   return s;
 }
 
@@ -38,13 +38,13 @@ static psdmp_survey *run(const psdmp_survey_aim *aim) {
 
 /* Moments of a uniform unit vector: E x_i = 0, E x_i^2 = 1/n, E x_i^4 = 3/(n (n + 2)), E x_i^2 x_j^2 = 1/(n (n + 2)), E x_i x_j = 0, each within five standard deviations of
  * its mean over the samples. */
-static void check_sphere(int n, const psdmp_range *range, long samples) {
+static void check_sphere(int n, const psdmp_analyze_range *range, long samples) {
   enum { MOMENTS = 5 };
   const double wanted[MOMENTS] = {0, 1.0 / n, 3.0 / (n * (n + 2.0)), 1.0 / (n * (n + 2.0)), 0};
   double sum[MOST][MOST][MOMENTS] = {{{0}}}, square[MOST][MOST][MOMENTS] = {{{0}}}, mean[MOST] = {0}, q[MOST], qd[MOST];
   for (long k = 0; k < samples; k++) {
     double size = 0;
-    psdmp_survey_draw(psdmp_survey_state(3), n, range, k, q, qd);
+    psdmp_analyze_survey_draw(psdmp_analyze_survey_state(3), n, range, k, q, qd);
     for (int i = 0; i < n; i++) {
       assert_true(q[i] >= range[i].lower && q[i] <= range[i].upper);
       mean[i] += (q[i] - range[i].lower) / (range[i].upper - range[i].lower) / (double)samples;
@@ -70,25 +70,25 @@ static void check_sphere(int n, const psdmp_range *range, long samples) {
 
 static void spheres(void **state) {
   (void)state;
-  psdmp_range range[MOST];
-  for (int j = 0; j < MOST; j++) range[j] = (psdmp_range){.lower = -1 - j, .upper = 0.1 * j};
+  psdmp_analyze_range range[MOST];
+  for (int j = 0; j < MOST; j++) range[j] = (psdmp_analyze_range){.lower = -1 - j, .upper = 0.1 * j};
   for (int n = 1; n <= 7; n++) check_sphere(n, range, 40000);
   /* from its number alone */
   double q[2][3], qd[2][3];
-  psdmp_survey_draw(psdmp_survey_state(3), 3, range, 3000000000, q[0], qd[0]);
-  psdmp_survey_draw(psdmp_survey_state(3), 3, range, 5, q[1], qd[1]);
+  psdmp_analyze_survey_draw(psdmp_analyze_survey_state(3), 3, range, 3000000000, q[0], qd[0]);
+  psdmp_analyze_survey_draw(psdmp_analyze_survey_state(3), 3, range, 5, q[1], qd[1]);
   assert_memory_not_equal(q[0], q[1], sizeof q[0]);
-  psdmp_survey_draw(psdmp_survey_state(3), 3, range, 3000000000, q[1], qd[1]);
+  psdmp_analyze_survey_draw(psdmp_analyze_survey_state(3), 3, range, 3000000000, q[1], qd[1]);
   assert_memory_equal(q[0], q[1], sizeof q[0]);
   assert_memory_equal(qd[0], qd[1], sizeof qd[0]);
 }
 
 /* ---- threads and ranks ---- */
 
-static void same_bits(const psdmp_survey *a, const psdmp_survey *b) {
+static void same_bits(const psdmp_analyze_survey *a, const psdmp_analyze_survey *b) {
   assert_int_equal(a->samples, b->samples);
   assert_int_equal(a->kept, b->kept);
-  assert_memory_equal(a->count, b->count, sizeof *a->count * PSDMP_SURVEY_ROWS * PSDMP_BINS);
+  assert_memory_equal(a->count, b->count, sizeof *a->count * PSDMP_ANALYZE_SURVEY_ROWS * PSDMP_REDUCE_BINS);
   assert_memory_equal(a->beyond, b->beyond, sizeof a->beyond);
   assert_memory_equal(a->end, b->end, sizeof a->end);
 }
@@ -98,83 +98,83 @@ static void threads_and_ranks(void **state) {
   (void)state;
   static const long samples[] = {50001, 1025, 1, 0};
   psdm_robot *robot = load_shipped("fanuc_sr6ia");
-  psdmp_range range[MOST];
+  psdmp_analyze_range range[MOST];
   set_ranges(robot, range);
   for (size_t k = 0; k < sizeof samples / sizeof *samples; k++) {
-    psdmp_survey_aim aim = aim_of(robot, range, samples[k]);
+    psdmp_analyze_survey_aim aim = aim_of(robot, range, samples[k]);
     aim.threads = 1;
-    aim.limit[PSDMP_OF_GRAVITY][1] = 1;
-    psdmp_survey *alone = run(&aim);
+    aim.limit[PSDMP_ANALYZE_OF_GRAVITY][1] = 1;
+    psdmp_analyze_survey *alone = run(&aim);
     assert_int_equal(alone->samples, samples[k]);
-    assert_int_equal(alone->kept, samples[k] > 3 * PSDMP_SURVEY_GROUP ? PSDMP_SURVEY_KEPT : (samples[k] + PSDMP_SURVEY_GROUP - 1) / PSDMP_SURVEY_GROUP);
+    assert_int_equal(alone->kept, samples[k] > 3 * PSDMP_ANALYZE_SURVEY_GROUP ? PSDMP_ANALYZE_SURVEY_KEPT : (samples[k] + PSDMP_ANALYZE_SURVEY_GROUP - 1) / PSDMP_ANALYZE_SURVEY_GROUP);
     for (int size = 2; size <= 3; size++) { /* before there are threads, which do not survive a fork */
       forked f;
       fork_ranks(&f, size);
       aim.ranks = &f.ranks;
       if (f.ranks.rank > 0) {
-        psdmp_survey_help(&aim, NULL);
+        psdmp_analyze_survey_help(&aim, NULL);
         join_ranks(&f, NULL);
       }
-      psdmp_survey *spread = run(&aim);
-      psdmp_team_dismiss(&f.ranks);
+      psdmp_analyze_survey *spread = run(&aim);
+      psdmp_parallel_team_dismiss(&f.ranks);
       join_ranks(&f, NULL);
       same_bits(alone, spread);
-      psdmp_survey_free(spread, NULL);
+      psdmp_analyze_survey_free(spread, NULL);
     }
     aim.ranks = NULL;
-    psdmp_survey_free(alone, NULL);
+    psdmp_analyze_survey_free(alone, NULL);
   }
-  psdmp_survey_aim aim = aim_of(robot, range, 50001);
-  psdmp_survey *other[3];
+  psdmp_analyze_survey_aim aim = aim_of(robot, range, 50001);
+  psdmp_analyze_survey *other[3];
   for (int threads = 1; threads <= 3; threads++) {
     aim.threads = threads;
     other[threads - 1] = run(&aim);
     same_bits(other[0], other[threads - 1]);
   }
-  for (int k = 0; k < 3; k++) psdmp_survey_free(other[k], NULL);
+  for (int k = 0; k < 3; k++) psdmp_analyze_survey_free(other[k], NULL);
   psdm_robot_free(robot);
 }
 
 /* ---- the program for GPUs ---- */
 
 /* bins below: what is nothing but rounding, beside values of this size */
-static uint32_t noise(const psdmp_survey *a, psdmp_quantity k) {
+static uint32_t noise(const psdmp_analyze_survey *a, psdmp_analyze_quantity k) {
   double size = fmax(fabs(a->end[k][0][0].value), fabs(a->end[k][1][0].value));
-  if (k == PSDMP_OF_LEAST) size = a->end[PSDMP_OF_MASS][1][0].value;
-  return psdmp_bin(1e-10 * size / PSDMP_SURVEY_UNIT, PSDMP_BIN_BITS);
+  if (k == PSDMP_ANALYZE_OF_LEAST) size = a->end[PSDMP_ANALYZE_OF_MASS][1][0].value;
+  return psdmp_reduce_bin(1e-10 * size / PSDMP_ANALYZE_SURVEY_UNIT, PSDMP_REDUCE_BIN_BITS);
 }
 
-static long moved(const psdmp_survey *a, const psdmp_survey *b, int row, uint32_t first) {
+static long moved(const psdmp_analyze_survey *a, const psdmp_analyze_survey *b, int row, uint32_t first) {
   long sum = 0;
-  for (uint32_t bin = first; bin < PSDMP_BINS; bin++) sum += labs((long)a->count[(size_t)row * PSDMP_BINS + bin] - (long)b->count[(size_t)row * PSDMP_BINS + bin]);
+  for (uint32_t bin = first; bin < PSDMP_REDUCE_BINS; bin++) sum += labs((long)a->count[(size_t)row * PSDMP_REDUCE_BINS + bin] - (long)b->count[(size_t)row * PSDMP_REDUCE_BINS + bin]);
   return sum;
 }
 
 /* Values but for rounding: eigenvalues err by some ulps of ||M||. A sample in ten thousand millions lies so near a bin's edge. */
-static void compare(const char *name, const psdmp_survey *a, const psdmp_survey *b) {
+static void compare(const char *name, const psdmp_analyze_survey *a, const psdmp_analyze_survey *b) {
   long all = 0;
   assert_int_equal(a->samples, b->samples);
   assert_int_equal(a->kept, b->kept);
-  for (int k = 0; k < PSDMP_QUANTITIES; k++) {
-    double size = fmax(fabs(a->end[k][0][0].value), fabs(a->end[k][1][0].value)), tolerance = 1e-12 * (k == PSDMP_OF_LEAST ? a->end[PSDMP_OF_MASS][1][0].value : size) + 1e-14;
-    all += moved(a, b, k, noise(a, (psdmp_quantity)k));
+  for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) {
+    double size = fmax(fabs(a->end[k][0][0].value), fabs(a->end[k][1][0].value)), tolerance = 1e-12 * (k == PSDMP_ANALYZE_OF_LEAST ? a->end[PSDMP_ANALYZE_OF_MASS][1][0].value : size) + 1e-14;
+    all += moved(a, b, k, noise(a, (psdmp_analyze_quantity)k));
     for (int e = 0; e < 2; e++) {
       assert_int_equal(a->beyond[k][e], b->beyond[k][e]);
       for (int m = 0; m < a->kept; m++) {
-        const psdmp_extreme *x = &a->end[k][e][m], *y = &b->end[k][e][m];
+        const psdmp_analyze_extreme *x = &a->end[k][e][m], *y = &b->end[k][e][m];
         if (!(fabs(x->value - y->value) <= tolerance)) fail_msg("%s: quantity %d, end %d: %.17g beside %.17g", name, k, e, x->value, y->value);
         if (a->end[k][1][0].value - a->end[k][0][0].value > 1e-6 * size) assert_int_equal(x->number, y->number);
       }
     }
   }
-  all += moved(a, b, PSDMP_QUANTITIES, noise(a, PSDMP_OF_LEAST));
+  all += moved(a, b, PSDMP_ANALYZE_QUANTITIES, noise(a, PSDMP_ANALYZE_OF_LEAST));
   printf("%s: %ld samples, %ld moved\n", name, a->samples, all / 2);
   assert_true(all / 2 <= 1);
 }
 
 /* limits in the midst of the values, so that there is something to count */
-static void set_limits(psdmp_survey_aim *aim, const psdmp_survey *s) {
-  for (int k = 0; k < PSDMP_QUANTITIES; k++) {
+static void set_limits(psdmp_analyze_survey_aim *aim, const psdmp_analyze_survey *s) {
+  for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) {
     double least = s->end[k][0][0].value, largest = s->end[k][1][0].value, part = 0.301234567 * (largest - least);
     aim->limit[k][0] = least + part, aim->limit[k][1] = largest - part;
     if (part < 1e-6 * fabs(largest)) aim->limit[k][0] = -INFINITY, aim->limit[k][1] = INFINITY;
@@ -182,27 +182,27 @@ static void set_limits(psdmp_survey_aim *aim, const psdmp_survey *s) {
 }
 
 static void beside_loops(const char *name, const psdm_robot *robot, const char *compiler, long samples) {
-  psdmp_range range[32];
-  psdmp_monte *program;
-  psdmp_survey *first, *loops;
+  psdmp_analyze_range range[32];
+  psdmp_reduce_monte *program;
+  psdmp_analyze_survey *first, *loops;
   psdm_error error;
   set_ranges(robot, range);
-  psdmp_survey_aim aim = aim_of(robot, range, samples);
+  psdmp_analyze_survey_aim aim = aim_of(robot, range, samples);
   first = run(&aim);
   set_limits(&aim, first);
-  psdmp_survey *here = run(&aim);
-  if (psdmp_survey_program(robot, compiler, NULL, &program, &error)) fail_msg("%s", error.text);
-  if (psdmp_survey_cuda(&aim, program, &loops, &error)) fail_msg("%s", error.text);
+  psdmp_analyze_survey *here = run(&aim);
+  if (psdmp_analyze_survey_program(robot, compiler, NULL, &program, &error)) fail_msg("%s", error.text);
+  if (psdmp_analyze_survey_cuda(&aim, program, &loops, &error)) fail_msg("%s", error.text);
   compare(name, here, loops);
   /* once more with the same program: it begins anew */
-  psdmp_survey *again;
-  if (psdmp_survey_cuda(&aim, program, &again, &error)) fail_msg("%s", error.text);
+  psdmp_analyze_survey *again;
+  if (psdmp_analyze_survey_cuda(&aim, program, &again, &error)) fail_msg("%s", error.text);
   same_bits(loops, again);
-  psdmp_survey_free(again, NULL);
-  psdmp_survey_free(loops, NULL);
-  psdmp_survey_free(first, NULL);
-  psdmp_survey_free(here, NULL);
-  psdmp_monte_free(program);
+  psdmp_analyze_survey_free(again, NULL);
+  psdmp_analyze_survey_free(loops, NULL);
+  psdmp_analyze_survey_free(first, NULL);
+  psdmp_analyze_survey_free(here, NULL);
+  psdmp_reduce_monte_free(program);
 }
 
 /* one body's inertia is none of a body's: least eigenvalues on both sides of 0 */
@@ -287,16 +287,16 @@ static void look_by_hand(const psdm_robot *robot, psdm_work *work, psdm_linear *
   assert_int_equal(psdm_linearize_inverse(robot, linear, q, qd, zero, NULL, S, M), PSDM_OK);
   assert_int_equal(psdm_gravity(robot, work, q, g), PSDM_OK);
   for (int i = 0; i < n; i++) sum += g[i] * g[i];
-  x[PSDMP_OF_GRAVITY] = sqrt(sum);
-  x[PSDMP_OF_MASS] = norm_by_powers(n, M);
-  x[PSDMP_OF_CORIOLIS] = norm_by_powers(n, S) / 2;
+  x[PSDMP_ANALYZE_OF_GRAVITY] = sqrt(sum);
+  x[PSDMP_ANALYZE_OF_MASS] = norm_by_powers(n, M);
+  x[PSDMP_ANALYZE_OF_CORIOLIS] = norm_by_powers(n, S) / 2;
   /* least eigenvalue = ||M|| - || ||M|| - M || */
   for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) M[i * n + j] = (i == j ? x[PSDMP_OF_MASS] : 0) - M[i * n + j];
-  x[PSDMP_OF_LEAST] = x[PSDMP_OF_MASS] - norm_by_powers(n, M);
+    for (int j = 0; j < n; j++) M[i * n + j] = (i == j ? x[PSDMP_ANALYZE_OF_MASS] : 0) - M[i * n + j];
+  x[PSDMP_ANALYZE_OF_LEAST] = x[PSDMP_ANALYZE_OF_MASS] - norm_by_powers(n, M);
 }
 
-static void check_quantity(const psdmp_survey *s, const psdmp_survey_aim *aim, psdmp_quantity k, double *value, long samples) {
+static void check_quantity(const psdmp_analyze_survey *s, const psdmp_analyze_survey_aim *aim, psdmp_analyze_quantity k, double *value, long samples) {
   static const double share[] = {0.5, 0.95, 0.999};
   long below = 0, above = 0;
   for (long i = 0; i < samples; i++) below += value[i] < aim->limit[k][0], above += value[i] > aim->limit[k][1];
@@ -310,7 +310,7 @@ static void check_quantity(const psdmp_survey *s, const psdmp_survey_aim *aim, p
   qsort(value, (size_t)samples, sizeof *value, rising);
   assert_true(fabs(s->end[k][0][0].value - value[0]) <= 1e-6 * fabs(value[0]) && fabs(s->end[k][1][0].value - value[samples - 1]) <= 1e-6 * value[samples - 1]);
   for (int i = 0; i < 3; i++) {
-    double exact = value[(long)ceil(share[i] * (double)samples) - 1], found = psdmp_survey_quantile(s, k, share[i]);
+    double exact = value[(long)ceil(share[i] * (double)samples) - 1], found = psdmp_analyze_survey_quantile(s, k, share[i]);
     /* a bin is at most a 1024th wide; powers are good to 10^-6 here */
     assert_true(found >= exact - 1e-6 * fabs(exact) && found <= exact + fabs(exact) / 1024 + 1e-6 * fabs(exact));
   }
@@ -319,30 +319,30 @@ static void check_quantity(const psdmp_survey *s, const psdmp_survey_aim *aim, p
 static void quantiles(void **state) {
   (void)state;
   enum { SAMPLES = 6007 };
-  double *value = malloc(sizeof *value * PSDMP_QUANTITIES * SAMPLES);
+  double *value = malloc(sizeof *value * PSDMP_ANALYZE_QUANTITIES * SAMPLES);
   assert_non_null(value);
   for (int r = 0; r < 2; r++) {
     psdm_robot *robot = r ? parse_robot(negative) : load_shipped("kuka_kr6");
-    psdmp_range range[MOST];
+    psdmp_analyze_range range[MOST];
     psdm_work *work;
     psdm_linear *linear;
-    double q[MOST], qd[MOST], x[PSDMP_QUANTITIES];
+    double q[MOST], qd[MOST], x[PSDMP_ANALYZE_QUANTITIES];
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
     assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
     set_ranges(robot, range);
-    psdmp_survey_aim aim = aim_of(robot, range, SAMPLES);
-    psdmp_survey *s = run(&aim);
+    psdmp_analyze_survey_aim aim = aim_of(robot, range, SAMPLES);
+    psdmp_analyze_survey *s = run(&aim);
     set_limits(&aim, s);
-    psdmp_survey_free(s, NULL);
+    psdmp_analyze_survey_free(s, NULL);
     s = run(&aim);
     for (long i = 0; i < SAMPLES; i++) {
-      psdmp_survey_draw(psdmp_survey_state(aim.seed), psdm_robot_n(robot), range, i, q, qd);
+      psdmp_analyze_survey_draw(psdmp_analyze_survey_state(aim.seed), psdm_robot_n(robot), range, i, q, qd);
       look_by_hand(robot, work, linear, q, qd, x);
-      for (int k = 0; k < PSDMP_QUANTITIES; k++) value[k * SAMPLES + i] = x[k];
+      for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) value[k * SAMPLES + i] = x[k];
     }
-    for (int k = 0; k < PSDMP_QUANTITIES; k++)
-      if (k != PSDMP_OF_LEAST || r) check_quantity(s, &aim, (psdmp_quantity)k, value + k * SAMPLES, SAMPLES); /* KR6's is lost in powers of ||M|| - M */
-    psdmp_survey_free(s, NULL);
+    for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++)
+      if (k != PSDMP_ANALYZE_OF_LEAST || r) check_quantity(s, &aim, (psdmp_analyze_quantity)k, value + k * SAMPLES, SAMPLES); /* KR6's is lost in powers of ||M|| - M */
+    psdmp_analyze_survey_free(s, NULL);
     psdm_work_free(work, NULL);
     psdm_linear_free(linear, NULL);
     psdm_robot_free(robot);

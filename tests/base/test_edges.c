@@ -18,17 +18,17 @@ static void arrays(void **state) {
   (void)state;
   counting c;
   counting_init(&c, 0);
-  psdmp_arena arena = {.allocator = &c.allocator};
-  assert_non_null(psdmp_arena_array(&arena, 0, sizeof(double)));
-  assert_non_null(psdmp_arena_array(&arena, -5, sizeof(double))); /* one element at least */
-  assert_non_null(psdmp_arena_array_raw(&arena, 3000, sizeof(double)));
+  psdmp_base_arena arena = {.allocator = &c.allocator};
+  assert_non_null(psdmp_base_arena_array(&arena, 0, sizeof(double)));
+  assert_non_null(psdmp_base_arena_array(&arena, -5, sizeof(double))); /* one element at least */
+  assert_non_null(psdmp_base_arena_array_raw(&arena, 3000, sizeof(double)));
   long calls = c.calls;
   assert_false(arena.failed);
-  assert_null(psdmp_arena_array(&arena, PTRDIFF_MAX, sizeof(double))); /* asks nobody */
+  assert_null(psdmp_base_arena_array(&arena, PTRDIFF_MAX, sizeof(double))); /* asks nobody */
   assert_true(arena.failed);
-  assert_null(psdmp_arena_array_raw(&arena, PTRDIFF_MAX / 4, 16));
+  assert_null(psdmp_base_arena_array_raw(&arena, PTRDIFF_MAX / 4, 16));
   assert_int_equal(c.calls, calls);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   assert_int_equal(c.live, 0);
 }
 
@@ -46,18 +46,18 @@ static void sentences(void **state) {
   char name[2000];
   memset(name, 'a', sizeof name);
   strcpy(name + sizeof name - 10, "/end.yaml");
-  psdmp_fail(&error, PSDM_E_IO, name, 0, 0, "gone");
+  psdmp_base_fail(&error, PSDM_E_IO, name, 0, 0, "gone");
   assert_non_null(strstr(error.file, "/end.yaml"));
   assert_true(strlen(error.file) < sizeof error.file);
   /* nothing to quote, nothing to quote into */
-  assert_string_equal(psdmp_quote("", 0, buf, sizeof buf), "");
-  assert_ptr_equal(psdmp_quote("abc", 3, tiny, 0), tiny);
+  assert_string_equal(psdmp_base_quote("", 0, buf, sizeof buf), "");
+  assert_ptr_equal(psdmp_base_quote("abc", 3, tiny, 0), tiny);
   char four[4];
-  assert_true(strlen(psdmp_quote("a long word", 11, four, sizeof four)) < sizeof four);
-  assert_int_equal(psdmp_utf8_length("", 0), 0);
+  assert_true(strlen(psdmp_base_quote("a long word", 11, four, sizeof four)) < sizeof four);
+  assert_int_equal(psdmp_base_utf8_length("", 0), 0);
   static const char *const broken[] = {"\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\x80", "\xE2\x82"};
-  for (size_t k = 0; k < sizeof broken / sizeof *broken; k++) assert_int_equal(psdmp_utf8_length(broken[k], strlen(broken[k])), 0);
-  assert_int_equal(psdmp_utf8_length("\xF4\x8F\xBF\xBF", 4), 4);
+  for (size_t k = 0; k < sizeof broken / sizeof *broken; k++) assert_int_equal(psdmp_base_utf8_length(broken[k], strlen(broken[k])), 0);
+  assert_int_equal(psdmp_base_utf8_length("\xF4\x8F\xBF\xBF", 4), 4);
 }
 
 static void components(void **state) {
@@ -108,13 +108,13 @@ static void outputs_that_cannot_be_whole(void **state) {
 /* a limit of the address space is less than the machine */
 static void little_address_space(void **state) {
   (void)state;
-  size_t all = psdmp_machine_memory(), space = (size_t)700 << 20;
+  size_t all = psdmp_base_machine_memory(), space = (size_t)700 << 20;
   assert_true(all > 0);
   pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
     struct rlimit limit = {space, space};
-    leave(setrlimit(RLIMIT_AS, &limit) ? 2 : psdmp_machine_memory() != (space < all ? space : all));
+    leave(setrlimit(RLIMIT_AS, &limit) ? 2 : psdmp_base_machine_memory() != (space < all ? space : all));
   }
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);

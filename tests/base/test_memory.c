@@ -32,20 +32,20 @@ static void allocations_are_zeroed(void **state) {
   (void)state;
   counting c;
   psdm_allocator allocator = dirty(&c);
-  unsigned char *memory = psdmp_alloc(&allocator, 1000);
+  unsigned char *memory = psdmp_base_alloc(&allocator, 1000);
   assert_non_null(memory);
   assert_true(all_zero(memory, 1000));
   assert_int_equal(c.live, 1);
-  psdmp_free(&allocator, memory);
+  psdmp_base_free(&allocator, memory);
   assert_int_equal(c.live, 0);
-  psdmp_free(&allocator, NULL); /* never reaches the allocator */
-  assert_null(psdmp_alloc(&allocator, 0));
+  psdmp_base_free(&allocator, NULL); /* never reaches the allocator */
+  assert_null(psdmp_base_alloc(&allocator, 0));
   assert_int_equal(c.calls, 1);
-  memory = psdmp_alloc(NULL, 100); /* malloc */
+  memory = psdmp_base_alloc(NULL, 100); /* malloc */
   assert_non_null(memory);
   assert_true(all_zero(memory, 100));
-  psdmp_free(NULL, memory);
-  psdmp_free(NULL, NULL);
+  psdmp_base_free(NULL, memory);
+  psdmp_base_free(NULL, NULL);
 }
 
 /* many sizes around the chunk's: every piece is aligned, zeroed and its own */
@@ -55,12 +55,12 @@ static void arena_pieces_are_aligned_and_zeroed(void **state) {
   rng g = rng_start("arena_pieces_are_aligned_and_zeroed");
   counting c;
   psdm_allocator allocator = dirty(&c);
-  psdmp_arena arena = {.allocator = &allocator};
+  psdmp_base_arena arena = {.allocator = &allocator};
   static unsigned char *piece[PIECES];
   static size_t size[PIECES];
   for (int i = 0; i < PIECES; i++) {
     size[i] = (size_t)(i % 100 == 0 ? rng_int(&g, 16000, 70000) : rng_int(&g, 0, 300));
-    piece[i] = psdmp_arena_alloc(&arena, size[i]);
+    piece[i] = psdmp_base_arena_alloc(&arena, size[i]);
     assert_non_null(piece[i]); /* also for no bytes */
     assert_int_equal((uintptr_t)piece[i] % _Alignof(max_align_t), 0);
     assert_true(all_zero(piece[i], size[i]));
@@ -69,11 +69,11 @@ static void arena_pieces_are_aligned_and_zeroed(void **state) {
   for (int i = 0; i < PIECES; i++)
     for (size_t k = 0; k < size[i]; k++) assert_true(piece[i][k] == 1 + i % 255);
   assert_true(c.live > 30 && c.live < PIECES / 10); /* in chunks, not one by one */
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   assert_int_equal(c.live, 0);
-  psdmp_arena_free(&arena); /* an empty arena is free already */
-  assert_non_null(psdmp_arena_alloc(&arena, 10)); /* and may be used anew */
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena); /* an empty arena is free already */
+  assert_non_null(psdmp_base_arena_alloc(&arena, 10)); /* and may be used anew */
+  psdmp_base_arena_free(&arena);
   assert_int_equal(c.live, 0);
 }
 
@@ -81,15 +81,15 @@ static void arena_text_is_a_terminated_copy(void **state) {
   (void)state;
   counting c;
   psdm_allocator allocator = dirty(&c);
-  psdmp_arena arena = {.allocator = &allocator};
+  psdmp_base_arena arena = {.allocator = &allocator};
   char source[] = "abcdef";
-  char *copy = psdmp_arena_text(&arena, source, 3), *empty = psdmp_arena_text(&arena, source, 0);
+  char *copy = psdmp_base_arena_text(&arena, source, 3), *empty = psdmp_base_arena_text(&arena, source, 0);
   source[0] = 'x';
   assert_string_equal(copy, "abc");
   assert_string_equal(empty, "");
-  char *binary = psdmp_arena_text(&arena, "a\0b", 3);
+  char *binary = psdmp_base_arena_text(&arena, "a\0b", 3);
   assert_memory_equal(binary, "a\0b", 4);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   assert_int_equal(c.live, 0);
 }
 
@@ -97,26 +97,26 @@ static void failure_is_null_and_harmless(void **state) {
   (void)state;
   counting c;
   counting_init(&c, 2);
-  psdmp_arena arena = {.allocator = &c.allocator};
-  char *first = psdmp_arena_alloc(&arena, 100);
+  psdmp_base_arena arena = {.allocator = &c.allocator};
+  char *first = psdmp_base_arena_alloc(&arena, 100);
   assert_non_null(first);
   strcpy(first, "kept");
-  assert_null(psdmp_arena_alloc(&arena, 1 << 20)); /* the second call fails */
-  assert_null(psdmp_arena_alloc(&arena, SIZE_MAX)); /* asks nobody */
-  assert_null(psdmp_arena_alloc(&arena, SIZE_MAX / 2 + 1));
+  assert_null(psdmp_base_arena_alloc(&arena, 1 << 20)); /* the second call fails */
+  assert_null(psdmp_base_arena_alloc(&arena, SIZE_MAX)); /* asks nobody */
+  assert_null(psdmp_base_arena_alloc(&arena, SIZE_MAX / 2 + 1));
   assert_int_equal(c.calls, 2);
   assert_string_equal(first, "kept");
-  assert_non_null(psdmp_arena_alloc(&arena, 1 << 20)); /* the third works */
-  assert_non_null(psdmp_arena_text(&arena, "more", 4));
-  psdmp_arena_free(&arena);
+  assert_non_null(psdmp_base_arena_alloc(&arena, 1 << 20)); /* the third works */
+  assert_non_null(psdmp_base_arena_text(&arena, "more", 4));
+  psdmp_base_arena_free(&arena);
   assert_int_equal(c.live, 0);
 
   counting_init(&c, 1);
-  assert_null(psdmp_alloc(&c.allocator, 10));
-  arena = (psdmp_arena){.allocator = &c.allocator};
+  assert_null(psdmp_base_alloc(&c.allocator, 10));
+  arena = (psdmp_base_arena){.allocator = &c.allocator};
   counting_init(&c, 1);
-  assert_null(psdmp_arena_text(&arena, "text", 4));
-  psdmp_arena_free(&arena);
+  assert_null(psdmp_base_arena_text(&arena, "text", 4));
+  psdmp_base_arena_free(&arena);
   assert_int_equal(c.live, 0);
 }
 

@@ -33,7 +33,7 @@ static void numbers_are_read_exactly(void **state) {
       "1000000000000000000000000000000000000000e-39", "8.41e21", "9214843084008499", "5708990770823839524233143877797980545530986496"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     double value = -7;
-    if (!psdmp_parse_number(good[i], strlen(good[i]), &value)) fail_msg("'%s' is refused", good[i]);
+    if (!psdmp_base_parse_number(good[i], strlen(good[i]), &value)) fail_msg("'%s' is refused", good[i]);
     if (!same(value, reference(good[i]))) fail_msg("'%s' is read as %a, not %a", good[i], value, reference(good[i]));
   }
 }
@@ -46,20 +46,20 @@ static void anything_else_is_refused(void **state) {
       "1e999999999999", "one", "1 2", "pi", "\xD9\xA1" /* an Arabic one */, ("\xE2\x88\x92" "1") /* a typographic minus */, "1\xC2\xA0"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     double value = -7;
-    if (psdmp_parse_number(bad[i], strlen(bad[i]), &value)) fail_msg("'%s' is read as %g", bad[i], value);
+    if (psdmp_base_parse_number(bad[i], strlen(bad[i]), &value)) fail_msg("'%s' is read as %g", bad[i], value);
     assert_true(value == -7); /* a refusal leaves the target alone */
   }
   /* a NUL inside is no end */
   double value;
-  assert_false(psdmp_parse_number("1\0002", 3, &value));
+  assert_false(psdmp_base_parse_number("1\0002", 3, &value));
 }
 
 static void the_length_is_respected(void **state) {
   (void)state;
   double value;
-  assert_true(psdmp_parse_number("1234", 2, &value) && value == 12);
-  assert_true(psdmp_parse_number("1e99", 3, &value) && value == 1e9);
-  assert_false(psdmp_parse_number("1e5", 2, &value));
+  assert_true(psdmp_base_parse_number("1234", 2, &value) && value == 12);
+  assert_true(psdmp_base_parse_number("1e99", 3, &value) && value == 1e9);
+  assert_false(psdmp_base_parse_number("1e5", 2, &value));
 }
 
 static void long_numbers_end_at_400_characters(void **state) {
@@ -69,19 +69,19 @@ static void long_numbers_end_at_400_characters(void **state) {
   memset(text, '0', sizeof text);
   text[1] = '.';
   text[399] = '1';
-  assert_true(psdmp_parse_number(text, 400, &value)); /* 0.00...01 underflows like strtod */
+  assert_true(psdmp_base_parse_number(text, 400, &value)); /* 0.00...01 underflows like strtod */
   assert_true(value == 0);
   text[340] = '9'; /* 9e-339 */
-  assert_true(psdmp_parse_number(text, 400, &value) && value == 0);
+  assert_true(psdmp_base_parse_number(text, 400, &value) && value == 0);
   text[310] = '9';
   char copy[401];
   memcpy(copy, text, 400);
   copy[400] = '\0';
-  assert_true(psdmp_parse_number(text, 400, &value) && same(value, reference(copy)) && value > 0);
-  assert_false(psdmp_parse_number(text, 401, &value));
+  assert_true(psdmp_base_parse_number(text, 400, &value) && same(value, reference(copy)) && value > 0);
+  assert_false(psdmp_base_parse_number(text, 401, &value));
   memset(text, '3', sizeof text);
-  assert_false(psdmp_parse_number(text, 400, &value)); /* 3.3e399 overflows */
-  assert_true(psdmp_parse_number(text, 308, &value) && isfinite(value));
+  assert_false(psdmp_base_parse_number(text, 400, &value)); /* 3.3e399 overflows */
+  assert_true(psdmp_base_parse_number(text, 308, &value) && isfinite(value));
 }
 
 /* digits with a point somewhere and perhaps a sign and an exponent */
@@ -106,7 +106,7 @@ static void random_texts_agree_with_strtod(void **state) {
     char text[80];
     random_decimal(&g, i % 4 == 3 ? rng_int(&g, 1, 25) : 17, text);
     double expected = reference(text), value;
-    bool read = psdmp_parse_number(text, strlen(text), &value);
+    bool read = psdmp_base_parse_number(text, strlen(text), &value);
     if (read != (bool)isfinite(expected)) fail_msg("'%s': read %d, strtod says %g", text, read, expected);
     if (read && !same(value, expected)) fail_msg("'%s' is read as %a, strtod says %a", text, value, expected);
   }
@@ -125,7 +125,7 @@ static void ties_go_to_even(void **state) {
       char text[64];
       double value;
       snprintf(text, sizeof text, "%llue%d", (unsigned long long)near, halvings > 0 ? -halvings : 0);
-      assert_true(psdmp_parse_number(text, strlen(text), &value));
+      assert_true(psdmp_base_parse_number(text, strlen(text), &value));
       if (!same(value, reference(text))) fail_msg("'%s' is read as %a, not %a", text, value, reference(text));
     }
   }
@@ -145,7 +145,7 @@ static void angles_are_read(void **state) {
               {"180/4 deg", PI / 4}, {"1/2", 0.5}, {"1.2 rad", 1.2}, {"1.2rad", 1.2}, {" pi ", PI}, {"\t90 deg\t", PI / 2}, {"0 deg", 0}};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     double value = -7;
-    if (!psdmp_parse_angle(good[i].text, strlen(good[i].text), &value)) fail_msg("'%s' is refused", good[i].text);
+    if (!psdmp_base_parse_angle(good[i].text, strlen(good[i].text), &value)) fail_msg("'%s' is refused", good[i].text);
     if (!(fabs(value - good[i].value) <= 2 * DBL_EPSILON * fabs(good[i].value))) fail_msg("'%s' is read as %.17g", good[i].text, value);
   }
 }
@@ -158,7 +158,7 @@ static void other_angles_are_refused(void **state) {
       "pi/1e-320", "1e pi", "1.2.3 rad", "90 deg # c", "(pi)", "sqrt(2)"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     double value = -7;
-    if (psdmp_parse_angle(bad[i], strlen(bad[i]), &value)) fail_msg("'%s' is read as %g", bad[i], value);
+    if (psdmp_base_parse_angle(bad[i], strlen(bad[i]), &value)) fail_msg("'%s' is read as %g", bad[i], value);
     assert_true(value == -7);
   }
 }
@@ -171,8 +171,8 @@ static void plain_numbers_are_angles_too(void **state) {
     char text[80];
     double number, angle;
     random_decimal(&g, rng_int(&g, 1, 17), text);
-    bool read = psdmp_parse_number(text, strlen(text), &number);
-    assert_int_equal(psdmp_parse_angle(text, strlen(text), &angle), read);
+    bool read = psdmp_base_parse_number(text, strlen(text), &number);
+    assert_int_equal(psdmp_base_parse_angle(text, strlen(text), &angle), read);
     if (read && !same(number, angle)) fail_msg("'%s': %a as a number, %a as an angle", text, number, angle);
   }
 }
@@ -191,12 +191,12 @@ static double random_double(rng *g) {
 static void check_round_trip(double x) {
   char exact[32], brief[32];
   double back;
-  int length = psdmp_format_exact(x, exact);
+  int length = psdmp_base_format_exact(x, exact);
   assert_int_equal(length, strlen(exact));
-  if (!psdmp_parse_number(exact, (size_t)length, &back) || !same(back, x)) fail_msg("%a is written as %s", x, exact);
-  length = psdmp_format_short(x, brief);
+  if (!psdmp_base_parse_number(exact, (size_t)length, &back) || !same(back, x)) fail_msg("%a is written as %s", x, exact);
+  length = psdmp_base_format_short(x, brief);
   assert_int_equal(length, strlen(brief));
-  if (!psdmp_parse_number(brief, (size_t)length, &back) || !(back == x)) fail_msg("%a is written short as %s", x, brief);
+  if (!psdmp_base_parse_number(brief, (size_t)length, &back) || !(back == x)) fail_msg("%a is written short as %s", x, brief);
 }
 
 static void formats_read_back(void **state) {
@@ -219,9 +219,9 @@ static void formats_are_what_users_expect(void **state) {
                {1.0 / 3, "0.33333333333333331", "0.33333333333333331"}, {1234567.5, "1234567.5", "1234567.5"}, {-0.0, "-0", "-0"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[32];
-    psdmp_format_exact(cases[i].x, text);
+    psdmp_base_format_exact(cases[i].x, text);
     assert_string_equal(text, cases[i].exact);
-    psdmp_format_short(cases[i].x, text);
+    psdmp_base_format_short(cases[i].x, text);
     assert_string_equal(text, cases[i].brief);
   }
 }

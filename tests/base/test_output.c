@@ -333,7 +333,7 @@ static const char *check_string(const char *c) {
   while (*c != '"') {
     if ((unsigned char)*c < 0x20) return NULL;
     if (*c != '\\') {
-      size_t length = psdmp_utf8_length(c, strlen(c));
+      size_t length = psdmp_base_utf8_length(c, strlen(c));
       if (!length) return NULL;
       c += length;
     } else if (c[1] == 'u') {

@@ -26,7 +26,7 @@ typedef struct subject {
   int n, l;
   double pi[ENTRIES], gravity[3], payload[10];
   psdm_wrench wrench;
-  double *input;           /* (blocks x PSDMP_BLOCK) */
+  double *input;           /* (blocks x PSDMP_CODEGEN_BLOCK) */
 } subject;
 
 static psdm_robot *read_robot(const char *name, const double *gravity) {
@@ -46,16 +46,16 @@ static void physical_body(rng *g, double pi[10]) {
   double com[3], inertia[6];
   for (int i = 0; i < 3; i++) com[i] = rng_uniform(g, -0.2, 0.2);
   for (int i = 0; i < 6; i++) inertia[i] = i == 0 || i == 3 || i == 5 ? rng_uniform(g, 0.3, 0.5) : rng_uniform(g, -0.05, 0.05);
-  psdmp_standard_from_body(rng_uniform(g, 1, 4), com, inertia, pi);
+  psdmp_robot_standard_from_body(rng_uniform(g, 1, 4), com, inertia, pi);
 }
 
 /* the file's parameters; where it has none, random ones that keep its assumptions */
 static void set_parameters(subject *x, rng *g) {
   if (psdm_robot_ready(x->robot, NULL)) {
-    psdmp_arena arena = {0};
-    assert_int_equal(psdmp_sample_assumed(x->robot, NULL, rng_next(g), &arena, x->pi, NULL), PSDM_OK);
+    psdmp_base_arena arena = {0};
+    assert_int_equal(psdmp_derive_sample_assumed(x->robot, NULL, rng_next(g), &arena, x->pi, NULL), PSDM_OK);
     psdm_robot_set_parameters(x->robot, x->pi);
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
   }
   psdm_robot_parameters(x->robot, x->pi);
 }
@@ -66,7 +66,7 @@ static void open_subject(subject *x, const char *name, rng *g) {
   x->robot = read_robot(name, NULL);
   x->other = read_robot(name, x->gravity);
   x->n = psdm_robot_n(x->robot);
-  x->input = calloc((size_t)PSDMP_IN_COUNT * PSDMP_BLOCK, sizeof *x->input);
+  x->input = calloc((size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, sizeof *x->input);
   assert_non_null(x->input);
   assert_true(psdm_robot_parameter_count(x->robot) <= ENTRIES);
   assert_int_equal(psdm_work_new(x->robot, NULL, &x->work), PSDM_OK);
@@ -83,36 +83,36 @@ static void close_subject(subject *x) {
   psdm_robot_free(x->robot);
 }
 
-static double *block(subject *x, psdmp_block b) { return x->input + b * PSDMP_BLOCK; }
+static double *block(subject *x, psdmp_codegen_block b) { return x->input + b * PSDMP_CODEGEN_BLOCK; }
 
 /* what q, qd, qdd are, and what the other blocks say beside them; what is no argument is poisoned */
-static void set_state(subject *x, rng *g, const psdmp_program *p) {
-  for (int b = 0; b < PSDMP_IN_COUNT; b++)
-    for (int i = 0; i < PSDMP_BLOCK; i++) block(x, (psdmp_block)b)[i] = NAN;
+static void set_state(subject *x, rng *g, const psdmp_codegen_program *p) {
+  for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
+    for (int i = 0; i < PSDMP_CODEGEN_BLOCK; i++) block(x, (psdmp_codegen_block)b)[i] = NAN;
   for (int i = 0; i < x->n; i++) {
-    double q = block(x, PSDMP_IN_Q)[i] = rng_uniform(g, -3, 3);
-    if (p->length[PSDMP_IN_SINE]) block(x, PSDMP_IN_SINE)[i] = sin(q), block(x, PSDMP_IN_COSINE)[i] = cos(q);
-    block(x, PSDMP_IN_QD)[i] = rng_uniform(g, -1, 1);
-    block(x, PSDMP_IN_QDD)[i] = rng_uniform(g, -2, 2);
+    double q = block(x, PSDMP_CODEGEN_IN_Q)[i] = rng_uniform(g, -3, 3);
+    if (p->length[PSDMP_CODEGEN_IN_SINE]) block(x, PSDMP_CODEGEN_IN_SINE)[i] = sin(q), block(x, PSDMP_CODEGEN_IN_COSINE)[i] = cos(q);
+    block(x, PSDMP_CODEGEN_IN_QD)[i] = rng_uniform(g, -1, 1);
+    block(x, PSDMP_CODEGEN_IN_QDD)[i] = rng_uniform(g, -2, 2);
   }
-  if (p->length[PSDMP_IN_THETA]) psdm_model_theta(x->code->model, x->pi, block(x, PSDMP_IN_THETA));
-  if (p->length[PSDMP_IN_GRAVITY]) memcpy(block(x, PSDMP_IN_GRAVITY), x->gravity, sizeof x->gravity);
-  if (p->length[PSDMP_IN_PAYLOAD]) memcpy(block(x, PSDMP_IN_PAYLOAD), x->payload, sizeof x->payload);
-  if (p->length[PSDMP_IN_WRENCH]) {
-    memcpy(block(x, PSDMP_IN_WRENCH), x->wrench.force, sizeof x->wrench.force);
-    memcpy(block(x, PSDMP_IN_WRENCH) + 3, x->wrench.moment, sizeof x->wrench.moment);
+  if (p->length[PSDMP_CODEGEN_IN_THETA]) psdm_model_theta(x->code->model, x->pi, block(x, PSDMP_CODEGEN_IN_THETA));
+  if (p->length[PSDMP_CODEGEN_IN_GRAVITY]) memcpy(block(x, PSDMP_CODEGEN_IN_GRAVITY), x->gravity, sizeof x->gravity);
+  if (p->length[PSDMP_CODEGEN_IN_PAYLOAD]) memcpy(block(x, PSDMP_CODEGEN_IN_PAYLOAD), x->payload, sizeof x->payload);
+  if (p->length[PSDMP_CODEGEN_IN_WRENCH]) {
+    memcpy(block(x, PSDMP_CODEGEN_IN_WRENCH), x->wrench.force, sizeof x->wrench.force);
+    memcpy(block(x, PSDMP_CODEGEN_IN_WRENCH) + 3, x->wrench.moment, sizeof x->wrench.moment);
   }
 }
 
 /* ---- what must come out ---- */
 
 /* the robot of one function: gravity's, with the payload's standard parameters on the last link */
-static psdm_robot *truth(subject *x, const psdmp_program *p) {
-  psdm_robot *robot = p->length[PSDMP_IN_GRAVITY] ? x->other : x->robot;
+static psdm_robot *truth(subject *x, const psdmp_codegen_program *p) {
+  psdm_robot *robot = p->length[PSDMP_CODEGEN_IN_GRAVITY] ? x->other : x->robot;
   const psdm_joint *last = psdm_robot_joint(robot, x->wrench.joint);
   double pi[ENTRIES];
   memcpy(pi, x->pi, sizeof pi);
-  for (int k = 0; k < 10 && p->length[PSDMP_IN_PAYLOAD]; k++) pi[10 * last->link + k] += x->payload[k];
+  for (int k = 0; k < 10 && p->length[PSDMP_CODEGEN_IN_PAYLOAD]; k++) pi[10 * last->link + k] += x->payload[k];
   psdm_robot_set_parameters(robot, pi);
   return robot;
 }
@@ -129,15 +129,15 @@ static void widen(const subject *x, const double *qd, const double *qdd, double 
 }
 
 /* a function of the truth, q first; qdd is separate for forward's sake */
-static void recursion(subject *x, const psdmp_program *p, psdm_function f, const double *qdd, double *out) {
+static void recursion(subject *x, const psdmp_codegen_program *p, psdm_function f, const double *qdd, double *out) {
   const psdm_model *model = x->code->model;
   size_t n = (size_t)x->n, scratch = psdm_eval_scratch(x->robot, model);
   double *memory = calloc(3 * n + scratch + 1, sizeof *memory);
   psdm_eval_options options = {.link = x->code->options.link, .model = model, .scratch = memory + 3 * n,
-                               .wrench_count = p->length[PSDMP_IN_WRENCH] > 0, .wrenches = &x->wrench};
+                               .wrench_count = p->length[PSDMP_CODEGEN_IN_WRENCH] > 0, .wrenches = &x->wrench};
   assert_non_null(memory);
-  memcpy(memory, block(x, PSDMP_IN_Q), n * sizeof *memory);
-  memcpy(memory + n, block(x, PSDMP_IN_QD), n * sizeof *memory);
+  memcpy(memory, block(x, PSDMP_CODEGEN_IN_Q), n * sizeof *memory);
+  memcpy(memory + n, block(x, PSDMP_CODEGEN_IN_QD), n * sizeof *memory);
   memcpy(memory + 2 * n, qdd, n * sizeof *memory);
   assert_int_equal(psdm_eval(truth(x, p), x->work, f, &options, memory, out), PSDM_OK);
   if (f == PSDM_F_REGRESSOR) widen(x, memory + n, memory + 2 * n, out, (int)p->outputs / x->n);
@@ -154,15 +154,15 @@ static void times_mass(int n, const double *M, const double *in, double *out) {
 }
 
 /* derivatives; those of forward are judged by torques, M times the difference, with what the condition of M takes from an inverse */
-static void both_linear(subject *x, const psdmp_program *p, double *scratch, double *got, double *want) {
+static void both_linear(subject *x, const psdmp_codegen_program *p, double *scratch, double *got, double *want) {
   int n = x->n, nn = n * n, blocks = (int)p->outputs / nn;
-  double *q = block(x, PSDMP_IN_Q), *qd = block(x, PSDMP_IN_QD), *qdd = block(x, PSDMP_IN_QDD);
+  double *q = block(x, PSDMP_CODEGEN_IN_Q), *qd = block(x, PSDMP_CODEGEN_IN_QD), *qdd = block(x, PSDMP_CODEGEN_IN_QDD);
   double *M = calloc((size_t)(5 * nn), sizeof *M), *all = M + nn, *turned = all + 3 * nn;
   psdm_linear *linear;
   const psdm_robot *robot = truth(x, p);
   assert_non_null(M);
   assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
-  recursion(x, p, PSDM_F_INVERSE, qdd, block(x, PSDMP_IN_TAU));
+  recursion(x, p, PSDM_F_INVERSE, qdd, block(x, PSDMP_CODEGEN_IN_TAU));
   psdm_graph_evaluate(p->graph, x->input, p->output, p->outputs, scratch, got);
   if (p->function == PSDM_CODE_LINEARIZE_INVERSE) {
     assert_int_equal(psdm_linearize_inverse(robot, linear, q, qd, qdd, want, want + nn, want + 2 * nn), PSDM_OK);
@@ -185,8 +185,8 @@ static void both_linear(subject *x, const psdmp_program *p, double *scratch, dou
 }
 
 /* got and wanted at one state; forward's are torques */
-static void both(subject *x, const psdmp_program *p, double *scratch, double *got, double *want) {
-  double *qdd = block(x, PSDMP_IN_QDD), *tau = block(x, PSDMP_IN_TAU);
+static void both(subject *x, const psdmp_codegen_program *p, double *scratch, double *got, double *want) {
+  double *qdd = block(x, PSDMP_CODEGEN_IN_QDD), *tau = block(x, PSDMP_CODEGEN_IN_TAU);
   psdm_function f;
   if (p->function > PSDM_CODE_POSE) {
     both_linear(x, p, scratch, got, want);
@@ -206,7 +206,7 @@ static void both(subject *x, const psdmp_program *p, double *scratch, double *go
 }
 
 /* largest difference over some states, relative to the largest number */
-static double error_of(subject *x, rng *g, const psdmp_program *p) {
+static double error_of(subject *x, rng *g, const psdmp_codegen_program *p) {
   double worst = 0, scale = 0, offset = 0;
   double *got = calloc(2 * p->outputs + psdm_graph_size(p->graph) + 1, sizeof *got), *want = got + p->outputs;
   assert_non_null(got);
@@ -259,7 +259,7 @@ static void check(subject *x, rng *g, const psdm_code_options *o, double toleran
   x->code = code;
   x->l = psdm_model_l(code->model);
   for (int k = 0; k < code->programs; k++) {
-    const psdmp_program *p = &code->program[k];
+    const psdmp_codegen_program *p = &code->program[k];
     double e = error_of(x, g, p);
     if (!(e <= worst_of[p->function])) worst_of[p->function] = e;
     if (!(e <= tolerance)) print_error("%s, %s choice, %s: %.3g is above %.3g for %s\n", p->name, how_names[picking.how], text, e, tolerance, x->name);

@@ -38,9 +38,9 @@ static void put_rounded(text *w, const double x[3], int digits) { put(w, "\"%.*f
 
 /* ---- arms as exporters write them ---- */
 
-static psdmp_pose random_turn(rng *g) {
+static psdmp_robot_pose random_turn(rng *g) {
   const double none[3] = {0, 0, 0}, rpy[3] = {rng_uniform(g, -3, 3), rng_uniform(g, -1.5, 1.5), rng_uniform(g, -3, 3)};
-  return psdmp_pose_rpy(none, rpy);
+  return psdmp_robot_pose_rpy(none, rpy);
 }
 
 static void rpy_of(const double *R, double rpy[3]) {
@@ -72,9 +72,9 @@ typedef struct urdf_kind {
 
 /* world poses of all links are drawn first, then written relative to each other with rounded numbers */
 static void write_urdf(text *w, rng *g, int n, urdf_kind kind) {
-  psdmp_pose world[64];
+  psdmp_robot_pose world[64];
   double axis[64][3] = {{0, 0, 1}};
-  world[0] = psdmp_pose_identity();
+  world[0] = psdmp_robot_pose_identity();
   put(w, "<robot name=\"arm\">\n<link name=\"l0\"/>\n");
   for (int j = 1; j <= n; j++) {
     int parent = kind.tree && rng_int(g, 0, 2) == 0 ? rng_int(g, 0, j - 1) : j - 1;
@@ -82,7 +82,7 @@ static void write_urdf(text *w, rng *g, int n, urdf_kind kind) {
     next_axis(g, axis[parent], axis[j]);
     world[j] = random_turn(g);
     for (int i = 0; i < 3; i++) world[j].p[i] = world[parent].p[i] + kind.size * (rng_int(g, 0, 2) ? rng_uniform(g, -0.4, 0.4) : 0);
-    psdmp_pose back = psdmp_pose_inverse(&world[parent]), step = psdmp_pose_product(&back, &world[j]);
+    psdmp_robot_pose back = psdmp_robot_pose_inverse(&world[parent]), step = psdmp_robot_pose_product(&back, &world[j]);
     for (int i = 0; i < 3; i++) local[i] = world[j].R[i] * axis[j][0] + world[j].R[3 + i] * axis[j][1] + world[j].R[6 + i] * axis[j][2];
     rpy_of(step.R, rpy);
     put(w, "<link name=\"l%d\">", j);
@@ -174,21 +174,21 @@ static psdm_status check_whole(const psdm_robot *robot, const psdm_code_options 
 static psdm_status check_traced(const psdm_robot *robot, const psdm_code_options *o, kind k, int number, bool *above, psdm_error *error) {
   psdm_code_options one = *o;
   psdm_code *code;
-  psdmp_arena arena = {0};
-  psdmp_trial t;
+  psdmp_base_arena arena = {0};
+  psdmp_codegen_trial t;
   one.functions = 1u << PSDM_CODE_POSE;
   psdm_status status = psdm_code_build(robot, &one, NULL, &code, error);
   if (status) return status;
-  status = psdmp_trial_new(code, &arena, &t, error);
+  status = psdmp_codegen_trial_new(code, &arena, &t, error);
   for (int f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
-    psdmp_program p = {0};
+    psdmp_codegen_program p = {0};
     if (!(o->functions >> f & 1)) continue;
-    status = psdmp_build_precise(code, (psdm_code_function)f, &t, &arena, &p, error);
+    status = psdmp_codegen_build_precise(code, (psdm_code_function)f, &t, &arena, &p, error);
     if (!status) *above |= note_error(k, number, (psdm_code_function)f, p.error);
     psdm_graph_free(p.graph);
   }
-  psdmp_trial_free(&t);
-  psdmp_arena_free(&arena);
+  psdmp_codegen_trial_free(&t);
+  psdmp_base_arena_free(&arena);
   psdm_code_free(code);
   return status;
 }
@@ -292,7 +292,7 @@ static void test_wrong_objects_are_refused(void **unused) {
   psdm_compiled *compiled;
   psdm_error error = {0};
   assert_int_equal(psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .method = PSDM_CODE_RECURSIVE}, NULL, &code, &error), PSDM_OK);
-  psdmp_program *p = &code->program[0];
+  psdmp_codegen_program *p = &code->program[0];
   p->output[0] = psdm_scale(p->graph, 1 + 1e-6, p->output[0]);
   psdm_status status = psdm_compile(code, &(psdm_compile_options){.native = true, .cache = ""}, NULL, &compiled, &error);
   assert_int_equal(status, PSDM_E_COMPILER);

@@ -18,7 +18,7 @@ typedef struct fixture {
   psdm_work *work;
   int n, l;
   double pi[400], theta[200];
-  double *input; /* (blocks x PSDMP_BLOCK) */
+  double *input; /* (blocks x PSDMP_CODEGEN_BLOCK) */
 } fixture;
 
 static bool open_fixture(fixture *x, psdm_robot *robot) {
@@ -29,11 +29,11 @@ static bool open_fixture(fixture *x, psdm_robot *robot) {
   }
   x->n = psdm_model_n(x->model);
   x->l = psdm_model_l(x->model);
-  x->input = calloc((size_t)PSDMP_IN_COUNT * PSDMP_BLOCK, sizeof *x->input);
+  x->input = calloc((size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, sizeof *x->input);
   assert_int_equal(psdm_work_new(robot, NULL, &x->work), PSDM_OK);
   psdm_robot_parameters(robot, x->pi);
   psdm_model_theta(x->model, x->pi, x->theta);
-  memcpy(x->input + PSDMP_IN_THETA * PSDMP_BLOCK, x->theta, (size_t)x->l * sizeof *x->theta);
+  memcpy(x->input + PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK, x->theta, (size_t)x->l * sizeof *x->theta);
   return true;
 }
 
@@ -44,23 +44,23 @@ static void close_fixture(fixture *x) {
   psdm_robot_free(x->robot);
 }
 
-static double *block(fixture *x, int b) { return x->input + b * PSDMP_BLOCK; }
+static double *block(fixture *x, int b) { return x->input + b * PSDMP_CODEGEN_BLOCK; }
 
 static void random_state(fixture *x, rng *g) {
   for (int i = 0; i < x->n; i++) {
-    block(x, PSDMP_IN_Q)[i] = rng_uniform(g, -3, 3);
-    block(x, PSDMP_IN_SINE)[i] = sin(block(x, PSDMP_IN_Q)[i]);
-    block(x, PSDMP_IN_COSINE)[i] = cos(block(x, PSDMP_IN_Q)[i]);
-    block(x, PSDMP_IN_QD)[i] = rng_uniform(g, -1, 1);
-    block(x, PSDMP_IN_QDD)[i] = rng_uniform(g, -2, 2);
+    block(x, PSDMP_CODEGEN_IN_Q)[i] = rng_uniform(g, -3, 3);
+    block(x, PSDMP_CODEGEN_IN_SINE)[i] = sin(block(x, PSDMP_CODEGEN_IN_Q)[i]);
+    block(x, PSDMP_CODEGEN_IN_COSINE)[i] = cos(block(x, PSDMP_CODEGEN_IN_Q)[i]);
+    block(x, PSDMP_CODEGEN_IN_QD)[i] = rng_uniform(g, -1, 1);
+    block(x, PSDMP_CODEGEN_IN_QDD)[i] = rng_uniform(g, -2, 2);
   }
-  psdm_inverse(x->robot, x->work, block(x, PSDMP_IN_Q), block(x, PSDMP_IN_QD), block(x, PSDMP_IN_QDD), block(x, PSDMP_IN_TAU));
+  psdm_inverse(x->robot, x->work, block(x, PSDMP_CODEGEN_IN_Q), block(x, PSDMP_CODEGEN_IN_QD), block(x, PSDMP_CODEGEN_IN_QDD), block(x, PSDMP_CODEGEN_IN_TAU));
 }
 
 /* ---- the recursions' answer ---- */
 
 static void expected(fixture *x, psdm_code_function f, const psdm_code_options *o, double *out, size_t outputs) {
-  const double *q = block(x, PSDMP_IN_Q), *qd = block(x, PSDMP_IN_QD), *qdd = block(x, PSDMP_IN_QDD);
+  const double *q = block(x, PSDMP_CODEGEN_IN_Q), *qd = block(x, PSDMP_CODEGEN_IN_QD), *qdd = block(x, PSDMP_CODEGEN_IN_QDD);
   int n = x->n, l = x->l;
   switch (f) {
     case PSDM_CODE_INVERSE: psdm_inverse(x->robot, x->work, q, qd, qdd, out); break;
@@ -89,17 +89,17 @@ static void expected(fixture *x, psdm_code_function f, const psdm_code_options *
 }
 
 /* relative error of one function over some states; forward by putting the accelerations back */
-static double error_of(fixture *x, rng *g, const psdmp_program *p, const psdm_code_options *o) {
+static double error_of(fixture *x, rng *g, const psdmp_codegen_program *p, const psdm_code_options *o) {
   double worst = 0, *out = calloc(p->outputs, sizeof *out), *want = calloc(p->outputs, sizeof *want);
   double *scratch = calloc(psdm_graph_size(p->graph) + 1, sizeof *scratch);
   for (int k = 0; k < STATES; k++) {
     random_state(x, g);
     psdm_graph_evaluate(p->graph, x->input, p->output, p->outputs, scratch, out);
     if (p->function == PSDM_CODE_FORWARD) {
-      memcpy(want, block(x, PSDMP_IN_TAU), (size_t)x->n * sizeof *want);
+      memcpy(want, block(x, PSDMP_CODEGEN_IN_TAU), (size_t)x->n * sizeof *want);
       double qdd[MOST];
       memcpy(qdd, out, (size_t)x->n * sizeof *qdd);
-      psdm_inverse(x->robot, x->work, block(x, PSDMP_IN_Q), block(x, PSDMP_IN_QD), qdd, out);
+      psdm_inverse(x->robot, x->work, block(x, PSDMP_CODEGEN_IN_Q), block(x, PSDMP_CODEGEN_IN_QD), qdd, out);
     } else {
       expected(x, p->function, o, want, p->outputs);
     }
@@ -118,10 +118,10 @@ static double error_of(fixture *x, rng *g, const psdmp_program *p, const psdm_co
   return worst;
 }
 
-static psdmp_program build(fixture *x, psdm_code_function f, const psdm_code_options *o, psdmp_arena *arena) {
-  psdmp_program p;
+static psdmp_codegen_program build(fixture *x, psdm_code_function f, const psdm_code_options *o, psdmp_base_arena *arena) {
+  psdmp_codegen_program p;
   psdm_error error;
-  if (psdmp_build_expanded(x->robot, x->model, x->theta, o, f, 0, arena, &p, &error)) fail_msg("%s", error.text);
+  if (psdmp_codegen_build_expanded(x->robot, x->model, x->theta, o, f, 0, arena, &p, &error)) fail_msg("%s", error.text);
   assert_non_null(p.graph);
   assert_string_equal(p.method, "expanded");
   assert_int_equal(psdm_graph_cost(p.graph, p.output, p.outputs, &p.cost), PSDM_OK);
@@ -133,13 +133,13 @@ static const psdm_code_function functions[] = {PSDM_CODE_INVERSE, PSDM_CODE_GRAV
 
 static void check_all(fixture *x, rng *g, const psdm_code_options *o, const char *name, double tolerance, bool tell) {
   for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
-    psdmp_arena arena = {0};
-    psdmp_program p = build(x, functions[k], o, &arena);
+    psdmp_base_arena arena = {0};
+    psdmp_codegen_program p = build(x, functions[k], o, &arena);
     double error = error_of(x, g, &p, o);
     if (tell) printf("%-14s %-10s %5ld+%-5ld %ld div, error %.1e\n", name, p.name, p.cost.mult, p.cost.add, p.cost.div, error);
     if (!(error <= tolerance)) fail_msg("%s, %s: error %.3g", name, p.name, error);
     psdm_graph_free(p.graph);
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
   }
 }
 
@@ -188,7 +188,7 @@ static void test_random_robots(void **unused) {
 static float float_of(const float *v, psdm_ref r) { return psdm_ref_negated(r) ? -v[psdm_ref_node(r)] : v[psdm_ref_node(r)]; }
 
 /* psdm_graph_evaluate in single precision, as generated code has it */
-static void evaluate_float(const psdmp_program *p, const double *input, float *v, float *out) {
+static void evaluate_float(const psdmp_codegen_program *p, const double *input, float *v, float *out) {
   for (uint32_t k = 0; k < psdm_graph_size(p->graph); k++) {
     psdm_node n = psdm_graph_node(p->graph, k);
     switch (n.op) {
@@ -208,7 +208,7 @@ static void evaluate_float(const psdmp_program *p, const double *input, float *v
 /* angles, speeds and accelerations that float holds exactly */
 static void float_state(fixture *x, rng *g) {
   random_state(x, g);
-  for (int b = PSDMP_IN_Q; b <= PSDMP_IN_TAU; b++)
+  for (int b = PSDMP_CODEGEN_IN_Q; b <= PSDMP_CODEGEN_IN_TAU; b++)
     for (int i = 0; i < x->n; i++) block(x, b)[i] = (float)block(x, b)[i];
 }
 
@@ -221,16 +221,16 @@ enum { DRAWN = 12 };
 
 /* at random states, or at those that the search looks at. The bound is of first order; what it leaves out is u times it, squared: a hundredth where a bound is
  * 1.6e5 roundoffs. */
-static judged judge(fixture *x, rng *g, const psdmp_program *p) {
+static judged judge(fixture *x, rng *g, const psdmp_codegen_program *p) {
   const double u = 0x1p-24;
   judged j = {0, 0, 0};
   size_t count = p->outputs;
   float *v = calloc(psdm_graph_size(p->graph) + 1, sizeof *v), *single = calloc(count, sizeof *single);
   double *out = calloc(4 * count, sizeof *out), *bound = out + count, *largest = bound + count, *worst = largest + count, all = 0;
-  for (int s = 0; s < (g ? DRAWN : PSDMP_ROUNDING_STATES); s++) {
+  for (int s = 0; s < (g ? DRAWN : PSDMP_CODEGEN_ROUNDING_STATES); s++) {
     if (g) float_state(x, g);
-    else psdmp_rounding_state(s, x->n, x->l, x->input);
-    assert_true(psdmp_rounding_at(p->graph, x->input, p->output, count, NULL, out, bound));
+    else psdmp_codegen_rounding_state(s, x->n, x->l, x->input);
+    assert_true(psdmp_codegen_rounding_at(p->graph, x->input, p->output, count, NULL, out, bound));
     if (g) evaluate_float(p, x->input, v, single);
     for (size_t i = 0; i < count; i++) {
       double error = g ? fabs((double)single[i] - out[i]) : 0;
@@ -251,17 +251,17 @@ static judged judge(fixture *x, rng *g, const psdmp_program *p) {
  * times that as parts of the largest one. Forward has M's condition in it, which is the robot's. */
 static void check_rounding(fixture *x, rng *g, const char *name, judged *worst) {
   for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
-    psdmp_arena arena = {0};
-    psdmp_program p = build(x, functions[k], &(psdm_code_options){0}, &arena);
+    psdmp_base_arena arena = {0};
+    psdmp_codegen_program p = build(x, functions[k], &(psdm_code_options){0}, &arena);
     judged j = judge(x, g, &p), seen = judge(x, NULL, &p);
     if (!(j.promise <= 1.01)) fail_msg("%s, %s: the error in float is %.3g of its bound", name, p.name, j.promise);
     worst->promise = fmax(worst->promise, j.promise);
     if (functions[k] != PSDM_CODE_FORWARD) {
-      if (!(seen.own <= PSDMP_ROUNDING_MOST && j.loss <= 4 * PSDMP_ROUNDING_MOST)) fail_msg("%s, %s: rounding may take %.0f and %.0f roundoffs", name, p.name, seen.own, j.loss);
+      if (!(seen.own <= PSDMP_CODEGEN_ROUNDING_MOST && j.loss <= 4 * PSDMP_CODEGEN_ROUNDING_MOST)) fail_msg("%s, %s: rounding may take %.0f and %.0f roundoffs", name, p.name, seen.own, j.loss);
       worst->loss = fmax(worst->loss, j.loss), worst->own = fmax(worst->own, seen.own);
     }
     psdm_graph_free(p.graph);
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
   }
 }
 
@@ -314,7 +314,7 @@ static void test_bounds(void **unused) {
   assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
   psdm_ref x = psdm_input(g, 0), c = psdm_const(g, 1e4), sum = psdm_add(g, x, c), product = psdm_mul(g, x, sum);
   psdm_ref outputs[3] = {psdm_sub(g, psdm_add(g, product, psdm_sin(g, x)), product), psdm_mul(g, sum, sum), psdm_recip(g, sum)};
-  assert_true(psdmp_rounding_at(g, input, outputs, 3, NULL, out, bound));
+  assert_true(psdmp_codegen_rounding_at(g, input, outputs, 3, NULL, out, bound));
   double s = 10000.5, total = 0.5 * s + sin(0.5);
   assert_true(out[1] == s * s && fabs(out[0] - sin(0.5)) <= 0x1p-52 * total);
   assert_true(fabs(bound[0] - (total + out[0] + 2 * sin(0.5))) <= 1e-12 * bound[0]);
@@ -332,14 +332,14 @@ static void test_counts(void **unused) {
   } floors[] = {{"two_link", 18 + 12, 23, 12}, {"fanuc_sr6ia", 63 + 51, 126, 84}, {"kuka_kr6", 945 + 1063, 6043, 4142}, {"kuka_lbr7", 1188 + 1364, 18387, 13981}};
   for (size_t k = 0; k < sizeof floors / sizeof *floors; k++) {
     fixture x;
-    psdmp_arena arena = {0};
+    psdmp_base_arena arena = {0};
     assert_true(open_fixture(&x, load_shipped(floors[k].name)));
-    psdmp_program p = build(&x, PSDM_CODE_INVERSE, &(psdm_code_options){0}, &arena);
+    psdmp_codegen_program p = build(&x, PSDM_CODE_INVERSE, &(psdm_code_options){0}, &arena);
     printf("%s: inverse %ld+%ld\n", floors[k].name, p.cost.mult, p.cost.add);
     assert_true(p.cost.mult + p.cost.add <= floors[k].found);
     assert_true(p.cost.mult + p.cost.add <= floors[k].mult + floors[k].add);
     psdm_graph_free(p.graph);
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
     close_fixture(&x);
   }
 }
@@ -347,22 +347,22 @@ static void test_counts(void **unused) {
 static void test_refusals(void **unused) {
   (void)unused;
   fixture x;
-  psdmp_arena arena = {0};
-  psdmp_program p;
+  psdmp_base_arena arena = {0};
+  psdmp_codegen_program p;
   psdm_error error;
   assert_true(open_fixture(&x, load_shipped("two_link")));
   const psdm_code_options plain = {0}, gravity = {.gravity_argument = true}, payload = {.payload_argument = true}, wrench = {.wrench_argument = true};
-  assert_int_equal(psdmp_build_expanded(x.robot, x.model, x.theta, &plain, PSDM_CODE_POSE, 0, &arena, &p, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &plain, PSDM_CODE_POSE, 0, &arena, &p, &error), PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "recursive method"));
-  assert_int_equal(psdmp_build_expanded(x.robot, x.model, x.theta, &gravity, PSDM_CODE_INVERSE, 0, &arena, &p, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &gravity, PSDM_CODE_INVERSE, 0, &arena, &p, &error), PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "gravity's direction"));
-  assert_int_equal(psdmp_build_expanded(x.robot, x.model, x.theta, &payload, PSDM_CODE_INVERSE, 0, &arena, &p, &error), PSDM_E_ARGUMENT);
-  assert_int_equal(psdmp_build_expanded(x.robot, x.model, x.theta, &wrench, PSDM_CODE_BIAS, 0, &arena, &p, &error), PSDM_E_ARGUMENT);
-  assert_int_equal(psdmp_build_expanded(x.robot, x.model, NULL, &plain, PSDM_CODE_INVERSE, 0, &arena, &p, &error), PSDM_E_MISSING);
+  assert_int_equal(psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &payload, PSDM_CODE_INVERSE, 0, &arena, &p, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &wrench, PSDM_CODE_BIAS, 0, &arena, &p, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_codegen_build_expanded(x.robot, x.model, NULL, &plain, PSDM_CODE_INVERSE, 0, &arena, &p, &error), PSDM_E_MISSING);
   /* a limit that cannot be met is no failure */
-  assert_int_equal(psdmp_build_expanded(x.robot, x.model, x.theta, &plain, PSDM_CODE_INVERSE, 5, &arena, &p, &error), PSDM_OK);
+  assert_int_equal(psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &plain, PSDM_CODE_INVERSE, 5, &arena, &p, &error), PSDM_OK);
   assert_null(p.graph);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   close_fixture(&x);
 }
 
@@ -376,13 +376,13 @@ static void test_memory(void **unused) {
   long k = 0;
   for (k = 1; status && k < 100000; k += 1 + k / 7) {
     counting c;
-    psdmp_program p;
+    psdmp_codegen_program p;
     counting_init(&c, k);
-    psdmp_arena arena = {.allocator = &c.allocator};
-    status = psdmp_build_expanded(x.robot, x.model, x.theta, &o, PSDM_CODE_FORWARD, 0, &arena, &p, NULL);
+    psdmp_base_arena arena = {.allocator = &c.allocator};
+    status = psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &o, PSDM_CODE_FORWARD, 0, &arena, &p, NULL);
     assert_true(status == PSDM_OK || status == PSDM_E_MEMORY);
     if (!status) psdm_graph_free(p.graph);
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
     assert_int_equal(c.live, 0);
   }
   assert_int_equal(status, PSDM_OK);

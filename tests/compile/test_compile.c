@@ -113,10 +113,10 @@ static void widen(const void *from, bool single, int count, double *to) {
 }
 
 static double check_function(truth *t, const psdm_compiled *c, psdm_code_function f, const double *theta, bool single) {
-  static double arguments[PSDMP_IN_COUNT][ROOM], result[ROOM], got[ROOM], first[ROOM];
+  static double arguments[PSDMP_CODEGEN_IN_COUNT][ROOM], result[ROOM], got[ROOM], first[ROOM];
   double *scratch = calloc(psdm_compiled_scratch(c) + 1, sizeof *scratch), worst = 0;
   int length, count = psdm_compiled_arguments(c, f);
-  const void *in[PSDMP_IN_COUNT];
+  const void *in[PSDMP_CODEGEN_IN_COUNT];
   void *out[] = {result};
   assert_true(count > 0);
   assert_int_equal(psdm_compiled_results(c, f), 1);
@@ -139,9 +139,9 @@ static double check_function(truth *t, const psdm_compiled *c, psdm_code_functio
 
 /* the batch against single calls, to the last bit or nearly */
 static void check_batch(truth *t, const psdm_compiled *c, psdm_code_function f, const double *theta) {
-  static double one[PSDMP_IN_COUNT][ROOM], many[PSDMP_IN_COUNT][ROOM], result[ROOM], all[STATES * ROOM];
+  static double one[PSDMP_CODEGEN_IN_COUNT][ROOM], many[PSDMP_CODEGEN_IN_COUNT][ROOM], result[ROOM], all[STATES * ROOM];
   double *scratch = calloc(psdm_compiled_scratch(c) + 1, sizeof *scratch);
-  const void *in[PSDMP_IN_COUNT], *batch[PSDMP_IN_COUNT];
+  const void *in[PSDMP_CODEGEN_IN_COUNT], *batch[PSDMP_CODEGEN_IN_COUNT];
   void *out[] = {result}, *outs[] = {all};
   int length, count = psdm_compiled_arguments(c, f);
   for (int pass = 0; pass < 2; pass++)

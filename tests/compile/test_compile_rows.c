@@ -7,7 +7,7 @@
 #include "compile/compile.h"
 #include "support.h"
 
-enum { MOST_STATES = 70, SLOTS = PSDMP_IN_COUNT + 3 };
+enum { MOST_STATES = 70, SLOTS = PSDMP_CODEGEN_IN_COUNT + 3 };
 
 static const double untouched = -123456.75; /* exact in float */
 
@@ -56,7 +56,7 @@ static size_t touched(const sheet *s, bool single) {
 
 static void check_state(const psdm_compiled *c, psdm_code_function f, const sheet *sheets, int state, const double *theta, bool single, double *scratch) {
   static double one[SLOTS][4096];
-  const void *in[PSDMP_IN_COUNT];
+  const void *in[PSDMP_CODEGEN_IN_COUNT];
   void *out[3];
   int arguments = psdm_compiled_arguments(c, f), results = psdm_compiled_results(c, f);
   for (int k = 0; k < arguments; k++) {
@@ -75,7 +75,7 @@ static void check_state(const psdm_compiled *c, psdm_code_function f, const shee
 static void check_function(rng *g, const psdm_compiled *c, psdm_code_function f, int count, const double *theta, bool single) {
   int arguments = psdm_compiled_arguments(c, f), results = psdm_compiled_results(c, f), length;
   sheet sheets[SLOTS] = {{0}};
-  psdm_strided in[PSDMP_IN_COUNT], out[3];
+  psdm_strided in[PSDMP_CODEGEN_IN_COUNT], out[3];
   for (int k = 0; k < arguments + results; k++) {
     const char *name = k < arguments ? psdm_compiled_argument(c, f, k, &length) : psdm_compiled_result(c, f, k - arguments, &length);
     bool shared = k < arguments && strcmp(name, "theta") == 0;

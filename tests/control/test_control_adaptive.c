@@ -319,7 +319,7 @@ static record run(plant *p, double h, double seconds) {
     out.balance = fmax(out.balance, fabs(V + x[SIZE - 1] - V0) / V0);
     before = V;
     for (int j = 0; j < L6; j++) {
-      const psdmp_adaptation *a = &p->c->adaptation;
+      const psdmp_control_adaptation *a = &p->c->adaptation;
       out.reach = fmax(out.reach, fabs(x[2 * N6 + j] - p->truth[j]) / sqrt(2 * V0 * a->gain[j]));
       out.inside = fmax(out.inside, fabs(x[2 * N6 + j] - a->start[j]) / a->scale[j]);
     }

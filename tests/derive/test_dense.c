@@ -25,15 +25,15 @@ static psdm_model *derive(const psdm_robot *robot, psdm_derive_options options, 
 
 /* functions in all systems, given the accelerations' functions that a derivation found */
 static long search_total(const psdm_robot *robot, const psdm_model *m) {
-  psdmp_space space;
-  psdmp_space_set(robot, m, &space);
+  psdmp_derive_space space;
+  psdmp_derive_space_set(robot, m, &space);
   unsigned char *candidate = calloc((size_t)space.codes, 1);
   long total = 0;
-  for (long f = psdm_model_class_start(m, 1); f < psdm_model_class_start(m, 1 + m->n); f++) psdmp_search_derivatives(&space, m->code[f], candidate);
+  for (long f = psdm_model_class_start(m, 1); f < psdm_model_class_start(m, 1 + m->n); f++) psdmp_derive_search_derivatives(&space, m->code[f], candidate);
   for (int k = 0; k < m->classes; k++) {
     int first, second;
     psdm_model_class_rates(m, k, &first, &second);
-    total += psdmp_search(&space, first, second, second >= 0 ? candidate : NULL, NULL);
+    total += psdmp_derive_search(&space, first, second, second >= 0 ? candidate : NULL, NULL);
   }
   free(candidate);
   return total;
@@ -48,10 +48,10 @@ static void test_search_totals(void **unused) {
   for (int i = 0; i < 3; i++) {
     psdm_robot *robot = load_shipped(robots[i].name);
     psdm_model *m = derive(robot, (psdm_derive_options){0}, PSDM_METHOD_EXACT, PSDM_BASIS_STANDARD, NULL);
-    psdmp_space space;
-    psdmp_space_set(robot, m, &space);
+    psdmp_derive_space space;
+    psdmp_derive_space_set(robot, m, &space);
     assert_int_equal(search_total(robot, m), robots[i].total);
-    assert_int_equal(psdmp_search(&space, 0, -1, NULL, NULL), robots[i].largest);
+    assert_int_equal(psdmp_derive_search(&space, 0, -1, NULL, NULL), robots[i].largest);
     psdm_model_free(m);
     psdm_robot_free(robot);
   }
@@ -139,7 +139,7 @@ static void expect_same(const psdm_model *a, const psdm_model *b, const char *te
 
 /* theta is the same combination of standard parameters, as far as the smallest share that decided a rank allows */
 static void expect_same_theta(const psdm_model *a, const psdm_model *b, double smallest, rng *g, const char *text) {
-  double pi[11 * PSDMP_DENSE_JOINTS], x[11 * PSDMP_DENSE_JOINTS], y[11 * PSDMP_DENSE_JOINTS];
+  double pi[11 * PSDMP_DERIVE_DENSE_JOINTS], x[11 * PSDMP_DERIVE_DENSE_JOINTS], y[11 * PSDMP_DERIVE_DENSE_JOINTS];
   for (int k = 0; k < a->standard; k++) pi[k] = rng_uniform(g, -1, 1);
   psdm_model_theta(a, pi, x);
   psdm_model_theta(b, pi, y);
@@ -241,7 +241,7 @@ typedef struct caller {
 static psdm_status sample(void *user, const double *q, const double *qd, const double *qdd, const double *pi, double *tau) {
   caller *c = user;
   int n = psdm_robot_n(c->robot), S = psdm_robot_parameter_count(c->robot);
-  double Y[PSDMP_DENSE_JOINTS * 11 * PSDMP_DENSE_JOINTS];
+  double Y[PSDMP_DERIVE_DENSE_JOINTS * 11 * PSDMP_DERIVE_DENSE_JOINTS];
   if (++c->calls == c->fail_at) return PSDM_E_SINGULAR;
   psdm_status status = psdm_regressor_standard(c->robot, c->work, q, qd, qdd, Y);
   for (int i = 0; i < n && !status; i++) {
@@ -324,7 +324,7 @@ static int be_sampler(const char *path) {
   if (psdm_robot_load(path, NULL, NULL, &robot, NULL) || psdm_csv_open("-", NULL, &csv, NULL)) return 2;
   int n = psdm_robot_n(robot);
   caller c = {.robot = robot, .scale = 1};
-  double row[3 * PSDMP_DENSE_JOINTS + 11 * PSDMP_DENSE_JOINTS], tau[PSDMP_DENSE_JOINTS];
+  double row[3 * PSDMP_DERIVE_DENSE_JOINTS + 11 * PSDMP_DERIVE_DENSE_JOINTS], tau[PSDMP_DERIVE_DENSE_JOINTS];
   bool more = true;
   if (psdm_work_new(robot, NULL, &c.work) || psdm_csv_columns(csv) != 3 * n + psdm_robot_parameter_count(robot) || psdm_csv_find(csv, "mx2") != 3 * n + 11) return 2;
   for (int i = 0; i < n; i++) printf("%stau%d", i ? "," : "", i + 1);

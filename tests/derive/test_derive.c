@@ -115,12 +115,12 @@ static void test_two_link_functions(void **unused) {
 
 /* l equals the rank of sampled regressors, found without any of the derivation's structure */
 static int sampled_rank(const psdm_robot *robot, const psdm_model *model) {
-  static const psdmp_restriction all = {0, NULL, NULL};
+  static const psdmp_derive_restriction all = {0, NULL, NULL};
   psdm_model copy = {.arena = {.allocator = NULL}, .standard = psdm_model_standard_count(model)};
   psdm_derive_info info;
-  assert_int_equal(psdmp_base_sampled(robot, &all, 0, &copy, &info, NULL), PSDM_OK);
+  assert_int_equal(psdmp_derive_base_sampled(robot, &all, 0, &copy, &info, NULL), PSDM_OK);
   int l = copy.l;
-  psdmp_arena_free(&copy.arena);
+  psdmp_base_arena_free(&copy.arena);
   return l;
 }
 

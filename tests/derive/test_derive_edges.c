@@ -205,7 +205,7 @@ static void unit_lengths(void **state) {
     double length, unit;
   } cases[] = {{1, 1}, {1.4142, 1}, {1.4143, 2}, {2, 2}, {0.7072, 1}, {0.7071, 0.5}, {3e-7, 0x1p-22}, {5e6, 0x1p22}, {0, 1}, {1e-101, 1}, {1e-100, 1}, {1.1e-100, 0x1p-332}, {INFINITY, 1}, {NAN, 1}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
-    if (psdmp_unit_length(cases[k].length) != cases[k].unit) fail_msg("%g: %a", cases[k].length, psdmp_unit_length(cases[k].length));
+    if (psdmp_derive_unit_length(cases[k].length) != cases[k].unit) fail_msg("%g: %a", cases[k].length, psdmp_derive_unit_length(cases[k].length));
   /* the longest way over a tree, the place of its base left out: 0.5 + 0.25 by a, 3 + 0.2 by b and its link's own frame */
   static const struct {
     const char *text;
@@ -224,9 +224,9 @@ static void unit_lengths(void **state) {
                 {"convention: modified-dh\njoints: [{}, {a: 0.3}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: 12}}, {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n", 0.25}};
   for (size_t k = 0; k < sizeof robots / sizeof *robots; k++) {
     psdm_robot *r = parse_robot(robots[k].text);
-    psdmp_arena arena = {.allocator = NULL};
-    if (psdmp_reach(r, &arena) != robots[k].reach) fail_msg("robot %zu: %g", k, psdmp_reach(r, &arena));
-    psdmp_arena_free(&arena);
+    psdmp_base_arena arena = {.allocator = NULL};
+    if (psdmp_derive_reach(r, &arena) != robots[k].reach) fail_msg("robot %zu: %g", k, psdmp_derive_reach(r, &arena));
+    psdmp_base_arena_free(&arena);
     psdm_robot_free(r);
   }
 }
@@ -236,8 +236,8 @@ static void joint_matrices(void **state) {
   (void)state;
   psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.3, alpha: pi/2, d: 0.2}, {type: prismatic, a: 0.4, alpha: -pi/2}, {a: 0.1, d: 0.7, alpha: pi/2}]\n");
   for (int b = 0; b < 3; b++) {
-    psdmp_joint_maps maps;
-    psdmp_joint_maps_set(r, b, 0.5, &maps);
+    psdmp_derive_joint_maps maps;
+    psdmp_derive_joint_maps_set(r, b, 0.5, &maps);
     const struct {
       const double *x;
       int count;
@@ -274,7 +274,7 @@ static void inertia_rows(void **state) {
       for (int c = 0; c < 3; c++) inner += a[i] * I[i][c] * b[c];
       inner += pi[0] * v[i] * y[i] + pi[1 + i] * (v[j] * b[k] - v[k] * b[j] + y[j] * a[k] - y[k] * a[j]);
     }
-    psdmp_inertia_row(a, b, row);
+    psdmp_derive_inertia_row(a, b, row);
     for (int i = 0; i < 10; i++) sum += row[i] * pi[i];
     assert_true(fabs(sum - inner) < 1e-14);
   }
@@ -286,12 +286,12 @@ static void random_states(void **state) {
   psdm_robot *r = parse_robot("convention: dh\ngravity: [3, 4, 12]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n"), *still = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n");
   uint64_t seed = 1;
   double q[2], qd[2], qdd[2], high[6] = {0}, low[6] = {0};
-  psdmp_motion motion[2];
-  psdmp_motions(r, 2, motion);
+  psdmp_derive_motion motion[2];
+  psdmp_derive_motions(r, 2, motion);
   assert_true(motion[0].unit == 1 && motion[1].unit == 2);
   for (int i = 0; i < 2; i++) assert_true(motion[i].far == 1 && motion[i].spin == 1);
   for (int k = 0; k < 2000; k++) {
-    psdmp_random_state(k < 1000 ? r : still, 2, motion, &seed, q, qd, qdd);
+    psdmp_derive_random_state(k < 1000 ? r : still, 2, motion, &seed, q, qd, qdd);
     double rate = k < 1000 ? sqrt(6.5) : 1;
     const double share[6] = {q[0] / 3.14159, q[1] / 2, qd[0] / rate, qd[1] / (2 * rate), qdd[0] / (rate * rate), qdd[1] / (2 * rate * rate)};
     for (int i = 0; i < 6; i++) high[i] = fmax(high[i], share[i]), low[i] = fmin(low[i], share[i]);
@@ -302,7 +302,7 @@ static void random_states(void **state) {
   /* splitmix64's first numbers for seed 0 (Vigna), as shares */
   static const uint64_t known[] = {0xE220A8397B1DCDAFu, 0x6E789E6AA1B965F4u, 0x06C45D188009454Fu};
   seed = 0;
-  for (int k = 0; k < 3; k++) assert_true(psdmp_sample(&seed) == (double)(known[k] >> 11) * 0x1p-52 - 1);
+  for (int k = 0; k < 3; k++) assert_true(psdmp_derive_sample(&seed) == (double)(known[k] >> 11) * 0x1p-52 - 1);
 }
 
 /* What turns and slides at once: in units of the faster of the two, out to where the slower one has moved, with rates up to where the turn has one. */
@@ -316,13 +316,13 @@ static void random_states_of_followers(void **state) {
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     uint64_t seed = 1;
     double x[3], high[3] = {0};
-    psdmp_motion motion;
+    psdmp_derive_motion motion;
     snprintf(text, sizeof text, "convention: dh\ngravity: [0, 0, 0]\njoints: [{name: s, type: prismatic}, {name: t, couple: {s: %s}}]\n", cases[k].couple);
     psdm_robot *r = parse_robot(text);
-    psdmp_motions(r, cases[k].reach, &motion);
+    psdmp_derive_motions(r, cases[k].reach, &motion);
     if (motion.unit != cases[k].unit || motion.far != cases[k].far || motion.spin != cases[k].spin) fail_msg("case %zu: %g %g %g", k, motion.unit, motion.far, motion.spin);
     for (int s = 0; s < 1000; s++) {
-      psdmp_random_state(r, cases[k].reach, &motion, &seed, &x[0], &x[1], &x[2]);
+      psdmp_derive_random_state(r, cases[k].reach, &motion, &seed, &x[0], &x[1], &x[2]);
       for (int i = 0; i < 3; i++) high[i] = fmax(high[i], fabs(x[i]) / motion.unit);
     }
     const double bound[3] = {motion.far == 1 ? 1 : 3.14159 * motion.far, motion.spin, 1};
@@ -350,12 +350,12 @@ static int parameter(const psdm_robot *r, const char *name, size_t length) {
 
 /* B by hand: what is left is itself, what is gone the sum that its line says */
 static void expect_left(const psdm_robot *r, const tied *t) {
-  psdmp_arena arena = {.allocator = NULL};
-  psdmp_restriction res;
+  psdmp_base_arena arena = {.allocator = NULL};
+  psdmp_derive_restriction res;
   const psdm_derive_options o = {.assume_count = t->count, .assume = t->assume};
   int S = psdm_robot_parameter_count(r), place[32];
   double expected[32][32] = {{0}};
-  assert_int_equal(psdmp_restriction_set(r, &o, &arena, &res, NULL), PSDM_OK);
+  assert_int_equal(psdmp_derive_restriction_set(r, &o, &arena, &res, NULL), PSDM_OK);
   assert_int_equal(res.count, t->left);
   for (int k = 0; k < S; k++) place[k] = -1;
   for (int k = 0; k < res.count; k++) place[res.param[k]] = k, expected[k][res.param[k]] = 1;
@@ -381,12 +381,12 @@ static void expect_left(const psdm_robot *r, const tied *t) {
       double b = res.B[k * S + c];
       if (expected[k][c] == 0 ? b != 0 : !(fabs(b - expected[k][c]) < 1e-12)) fail_msg("%s: B[%d][%d] = %.17g, %g was expected", t->assume[0], k, c, b, expected[k][c]);
     }
-  assert_int_equal(psdmp_restriction_combines(&res, S), combines);
+  assert_int_equal(psdmp_derive_restriction_combines(&res, S), combines);
   /* random parameters that satisfy them are in the span, and differ from seed to seed */
   double pi[32], other[32];
   for (uint64_t seed = 1; seed < 5; seed++) {
-    assert_int_equal(psdmp_sample_assumed(r, &o, seed, &arena, pi, NULL), PSDM_OK);
-    assert_int_equal(psdmp_sample_assumed(r, &o, seed + 100, &arena, other, NULL), PSDM_OK);
+    assert_int_equal(psdmp_derive_sample_assumed(r, &o, seed, &arena, pi, NULL), PSDM_OK);
+    assert_int_equal(psdmp_derive_sample_assumed(r, &o, seed + 100, &arena, other, NULL), PSDM_OK);
     assert_true(max_difference(pi, other, S) > 1e-3);
     for (int c = 0; c < S; c++) {
       double sum = 0;
@@ -403,7 +403,7 @@ static void expect_left(const psdm_robot *r, const tied *t) {
   for (int j = 0; j < m->l; j++) assert_int_equal(m->base[j].parameter, base->base[j].parameter);
   psdm_model_free(base);
   psdm_model_free(m);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 static void assumptions(void **state) {
@@ -488,11 +488,11 @@ static void choice_by_links(void **state) {
   psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.5, drive_inertia: 0.2}, {a: 0.3, drive_inertia: unknown}]\n");
   rng g = rng_start("choice by links");
   for (int trial = 0; trial < 60; trial++) {
-    psdmp_arena arena = {.allocator = NULL};
-    psdmp_link_choice choice;
+    psdmp_base_arena arena = {.allocator = NULL};
+    psdmp_derive_link_choice choice;
     int order[COLUMNS], rank = COLUMNS;
     double size = 0;
-    psdmp_keep_order(r, order);
+    psdmp_derive_keep_order(r, order);
     for (int k = 0; k < COLUMNS; k++) {
       bool sum = rng_int(&g, 0, 2) == 0, nothing = trial % 4 == 0 && rng_int(&g, 0, 5) == 0;
       for (int i = 0; i < ROWS; i++) A[k * ROWS + i] = nothing || (sum && k) ? 0 : rng_uniform(&g, -1, 1);
@@ -503,8 +503,8 @@ static void choice_by_links(void **state) {
       }
     }
     for (int i = 0; i < COLUMNS * ROWS; i++) size = fmax(size, fabs(A[i]));
-    const psdmp_link_columns of = {ROWS, COLUMNS, order, A, 1e-12 * size};
-    assert_true(psdmp_choose_by_link(r, &of, &arena, &choice));
+    const psdmp_derive_link_columns of = {ROWS, COLUMNS, order, A, 1e-12 * size};
+    assert_true(psdmp_derive_choose_by_link(r, &of, &arena, &choice));
     assert_int_equal(choice.rank, rank);
     assert_true(choice.dropped <= 1e-12 * size && choice.smallest > 1e-6 * size);
     bool kept[COLUMNS] = {false};
@@ -519,7 +519,7 @@ static void choice_by_links(void **state) {
       }
       if (!kept[c]) assert_true(max_absolute(column, ROWS) <= 1e-10 * size);
     }
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
   }
   psdm_robot_free(r);
 }

@@ -117,67 +117,67 @@ enum { DEEP = 5 };
 
 /* a body with all its lists; S and N as they are, and as the estimate takes them to be: the larger of X and Y, and half of the other */
 typedef struct full {
-  psdmp_level level;
+  psdmp_derive_level level;
   int path[DEEP];
-  psdmp_rows twist[DEEP], mass[DEEP * DEEP], gravity[DEEP], self[DEEP * DEEP], sum[DEEP * DEEP * DEEP], difference[DEEP * DEEP * DEEP];
-  psdmp_rows X[DEEP * DEEP], Y[DEEP * DEEP], guess[DEEP * DEEP * DEEP];
+  psdmp_derive_rows twist[DEEP], mass[DEEP * DEEP], gravity[DEEP], self[DEEP * DEEP], sum[DEEP * DEEP * DEEP], difference[DEEP * DEEP * DEEP];
+  psdmp_derive_rows X[DEEP * DEEP], Y[DEEP * DEEP], guess[DEEP * DEEP * DEEP];
   double weight[DEEP * DEEP * DEEP];
 } full;
 
 /* X + sign Y, code by code */
-static psdmp_rows joined(psdmp_expansion *e, const psdmp_rows *X, const psdmp_rows *Y, double sign) {
-  psdmp_builder out = {.e = e};
-  const psdmp_rows *const list[2] = {X, Y};
+static psdmp_derive_rows joined(psdmp_derive_expansion *e, const psdmp_derive_rows *X, const psdmp_derive_rows *Y, double sign) {
+  psdmp_derive_builder out = {.e = e};
+  const psdmp_derive_rows *const list[2] = {X, Y};
   for (int own = 0; own < 2; own++)
-    PSDMP_EACH(list[own], segment, record) {
+    PSDMP_DERIVE_EACH(list[own], segment, record) {
       double row[10] = {0};
       bool earlier = false;
       for (int k = 0; k < 2; k++)
-        PSDMP_EACH(list[k], other_segment, other) {
+        PSDMP_DERIVE_EACH(list[k], other_segment, other) {
           if (other[0] != record[0]) continue;
           earlier |= own == 1 && k == 0;
-          const double *value = psdmp_record_values(other);
+          const double *value = psdmp_derive_record_values(other);
           for (int i = 0; i < 10; i++)
-            if (psdmp_record_mask(other) >> i & 1) row[i] += (k ? sign : 1) * *value++;
+            if (psdmp_derive_record_mask(other) >> i & 1) row[i] += (k ? sign : 1) * *value++;
         }
-      if (!earlier) psdmp_append(&out, record[0], row);
+      if (!earlier) psdmp_derive_append(&out, record[0], row);
     }
   return out.rows;
 }
 
-static void fill(psdmp_expansion *e, const psdm_robot *r, const uint64_t *digit, const psdmp_rows *base, int body, full *all) {
+static void fill(psdmp_derive_expansion *e, const psdm_robot *r, const uint64_t *digit, const psdmp_derive_rows *base, int body, full *all) {
   full *k = &all[body], *parent = r->body[body].parent < 0 ? NULL : &all[r->body[body].parent];
-  psdmp_joint_maps maps;
-  psdmp_passage P, dP;
+  psdmp_derive_joint_maps maps;
+  psdmp_derive_passage P, dP;
   int D = parent ? parent->level.depth : 0, d = D + 1;
   bool slides = r->body[body].prismatic;
-  psdmp_joint_maps_set(r, body, e->reach, &maps);
-  psdmp_passage_set(&P, maps.count, maps.L);
-  psdmp_passage_set(&dP, maps.count, maps.dL);
+  psdmp_derive_joint_maps_set(r, body, e->reach, &maps);
+  psdmp_derive_passage_set(&P, maps.count, maps.L);
+  psdmp_derive_passage_set(&dP, maps.count, maps.dL);
   *k = (full){.level = {.body = body, .depth = d, .path = k->path, .twist = k->twist, .mass = k->mass, .gravity = k->gravity, .self = k->self, .sum = k->sum, .difference = k->difference}};
   for (int i = 0; i < D; i++) k->path[i] = parent->path[i];
   k->path[D] = body;
   double row[10] = {0};
-  psdmp_builder own = {.e = e};
+  psdmp_derive_builder own = {.e = e};
   memcpy(row, maps.twist, sizeof maps.twist);
-  psdmp_append(&own, 0, row);
+  psdmp_derive_append(&own, 0, row);
   k->twist[D] = own.rows;
-  for (int i = 0; i < D; i++) k->twist[i] = psdmp_pass_twist(e, &parent->twist[i], &maps, slides, digit[body]);
-  for (int i = 0; i <= D; i++) k->mass[i * d + D] = psdmp_start_mass(e, &k->twist[i], maps.twist);
-  const psdmp_rows *potential = parent ? &parent->level.potential : base;
-  k->level.potential = psdmp_pass(e, potential, &P, digit[body]);
-  k->gravity[D] = psdmp_pass(e, potential, &dP, digit[body]);
+  for (int i = 0; i < D; i++) k->twist[i] = psdmp_derive_pass_twist(e, &parent->twist[i], &maps, slides, digit[body]);
+  for (int i = 0; i <= D; i++) k->mass[i * d + D] = psdmp_derive_start_mass(e, &k->twist[i], maps.twist);
+  const psdmp_derive_rows *potential = parent ? &parent->level.potential : base;
+  k->level.potential = psdmp_derive_pass(e, potential, &P, digit[body]);
+  k->gravity[D] = psdmp_derive_pass(e, potential, &dP, digit[body]);
   for (int a = 0; a < D; a++) {
-    k->gravity[a] = psdmp_pass(e, &parent->gravity[a], &P, digit[body]);
-    k->self[a * d + D] = psdmp_pass(e, &parent->mass[a * D + a], &dP, digit[body]);
+    k->gravity[a] = psdmp_derive_pass(e, &parent->gravity[a], &P, digit[body]);
+    k->self[a * d + D] = psdmp_derive_pass(e, &parent->mass[a * D + a], &dP, digit[body]);
     k->self[D * d + a] = psdmp_derive_linear(e, &k->mass[a * d + D], slides, digit[body]);
-    for (int b = a; b < D; b++) k->mass[a * d + b] = psdmp_pass(e, &parent->mass[a * D + b], &P, digit[body]);
+    for (int b = a; b < D; b++) k->mass[a * d + b] = psdmp_derive_pass(e, &parent->mass[a * D + b], &P, digit[body]);
     for (int b = a + 1; b < D; b++) {
-      k->self[a * d + b] = psdmp_pass(e, &parent->self[a * D + b], &P, digit[body]);
-      k->self[b * d + a] = psdmp_pass(e, &parent->self[b * D + a], &P, digit[body]);
-      psdmp_rows *X = &k->X[a * d + b], *Y = &k->Y[a * d + b];
+      k->self[a * d + b] = psdmp_derive_pass(e, &parent->self[a * D + b], &P, digit[body]);
+      k->self[b * d + a] = psdmp_derive_pass(e, &parent->self[b * D + a], &P, digit[body]);
+      psdmp_derive_rows *X = &k->X[a * d + b], *Y = &k->Y[a * d + b];
       int fresh = (a * d + b) * d + D;
-      *X = psdmp_pass(e, &parent->mass[a * D + b], &dP, digit[body]);
+      *X = psdmp_derive_pass(e, &parent->mass[a * D + b], &dP, digit[body]);
       *Y = psdmp_derive_linear(e, &k->mass[a * d + D], r->body[k->path[b]].prismatic, digit[k->path[b]]);
       k->sum[fresh] = joined(e, X, Y, 1);
       k->difference[fresh] = joined(e, X, Y, -1);
@@ -186,9 +186,9 @@ static void fill(psdmp_expansion *e, const psdm_robot *r, const uint64_t *digit,
       k->weight[fresh] = x + y > 0 ? 1 + 0.5 * fmin(x, y) / fmax(x, y) : 0;
       for (int c = b + 1; c < D; c++) {
         int at = (a * d + b) * d + c, from = (a * D + b) * D + c;
-        k->sum[at] = psdmp_pass(e, &parent->sum[from], &P, digit[body]);
-        k->difference[at] = psdmp_pass(e, &parent->difference[from], &P, digit[body]);
-        k->guess[at] = psdmp_pass(e, &parent->guess[from], &P, digit[body]);
+        k->sum[at] = psdmp_derive_pass(e, &parent->sum[from], &P, digit[body]);
+        k->difference[at] = psdmp_derive_pass(e, &parent->difference[from], &P, digit[body]);
+        k->guess[at] = psdmp_derive_pass(e, &parent->guess[from], &P, digit[body]);
         k->weight[at] = parent->weight[from];
       }
     }
@@ -199,7 +199,7 @@ typedef struct told {
   double pool, rows, entries;
 } told;
 
-static void count(told *t, const psdmp_rows *rows, double weight, int lists, int terms) {
+static void count(told *t, const psdmp_derive_rows *rows, double weight, int lists, int terms) {
   t->pool += lists * weight * 8.0 * (double)(2 * rows->count + rows->entries);
   t->rows += terms * weight * (double)rows->count;
   t->entries += terms * weight * (double)rows->entries;
@@ -251,14 +251,14 @@ static void the_estimate_is_the_twin(void **state) {
     char text[1000];
     snprintf(text, sizeof text, "convention: dh\ngravity: [1, 2, -9]\njoints: [%s]\n", robots[k].joints);
     psdm_robot *r = parse_robot(text);
-    psdmp_expansion lists = {.pool = {.limit = SIZE_MAX}, .reach = 0.5};
-    psdmp_term terms[2] = {{.rows = {.count = 7, .entries = 20}}, {.rows = {.count = 11, .entries = 31}}};
-    const psdmp_expansion before = {.pool = {.bytes = 12345}, .term = terms, .terms = 2, .reach = 0.5};
-    psdmp_level level[DEEP];
+    psdmp_derive_expansion lists = {.pool = {.limit = SIZE_MAX}, .reach = 0.5};
+    psdmp_derive_term terms[2] = {{.rows = {.count = 7, .entries = 20}}, {.rows = {.count = 11, .entries = 31}}};
+    const psdmp_derive_expansion before = {.pool = {.bytes = 12345}, .term = terms, .terms = 2, .reach = 0.5};
+    psdmp_derive_level level[DEEP];
     uint64_t digit[DEEP], weight = 1;
     const double gravity[10] = {0, -1 / sqrt(86), -2 / sqrt(86), 9 / sqrt(86)};
-    psdmp_builder base = {.e = &lists};
-    psdmp_append(&base, 0, gravity);
+    psdmp_derive_builder base = {.e = &lists};
+    psdmp_derive_append(&base, 0, gravity);
     for (int b = r->bodies - 1; b >= 0; b--, weight *= 5) digit[b] = weight;
     for (int b = 0; b < r->bodies; b++) {
       fill(&lists, r, digit, &base.rows, b, all);
@@ -266,15 +266,15 @@ static void the_estimate_is_the_twin(void **state) {
     }
     for (int done = 0; done <= r->bodies; done++) {
       told t = rest(r, all, done);
-      double expected = 12345 + t.pool + psdmp_collect_bytes(t.rows + 18, t.entries + 51, (double)weight), is = psdmp_expand_estimate(r, digit, &before, &base.rows, level, done);
+      double expected = 12345 + t.pool + psdmp_derive_collect_bytes(t.rows + 18, t.entries + 51, (double)weight), is = psdmp_derive_expand_estimate(r, digit, &before, &base.rows, level, done);
       if (!(fabs(is - expected) <= robots[k].within * expected)) fail_msg("robot %zu after %d levels: %.17g bytes, %.17g were expected", k, done, is, expected);
     }
-    psdmp_pool_free(&lists.pool);
-    psdmp_arena_free(&lists.arena);
+    psdmp_derive_pool_free(&lists.pool);
+    psdmp_base_arena_free(&lists.arena);
     psdm_robot_free(r);
   }
   /* two words a function, an entry, and a bit and a count for every code unless most would be empty */
-  assert_true(psdmp_collect_bytes(10, 20, 1000) == 16 * 10 + 16 * 20 + 12 * 16 && psdmp_collect_bytes(10, 20, 1e9) == 16 * 10 + 16 * 20 + 12 * (10 + 65536));
+  assert_true(psdmp_derive_collect_bytes(10, 20, 1000) == 16 * 10 + 16 * 20 + 12 * 16 && psdmp_derive_collect_bytes(10, 20, 1e9) == 16 * 10 + 16 * 20 + 12 * (10 + 65536));
 }
 
 int main(void) {

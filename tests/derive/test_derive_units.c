@@ -39,9 +39,9 @@ static psdm_model *derive(const psdm_robot *r, const psdm_derive_options *o, psd
 static int slides(const psdm_model *m, int joint) { return joint >= 0 && m->prismatic[joint]; }
 
 /* the power of length of P's entry: of the torque, less those of the parameter and of the function */
-static int power_of(const psdm_robot *r, const psdm_model *m, long f, int k, const psdmp_entry *e) {
+static int power_of(const psdm_robot *r, const psdm_model *m, long f, int k, const psdmp_model_entry *e) {
   unsigned char exponents[5 * MOST];
-  int first, second, power = 2 - slides(m, e->joint) - psdmp_length_degree(r, m->base[e->parameter].parameter);
+  int first, second, power = 2 - slides(m, e->joint) - psdmp_derive_length_degree(r, m->base[e->parameter].parameter);
   psdm_model_exponents(m, f, exponents);
   psdm_model_class_rates(m, k, &first, &second);
   for (int j = 0; j < m->n; j++) power -= slides(m, j) * exponents[j];
@@ -68,11 +68,11 @@ static void expect_scaled(const psdm_robot *r, const psdm_model *a, const psdm_m
       }
     }
   for (int j = 0; j < a->l; j++) {
-    const psdmp_base *x = &a->base[j], *y = &b->base[j];
+    const psdmp_model_base *x = &a->base[j], *y = &b->base[j];
     assert_true(x->parameter == y->parameter && x->terms == y->terms);
     for (int t = 0; t < x->terms; t++) {
       assert_int_equal(x->term[t].parameter, y->term[t].parameter);
-      expect_same(y->term[t].coefficient, ldexp(x->term[t].coefficient, k * (psdmp_length_degree(r, x->parameter) - psdmp_length_degree(r, x->term[t].parameter))), samples, "formula", j);
+      expect_same(y->term[t].coefficient, ldexp(x->term[t].coefficient, k * (psdmp_derive_length_degree(r, x->parameter) - psdmp_derive_length_degree(r, x->term[t].parameter))), samples, "formula", j);
     }
   }
 }
@@ -133,7 +133,7 @@ static void other_units_dense(void **state) {
       assert_true(exact->p == dense->p && exact->l == dense->l && psdm_model_entries(exact) == psdm_model_entries(dense));
       for (long f = 0; f < exact->p; f++) assert_true(exact->code[f] == dense->code[f] && exact->P_start[f] == dense->P_start[f]);
       for (long e = 0; e < psdm_model_entries(exact); e++) {
-        const psdmp_entry *x = &exact->P[e], *y = &dense->P[e];
+        const psdmp_model_entry *x = &exact->P[e], *y = &dense->P[e];
         assert_true(x->joint == y->joint && x->parameter == y->parameter && fabs(x->value - y->value) <= 1e-8 * fabs(x->value));
       }
       for (int j = 0; j < exact->l; j++) assert_int_equal(exact->base[j].parameter, dense->base[j].parameter);
@@ -148,8 +148,8 @@ static void other_units_dense(void **state) {
 
 /* Y of the recursions = Y of the model times the formulas, for every standard parameter at once; lengths in units of the reach */
 static void expect_columns(const psdm_robot *r, const psdm_model *m, rng *g) {
-  psdmp_arena arena = {.allocator = NULL};
-  double reach = psdmp_reach(r, &arena), worst[STANDARD] = {0}, largest = 0, q[MOST], qd[MOST], qdd[MOST];
+  psdmp_base_arena arena = {.allocator = NULL};
+  double reach = psdmp_derive_reach(r, &arena), worst[STANDARD] = {0}, largest = 0, q[MOST], qd[MOST], qdd[MOST];
   int n = m->n, S = m->standard, l = m->l;
   double *Y = calloc((size_t)(n * S), sizeof *Y), *mine = calloc((size_t)(n * l + 1), sizeof *mine), *y = calloc((size_t)m->p + 1, sizeof *y);
   psdm_work *work;
@@ -167,11 +167,11 @@ static void expect_columns(const psdm_robot *r, const psdm_model *m, rng *g) {
         for (int i = 0; i < n; i++) Y[i * S + m->base[j].term[t].parameter] -= mine[i * l + j] * m->base[j].term[t].coefficient;
     for (int i = 0; i < n; i++)
       for (int k = 0; k < S; k++) {
-        double unit = pow(reach, psdmp_length_degree(r, k) - 1) * (m->prismatic[i] ? reach : 1) / m->gravity;
+        double unit = pow(reach, psdmp_derive_length_degree(r, k) - 1) * (m->prismatic[i] ? reach : 1) / m->gravity;
         worst[k] = fmax(worst[k], fabs(Y[i * S + k]) * unit);
       }
     for (int i = 0; i < n; i++)
-      for (int j = 0; j < l; j++) largest = fmax(largest, fabs(mine[i * l + j]) * pow(reach, psdmp_length_degree(r, m->base[j].parameter) - 1) * (m->prismatic[i] ? reach : 1) / m->gravity);
+      for (int j = 0; j < l; j++) largest = fmax(largest, fabs(mine[i * l + j]) * pow(reach, psdmp_derive_length_degree(r, m->base[j].parameter) - 1) * (m->prismatic[i] ? reach : 1) / m->gravity);
   }
   for (int k = 0; k < S; k++)
     if (!(worst[k] <= 1e-13 * largest)) fail_msg("column %s is off by %.3g of %.3g", m->standard_name[k], worst[k], largest); /* a few hundred roundings */
@@ -179,7 +179,7 @@ static void expect_columns(const psdm_robot *r, const psdm_model *m, rng *g) {
   free(mine);
   free(y);
   psdm_work_free(work, NULL);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 /* what model.h says about order; a formula begins with its own parameter, and no other formula has it */
@@ -189,7 +189,7 @@ static void expect_order(const psdm_model *m, bool standard_basis) {
       assert_true(f == m->class_start[k] || m->code[f] > m->code[f - 1]);
       assert_true(m->P_start[f + 1] > m->P_start[f]);
       for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++) {
-        const psdmp_entry *x = &m->P[e], *before = &m->P[e - (e > m->P_start[f])];
+        const psdmp_model_entry *x = &m->P[e], *before = &m->P[e - (e > m->P_start[f])];
         assert_true(x->value != 0 && isfinite(x->value) && x->joint < m->n && x->parameter < m->l);
         assert_true(e == m->P_start[f] || x->joint > before->joint || (x->joint == before->joint && m->base[x->parameter].parameter > m->base[before->parameter].parameter));
       }
@@ -198,7 +198,7 @@ static void expect_order(const psdm_model *m, bool standard_basis) {
   assert_int_equal(m->class_start[m->classes], m->p);
   int in[STANDARD] = {0}, grouped[STANDARD] = {0};
   for (int j = 0; j < m->l && standard_basis; j++) {
-    const psdmp_base *b = &m->base[j];
+    const psdmp_model_base *b = &m->base[j];
     assert_true(b->terms > 0 && b->term[0].parameter == b->parameter && b->term[0].coefficient == 1);
     for (int t = 1; t < b->terms; t++) {
       assert_true(b->term[t].coefficient != 0 && (t == 1 || b->term[t].parameter > b->term[t - 1].parameter));

@@ -48,12 +48,12 @@ static psdm_robot *make(rng *g, const kind *k) {
 
 /* in units of the reach */
 static double largest_share(const psdm_robot *r, const psdm_model *m) {
-  psdmp_arena arena = {.allocator = NULL};
-  double reach = psdmp_reach(r, &arena), largest = 0;
+  psdmp_base_arena arena = {.allocator = NULL};
+  double reach = psdmp_derive_reach(r, &arena), largest = 0;
   for (int j = 0; j < m->l; j++)
     for (int t = 0; t < m->base[j].terms; t++)
-      largest = fmax(largest, fabs(m->base[j].term[t].coefficient) * pow(reach, psdmp_length_degree(r, m->base[j].term[t].parameter) - psdmp_length_degree(r, m->base[j].parameter)));
-  psdmp_arena_free(&arena);
+      largest = fmax(largest, fabs(m->base[j].term[t].coefficient) * pow(reach, psdmp_derive_length_degree(r, m->base[j].term[t].parameter) - psdmp_derive_length_degree(r, m->base[j].parameter)));
+  psdmp_base_arena_free(&arena);
   return largest;
 }
 

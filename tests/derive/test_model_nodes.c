@@ -50,11 +50,11 @@ static void every_node(void **state) {
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     char path[600], *text;
     size_t length;
-    psdmp_arena arena = {0};
+    psdmp_base_arena arena = {0};
     snprintf(path, sizeof path, "%s/tests/fuzz/corpus/model/%s.json", SOURCE_DIR, names[k]);
-    assert_int_equal(psdmp_file_read(path, 1 << 20, &arena, &text, &length, NULL), PSDM_OK);
+    assert_int_equal(psdmp_document_file_read(path, 1 << 20, &arena, &text, &length, NULL), PSDM_OK);
     nodes_each(text, visit, &t);
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
   }
   unlink(t.path);
   print_message("%d refused, %d accepted\n", t.refused, t.accepted);
@@ -98,12 +98,12 @@ static void odd_functions(void **state) {
   psdm_model *model;
   char *text;
   size_t length;
-  psdmp_arena arena = {0};
+  psdmp_base_arena arena = {0};
   snprintf(path, sizeof path, "/tmp/psdm-nodes-%ld.json", (long)getpid());
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
   assert_int_equal(psdm_model_save(model, robot, path, NULL), PSDM_OK);
   psdm_model_free(model);
-  assert_int_equal(psdmp_file_read(path, 1 << 20, &arena, &text, &length, NULL), PSDM_OK);
+  assert_int_equal(psdmp_document_file_read(path, 1 << 20, &arena, &text, &length, NULL), PSDM_OK);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     const char *at = strstr(text, cases[k].from);
     psdm_error error = {0};
@@ -117,7 +117,7 @@ static void odd_functions(void **state) {
     psdm_model_free(model);
   }
   unlink(path);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   psdm_robot_free(robot);
 }
 

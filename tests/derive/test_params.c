@@ -276,7 +276,7 @@ static int rank_of_regressor(const psdm_robot *r, rng *g) {
   double *A = calloc((size_t)(rows * S), sizeof *A), *Y = calloc((size_t)(n * S), sizeof *Y), *R = calloc((size_t)(S * S), sizeof *R);
   double state[3 * 64];
   psdm_work *work;
-  psdmp_columns columns = {.kept = calloc((size_t)S, sizeof(int)), .beta = calloc((size_t)(S * S), sizeof(double))};
+  psdmp_linalg_columns columns = {.kept = calloc((size_t)S, sizeof(int)), .beta = calloc((size_t)(S * S), sizeof(double))};
   assert_int_equal(psdm_work_new(r, NULL, &work), PSDM_OK);
   for (int s = 0; s < samples; s++) {
     for (int i = 0; i < 3 * n; i++) state[i] = rng_uniform(g, -3, 3);
@@ -284,7 +284,7 @@ static int rank_of_regressor(const psdm_robot *r, rng *g) {
     for (int i = 0; i < n; i++)
       for (int k = 0; k < S; k++) A[(long)k * rows + s * n + i] = Y[i * S + k];
   }
-  psdmp_columns_choose(rows, S, A, NULL, 1e-9, R, &columns);
+  psdmp_linalg_columns_choose(rows, S, A, NULL, 1e-9, R, &columns);
   int rank = columns.rank;
   psdm_work_free(work, NULL);
   free(A), free(Y), free(R), free(columns.kept), free(columns.beta);

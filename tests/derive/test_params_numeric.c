@@ -17,8 +17,8 @@ typedef struct twin {
   psdm_robot *robot; /* whose parameters are unit vectors in turn */
   psdm_work *work;
   psdm_sampling kind;
-  psdmp_arena arena;
-  psdmp_restriction assumed;
+  psdmp_base_arena arena;
+  psdmp_derive_restriction assumed;
   int n, S, height, vectors, samples;
   double reach;
   double x[SAMPLES][4 * JOINTS], rows[SAMPLES][JOINTS * STANDARD];
@@ -68,7 +68,7 @@ static psdm_status rows_at(const twin *t, const double *x, double *rows) {
       double value = t->assumed.B ? 0 : raw[i * S + k];
       for (int e = 0; e < t->assumed.count && t->assumed.B; e++)
         for (int c = 0; c < S && t->assumed.param[e] == k; c++) value += t->assumed.B[e * S + c] * raw[i * S + c];
-      rows[i * S + k] = value * pow(t->reach, psdmp_length_degree(t->robot, k)) / (t->kind != PSDM_SAMPLE_H && slides(t->robot, i) ? 1 : t->reach);
+      rows[i * S + k] = value * pow(t->reach, psdmp_derive_length_degree(t->robot, k)) / (t->kind != PSDM_SAMPLE_H && slides(t->robot, i) ? 1 : t->reach);
     }
   return status;
 }
@@ -96,7 +96,7 @@ static void improve(const twin *t, uint64_t *seed, double usual, double *x, doub
   double best = badness(t, rows, usual), step = 0.3, other[4 * JOINTS], made[JOINTS * STANDARD];
   for (int trial = 0; trial < tries && best > log(20); trial++) {
     for (int i = 0; i < count; i++) {
-      other[i] = x[i] + step * psdmp_sample(seed);
+      other[i] = x[i] + step * psdmp_derive_sample(seed);
       if (other[i] > 1) other[i] = 2 - other[i];
       if (other[i] < -1) other[i] = -2 - other[i];
     }
@@ -120,7 +120,7 @@ static void sample(twin *t, bool scaling) {
   assert_true(t->samples <= SAMPLES && t->n <= JOINTS && t->S <= STANDARD);
   for (int s = 0; s < t->samples; s++) {
     do
-      for (int i = 0; i < t->vectors * t->n; i++) t->x[s][i] = psdmp_sample(&seed);
+      for (int i = 0; i < t->vectors * t->n; i++) t->x[s][i] = psdmp_derive_sample(&seed);
     while (rows_at(t, t->x[s], t->rows[s]));
     double most = max_absolute(t->rows[s], t->height * t->S);
     largest = fmax(largest, most);
@@ -165,7 +165,7 @@ static void expect(double x, double expected, double tolerance, const char *what
 /* ---- what is said of a matrix ---- */
 
 /* Gram-Schmidt over the columns in their order, or the longest that is left first; lengths of what is left. Directions that are nothing are not taken out. */
-static void lengths_left(const psdmp_samples *w, bool pivots, double nothing, double *left) {
+static void lengths_left(const psdmp_derive_samples *w, bool pivots, double nothing, double *left) {
   int r = w->rows, c = w->columns;
   double *A = malloc(sizeof *A * (size_t)(r * c));
   bool done[STANDARD] = {false};
@@ -201,7 +201,7 @@ static double gap(const double *x, int count, int b) {
   return b > 0 && b < count && sorted[b] != 0 ? sorted[b - 1] / sorted[b] : INFINITY;
 }
 
-static void expect_diagonals(const psdm_params *p, const psdmp_samples *w) {
+static void expect_diagonals(const psdm_params *p, const psdmp_derive_samples *w) {
   double left[STANDARD], biggest = p->sigma[0];
   int c = p->columns, above[3] = {0, 0, 0};
   lengths_left(w, true, 0, left);
@@ -223,7 +223,7 @@ static void expect_diagonals(const psdm_params *p, const psdmp_samples *w) {
 }
 
 /* |W v| = sigma, W v orthogonal to the others and of all of W; V2 N has the length of N and no part in V1, and no column of W has a part in it */
-static void expect_vectors(const psdm_params *p, const psdmp_samples *w) {
+static void expect_vectors(const psdm_params *p, const psdmp_derive_samples *w) {
   int c = p->columns, r = w->rows, b = p->rank;
   double squares = 0, all = 0, random = 0, length = 0;
   uint64_t seed = 9;
@@ -231,7 +231,7 @@ static void expect_vectors(const psdm_params *p, const psdmp_samples *w) {
   for (int i = 0; i < c; i++) squares += p->sigma[i] * p->sigma[i], length += p->V2N[i] * p->V2N[i];
   expect(squares, all, 1e-12 * all, "squares", 0);
   for (int k = b; k < c; k++) {
-    double N = psdmp_sample(&seed);
+    double N = psdmp_derive_sample(&seed);
     random += N * N;
   }
   expect(length, random, 1e-12 * c, "V2N", 0);
@@ -253,7 +253,7 @@ static void expect_vectors(const psdm_params *p, const psdmp_samples *w) {
 }
 
 /* every column that goes is its shares of those that stay; fates, sums and the least norm follow */
-static void expect_shares(const psdm_params *p, const psdmp_samples *w) {
+static void expect_shares(const psdm_params *p, const psdmp_derive_samples *w) {
   int c = p->columns, r = w->rows, b = p->rank, e = c - b, at[2] = {0, 0}, in[STANDARD] = {0}, kept[STANDARD] = {0}, own[STANDARD] = {0};
   double pi[STANDARD] = {0}, theta[STANDARD], least[STANDARD], size = max_absolute(w->W, r * c);
   rng g = {7};
@@ -340,19 +340,19 @@ static void samples_and_factors(void **state) {
         }
         t.kind = o.sampling, t.robot = robot_of(&subjects[k]), t.n = psdm_robot_n(r), t.S = psdm_robot_parameter_count(r);
         t.height = kind == PSDM_SAMPLE_H ? 1 : t.n, t.vectors = kind == PSDM_SAMPLE_D ? 3 : kind == PSDM_SAMPLE_D0 ? 2 : 4;
-        t.arena = (psdmp_arena){.allocator = NULL};
-        t.reach = psdmp_reach(r, &t.arena);
-        assert_int_equal(psdmp_restriction_set(r, &assume, &t.arena, &t.assumed, &error), PSDM_OK);
+        t.arena = (psdmp_base_arena){.allocator = NULL};
+        t.reach = psdmp_derive_reach(r, &t.arena);
+        assert_int_equal(psdmp_derive_restriction_set(r, &assume, &t.arena, &t.assumed, &error), PSDM_OK);
         assert_int_equal(psdm_work_new(t.robot, NULL, &t.work), PSDM_OK);
         sample(&t, scaling);
-        psdmp_samples w;
-        if (psdmp_samples_take(r, &o, &t.arena, &w, &error)) fail_msg("%s", error.text);
+        psdmp_derive_samples w;
+        if (psdmp_derive_samples_take(r, &o, &t.arena, &w, &error)) fail_msg("%s", error.text);
         int column[STANDARD];
         assert_int_equal(w.columns, columns_of(&t, column));
         assert_int_equal(w.rows, t.samples * t.height);
         for (int c = 0; c < w.columns; c++) {
           assert_int_equal(w.column[c], column[c]);
-          assert_true(w.unit[c] == pow(t.reach, psdmp_length_degree(r, column[c])));
+          assert_true(w.unit[c] == pow(t.reach, psdmp_derive_length_degree(r, column[c])));
           for (int i = 0; i < w.rows; i++) {
             const double *row = t.rows[i / t.height] + i % t.height * t.S;
             expect(w.W[(long)c * w.rows + i], row[column[c]], 1e-12 * max_absolute(row, t.S), "W", (long)c * w.rows + i);
@@ -374,7 +374,7 @@ static void samples_and_factors(void **state) {
           psdm_params_free(p);
         }
         psdm_work_free(t.work, NULL);
-        psdmp_arena_free(&t.arena);
+        psdmp_base_arena_free(&t.arena);
         psdm_robot_free(t.robot);
         psdm_robot_free(r);
       }

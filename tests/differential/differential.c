@@ -276,11 +276,11 @@ static double processor_seconds(void) {
 
 static void work(const options *o, int job, tally *sum) {
   static trial t;
-  double end = psdmp_clock() + o->seconds;
+  double end = psdmp_base_clock() + o->seconds;
   t.o = o;
   snprintf(t.folder, sizeof t.folder, "/tmp/differential-XXXXXX");
   if (!mkdtemp(t.folder)) exit(2);
-  for (long k = job; (!o->count || k < o->count) && (!(o->seconds > 0) || psdmp_clock() < end); k += o->jobs) {
+  for (long k = job; (!o->count || k < o->count) && (!(o->seconds > 0) || psdmp_base_clock() < end); k += o->jobs) {
     uint64_t seed = o->one ? o->robot : mixed(o->seed, (uint64_t)k + 1000);
     one_robot(&t, sum, pick_kind(o, seed), seed);
     sum->cpu = processor_seconds();
@@ -470,7 +470,7 @@ int main(int count, char **word) {
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
   tally *sums = mmap(NULL, sizeof *sums * (size_t)o.jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (sums == MAP_FAILED) return usage("no memory for", "tallies");
-  double start = psdmp_clock();
+  double start = psdmp_base_clock();
   long crashed = 0;
   printf("differential: --seed %llu\n", (unsigned long long)o.seed);
   if (o.file)
@@ -481,6 +481,6 @@ int main(int count, char **word) {
     crashed = run_jobs(&o, sums, &all);
   long bad = print_table(&all);
   print_rest(&all);
-  printf("differential: %ld robots, %ld failed, %ld crashed, %.1f s, %.4f core-hours\n", all.robots, bad, crashed, psdmp_clock() - start, all.cpu / 3600);
+  printf("differential: %ld robots, %ld failed, %ld crashed, %.1f s, %.4f core-hours\n", all.robots, bad, crashed, psdmp_base_clock() - start, all.cpu / 3600);
   return bad || crashed ? 1 : 0;
 }

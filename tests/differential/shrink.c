@@ -18,7 +18,7 @@ typedef struct shrinking {
 /* other joints mean other states: a few more chances where their number changed */
 static bool keep(shrinking *s, const arm *candidate) {
   int chances = candidate->joints == s->a->joints ? 1 : 6;
-  if (psdmp_clock() > s->end || memcmp(candidate, s->a, sizeof *candidate) == 0) return false;
+  if (psdmp_base_clock() > s->end || memcmp(candidate, s->a, sizeof *candidate) == 0) return false;
   for (int k = 0; k < chances; k++)
     if (s->fails(s->user, candidate, *s->seed + (uint64_t)k)) {
       *s->a = *candidate;
@@ -96,7 +96,7 @@ static bool set_number(arm *a, int index, double value, bool set, double *old) {
 static void simplify_numbers(shrinking *s) {
   static const int digits[] = {1, 2, 3, 4, 6, 9, 12};
   double old, unused;
-  for (int i = 0; set_number(s->a, i, 0, false, &old) && psdmp_clock() < s->end; i++) {
+  for (int i = 0; set_number(s->a, i, 0, false, &old) && psdmp_base_clock() < s->end; i++) {
     arm c = *s->a;
     if (old == 0) continue;
     set_number(&c, i, 0, true, &unused);
@@ -112,8 +112,8 @@ static void simplify_numbers(shrinking *s) {
 }
 
 void shrink(arm *a, uint64_t *seed, still_fails *fails, void *user, double seconds) {
-  shrinking s = {a, seed, fails, user, psdmp_clock() + seconds, true};
-  while (s.smaller && psdmp_clock() < s.end) {
+  shrinking s = {a, seed, fails, user, psdmp_base_clock() + seconds, true};
+  while (s.smaller && psdmp_base_clock() < s.end) {
     s.smaller = false;
     drop_joints(&s);
     drop_features(&s);

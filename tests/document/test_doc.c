@@ -19,12 +19,12 @@ static double allowance(void) {
   char *text = malloc(4 * VALUES + 1);
   assert_non_null(text);
   for (int i = 0; i < VALUES; i++) memcpy(text + 4 * i, "- 1\n", 4);
-  psdmp_arena arena = {0};
-  psdmp_node *root;
+  psdmp_base_arena arena = {0};
+  psdmp_document_node *root;
   double start = seconds();
-  assert_int_equal(psdmp_doc_parse(text, 4 * VALUES, "doc.yaml", &arena, &root, NULL), PSDM_OK);
+  assert_int_equal(psdmp_document_parse(text, 4 * VALUES, "doc.yaml", &arena, &root, NULL), PSDM_OK);
   double factor = (seconds() - start) / 0.05; /* 0.01 s is ordinary */
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   free(text);
   return allowed = 2 * (factor > 1 ? factor : 1);
 }
@@ -40,11 +40,11 @@ static outcome parse(const char *text, size_t length) {
   outcome o = {.sentence = ""};
   counting c;
   counting_init(&c, 0);
-  psdmp_arena arena = {.allocator = &c.allocator};
-  psdmp_node *root;
+  psdmp_base_arena arena = {.allocator = &c.allocator};
+  psdmp_document_node *root;
   psdm_error error;
   double start = seconds();
-  o.status = psdmp_doc_parse(text, length, "doc.yaml", &arena, &root, &error);
+  o.status = psdmp_document_parse(text, length, "doc.yaml", &arena, &root, &error);
   double took = seconds() - start;
   if (took > allowance()) fail_msg("%.1f s for %zu bytes", took, length);
   assert_int_equal(o.status == PSDM_OK, root != NULL);
@@ -54,15 +54,15 @@ static outcome parse(const char *text, size_t length) {
     assert_int_equal(error.status, o.status);
     psdm_error_format(&error, o.sentence, sizeof o.sentence);
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   assert_int_equal(c.live, 0);
   return o;
 }
 
 /* ---- what is read ---- */
 
-static const psdmp_node *child(const psdmp_node *node, int index) {
-  const psdmp_node *at = node->child;
+static const psdmp_document_node *child(const psdmp_document_node *node, int index) {
+  const psdmp_document_node *at = node->child;
   while (at && index--) at = at->next;
   assert_non_null(at);
   return at;
@@ -71,13 +71,13 @@ static const psdmp_node *child(const psdmp_node *node, int index) {
 static void the_tree_remembers_places(void **state) {
   (void)state;
   const char *text = "# a comment\nname: \"two words\"\nlist: [1, {x: y}, ]\n\xC3\xA9t\xC3\xA9: \xE2\x82\xAC\nempty:\nfolded: >-\n  a\n  b\n";
-  psdmp_arena arena = {0};
-  psdmp_node *root;
+  psdmp_base_arena arena = {0};
+  psdmp_document_node *root;
   psdm_error error;
-  if (psdmp_doc_parse(text, strlen(text), "doc.yaml", &arena, &root, &error)) fail_msg("%s", error.text);
-  assert_int_equal(root->kind, PSDMP_MAP);
+  if (psdmp_document_parse(text, strlen(text), "doc.yaml", &arena, &root, &error)) fail_msg("%s", error.text);
+  assert_int_equal(root->kind, PSDMP_DOCUMENT_MAP);
   assert_int_equal(root->count, 5);
-  const psdmp_node *name = child(root, 0), *list = child(root, 1), *accent = child(root, 2), *empty = child(root, 3), *folded = child(root, 4);
+  const psdmp_document_node *name = child(root, 0), *list = child(root, 1), *accent = child(root, 2), *empty = child(root, 3), *folded = child(root, 4);
   assert_string_equal(name->key, "name");
   assert_string_equal(name->text, "two words");
   assert_int_equal(name->length, 9);
@@ -85,11 +85,11 @@ static void the_tree_remembers_places(void **state) {
   assert_int_equal(name->key_column, 1);
   assert_int_equal(name->line, 2);
   assert_int_equal(name->column, 7);
-  assert_int_equal(list->kind, PSDMP_LIST);
+  assert_int_equal(list->kind, PSDMP_DOCUMENT_LIST);
   assert_int_equal(list->count, 2);
   assert_int_equal(child(list, 0)->column, 8);
-  const psdmp_node *map = child(list, 1);
-  assert_int_equal(map->kind, PSDMP_MAP);
+  const psdmp_document_node *map = child(list, 1);
+  assert_int_equal(map->kind, PSDMP_DOCUMENT_MAP);
   assert_null(map->key);
   assert_string_equal(child(map, 0)->key, "x");
   assert_string_equal(child(map, 0)->text, "y");
@@ -97,7 +97,7 @@ static void the_tree_remembers_places(void **state) {
   assert_int_equal(accent->column, 6); /* characters, not bytes */
   assert_int_equal(empty->length, 0);
   assert_string_equal(folded->text, "a b");
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 static void plain_texts_are_read(void **state) {
@@ -232,18 +232,18 @@ static void billion_laughs(void **state) {
 static void many_values(void **state) {
   (void)state;
   /* stream, document and list take three of the events, their ends three more */
-  expect("- 1\n", PSDMP_DOC_NODES - 6, "", PSDM_OK, "");
-  expect("- 1\n", PSDMP_DOC_NODES - 2, "", PSDM_E_LIMIT, "doc.yaml:524286:3: more than 524288 values");
-  expect("- {}\n", PSDMP_DOC_NODES, "", PSDM_E_LIMIT, NULL);
-  expect("k: v\n", PSDMP_DOC_NODES, "", PSDM_E_LIMIT, NULL);
+  expect("- 1\n", PSDMP_DOCUMENT_DOC_NODES - 6, "", PSDM_OK, "");
+  expect("- 1\n", PSDMP_DOCUMENT_DOC_NODES - 2, "", PSDM_E_LIMIT, "doc.yaml:524286:3: more than 524288 values");
+  expect("- {}\n", PSDMP_DOCUMENT_DOC_NODES, "", PSDM_E_LIMIT, NULL);
+  expect("k: v\n", PSDMP_DOCUMENT_DOC_NODES, "", PSDM_E_LIMIT, NULL);
   expect("---\n", 100000, "a", PSDM_E_PARSE, "doc.yaml:2:1: a second document; one robot per file");
 }
 
 static void long_texts(void **state) {
   (void)state;
-  expect("x", PSDMP_DOC_BYTES, "", PSDM_OK, "");
-  expect("x", PSDMP_DOC_BYTES + 1, "", PSDM_E_LIMIT, "doc.yaml: 16777217 bytes; at most 16777216 are read");
-  expect("\n", PSDMP_DOC_BYTES, "", PSDM_E_PARSE, "doc.yaml:1:1: the file is empty");
+  expect("x", PSDMP_DOCUMENT_DOC_BYTES, "", PSDM_OK, "");
+  expect("x", PSDMP_DOCUMENT_DOC_BYTES + 1, "", PSDM_E_LIMIT, "doc.yaml: 16777217 bytes; at most 16777216 are read");
+  expect("\n", PSDMP_DOCUMENT_DOC_BYTES, "", PSDM_E_PARSE, "doc.yaml:1:1: the file is empty");
   expect("#", 8 << 20, "\n", PSDM_E_PARSE, "doc.yaml:1:1: the file is empty");
   expect(" ", 8 << 20, "a", PSDM_OK, "");
   expect("\xE2\x82\xAC", 2 << 20, "", PSDM_OK, "");
@@ -257,7 +257,7 @@ static void long_texts(void **state) {
 
 static void files_are_read_whole(void **state) {
   (void)state;
-  psdmp_arena arena = {0};
+  psdmp_base_arena arena = {0};
   char *text, path[] = "test_doc_scratch.txt", sentence[900], expected[300];
   size_t length;
   psdm_error error;
@@ -265,22 +265,22 @@ static void files_are_read_whole(void **state) {
   assert_non_null(file);
   for (int i = 0; i < 10000; i++) fputs("0123456\n", file); /* past the first buffer */
   assert_int_equal(fclose(file), 0);
-  assert_int_equal(psdmp_file_read(path, 80000, &arena, &text, &length, &error), PSDM_OK);
+  assert_int_equal(psdmp_document_file_read(path, 80000, &arena, &text, &length, &error), PSDM_OK);
   assert_int_equal(length, 80000);
   assert_int_equal(strlen(text), 80000);
   for (size_t i = 0; i < length; i++) assert_true(text[i] == "0123456\n"[i % 8]);
-  assert_int_equal(psdmp_file_read(path, 79999, &arena, &text, &length, &error), PSDM_E_LIMIT);
+  assert_int_equal(psdmp_document_file_read(path, 79999, &arena, &text, &length, &error), PSDM_E_LIMIT);
   assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), "test_doc_scratch.txt: larger than 79999 bytes, the most that is read");
   remove(path);
-  assert_int_equal(psdmp_file_read(path, 80000, &arena, &text, &length, &error), PSDM_E_IO);
+  assert_int_equal(psdmp_document_file_read(path, 80000, &arena, &text, &length, &error), PSDM_E_IO);
   snprintf(expected, sizeof expected, "test_doc_scratch.txt: cannot be opened: %s", strerror(ENOENT));
   assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), expected);
-  assert_int_equal(psdmp_file_read(".", 80000, &arena, &text, &length, &error), PSDM_E_IO);
+  assert_int_equal(psdmp_document_file_read(".", 80000, &arena, &text, &length, &error), PSDM_E_IO);
   assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), ".: is a directory; a robot file was expected");
-  assert_int_equal(psdmp_file_read("/dev/zero", 1 << 20, &arena, &text, &length, &error), PSDM_E_LIMIT); /* a file without end */
-  assert_int_equal(psdmp_file_read("/dev/null", 1 << 20, &arena, &text, &length, &error), PSDM_OK);
+  assert_int_equal(psdmp_document_file_read("/dev/zero", 1 << 20, &arena, &text, &length, &error), PSDM_E_LIMIT); /* a file without end */
+  assert_int_equal(psdmp_document_file_read("/dev/null", 1 << 20, &arena, &text, &length, &error), PSDM_OK);
   assert_int_equal(length, 0);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 int main(void) {

@@ -35,19 +35,19 @@ static void bench_close(bench *b) {
   psdm_robot_free(b->robot);
 }
 
-static psdmp_program *add_program(bench *b, psdm_code_function function, const char *name, int inputs) {
-  psdmp_program *p = &b->code.program[b->code.programs++];
-  *p = (psdmp_program){.function = function, .name = name, .method = "hand", .results = 1, .result = {{"X", 0, 0}}};
-  p->length[PSDMP_IN_THETA] = 3;
-  p->length[PSDMP_IN_Q] = inputs;
-  p->length[PSDMP_IN_QD] = 2; /* perhaps nobody uses it */
+static psdmp_codegen_program *add_program(bench *b, psdm_code_function function, const char *name, int inputs) {
+  psdmp_codegen_program *p = &b->code.program[b->code.programs++];
+  *p = (psdmp_codegen_program){.function = function, .name = name, .method = "hand", .results = 1, .result = {{"X", 0, 0}}};
+  p->length[PSDMP_CODEGEN_IN_THETA] = 3;
+  p->length[PSDMP_CODEGEN_IN_Q] = inputs;
+  p->length[PSDMP_CODEGEN_IN_QD] = 2; /* perhaps nobody uses it */
   assert_int_equal(psdm_graph_new(NULL, &p->graph), PSDM_OK);
   return p;
 }
 
-static psdm_ref input(psdmp_program *p, psdmp_block block, int index) { return psdm_input(p->graph, (int)block * PSDMP_BLOCK + index); }
+static psdm_ref input(psdmp_codegen_program *p, psdmp_codegen_block block, int index) { return psdm_input(p->graph, (int)block * PSDMP_CODEGEN_BLOCK + index); }
 
-static void set_outputs(psdmp_program *p, psdm_ref *output, int count) {
+static void set_outputs(psdmp_codegen_program *p, psdm_ref *output, int count) {
   p->output = output;
   p->outputs = (size_t)count;
   p->result[0].count = count;
@@ -56,9 +56,9 @@ static void set_outputs(psdmp_program *p, psdm_ref *output, int count) {
 
 /* header and source into the folder */
 static void write_code(bench *b, bool single) {
-  psdmp_arena arena = {0};
+  psdmp_base_arena arena = {0};
   b->code.options.real_float = single;
-  psdmp_writer e = {.code = &b->code, .prefix = "hand", .upper = "HAND", .single = single, .real = single ? "float" : "double"};
+  psdmp_emit_writer e = {.code = &b->code, .prefix = "hand", .upper = "HAND", .single = single, .real = single ? "float" : "double"};
   char path[128];
   for (int k = 0; k < 2; k++) {
     snprintf(path, sizeof path, "%s/hand.%c", folder, k ? 'c' : 'h');
@@ -69,7 +69,7 @@ static void write_code(bench *b, bool single) {
       psdmp_emit_header(&e);
     assert_int_equal(psdm_output_commit(&e.out, NULL), PSDM_OK);
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 static FILE *driver(bool single) {
@@ -127,10 +127,10 @@ static void test_sincos(void **unused) {
     psdm_ref output[40];
     bench b;
     bench_open(&b);
-    psdmp_program *p = add_program(&b, PSDM_CODE_POSE, "pose", n);
+    psdmp_codegen_program *p = add_program(&b, PSDM_CODE_POSE, "pose", n);
     for (int i = 0; i < n; i++) {
-      output[i] = psdm_sin(p->graph, input(p, PSDMP_IN_Q, i));
-      output[n + i] = psdm_cos(p->graph, input(p, PSDMP_IN_Q, i));
+      output[i] = psdm_sin(p->graph, input(p, PSDMP_CODEGEN_IN_Q, i));
+      output[n + i] = psdm_cos(p->graph, input(p, PSDMP_CODEGEN_IN_Q, i));
     }
     set_outputs(p, output, 2 * n);
     write_code(&b, k % 2);
@@ -146,14 +146,14 @@ static void test_sincos(void **unused) {
 
 enum { INPUTS = 4, OUTPUTS = 12, STATES = 5 };
 
-static psdm_ref random_value(rng *g, psdmp_program *p, const psdm_ref *pool, int count) {
+static psdm_ref random_value(rng *g, psdmp_codegen_program *p, const psdm_ref *pool, int count) {
   if (rng_int(g, 0, 9) == 0) return psdm_const(p->graph, rng_uniform(g, -2, 2));
   psdm_ref r = pool[rng_int(g, count > 12 ? count - 12 : 0, count - 1)];
   return rng_int(g, 0, 3) ? r : psdm_neg(r);
 }
 
 /* values stay tame: quotients and roots of 1 + x^2 only */
-static psdm_ref random_operation(rng *g, psdmp_program *p, const psdm_ref *pool, int count) {
+static psdm_ref random_operation(rng *g, psdmp_codegen_program *p, const psdm_ref *pool, int count) {
   psdm_graph *graph = p->graph;
   psdm_ref a = random_value(g, p, pool, count), b = random_value(g, p, pool, count);
   psdm_ref tame = psdm_add(graph, psdm_const(graph, 1), psdm_mul(graph, a, a));
@@ -169,11 +169,11 @@ static psdm_ref random_operation(rng *g, psdmp_program *p, const psdm_ref *pool,
   }
 }
 
-static void random_program(rng *g, psdmp_program *p, psdm_ref *output) {
+static void random_program(rng *g, psdmp_codegen_program *p, psdm_ref *output) {
   psdm_ref pool[200];
   int count = 0, total = rng_int(g, 10, 150);
-  for (int i = 0; i < INPUTS; i++) pool[count++] = input(p, PSDMP_IN_Q, i);
-  for (int i = 0; i < 3; i++) pool[count++] = input(p, PSDMP_IN_THETA, i);
+  for (int i = 0; i < INPUTS; i++) pool[count++] = input(p, PSDMP_CODEGEN_IN_Q, i);
+  for (int i = 0; i < 3; i++) pool[count++] = input(p, PSDMP_CODEGEN_IN_THETA, i);
   pool[count++] = psdm_mul(p->graph, pool[4], pool[5]);
   while (count < total) pool[count] = random_operation(g, p, pool, count), count++;
   for (int i = 0; i < OUTPUTS; i++) output[i] = i < 2 ? pool[rng_int(g, 0, 7)] : i == 2 ? psdm_const(p->graph, -0.75) : random_value(g, p, pool, count);
@@ -181,16 +181,16 @@ static void random_program(rng *g, psdmp_program *p, psdm_ref *output) {
 }
 
 /* inputs and the evaluator's answers as hexadecimal numbers */
-static void graph_driver(rng *g, const psdmp_program *p, bool batch) {
+static void graph_driver(rng *g, const psdmp_codegen_program *p, bool batch) {
   FILE *f = driver(false);
-  double *values = calloc((size_t)PSDMP_IN_COUNT * PSDMP_BLOCK, sizeof *values), out[OUTPUTS];
+  double *values = calloc((size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, sizeof *values), out[OUTPUTS];
   double *scratch = calloc(psdm_graph_size(p->graph), sizeof *scratch), theta[3], q[STATES][INPUTS];
   assert_non_null(values);
   assert_non_null(scratch);
-  for (int i = 0; i < 3; i++) values[PSDMP_IN_THETA * PSDMP_BLOCK + i] = theta[i] = rng_uniform(g, -1, 1);
+  for (int i = 0; i < 3; i++) values[PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + i] = theta[i] = rng_uniform(g, -1, 1);
   fprintf(f, "int main(void) {\n  const double theta[3] = {%a, %a, %a}, qd[20] = {0};\n  int bad = 0;\n  static const double want[%d][%d] = {\n", theta[0], theta[1], theta[2], STATES, OUTPUTS);
   for (int s = 0; s < STATES; s++) {
-    for (int i = 0; i < INPUTS; i++) values[PSDMP_IN_Q * PSDMP_BLOCK + i] = q[s][i] = rng_uniform(g, -2, 2);
+    for (int i = 0; i < INPUTS; i++) values[PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + i] = q[s][i] = rng_uniform(g, -2, 2);
     psdm_graph_evaluate(p->graph, values, p->output, p->outputs, scratch, out);
     for (int i = 0; i < OUTPUTS; i++) fprintf(f, "%s%a%s", i ? ", " : "    {", out[i], i + 1 < OUTPUTS ? "" : "},\n");
   }
@@ -221,7 +221,7 @@ static void test_graphs(void **unused) {
     b.code.options.sincos = PSDM_SINCOS_LIBM;
     b.code.options.target = k % 2 ? PSDM_CODE_SIMD : PSDM_CODE_C;
     b.code.options.throughput = k % 4 > 1;
-    psdmp_program *p = add_program(&b, PSDM_CODE_POSE, "pose", INPUTS);
+    psdmp_codegen_program *p = add_program(&b, PSDM_CODE_POSE, "pose", INPUTS);
     random_program(&g, p, output);
     write_code(&b, false);
     graph_driver(&g, p, k % 2);
@@ -239,13 +239,13 @@ static void test_literals(void **unused) {
     const char *in_double, *in_float;
   } cases[] = {{1, "1.0", "1.0f"},           {0.1, "0.1", "0.1f"}, {1e-5, "1e-05", "1e-05f"}, {1.0 / 3, "0.33333333333333331", "0.33333334f"},
                {100000, "100000.0", "1e+05f"}, {0, "0.0", "0.0f"},   {1e300, "1e+300", NULL},   {16777216, "16777216.0", "16777216.0f"}};
-  psdmp_writer e = {0};
+  psdmp_emit_writer e = {0};
   char text[40];
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int single = 0; single < 2; single++) {
       const char *want = single ? cases[i].in_float : cases[i].in_double;
       e.single = single;
-      if (want && strcmp(psdmp_literal(&e, cases[i].value, text), want) != 0) fail_msg("%.17g is %s, expected %s", cases[i].value, text, want);
+      if (want && strcmp(psdmp_emit_literal(&e, cases[i].value, text), want) != 0) fail_msg("%.17g is %s, expected %s", cases[i].value, text, want);
     }
 }
 

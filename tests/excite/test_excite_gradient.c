@@ -8,8 +8,8 @@
 
 static const random_options kinds = {.n_min = 1, .n_max = 5, .coupled = true, .trees = true, .prismatic = true, .drives = true};
 
-static double *numbers(psdmp_arena *arena, long count) {
-  double *x = psdmp_numbers(arena, count);
+static double *numbers(psdmp_base_arena *arena, long count) {
+  double *x = psdmp_excite_numbers(arena, count);
   assert_non_null(x);
   return x;
 }
@@ -27,7 +27,7 @@ static void test_adjoint(void **unused) {
   double worst = 0;
   for (int round = 0; round < 200; round++) {
     static char text[20000];
-    psdmp_arena arena = {0};
+    psdmp_base_arena arena = {0};
     psdm_robot *robot = parse_robot(random_robot_text(&g, &kinds, text, sizeof text)), *clone;
     psdm_work *work;
     psdm_linear *linear;
@@ -36,10 +36,10 @@ static void test_adjoint(void **unused) {
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
     assert_int_equal(psdm_linear_new(clone, NULL, &linear), PSDM_OK);
     double *state = numbers(&arena, 3L * n), *weight = numbers(&arena, (long)n * S), *by = numbers(&arena, 3L * n), *twin = numbers(&arena, 3L * n);
-    double *scratch = numbers(&arena, psdmp_adjoint_scratch(robot)), *D = numbers(&arena, 3L * n * n), scale = 0;
+    double *scratch = numbers(&arena, psdmp_excite_adjoint_scratch(robot)), *D = numbers(&arena, 3L * n * n), scale = 0;
     fill(&g, 3L * n, state);
     fill(&g, (long)n * S, weight);
-    psdmp_adjoint(robot, work, state, weight, scratch, by);
+    psdmp_excite_adjoint(robot, work, state, weight, scratch, by);
     for (int i = 0; i < n; i++) {
       psdm_robot_set_parameters(clone, weight + (long)i * S);
       assert_int_equal(psdm_linearize_inverse(clone, linear, state, state + n, state + 2 * n, D, D + n * n, D + 2 * n * n), PSDM_OK);
@@ -53,7 +53,7 @@ static void test_adjoint(void **unused) {
     psdm_work_free(work, NULL);
     psdm_robot_free(clone);
     psdm_robot_free(robot);
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
   }
   print_message("largest relative difference %.2g\n", worst);
 }
@@ -61,17 +61,17 @@ static void test_adjoint(void **unused) {
 /* ---- the objective and the limits, by the numbers of a search ---- */
 
 typedef struct bench {
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   psdm_robot *robot;
   psdm_work *work;
   psdm_linear *linear;
   psdmp_excite_limits limits;
-  psdmp_told told;
-  psdmp_wave wave;
-  psdmp_grid grid;
-  psdmp_value value;
-  psdmp_bounds bounds;
-  psdmp_bounds_work bounds_work;
+  psdmp_excite_told told;
+  psdmp_excite_wave wave;
+  psdmp_excite_grid grid;
+  psdmp_excite_value value;
+  psdmp_excite_bounds bounds;
+  psdmp_excite_bounds_work bounds_work;
   long count;
   double *by_state, *result;
 } bench;
@@ -90,16 +90,16 @@ static void bench_make(bench *b, rng *g, psdm_robot *robot, psdm_excite_goal goa
   }
   assert_int_equal(psdm_work_new(robot, NULL, &b->work), PSDM_OK);
   assert_int_equal(psdm_linear_new(robot, NULL, &b->linear), PSDM_OK);
-  if (psdmp_told_new(robot, &o, &b->limits, b->limits.effort, &b->arena, &b->told, &error)) fail_msg("%s", error.text);
-  assert_true(psdmp_wave_new(n, terms, highest, 5, &b->limits, &b->arena, &b->wave));
+  if (psdmp_excite_told_new(robot, &o, &b->limits, b->limits.effort, &b->arena, &b->told, &error)) fail_msg("%s", error.text);
+  assert_true(psdmp_excite_wave_new(n, terms, highest, 5, &b->limits, &b->arena, &b->wave));
   for (int i = 0; i < n; i++)
     for (int k = 0, last = 0; k < terms; k++) b->wave.harmonic[i * terms + k] = last = rng_int(g, last + 1, highest - terms + 1 + k);
-  psdmp_wave_set(&b->wave);
-  assert_true(psdmp_grid_new(&b->wave, 12 * highest, &b->arena, &b->grid));
-  psdmp_grid_set(&b->wave, &b->grid);
-  assert_true(psdmp_value_new(&b->told, goal, b->grid.points, b->work, &b->arena, &b->value));
-  assert_true(psdmp_bounds_new(robot, &b->limits, &b->arena, &b->bounds));
-  assert_true(psdmp_bounds_work_new(&b->bounds, b->grid.points, b->grid.points, b->work, b->linear, &b->arena, &b->bounds_work));
+  psdmp_excite_wave_set(&b->wave);
+  assert_true(psdmp_excite_grid_new(&b->wave, 12 * highest, &b->arena, &b->grid));
+  psdmp_excite_grid_set(&b->wave, &b->grid);
+  assert_true(psdmp_excite_value_new(&b->told, goal, b->grid.points, b->work, &b->arena, &b->value));
+  assert_true(psdmp_excite_bounds_new(robot, &b->limits, &b->arena, &b->bounds));
+  assert_true(psdmp_excite_bounds_work_new(&b->bounds, b->grid.points, b->grid.points, b->work, b->linear, &b->arena, &b->bounds_work));
   b->count = (long)n * b->wave.own;
   b->by_state = numbers(&b->arena, 3L * n * b->grid.points);
   b->result = numbers(&b->arena, b->bounds.count);
@@ -109,21 +109,21 @@ static void bench_free(bench *b) {
   psdm_linear_free(b->linear, NULL);
   psdm_work_free(b->work, NULL);
   psdm_robot_free(b->robot);
-  psdmp_arena_free(&b->arena);
+  psdmp_base_arena_free(&b->arena);
 }
 
 static double value_at(bench *b, const double *x, double *gradient) {
-  psdmp_grid_at(&b->wave, &b->grid, x);
-  double f = psdmp_value_at(&b->value, b->grid.state, gradient ? b->by_state : NULL, NULL);
-  if (gradient) psdmp_grid_pull(&b->wave, &b->grid, b->by_state, gradient);
+  psdmp_excite_grid_at(&b->wave, &b->grid, x);
+  double f = psdmp_excite_value_at(&b->value, b->grid.state, gradient ? b->by_state : NULL, NULL);
+  if (gradient) psdmp_excite_grid_pull(&b->wave, &b->grid, b->by_state, gradient);
   return f;
 }
 
 /* all limits, weighted at random, as one function */
 static double bounds_at(bench *b, const double *x, const double *weight, double *gradient, double *rows) {
   double sum = 0;
-  psdmp_grid_at(&b->wave, &b->grid, x);
-  psdmp_bounds_smooth(&b->bounds, &b->wave, &b->grid, &b->bounds_work, b->result, gradient ? rows : NULL);
+  psdmp_excite_grid_at(&b->wave, &b->grid, x);
+  psdmp_excite_bounds_smooth(&b->bounds, &b->wave, &b->grid, &b->bounds_work, b->result, gradient ? rows : NULL);
   if (gradient) memset(gradient, 0, (size_t)b->count * sizeof *gradient);
   for (int k = 0; k < b->bounds.count; k++) {
     sum += weight[k] * b->result[k];
@@ -179,7 +179,7 @@ static void test_gradients(void **unused) {
     bench b;
     bench_make(&b, &g, parse_robot(random_robot_text(&g, &robots, text, sizeof text)), round % 4 < 2 ? PSDM_EXCITE_CONDITION : PSDM_EXCITE_LOGDET, 2 + round % 3, 4 + round % 2);
     double *weight = numbers(&b.arena, b.bounds.count), value = compare(&b, &g, NULL), condition;
-    psdmp_value_at(&b.value, b.grid.state, NULL, &condition);
+    psdmp_excite_value_at(&b.value, b.grid.state, NULL, &condition);
     for (int k = 0; k < b.bounds.count; k++) weight[k] = rng_uniform(&g, -1, 1);
     double bound = compare(&b, &g, weight);
     /* f is known to the rounding of A's least eigenvalue, eps condition^2 times the columns; friction turns over within 1/20 of the velocities, which leaves (20 width)^6 and some */

@@ -349,7 +349,7 @@ static void memory_runs_out(void **state) {
       open_trial(&t, robot, (psdm_step)step, 1);
       t.limits.torques = true;
       t.arena.allocator = &c.allocator;
-      psdm_status status = psdmp_experiment(robot, &t.options, &t.limits, &t.arena, &c.allocator, &t.out, &t.motion, &t.error);
+      psdm_status status = psdmp_excite_experiment(robot, &t.options, &t.limits, &t.arena, &c.allocator, &t.out, &t.motion, &t.error);
       if (status) assert_null(t.motion);
       close_trial(&t);
       assert_int_equal(c.live, 0);

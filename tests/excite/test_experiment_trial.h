@@ -17,7 +17,7 @@ typedef struct trial {
   double lower[MOST], upper[MOST], velocity[MOST], acceleration[MOST], effort[MOST];
   psdmp_excite_limits limits;
   psdm_excite_options options;
-  psdmp_arena arena;
+  psdmp_base_arena arena;
   psdm_excitation out;
   psdm_motion *motion;
   psdm_error error;
@@ -34,7 +34,7 @@ static inline void open_trial(trial *t, psdm_robot *robot, psdm_step step, uint6
   t->options = (psdm_excite_options){.step = step, .seed = seed, .com = {0.06, 0.02, 0.1}};
 }
 
-static inline psdm_status plan_trial(trial *t) { return psdmp_experiment(t->robot, &t->options, &t->limits, &t->arena, NULL, &t->out, &t->motion, &t->error); }
+static inline psdm_status plan_trial(trial *t) { return psdmp_excite_experiment(t->robot, &t->options, &t->limits, &t->arena, NULL, &t->out, &t->motion, &t->error); }
 
 static inline void must_plan(trial *t) {
   if (plan_trial(t)) fail_msg("step %d: %s", t->options.step, t->error.text);
@@ -42,7 +42,7 @@ static inline void must_plan(trial *t) {
 
 static inline void close_trial(trial *t) {
   psdm_motion_free(t->motion);
-  psdmp_arena_free(&t->arena);
+  psdmp_base_arena_free(&t->arena);
 }
 
 static inline double grid_time(const trial *t, int k) { return psdm_motion_end(t->motion) * k / GRID; }

@@ -67,7 +67,7 @@ static int plain_linear(const problem *p, const double *sigma, double *x) {
   return rank;
 }
 
-typedef psdm_status estimator(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
+typedef psdm_status estimator(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
 
 /* x: theta phi; the fit's arrays are ours */
 static psdm_status estimate(estimator *run, const problem *p, const psdmp_fit_options *options, double *x, double *cost, double *covariance, psdmp_fit *fit) {

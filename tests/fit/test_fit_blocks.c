@@ -5,7 +5,7 @@ enum { BLOCKS = 3, EACH = 24 };
 static const long ends[BLOCKS + 1] = {0, 13, 16, EACH};
 
 typedef struct parts {
-  psdmp_rows block[BLOCKS];
+  psdmp_fit_rows block[BLOCKS];
   double *R[BLOCKS][JOINTS_MOST], count[BLOCKS][JOINTS_MOST];
 } parts;
 
@@ -153,7 +153,7 @@ static void formulas(void **state) {
       h.options.leave_out = turn % 2;
       psdmp_fit fit = {.theta = theta, .pi = kind ? pi : NULL, .phi = phi};
       double *scratch = scratch_of(psdmp_fit_scratch(&h.p.rows));
-      psdm_status (*const estimators[])(const psdmp_rows *, const psdmp_fit_options *, double *, psdmp_fit *) = {psdmp_fit_linear, psdmp_fit_consistent, psdmp_fit_surrogate};
+      psdm_status (*const estimators[])(const psdmp_fit_rows *, const psdmp_fit_options *, double *, psdmp_fit *) = {psdmp_fit_linear, psdmp_fit_consistent, psdmp_fit_surrogate};
       if (kind == 2) h.options.nonnegative = NULL, h.options.lambda = 1e6; /* inside, but for drives */
       assert_int_equal(estimators[kind](&h.p.rows, &h.options, scratch, &fit), PSDM_OK);
       for (int i = 0; i < h.p.own; i++) x[i] = phi[i];
@@ -237,7 +237,7 @@ static void left_with_nothing(void **state) {
   problem p, q;
   problem_new(&p, 1, 1, 0, 0, extras, 2), problem_new(&q, 1, 1, 0, 0, extras, 2);
   p.R[0][0] = 1, p.R[0][3] = 0.5, q.R[0][1] = 2;
-  const psdmp_rows block[2] = {q.rows, p.rows};
+  const psdmp_fit_rows block[2] = {q.rows, p.rows};
   double theta = 0, phi, V, *scratch = scratch_of(psdmp_fit_sandwich_scratch(&p.rows)), s = sqrt(4.0 / 3);
   const psdmp_fit fit = {.theta = &theta, .phi = &phi};
   for (int k = 0; k < 4; k++) s = nextafter(s, 0);
@@ -259,9 +259,9 @@ static void scratches(void **state) {
   int largest[2] = {0};
   for (int k = 0; k < SHAPES + 4; k++) {
     const shape *s = k < SHAPES ? &shapes[k] : &many[k - SHAPES];
-    const psdmp_rows r = {.n = s->n, .base = s->base, .standard = 10 * s->links + s->drives, .links = s->links, .extras = s->extras};
+    const psdmp_fit_rows r = {.n = s->n, .base = s->base, .standard = 10 * s->links + s->drives, .links = s->links, .extras = s->extras};
     size_t own = (size_t)psdmp_fit_own(&r), W = own + (size_t)s->base, M = own + (size_t)r.standard, w = (size_t)psdmp_fit_widest(&r), gather = psdmp_fit_gather_scratch(&r), triangle = (W + 1) * (W + 1);
-    size_t linear = triangle + W * W + W + psdmp_fit_solve_scratch((int)W) + gather, with_prior = psdmp_cone_scratch(&r) + W * M, most = linear > with_prior ? linear : with_prior;
+    size_t linear = triangle + W * W + W + psdmp_fit_solve_scratch((int)W) + gather, with_prior = psdmp_fit_cone_scratch(&r) + W * M, most = linear > with_prior ? linear : with_prior;
     assert_true(4 * W + triangle + 2 * W * W + gather < linear); /* of a block that is left out */
     largest[most == with_prior]++;
     assert_int_equal(psdmp_fit_sandwich_scratch(&r), 2 * W * W + 4 * W + 2 * w + most);

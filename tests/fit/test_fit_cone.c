@@ -3,13 +3,13 @@
 
 /* ---- where it begins ---- */
 
-static double *start(const held *h, psdmp_cone *c) {
-  double *scratch = scratch_of(psdmp_cone_scratch(&h->p.rows));
-  assert_int_equal(psdmp_cone_start(c, &h->p.rows, &h->options, scratch), PSDM_OK);
+static double *start(const held *h, psdmp_fit_cone *c) {
+  double *scratch = scratch_of(psdmp_fit_cone_scratch(&h->p.rows));
+  assert_int_equal(psdmp_fit_cone_start(c, &h->p.rows, &h->options, scratch), PSDM_OK);
   return scratch;
 }
 
-static void expect_start(const held *h, const psdmp_cone *c, const twin *w) {
+static void expect_start(const held *h, const psdmp_fit_cone *c, const twin *w) {
   int own = h->p.own, base = h->p.rows.base, S = h->p.rows.standard, W = own + base, M = own + S, full = W + 1;
   double *scratch = scratch_of(psdmp_fit_gather_scratch(&h->p.rows)), *G = scratch_of((size_t)(full * full));
   assert_true(psdmp_fit_gather(&h->p.rows, h->sigma, scratch, G));
@@ -50,7 +50,7 @@ static void expect_start(const held *h, const psdmp_cone *c, const twin *w) {
 }
 
 /* pieces one behind the other, and how much is asked for */
-static void expect_layout(const held *h, const psdmp_cone *c, const double *scratch) {
+static void expect_layout(const held *h, const psdmp_fit_cone *c, const double *scratch) {
   long W = c->W, M = c->M, links = h->p.rows.links, full = W + 1, wide = M + 1;
   const double *const piece[] = {c->E, c->X, c->T, c->diagonal, c->x, c->step, c->ridge, c->centre, c->sign, c->L, c->pull, c->tilt, c->map, c->scratch};
   const long size[] = {W * wide, W * wide, wide * wide, M, M, M, M, M, M, 16 * links, 16 * links, 10 * links, 100 * links};
@@ -59,9 +59,9 @@ static void expect_layout(const held *h, const psdmp_cone *c, const double *scra
     assert_int_equal(piece[k] - scratch, at);
     at += k < 13 ? size[k] : 0;
   }
-  size_t gather = psdmp_fit_gather_scratch(&h->p.rows) + (size_t)(full * full), factor = psdmp_factor_scratch((int)wide, W);
+  size_t gather = psdmp_fit_gather_scratch(&h->p.rows) + (size_t)(full * full), factor = psdmp_linalg_factor_scratch((int)wide, W);
   size_t behind = (size_t)(W * W + W * M + 2 * W + M + 16 * links); /* covariance, root, what is seen; a step's beginning */
-  assert_int_equal(psdmp_cone_scratch(&h->p.rows), (size_t)at + (factor > gather ? factor : gather) + behind);
+  assert_int_equal(psdmp_fit_cone_scratch(&h->p.rows), (size_t)at + (factor > gather ? factor : gather) + behind);
 }
 
 static void starts(void **state) {
@@ -71,7 +71,7 @@ static void starts(void **state) {
     for (int turn = 0; turn < 4; turn++) {
       held h;
       twin w;
-      psdmp_cone c;
+      psdmp_fit_cone c;
       held_new(&h, &g, &shapes[k], 20);
       if (turn == 1) h.options.ridge = 0, h.options.drives_nonnegative = false;
       if (turn == 2) h.options.nonnegative = NULL, h.options.ridge = 3;
@@ -93,8 +93,8 @@ static void starts(void **state) {
 /* ---- refusals, and inside or not ---- */
 
 static psdm_status try_start(held *h, double *scratch) {
-  psdmp_cone c;
-  return psdmp_cone_start(&c, &h->p.rows, &h->options, scratch);
+  psdmp_fit_cone c;
+  return psdmp_fit_cone_start(&c, &h->p.rows, &h->options, scratch);
 }
 
 static void refusals(void **state) {
@@ -102,7 +102,7 @@ static void refusals(void **state) {
   rng g = rng_start("refusals");
   held h;
   held_new(&h, &g, &shapes[0], 20);
-  double *scratch = scratch_of(psdmp_cone_scratch(&h.p.rows));
+  double *scratch = scratch_of(psdmp_fit_cone_scratch(&h.p.rows));
   assert_int_equal(try_start(&h, scratch), PSDM_OK);
   const double bad[] = {0, -1, NAN, INFINITY};
   for (int k = 0; k < 4; k++) {
@@ -139,11 +139,11 @@ static void stands(void **state) {
   rng g = rng_start("stands");
   for (int k = 0; k < SHAPES; k++) {
     held h;
-    psdmp_cone c;
+    psdmp_fit_cone c;
     held_new(&h, &g, &shapes[k], 20);
     double *scratch = start(&h, &c);
     for (int i = 0; i < c.own; i++) c.x[i] = 0.5;
-    assert_true(psdmp_cone_stand(&c, true) && psdmp_cone_stand(&c, false));
+    assert_true(psdmp_fit_cone_stand(&c, true) && psdmp_fit_cone_stand(&c, false));
     for (int i = 0; i < c.M; i++) {
       double kept = c.x[i];
       bool single = i < c.own || i >= c.own + 10 * c.rows->links, mass = !single && (i - c.own) % 10 == 0;
@@ -151,12 +151,12 @@ static void stands(void **state) {
       const double at[] = {0, -1, NAN, 1e-300};
       for (int v = 0; v < 4; v++) {
         c.x[i] = at[v];
-        assert_int_equal(psdmp_cone_stand(&c, false), single);
-        assert_int_equal(psdmp_cone_stand(&c, true), single && (!(c.sign[i] > 0) || v == 3));
+        assert_int_equal(psdmp_fit_cone_stand(&c, false), single);
+        assert_int_equal(psdmp_fit_cone_stand(&c, true), single && (!(c.sign[i] > 0) || v == 3));
       }
       c.x[i] = kept;
     }
-    assert_true(psdmp_cone_stand(&c, true));
+    assert_true(psdmp_fit_cone_stand(&c, true));
     fenced_free(scratch);
     problem_free(&h.p);
   }
@@ -165,16 +165,16 @@ static void stands(void **state) {
 /* ---- a step ---- */
 
 /* somewhere else inside: other bodies, all scalars positive */
-static void elsewhere(psdmp_cone *c, rng *g) {
+static void elsewhere(psdmp_fit_cone *c, rng *g) {
   for (int i = 0; i < c->M; i++) c->x[i] = rng_uniform(g, 0.2, 2);
   for (int k = 0; k < c->rows->links; k++) random_body(g, 4, 0.5, c->x + c->own + 10 * k);
-  assert_true(psdmp_cone_stand(c, true));
+  assert_true(psdmp_fit_cone_stand(c, true));
 }
 
-static void expect_step(psdmp_cone *c, twin *w, bool barriers) {
+static void expect_step(psdmp_fit_cone *c, twin *w, bool barriers) {
   static number C[MOST][MOST], V[MOST][MOST];
   int M = w->M, wide = M + 1, links = w->links;
-  double decrement = psdmp_cone_newton(c, barriers);
+  double decrement = psdmp_fit_cone_newton(c, barriers);
   twin_newton(w, c->x, barriers);
   expect(decrement, w->decrement, w->decrement + 1, "decrement", M, 0);
   for (int k = 0; k < links; k++)
@@ -202,22 +202,22 @@ static void expect_step(psdmp_cone *c, twin *w, bool barriers) {
     expect(c->step[i], w->z[i], 1e3L * sqrtl(w->decrement + 1) / w->root[i], "step", i, 0);
   }
   double *J = scratch_of((size_t)(w->W * M)), *seen = scratch_of((size_t)w->W);
-  psdmp_cone_root(c, J);
+  psdmp_fit_cone_root(c, J);
   for (int i = 0; i < w->W; i++)
     for (int k = 0; k < w->W; k++) {
       number sum = 0;
       for (int e = 0; e < M; e++) sum += (number)J[i * M + e] * J[k * M + e];
       expect((double)sum, C[i][k], 1e3L * sqrtl(C[i][i] * C[k][k]), "root", i, k);
     }
-  psdmp_cone_seen(c, seen);
+  psdmp_fit_cone_seen(c, seen);
   for (int i = 0; i < w->W; i++) {
-    const psdmp_rows *r = c->rows;
+    const psdmp_fit_rows *r = c->rows;
     number sum = i < w->own ? c->x[i] : 0, size = fabsl(sum);
     for (int s = 0; s < r->standard && i >= w->own; s++) sum += (number)r->K[(i - w->own) * r->standard + s] * c->x[w->own + s], size += fabsl((number)r->K[(i - w->own) * r->standard + s] * c->x[w->own + s]);
     expect(seen[i], sum, size, "seen", i, 0);
   }
   fenced_free(J), fenced_free(seen);
-  psdmp_cone_unfold(c);
+  psdmp_fit_cone_unfold(c);
   for (int i = 0; i < M; i++) {
     number size = 0;
     for (int a = 0; a < M; a++) size += fabsl(w->map[i][a]) * sqrtl(w->decrement + 1) / w->root[a];
@@ -232,7 +232,7 @@ static void steps(void **state) {
     for (int turn = 0; turn < 5; turn++) {
       held h;
       twin w;
-      psdmp_cone c;
+      psdmp_fit_cone c;
       held_new(&h, &g, &shapes[k], 20);
       h.options.lambda = turn == 3 ? 30 : 0.7;
       h.options.drives_nonnegative = turn != 4;

@@ -46,7 +46,7 @@ typedef struct answer {
   psdmp_fit fit;
 } answer;
 
-typedef psdm_status estimator(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
+typedef psdm_status estimator(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
 
 static psdm_status estimate(estimator *run, const case_of *c, double *covariance, answer *a) {
   double *scratch = scratch_of(psdmp_fit_scratch(&c->p.rows));
@@ -71,7 +71,7 @@ static double weighted_cost(const case_of *c, const answer *a) {
 
 /* what must hold of every answer: theta is pi's, the cost is that of all rows */
 static void check_answer(const case_of *c, const answer *a) {
-  const psdmp_rows *r = &c->p.rows;
+  const psdmp_fit_rows *r = &c->p.rows;
   for (int i = 0; i < r->base; i++) {
     double sum = 0, size = 0;
     for (int k = 0; k < r->standard; k++) sum += r->K[i * r->standard + k] * a->pi[k], size += fabs(r->K[i * r->standard + k] * a->pi[k]);
@@ -93,12 +93,12 @@ static void test_pseudo_inertia(void **unused) {
     double pi[10], prior[10], P[16], Q[16], inverse[16], trace = -4;
     random_body(&g, 3, 0.2, pi);
     random_body(&g, 2, 0.3, prior);
-    psdmp_pseudo_inertia(pi, P);
-    psdmp_pseudo_inertia(prior, Q);
+    psdmp_fit_pseudo_inertia(pi, P);
+    psdmp_fit_pseudo_inertia(prior, Q);
     /* a point at r has the pseudo-inertia [r; 1][r; 1]^T m: sums of them are what random_body made */
     assert_true(P[15] == pi[0] && P[3] == pi[1] && P[12] == pi[1] && P[1] == -pi[5]);
     assert_true(fabs(P[5] + P[10] - pi[4]) <= 1e-15 * pi[4] && fabs(P[0] + P[10] - pi[7]) <= 1e-15 * pi[7] && fabs(P[0] + P[5] - pi[9]) <= 1e-15 * pi[9]);
-    assert_true(psdmp_pseudo_positive(pi));
+    assert_true(psdmp_fit_pseudo_positive(pi));
     /* D by LAPACK's determinants and an inverse */
     invert4(Q, inverse);
     for (int i = 0; i < 4; i++)
@@ -109,10 +109,10 @@ static void test_pseudo_inertia(void **unused) {
     worst = fmax(worst, fabs(trace - psdmp_fit_divergence(1, prior, pi)) / trace);
     assert_true(psdmp_fit_divergence(1, pi, pi) <= 1e-14);
     pi[0] = -1;
-    assert_false(psdmp_pseudo_positive(pi));
+    assert_false(psdmp_fit_pseudo_positive(pi));
     assert_true(isinf(psdmp_fit_divergence(1, prior, pi)));
     pi[0] = NAN;
-    assert_false(psdmp_pseudo_positive(pi));
+    assert_false(psdmp_fit_pseudo_positive(pi));
   }
   print_message("largest difference %.2g\n", worst);
   assert_true(worst < 1e-10); /* an inverse of condition 10^4 */
@@ -123,7 +123,7 @@ static void test_pseudo_inertia(void **unused) {
 /* rows of the pull: sqrt(lambda) L0^-1 E_a L0^-T, right side sqrt(lambda) 1 */
 static void pull_rows(double lambda, const double *prior, int first, double *A, long rows, double *b) {
   double L[16];
-  psdmp_pseudo_inertia(prior, L);
+  psdmp_fit_pseudo_inertia(prior, L);
   assert_int_equal(LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', 4, L, 4), 0);
   for (int a = 0; a < 10; a++) {
     double E[16], T[16];
@@ -177,7 +177,7 @@ static void test_surrogate(void **unused) {
     double size = max_absolute(b, M);
     for (int k = 0; k < M; k++) worst = fmax(worst, fabs((k < S ? a.pi[k] : a.phi[k - S]) * scale[k] - b[k]) / size);
     bool feasible = true;
-    for (int k = 0; k < links; k++) feasible = feasible && psdmp_pseudo_positive(a.pi + 10 * k);
+    for (int k = 0; k < links; k++) feasible = feasible && psdmp_fit_pseudo_positive(a.pi + 10 * k);
     if (!feasible) assert_false(a.fit.feasible);
     free(b);
     free(A);
@@ -197,7 +197,7 @@ typedef struct watcher {
 
 static void watch(void *user, const double *pi, const double *phi, double mu) {
   watcher *w = user;
-  for (int k = 0; k < w->c->p.rows.links; k++) assert_true(psdmp_pseudo_positive(pi + 10 * k));
+  for (int k = 0; k < w->c->p.rows.links; k++) assert_true(psdmp_fit_pseudo_positive(pi + 10 * k));
   for (int d = 10 * w->c->p.rows.links; d < w->c->p.rows.standard && w->c->options.drives_nonnegative; d++) assert_true(pi[d] > 0);
   for (int j = 0, at = 0; j < w->c->p.rows.n; j++)
     for (int k = 0; k < w->c->p.extras[j]; k++, at++)
@@ -211,8 +211,8 @@ static double complex log_det(const double complex pi[10]) {
   double re[10], im[10], P[16], Q[16];
   double complex A[16], sum = 0;
   for (int i = 0; i < 10; i++) re[i] = creal(pi[i]), im[i] = cimag(pi[i]);
-  psdmp_pseudo_inertia(re, P);
-  psdmp_pseudo_inertia(im, Q);
+  psdmp_fit_pseudo_inertia(re, P);
+  psdmp_fit_pseudo_inertia(im, Q);
   for (int i = 0; i < 16; i++) A[i] = P[i] + Q[i] * _Complex_I;
   for (int k = 0; k < 4; k++) {
     sum += clog(A[5 * k]);
@@ -229,7 +229,7 @@ static double complex held(const case_of *c, double mu, const double *length, co
   double complex sum = 0;
   for (int k = 0; k < links; k++) {
     double P[16], inverse[16];
-    psdmp_pseudo_inertia(c->prior + 10 * k, P);
+    psdmp_fit_pseudo_inertia(c->prior + 10 * k, P);
     invert4(P, inverse);
     for (int a = 0; a < 10; a++) {
       double E[16], trace = 0;
@@ -332,7 +332,7 @@ static bool near_wall(const case_of *c, const double *from, const double *d) {
   double x[MOST];
   for (int k = 0; k < S + c->p.own; k++) x[k] = from[k] + d[k] * (1 + 0.011 / 0.99);
   for (int k = 0; k < c->p.rows.links; k++)
-    if (!psdmp_pseudo_positive(x + 10 * k)) return true;
+    if (!psdmp_fit_pseudo_positive(x + 10 * k)) return true;
   for (int k = 10 * c->p.rows.links; k < S; k++)
     if (x[k] <= 0 && c->options.drives_nonnegative) return true;
   for (int j = 0, at = S; j < c->p.rows.n; j++)
@@ -452,7 +452,7 @@ static double other_value(const other *o, const double *u, double *gradient) {
     GP[0] = d[7] + d[9], GP[5] = d[4] + d[9], GP[10] = d[4] + d[7];
     GP[1] = GP[4] = -0.5 * d[5], GP[2] = GP[8] = -0.5 * d[6], GP[6] = GP[9] = -0.5 * d[8];
     double P[16];
-    psdmp_pseudo_inertia(pi, P);
+    psdmp_fit_pseudo_inertia(pi, P);
     for (int i = 0; i < 16; i++) {
       f += lambda * o->inverse0[k][i] * P[i];
       GP[i] += lambda * o->inverse0[k][i];
@@ -529,7 +529,7 @@ static void other_new(other *o, const case_of *c) {
   o->c = c, o->M = S + c->p.own;
   for (int k = 0; k < c->p.rows.links; k++) {
     double P[16];
-    psdmp_pseudo_inertia(c->prior + 10 * k, P);
+    psdmp_fit_pseudo_inertia(c->prior + 10 * k, P);
     invert4(P, o->inverse0[k]);
     assert_int_equal(LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'L', 4, P, 4), 0);
     for (int i = 0; i < 16; i++) o->L0[k][i] = i % 4 <= i / 4 ? P[i] : 0;

@@ -31,9 +31,9 @@ static double *random_rows(rng *g, long rows, int w) {
 }
 
 static void add(int w, double *R, long rows, const double *X) {
-  double *copy = malloc(sizeof *copy * (size_t)(rows * w + 1)), *scratch = scratch_of(psdmp_factor_scratch(w, rows));
+  double *copy = malloc(sizeof *copy * (size_t)(rows * w + 1)), *scratch = scratch_of(psdmp_linalg_factor_scratch(w, rows));
   memcpy(copy, X, sizeof *copy * (size_t)(rows * w));
-  psdmp_factor_add(w, R, rows, copy, scratch);
+  psdmp_linalg_factor_add(w, R, rows, copy, scratch);
   fenced_free(scratch);
   free(copy);
 }
@@ -72,7 +72,7 @@ static void test_take(void **unused) {
     int w = rng_int(&g, 1, WIDE), v = rng_int(&g, 1, w), take[WIDE];
     long rows = 3 * w + 20;
     double *X = random_rows(&g, rows, w), *chosen = malloc(sizeof *chosen * (size_t)(rows * v)), plain[WIDE * WIDE], R[WIDE * WIDE] = {0}, out[WIDE * WIDE];
-    double *scratch = scratch_of(psdmp_factor_scratch(w, w));
+    double *scratch = scratch_of(psdmp_linalg_factor_scratch(w, w));
     for (int k = 0; k < w; k++) take[k] = k;
     for (int k = w - 1; k > 0; k--) {
       int other = rng_int(&g, 0, k), kept = take[k];
@@ -82,7 +82,7 @@ static void test_take(void **unused) {
       for (int k = 0; k < v; k++) chosen[i * v + k] = X[i * w + take[k]];
     plain_triangle(rows, v, chosen, plain);
     add(w, R, rows, X);
-    psdmp_factor_take(w, R, v, take, out, scratch);
+    psdmp_linalg_factor_take(w, R, v, take, out, scratch);
     make_positive(v, out);
     worst = fmax(worst, max_difference(out, plain, v * v) / max_absolute(plain, v * v));
     fenced_free(scratch);

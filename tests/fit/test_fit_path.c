@@ -288,7 +288,7 @@ static void extremes(void **state) {
       assert_int_equal(run(&h, &fit), PSDM_OK);
       assert_true(fit.feasible && fit.steps <= 600 && path.steps <= fit.steps && path.steps > 0);
       for (int s = 0; s < path.steps; s++) {
-        for (int e = 0; e < shapes[k].links; e++) assert_true(psdmp_pseudo_positive(path.x[s] + h.p.own + 10 * e));
+        for (int e = 0; e < shapes[k].links; e++) assert_true(psdmp_fit_pseudo_positive(path.x[s] + h.p.own + 10 * e));
         for (int d = h.p.own + 10 * shapes[k].links; d < h.p.own + h.p.rows.standard; d++) assert_true(path.x[s][d] > 0);
         assert_true(s == 0 || path.mu[s] <= path.mu[s - 1]);
       }
@@ -338,7 +338,7 @@ static void surrogates(void **state) {
         expect(is, x[i] + w.step[i], fabsl(x[i]) + 1e3L * unit * sqrtl(w.decrement + 1), "x", k, i);
         should = should && !(w.sign[i] && !(is > 0));
       }
-      for (int e = 0; e < w.links; e++) should = should && psdmp_pseudo_positive(fit.pi + 10 * e);
+      for (int e = 0; e < w.links; e++) should = should && psdmp_fit_pseudo_positive(fit.pi + 10 * e);
       assert_int_equal(fit.feasible, should);
       feasible[should]++;
       /* the doubt is that of the prior's Hessian */

@@ -13,7 +13,7 @@
 enum { JOINTS_MOST = 7, OWN_MOST = 12, BASE_MOST = 80, STANDARD_MOST = 80 };
 
 typedef struct problem {
-  psdmp_rows rows;
+  psdmp_fit_rows rows;
   int extras[JOINTS_MOST], own;
   long each;                       /* rows of every joint */
   double count[JOINTS_MOST];
@@ -43,7 +43,7 @@ static inline void problem_new(problem *p, int n, int base, int standard, int li
     p->count[j] = (double)each;
   }
   p->K = zeros_of(base * standard);
-  p->rows = (psdmp_rows){.n = n, .base = base, .standard = standard, .links = links, .K = p->K, .extras = p->extras, .R = p->R, .count = p->count};
+  p->rows = (psdmp_fit_rows){.n = n, .base = base, .standard = standard, .links = links, .K = p->K, .extras = p->extras, .R = p->R, .count = p->count};
   for (int j = 0; j < n; j++) {
     int w = width_of(p, j);
     p->X[j] = calloc((size_t)(each * w), sizeof *p->X[j]);
@@ -64,10 +64,10 @@ static inline void problem_free(problem *p) {
 static inline void compress(const problem *p, long from, long to, double *const *R) {
   for (int j = 0; j < p->rows.n; j++) {
     int w = width_of(p, j);
-    double *copy = malloc(sizeof *copy * (size_t)((to - from) * w + 1)), *scratch = scratch_of(psdmp_factor_scratch(w, to - from));
+    double *copy = malloc(sizeof *copy * (size_t)((to - from) * w + 1)), *scratch = scratch_of(psdmp_linalg_factor_scratch(w, to - from));
     memcpy(copy, p->X[j] + from * w, sizeof *copy * (size_t)((to - from) * w));
     memset(R[j], 0, sizeof *R[j] * (size_t)(w * w));
-    psdmp_factor_add(w, R[j], to - from, copy, scratch);
+    psdmp_linalg_factor_add(w, R[j], to - from, copy, scratch);
     fenced_free(scratch);
     free(copy);
   }
@@ -196,7 +196,7 @@ static inline void plain_lengths(const problem *p, const double *sigma, double *
 static inline void unit_body(int a, double E[16]) {
   double pi[10] = {0};
   pi[a] = 1;
-  psdmp_pseudo_inertia(pi, E);
+  psdmp_fit_pseudo_inertia(pi, E);
 }
 
 /* inverse of a 4x4 matrix by elimination, positive definite */
@@ -247,7 +247,7 @@ static inline void plain_hessians(const problem *p, const psdmp_fit_options *o, 
   plain_lengths(p, o->sigma, length);
   for (int k = 0; k < links; k++) {
     double P[16], inverse[16];
-    psdmp_pseudo_inertia(pi + 10 * k, P);
+    psdmp_fit_pseudo_inertia(pi + 10 * k, P);
     invert4(P, inverse);
     for (int i = 0; i < 10; i++)
       for (int e = 0; e < 10; e++) held[(10 * k + i) * M + 10 * k + e] = (o->lambda + mu) * plain_metric(inverse, i, e);

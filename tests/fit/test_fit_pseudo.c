@@ -8,13 +8,13 @@ static void points(void **state) {
     /* a point of mass m at r: first moments m r, inertia m (|r|^2 1 - r r^T) about the origin */
     double m = rng_uniform(&g, 0.1, 5), x = rng_uniform(&g, -1, 1), y = rng_uniform(&g, -1, 1), z = rng_uniform(&g, -1, 1), P[16], back[10];
     const double pi[10] = {m, m * x, m * y, m * z, m * (y * y + z * z), -m * x * y, -m * x * z, m * (x * x + z * z), -m * y * z, m * (x * x + y * y)}, r[4] = {x, y, z, 1};
-    psdmp_pseudo_inertia(pi, P);
+    psdmp_fit_pseudo_inertia(pi, P);
     for (int i = 0; i < 4; i++)
       for (int j = 0; j < 4; j++) assert_true(fabs(P[4 * i + j] - m * r[i] * r[j]) <= 4e-15 * m);
-    psdmp_pseudo_parameters(P, back);
+    psdmp_fit_pseudo_parameters(P, back);
     for (int i = 0; i < 10; i++) assert_true(fabs(back[i] - pi[i]) <= 8e-15 * m);
   }
-  for (int a = 0; a < 10; a++) assert_true(psdmp_pair[a][0] == pair[a][0] && psdmp_pair[a][1] == pair[a][1]);
+  for (int a = 0; a < 10; a++) assert_true(psdmp_fit_pair[a][0] == pair[a][0] && psdmp_fit_pair[a][1] == pair[a][1]);
 }
 
 static void factors(void **state) {
@@ -24,7 +24,7 @@ static void factors(void **state) {
     double pi[10], is[16];
     number L[4][4];
     random_body(&g, 3, 0.4, pi);
-    assert_true(psdmp_pseudo_factor(pi, is) && psdmp_pseudo_positive(pi) && lower(pi, L));
+    assert_true(psdmp_fit_pseudo_factor(pi, is) && psdmp_fit_pseudo_positive(pi) && lower(pi, L));
     for (int i = 0; i < 16; i++) expect(is[i], L[i / 4][i % 4], 100 * L[i / 4][i / 4], "L", i / 4, i % 4); /* conditions of some hundred */
     for (int i = 0; i < 4; i++)
       for (int j = i + 1; j < 4; j++) assert_true(is[4 * i + j] == 0);
@@ -33,7 +33,7 @@ static void factors(void **state) {
       for (int k = 0; k < 3; k++) {
         double kept = pi[i];
         pi[i] = bad[k];
-        assert_false(psdmp_pseudo_factor(pi, is) || psdmp_pseudo_positive(pi));
+        assert_false(psdmp_fit_pseudo_factor(pi, is) || psdmp_fit_pseudo_positive(pi));
         pi[i] = kept;
       }
     }
@@ -42,13 +42,13 @@ static void factors(void **state) {
   const double edge[][10] = {{0, 0, 0, 0, 1, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 1, 0, 2}, {1, 0, 0, 0, 0, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 3, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 3, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 1, 0, 3},
                              {1, 1, 0, 0, 1, 0, 0, 1, 0, 1}, {1, 0, 1, 0, 1, 0, 0, 1, 0, 1}, {1, 0, 0, 1, 1, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0.6, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0.6, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 1, 0.6, 1}};
   const double huge[10] = {1, 0, 0, 0, 0.2e308, 0, 0, 1e308, 0, 0.9e308}; /* one entry alone is too large */
-  assert_false(psdmp_pseudo_positive(huge));
+  assert_false(psdmp_fit_pseudo_positive(huge));
   const double ball_of[10] = {1, 0, 0, 0, 1, 0, 0, 1, 0, 1};
   for (size_t k = 0; k < sizeof edge / sizeof *edge; k++) {
     double within[10];
-    assert_false(psdmp_pseudo_positive(edge[k]));
+    assert_false(psdmp_fit_pseudo_positive(edge[k]));
     for (int i = 0; i < 10; i++) within[i] = 0.4 * edge[k][i] + 0.6 * ball_of[i];
-    assert_true(psdmp_pseudo_positive(within));
+    assert_true(psdmp_fit_pseudo_positive(within));
   }
 }
 
@@ -58,7 +58,7 @@ static number plain_divergence(const double *prior, const double *pi) {
   double P[16];
   assert_true(lower(pi, L) && lower(prior, L0));
   inverse4(prior, inverse);
-  psdmp_pseudo_inertia(pi, P);
+  psdmp_fit_pseudo_inertia(pi, P);
   for (int i = 0; i < 4; i++) sum += 2 * logl(L0[i][i] / L[i][i]);
   for (int i = 0; i < 16; i++) sum += inverse[i / 4][i % 4] * P[i];
   return sum;

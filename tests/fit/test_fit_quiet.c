@@ -25,10 +25,10 @@ static void test_no_allocation(void **unused) {
   robot_problem(&p, &g, robot, 60, 3, pi, phi, 0.1);
   int W = p.rows.base + p.own, w = width_of(&p, 0), take[BASE_MOST + 4];
   for (int k = 0; k < w; k++) take[k] = w - 1 - k;
-  const psdmp_rows block[BLOCKS] = {p.rows, p.rows};
+  const psdmp_fit_rows block[BLOCKS] = {p.rows, p.rows};
   const psdmp_fit_options options = {.sigma = sigma, .prior = prior, .lambda = 1, .drives_nonnegative = true};
   double *scratch = scratch_of(psdmp_fit_scratch(&p.rows)), *second = scratch_of(psdmp_fit_sandwich_scratch(&p.rows));
-  double *third = scratch_of(psdmp_factor_scratch(w, p.each));
+  double *third = scratch_of(psdmp_linalg_factor_scratch(w, p.each));
   double *V = malloc(sizeof *V * (size_t)(W * W)), *covariance = malloc(sizeof *V * (size_t)(W * W)), *out = malloc(sizeof *out * (size_t)(w * w));
   double share[BASE_MOST + own];
   psdmp_fit fit = {.theta = theta, .pi = full, .phi = found, .cost = cost, .covariance = covariance};
@@ -41,8 +41,8 @@ static void test_no_allocation(void **unused) {
   assert_int_equal(psdmp_fit_consistent(&p.rows, &options, scratch, &fit), PSDM_OK);
   assert_int_equal(psdmp_fit_sandwich(&p.rows, BLOCKS, block, &options, &fit, true, second, V, share), PSDM_OK);
   psdmp_fit_sigma(&p.rows, cost, sigma);
-  psdmp_factor_take(w, p.R[0], w, take, out, third);
-  psdmp_factor_add(w, p.R[0], p.each, p.X[0], third);
+  psdmp_linalg_factor_take(w, p.R[0], w, take, out, third);
+  psdmp_linalg_factor_add(w, p.R[0], p.each, p.X[0], third);
   assert_int_equal(allocations, before);
 
   free(out);

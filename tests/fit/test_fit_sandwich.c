@@ -7,7 +7,7 @@ enum { BLOCKS = 20, MOST = STANDARD_MOST + OWN_MOST * JOINTS_MOST };
 
 /* the factors of equal parts in time */
 typedef struct parts {
-  psdmp_rows block[BLOCKS];
+  psdmp_fit_rows block[BLOCKS];
   double *R[BLOCKS][JOINTS_MOST], count[JOINTS_MOST];
 } parts;
 
@@ -265,7 +265,7 @@ static void test_refusals(void **unused) {
   problem p;
   problem_new(&p, 1, 1, 0, 0, extras, 4);
   double *scratch = scratch_of(psdmp_fit_sandwich_scratch(&p.rows));
-  const psdmp_rows block[2] = {p.rows, p.rows};
+  const psdmp_fit_rows block[2] = {p.rows, p.rows};
   psdmp_fit fit = {.theta = x, .phi = x + 1};
   x[0] = x[1] = 0;
   const psdmp_fit_options fine = {0}, bad = {.sigma = &sigma};

@@ -74,7 +74,7 @@ static void sizes(void **state) {
   (void)state;
   static const int own[SHAPES] = {5, 4, 7, 0, 1, 3, 0, 2}, widest[SHAPES] = {8, 6, 8, 2, 2, 3, 6, 6};
   for (int k = 0; k < SHAPES; k++) {
-    psdmp_rows rows = {.n = shapes[k].n, .base = shapes[k].base, .extras = shapes[k].extras};
+    psdmp_fit_rows rows = {.n = shapes[k].n, .base = shapes[k].base, .extras = shapes[k].extras};
     assert_int_equal(psdmp_fit_own(&rows), own[k]);
     assert_int_equal(psdmp_fit_widest(&rows), widest[k]);
     assert_true(psdmp_fit_sound(&rows, &(psdmp_fit_options){0}));
@@ -82,7 +82,7 @@ static void sizes(void **state) {
 }
 
 static bool sound(int n, int base, const int *extras, const double *sigma, double ridge) {
-  const psdmp_rows rows = {.n = n, .base = base, .extras = extras};
+  const psdmp_fit_rows rows = {.n = n, .base = base, .extras = extras};
   return psdmp_fit_sound(&rows, &(psdmp_fit_options){.sigma = sigma, .ridge = ridge});
 }
 
@@ -224,7 +224,7 @@ static void answers(void **state) {
 
 /* ---- least squares ---- */
 
-typedef psdm_status estimator(const psdmp_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
+typedef psdm_status estimator(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
 
 /* everything an estimator says, arrays filled with NAN before; x: phi theta */
 static psdm_status estimate(estimator *run, const problem *p, const psdmp_fit_options *o, double *x, double *covariance, psdmp_fit *fit) {
@@ -489,10 +489,10 @@ static void sigmas(void **state) {
 static void scratches(void **state) {
   (void)state;
   for (int k = 0; k < SHAPES; k++) {
-    const psdmp_rows r = {.n = shapes[k].n, .base = shapes[k].base, .extras = shapes[k].extras};
+    const psdmp_fit_rows r = {.n = shapes[k].n, .base = shapes[k].base, .extras = shapes[k].extras};
     size_t w = (size_t)psdmp_fit_widest(&r), shared = (size_t)r.base + 1, n = (size_t)r.n, W = (size_t)(psdmp_fit_own(&r) + r.base), full = W + 1;
     /* a joint's factor, taken apart, scaled, and which columns; theta's triangle */
-    size_t gather = w * w + w * w + w * w + w + shared * shared + psdmp_factor_scratch((int)w, (long)w);
+    size_t gather = w * w + w * w + w * w + w + shared * shared + psdmp_linalg_factor_scratch((int)w, (long)w);
     assert_int_equal(psdmp_fit_gather_scratch(&r), gather);
     /* A, U, V, six rows of numbers and two more for five of integers; LAPACK's work */
     size_t solve[2];
@@ -500,20 +500,20 @@ static void scratches(void **state) {
     assert_int_equal(psdmp_fit_solve_scratch((int)W), solve[0]);
     assert_int_equal(psdmp_fit_solve_scratch((int)W + 1), solve[1]);
     /* total least squares: the triangle, x and y, the torque's four matrices of one column and row more, both solutions' scratch; and what all share */
-    size_t total = full * full + 2 * W + 4 * (full + 1) * (full + 1) + 2 * solve[1], cone = psdmp_cone_scratch(&r);
+    size_t total = full * full + 2 * W + 4 * (full + 1) * (full + 1) + 2 * solve[1], cone = psdmp_fit_cone_scratch(&r);
     assert_true(cone < total);
     assert_int_equal(psdmp_fit_scratch(&r), total + gather + 2 * w + n);
   }
   /* many standard parameters: the cone takes more */
-  const psdmp_rows wide = {.n = 1, .base = 2, .extras = shapes[3].extras, .standard = 200, .links = 20};
-  size_t cone = psdmp_cone_scratch(&wide), gather = psdmp_fit_gather_scratch(&wide);
+  const psdmp_fit_rows wide = {.n = 1, .base = 2, .extras = shapes[3].extras, .standard = 200, .links = 20};
+  size_t cone = psdmp_fit_cone_scratch(&wide), gather = psdmp_fit_gather_scratch(&wide);
   assert_int_equal(psdmp_fit_scratch(&wide), cone + gather + 2 * 3 + 1);
   static const struct {
     int w;
     long rows;
     size_t should;
   } factors[] = {{3, 0, 18 + 72}, {3, -1, 18 + 72}, {3, 1, 18 + 3 + 72}, {3, 5, 18 + 15 + 72}, {3, 511, 18 + 1533 + 72}, {3, 512, 18 + 1536 + 72}, {3, 513, 18 + 1536 + 72}, {1, 1 << 20, 2 + 512 + 24}};
-  for (size_t k = 0; k < sizeof factors / sizeof *factors; k++) assert_int_equal(psdmp_factor_scratch(factors[k].w, factors[k].rows), factors[k].should);
+  for (size_t k = 0; k < sizeof factors / sizeof *factors; k++) assert_int_equal(psdmp_linalg_factor_scratch(factors[k].w, factors[k].rows), factors[k].should);
 }
 
 /* columns of a factor in another order: none of what stands behind the list is looked at */
@@ -523,12 +523,12 @@ static void taken(void **state) {
   enum { w = 9 };
   for (int v = 1; v <= 8; v++) {
     static const int order[8] = {7, 2, 8, 0, 3, 6, 1, 5};
-    double *R = zeros_of(w * w), *out = scratch_of((size_t)(v * v)), *scratch = scratch_of(psdmp_factor_scratch(w, w));
+    double *R = zeros_of(w * w), *out = scratch_of((size_t)(v * v)), *scratch = scratch_of(psdmp_linalg_factor_scratch(w, w));
     int *take = (int *)fenced_new((size_t)v * sizeof *take);
     memcpy(take, order, (size_t)v * sizeof *take);
     for (int i = 0; i < w; i++)
       for (int k = i; k < w; k++) R[i * w + k] = rng_uniform(&g, -1, 1);
-    psdmp_factor_take(w, R, v, take, out, scratch);
+    psdmp_linalg_factor_take(w, R, v, take, out, scratch);
     for (int i = 0; i < v; i++)
       for (int k = 0; k < v; k++) {
         long double is = 0, should = 0;

@@ -97,7 +97,7 @@ static inline void twin_new(twin *w, const held *h) {
 /* L of a symmetric 4 x 4 */
 static inline bool lower(const double pi[10], number L[4][4]) {
   double P[16];
-  psdmp_pseudo_inertia(pi, P);
+  psdmp_fit_pseudo_inertia(pi, P);
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) {
       number sum = P[4 * i + j];
@@ -224,7 +224,7 @@ static inline void twin_newton(twin *w, const double *x, bool barriers) {
 /* C = J H^-1 J^T in the order phi theta, J takes the coordinates there; inner (nullable): V = J H^-1 D^2 H^-1 J^T, D the roots of what is not data */
 static inline void twin_doubt(const twin *w, number C[MOST][MOST], number V[MOST][MOST]) {
   static number J[MOST][MOST], U[MOST][MOST], A[MOST][MOST];
-  const psdmp_rows *r = &w->h->p.rows;
+  const psdmp_fit_rows *r = &w->h->p.rows;
   for (int i = 0; i < w->W; i++)
     for (int a = 0; a < w->M; a++) {
       J[i][a] = i < w->own ? i == a : 0;

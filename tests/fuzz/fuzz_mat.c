@@ -11,14 +11,14 @@ enum { MOST = 1 << 14 };
 static void read_matrix(const uint8_t *data, size_t size) {
   static const char *const names[] = {"DH", "dh", NULL};
   char path[PATH_BYTES];
-  psdmp_arena arena = {0};
+  psdmp_base_arena arena = {0};
   psdm_error error = {0};
-  psdmp_matrix m = {0};
+  psdmp_table_matrix m = {0};
   int fd = memory_file(data, size, path);
-  psdm_status status = psdmp_matrix_read_mat(path, names, &arena, &m, &error);
+  psdm_status status = psdmp_table_matrix_read_mat(path, names, &arena, &m, &error);
   if (status) check_error(&error, status);
   for (int k = 0; !status && k < m.rows * m.columns; k++) check(isfinite(m.value[k]));
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   close(fd);
 }
 

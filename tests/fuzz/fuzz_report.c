@@ -31,41 +31,41 @@ static void check_error(const psdm_error *error, psdm_status status) {
 }
 
 static void read_result(const uint8_t *data, size_t size) {
-  psdmp_arena arena = {0};
+  psdmp_base_arena arena = {0};
   psdm_error error = {0};
-  psdmp_result *result;
-  char *text = psdmp_arena_text(&arena, (const char *)data, size);
-  psdm_status status = psdmp_result_parse(&arena, "fuzz.json", text, size, &result, &error);
+  psdmp_report_result *result;
+  char *text = psdmp_base_arena_text(&arena, (const char *)data, size);
+  psdm_status status = psdmp_report_result_parse(&arena, "fuzz.json", text, size, &result, &error);
   check(!status == !!result);
   if (status) {
     check_error(&error, status);
   } else {
-    psdmp_page page = {0};
-    psdmp_page_compose(&page, &(psdmp_results){&result, 1});
+    psdmp_report_page page = {0};
+    psdmp_report_page_compose(&page, &(psdmp_report_results){&result, 1});
     check(!page.status);
     if (page.text) check_tags(page.text);
-    for (const psdmp_figure *f = page.figure; f; f = f->next) {
-      psdmp_page script = {0};
-      psdmp_plot_script(&script, f, PSDMP_NARROW);
+    for (const psdmp_report_figure *f = page.figure; f; f = f->next) {
+      psdmp_report_page script = {0};
+      psdmp_report_plot_script(&script, f, PSDMP_REPORT_NARROW);
       check(!script.status && f->at <= page.used && f->range[0] < f->range[1] && f->range[2] < f->range[3]);
-      psdmp_page_free(&script);
+      psdmp_report_page_free(&script);
     }
-    psdmp_page_free(&page);
+    psdmp_report_page_free(&page);
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 static void read_picture(const uint8_t *data, size_t size) {
   static const double x[] = {0, 1}, box[4] = {40, 480, 10, 280};
-  psdmp_series series[] = {{.kind = PSDMP_LINE, .x = x, .y = x, .count = 2}, {.kind = PSDMP_DOTS, .x = x, .y = x, .count = 2}};
-  psdmp_plot plot = {.title = "a", .x_label = "b", .y_label = "c", .series = series, .count = 2};
-  psdmp_page page = {0};
-  psdmp_page_plot(&page, &plot);
+  psdmp_report_series series[] = {{.kind = PSDMP_REPORT_LINE, .x = x, .y = x, .count = 2}, {.kind = PSDMP_REPORT_DOTS, .x = x, .y = x, .count = 2}};
+  psdmp_report_plot plot = {.title = "a", .x_label = "b", .y_label = "c", .series = series, .count = 2};
+  psdmp_report_page page = {0};
+  psdmp_report_page_plot(&page, &plot);
   check(page.figure != NULL);
-  char *svg = psdmp_plot_distil(&page, page.figure, PSDMP_WIDE, (const char *)data, size, box);
+  char *svg = psdmp_report_plot_distil(&page, page.figure, PSDMP_REPORT_WIDE, (const char *)data, size, box);
   check(svg != NULL);
   check_tags(svg);
-  psdmp_page_free(&page);
+  psdmp_report_page_free(&page);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -66,35 +66,35 @@ static void every_format(void **state) {
 
 static char folder[] = "/tmp/psdm-parts-XXXXXX", log_file[64];
 
-static psdmp_checkpoint *open_parts(const psdm_robot *robot, const psdm_allocator *allocator, psdm_status *status, psdm_error *error) {
+static psdmp_feed_checkpoint *open_parts(const psdm_robot *robot, const psdm_allocator *allocator, psdm_status *status, psdm_error *error) {
   const char *const path[] = {log_file};
-  psdmp_checkpoint *c = (psdmp_checkpoint *)&c;
-  *status = psdmp_checkpoint_new(robot, &(psdm_calibrate_options){.files = 1, .path = path, .checkpoint = folder}, allocator, &c, error);
+  psdmp_feed_checkpoint *c = (psdmp_feed_checkpoint *)&c;
+  *status = psdmp_feed_checkpoint_new(robot, &(psdm_calibrate_options){.files = 1, .path = path, .checkpoint = folder}, allocator, &c, error);
   if (*status) assert_null(c);
   return *status ? NULL : c;
 }
 
-static psdmp_bytes bytes_of(const char *text, const psdm_allocator *allocator) {
-  psdmp_bytes b = {.allocator = allocator};
-  psdmp_bytes_put(&b, text, strlen(text));
+static psdmp_parallel_bytes bytes_of(const char *text, const psdm_allocator *allocator) {
+  psdmp_parallel_bytes b = {.allocator = allocator};
+  psdmp_parallel_bytes_put(&b, text, strlen(text));
   return b;
 }
 
 /* what is saved is found again, or was refused */
 static psdm_status try_parts(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_status status;
-  psdmp_checkpoint *c = open_parts(what, allocator, &status, error);
+  psdmp_feed_checkpoint *c = open_parts(what, allocator, &status, error);
   if (!c) return status;
-  psdmp_bytes request = bytes_of("which", allocator), part = bytes_of("a part", allocator), back = {.allocator = allocator};
-  if (!psdmp_checkpoint_names(c, "sum", &request)) status = PSDM_E_MEMORY;
-  if (!status) status = psdmp_checkpoint_save(c, "sum", 3, &request, &part, error);
-  if (!status && psdmp_checkpoint_load(c, "sum", 3, &request, &back)) assert_true(back.used == 6 && memcmp(back.data, "a part", 6) == 0);
+  psdmp_parallel_bytes request = bytes_of("which", allocator), part = bytes_of("a part", allocator), back = {.allocator = allocator};
+  if (!psdmp_feed_checkpoint_names(c, "sum", &request)) status = PSDM_E_MEMORY;
+  if (!status) status = psdmp_feed_checkpoint_save(c, "sum", 3, &request, &part, error);
+  if (!status && psdmp_feed_checkpoint_load(c, "sum", 3, &request, &back)) assert_true(back.used == 6 && memcmp(back.data, "a part", 6) == 0);
   long removed = 0, found, saved, stale, damaged;
-  psdmp_checkpoint_counts(c, &found, &saved, &stale, &damaged);
+  psdmp_feed_checkpoint_counts(c, &found, &saved, &stale, &damaged);
   assert_true(saved == !status && found + damaged <= 1 && stale == 0);
-  if (!status) status = psdmp_checkpoint_clear(c, &removed, error);
-  psdmp_bytes_free(&request), psdmp_bytes_free(&part), psdmp_bytes_free(&back);
-  psdmp_checkpoint_free(c);
+  if (!status) status = psdmp_feed_checkpoint_clear(c, &removed, error);
+  psdmp_parallel_bytes_free(&request), psdmp_parallel_bytes_free(&part), psdmp_parallel_bytes_free(&back);
+  psdmp_feed_checkpoint_free(c);
   return status;
 }
 
@@ -126,10 +126,10 @@ static void damaged_parts(const psdm_robot *robot) {
   psdm_status status;
   psdm_error error;
   char path[400], bytes[1024];
-  psdmp_checkpoint *c = open_parts(robot, NULL, &status, &error);
+  psdmp_feed_checkpoint *c = open_parts(robot, NULL, &status, &error);
   assert_non_null(c);
-  psdmp_bytes part = bytes_of("a part", NULL), back = {0};
-  assert_int_equal(psdmp_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_OK);
+  psdmp_parallel_bytes part = bytes_of("a part", NULL), back = {0};
+  assert_int_equal(psdmp_feed_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_OK);
   assert_true(find_part(path, sizeof path));
   size_t length = read_bytes(path, bytes, sizeof bytes);
   assert_true(length > 100 && length < sizeof bytes);
@@ -137,29 +137,29 @@ static void damaged_parts(const psdm_robot *robot) {
     bytes[k] ^= 1;
     write_bytes(path, bytes, length);
     bytes[k] ^= 1;
-    if (psdmp_checkpoint_load(c, "sum", 0, NULL, &back)) fail_msg("byte %zu was changed, and the part was taken", k);
+    if (psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back)) fail_msg("byte %zu was changed, and the part was taken", k);
     write_bytes(path, bytes, k);
-    if (psdmp_checkpoint_load(c, "sum", 0, NULL, &back)) fail_msg("%zu bytes of %zu were taken for a part", k, length);
+    if (psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back)) fail_msg("%zu bytes of %zu were taken for a part", k, length);
   }
   long found, saved, stale, damaged;
-  psdmp_checkpoint_counts(c, &found, &saved, &stale, &damaged);
+  psdmp_feed_checkpoint_counts(c, &found, &saved, &stale, &damaged);
   assert_true(found == 0 && saved == 1 && damaged == 2 * (long)length);
   write_bytes(path, bytes, length);
-  assert_true(psdmp_checkpoint_load(c, "sum", 0, NULL, &back));
+  assert_true(psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back));
   /* what is in the way of a part, and what cannot be removed */
   assert_int_equal(unlink(path), 0);
   assert_int_equal(mkdir(path, 0700), 0);
-  assert_int_equal(psdmp_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_E_IO);
+  assert_int_equal(psdmp_feed_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_E_IO);
   assert_non_null(strstr(error.text, "cannot be written"));
-  assert_true(psdmp_checkpoint_names(c, "sum", NULL));
+  assert_true(psdmp_feed_checkpoint_names(c, "sum", NULL));
   long removed = 0;
-  assert_int_equal(psdmp_checkpoint_clear(c, &removed, &error), PSDM_E_IO);
+  assert_int_equal(psdmp_feed_checkpoint_clear(c, &removed, &error), PSDM_E_IO);
   assert_true(removed == 0 && strstr(error.text, "cannot be removed") != NULL);
   assert_int_equal(rmdir(path), 0);
-  psdmp_bytes failed = {.failed = true};
-  assert_int_equal(psdmp_checkpoint_save(c, "sum", 0, NULL, &failed, &error), PSDM_E_MEMORY);
-  psdmp_bytes_free(&part), psdmp_bytes_free(&back);
-  psdmp_checkpoint_free(c);
+  psdmp_parallel_bytes failed = {.failed = true};
+  assert_int_equal(psdmp_feed_checkpoint_save(c, "sum", 0, NULL, &failed, &error), PSDM_E_MEMORY);
+  psdmp_parallel_bytes_free(&part), psdmp_parallel_bytes_free(&back);
+  psdmp_feed_checkpoint_free(c);
 }
 
 /* a file of a killed process with this one's number, and a part of another run */
@@ -167,34 +167,34 @@ static void what_others_left(const psdm_robot *robot) {
   psdm_status status;
   psdm_error error;
   char path[400], hidden[600], host[64] = "";
-  psdmp_checkpoint *c = open_parts(robot, NULL, &status, &error);
+  psdmp_feed_checkpoint *c = open_parts(robot, NULL, &status, &error);
   assert_non_null(c);
-  psdmp_bytes part = bytes_of("a part", NULL), back = {0};
-  assert_int_equal(psdmp_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_OK);
+  psdmp_parallel_bytes part = bytes_of("a part", NULL), back = {0};
+  assert_int_equal(psdmp_feed_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_OK);
   assert_true(find_part(path, sizeof path));
   assert_int_equal(unlink(path), 0);
   assert_int_equal(gethostname(host, sizeof host - 1), 0);
   snprintf(hidden, sizeof hidden, "%s/.%s.%s.%ld", folder, strrchr(path, '/') + 1, host, (long)getpid());
   write_bytes(hidden, "half", 4);
-  assert_int_equal(psdmp_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_OK);
-  assert_true(access(hidden, F_OK) != 0 && psdmp_checkpoint_load(c, "sum", 0, NULL, &back) && back.used == 6);
+  assert_int_equal(psdmp_feed_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_OK);
+  assert_true(access(hidden, F_OK) != 0 && psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back) && back.used == 6);
   /* a folder of that name is in the way for good */
   assert_int_equal(mkdir(hidden, 0700), 0);
-  assert_int_equal(psdmp_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_E_IO);
+  assert_int_equal(psdmp_feed_checkpoint_save(c, "sum", 0, NULL, &part, &error), PSDM_E_IO);
   assert_int_equal(rmdir(hidden), 0);
-  psdmp_checkpoint_free(c);
+  psdmp_feed_checkpoint_free(c);
   snprintf(hidden, sizeof hidden, "%s/0123456789abcdef-sum-0-1.part", folder);
   write_bytes(hidden, "of another", 10);
   c = open_parts(robot, NULL, &status, &error);
   long found, saved, stale, damaged, removed = 0;
-  psdmp_checkpoint_counts(c, &found, &saved, &stale, &damaged);
+  psdmp_feed_checkpoint_counts(c, &found, &saved, &stale, &damaged);
   assert_int_equal(stale, 1);
-  assert_true(psdmp_checkpoint_names(c, "sum", NULL));
-  assert_int_equal(psdmp_checkpoint_clear(c, &removed, &error), PSDM_OK);
+  assert_true(psdmp_feed_checkpoint_names(c, "sum", NULL));
+  assert_int_equal(psdmp_feed_checkpoint_clear(c, &removed, &error), PSDM_OK);
   assert_true(removed == 1 && access(hidden, F_OK) == 0); /* its own is gone, the other's is not */
   assert_int_equal(unlink(hidden), 0);
-  psdmp_bytes_free(&part), psdmp_bytes_free(&back);
-  psdmp_checkpoint_free(c);
+  psdmp_parallel_bytes_free(&part), psdmp_parallel_bytes_free(&back);
+  psdmp_feed_checkpoint_free(c);
 }
 
 static void parts_of_a_run(void **state) {
@@ -211,18 +211,18 @@ static void parts_of_a_run(void **state) {
   /* many names */
   psdm_status status;
   psdm_error error;
-  psdmp_checkpoint *c = open_parts(robot, NULL, &status, &error);
-  for (int k = 0; k < 100; k++) assert_true(psdmp_checkpoint_names(c, "sum", NULL));
-  psdmp_checkpoint_free(c);
+  psdmp_feed_checkpoint *c = open_parts(robot, NULL, &status, &error);
+  for (int k = 0; k < 100; k++) assert_true(psdmp_feed_checkpoint_names(c, "sum", NULL));
+  psdmp_feed_checkpoint_free(c);
   /* logs that cannot be known again, a folder that cannot be made */
   const char *const pipe[] = {"-"}, *const path_list[] = {log_file};
   psdm_calibrate_options o = {.files = 1, .path = pipe, .checkpoint = folder};
-  assert_int_equal(psdmp_checkpoint_new(robot, &o, NULL, &c, &error), PSDM_E_IO);
+  assert_int_equal(psdmp_feed_checkpoint_new(robot, &o, NULL, &c, &error), PSDM_E_IO);
   o.path = path_list, o.checkpoint = log_file;
   char below[80];
   snprintf(below, sizeof below, "%s/below", log_file);
   o.checkpoint = below;
-  assert_int_equal(psdmp_checkpoint_new(robot, &o, NULL, &c, &error), PSDM_E_IO);
+  assert_int_equal(psdmp_feed_checkpoint_new(robot, &o, NULL, &c, &error), PSDM_E_IO);
   assert_non_null(strstr(error.text, "cannot be made"));
   assert_int_equal(unlink(log_file), 0);
   assert_int_equal(rmdir(folder), 0);

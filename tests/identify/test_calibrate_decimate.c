@@ -26,9 +26,9 @@ static double *numbers(size_t count) {
 enum { N = 2, COLUMNS = 4 };
 
 /* a run as the recipe has it before factors are gathered */
-static void make_run(psdmp_run *r, const psdm_robot *robot, const psdm_calibrate_options *o) {
+static void make_run(psdmp_identify_run *r, const psdm_robot *robot, const psdm_calibrate_options *o) {
   psdm_error error;
-  *r = (psdmp_run){.robot = robot, .options = o, .n = N, .S = psdm_robot_parameter_count(robot), .still = 0.05, .finishing = true};
+  *r = (psdmp_identify_run){.robot = robot, .options = o, .n = N, .S = psdm_robot_parameter_count(robot), .still = 0.05, .finishing = true};
   assert_int_equal(psdm_params_derive(robot, NULL, NULL, &r->model, NULL, &error), PSDM_OK);
   assert_int_equal(psdm_work_new(robot, NULL, &r->work), PSDM_OK);
   if (psdmp_feed_open(robot, o, NULL, &r->feed, &error)) fail_msg("%s", error.text);
@@ -44,11 +44,11 @@ static void make_run(psdmp_run *r, const psdm_robot *robot, const psdm_calibrate
   r->choice = calloc(N, sizeof *r->choice);
   for (int i = 0; i < N; i++) {
     r->speed[i] = 1;
-    r->dictionary[i] = (psdmp_dictionary){.count = COLUMNS, .column = {{PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_SIGN, 0, 0}, {PSDM_COLUMN_OFFSET, 0, 0}, {PSDM_COLUMN_STOP, 0.05, 0}}};
+    r->dictionary[i] = (psdmp_identify_dictionary){.count = COLUMNS, .column = {{PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_SIGN, 0, 0}, {PSDM_COLUMN_OFFSET, 0, 0}, {PSDM_COLUMN_STOP, 0.05, 0}}};
   }
 }
 
-static void free_run(psdmp_run *r) {
+static void free_run(psdmp_identify_run *r) {
   psdmp_feed_close(r->feed);
   psdm_work_free(r->work, NULL);
   psdm_model_free(r->model);
@@ -57,35 +57,35 @@ static void free_run(psdmp_run *r) {
 
 /* the plain way: all rows of a segment at once, one call of psdm_decimate, then which of them train */
 typedef struct plain {
-  psdmp_run *run;
-  const psdmp_band *band;
+  psdmp_identify_run *run;
+  const psdmp_identify_band *band;
   psdm_decimator filter;
   double *G[N][2]; /* (width^2) sums of A^T A, in motion and at rest */
   double count[N][2];
   long spoilt;     /* that would train but for a tap */
 } plain;
 
-static psdm_status add_plain(void *user, const psdmp_stretch *s, psdm_error *error) {
+static psdm_status add_plain(void *user, const psdmp_feed_stretch *s, psdm_error *error) {
   plain *w = user;
-  psdmp_run *r = w->run;
-  psdmp_prepared p;
+  psdmp_identify_run *r = w->run;
+  psdmp_identify_prepared p;
   assert_int_equal(s->lead + s->trail, 0); /* a whole segment */
-  assert_int_equal(psdmp_run_prepare(r, w->band, s, &p, error), PSDM_OK);
+  assert_int_equal(psdmp_identify_run_prepare(r, w->band, s, &p, error), PSDM_OK);
   int l = r->l, width = l + COLUMNS + 2, K = w->filter.factor;
   double *Y = numbers((size_t)(N * l)), *scratch = numbers((size_t)(N * (r->S + l)));
   long edge = 0, rows = 0;
-  while (p.label[edge] == PSDMP_EDGE) edge++;
-  while (edge + rows < p.rows && p.label[edge + rows] != PSDMP_EDGE) rows++;
+  while (p.label[edge] == PSDMP_IDENTIFY_EDGE) edge++;
+  while (edge + rows < p.rows && p.label[edge + rows] != PSDMP_IDENTIFY_EDGE) rows++;
   long first = (K - (p.tick + edge) % K) % K, count = (rows - first + K - 1) / K;
   for (int i = 0; i < N; i++) {
     double *A = numbers((size_t)(rows * width)), *out = numbers((size_t)(count * width));
-    psdmp_column_state state = {0};
+    psdmp_parameters_column_state state = {0};
     for (long k = 0; k < edge + rows; k++) {
       double value[COLUMNS];
-      psdmp_columns_at(r->dictionary[i].column, COLUMNS, p.x[k * N + i], p.v[k * N + i], 0, &state, value);
+      psdmp_parameters_columns_at(r->dictionary[i].column, COLUMNS, p.x[k * N + i], p.v[k * N + i], 0, &state, value);
       if (k < edge) continue;
       double *row = A + (k - edge) * width;
-      assert_int_equal(psdmp_run_regressor(r, p.q + k * N, p.qd + k * N, p.qdd + k * N, scratch, Y), PSDM_OK);
+      assert_int_equal(psdmp_identify_run_regressor(r, p.q + k * N, p.qd + k * N, p.qdd + k * N, scratch, Y), PSDM_OK);
       memcpy(row, Y + i * l, (size_t)l * sizeof *row);
       memcpy(row + l, value, sizeof value);
       row[width - 2] = p.tau[k * N + i], row[width - 1] = p.wide[k * N + i];
@@ -106,7 +106,7 @@ static psdm_status add_plain(void *user, const psdmp_stretch *s, psdm_error *err
     free(A), free(out);
   }
   free(Y), free(scratch);
-  psdmp_prepared_free(&p, NULL);
+  psdmp_identify_prepared_free(&p, NULL);
   return PSDM_OK;
 }
 
@@ -128,17 +128,17 @@ static void factors_are_the_whole_matrix(void **state) {
     write_rows(file, &w, &g, &m, false, 50.0031);
     assert_int_equal(fclose(file), 0);
     psdm_calibrate_options o = {.files = 1, .path = &name, .decimate = factors[round], .holdout_block = round ? 1.1 : 0, .holdout_every = round ? 4 : 0};
-    const psdmp_band band = {.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 20, .wide = 60, .delay = round == 2 ? 0.0031 : 0};
-    psdmp_run r;
-    psdmp_factors f;
+    const psdmp_identify_band band = {.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 20, .wide = 60, .delay = round == 2 ? 0.0031 : 0};
+    psdmp_identify_run r;
+    psdmp_identify_factors f;
     psdm_error error;
     plain twin = {.run = &r, .band = &band};
     make_run(&r, robot, &o);
     assert_int_equal(psdm_decimator_new(factors[round], NULL, &twin.filter), PSDM_OK);
     int width = r.l + COLUMNS + 2;
     for (int i = 0; i < 2 * N; i++) twin.G[i / 2][i % 2] = numbers((size_t)(width * width));
-    assert_int_equal(psdmp_feed_each(r.feed, false, psdmp_band_margin(&r, &band), add_plain, &twin, &error), PSDM_OK);
-    assert_int_equal(psdmp_gather_rows(&r, &band, false, PSDMP_FOLDS, true, &f, &error), PSDM_OK);
+    assert_int_equal(psdmp_feed_each(r.feed, false, psdmp_identify_band_margin(&r, &band), add_plain, &twin, &error), PSDM_OK);
+    assert_int_equal(psdmp_identify_gather_rows(&r, &band, false, PSDMP_IDENTIFY_FOLDS, true, &f, &error), PSDM_OK);
     double worst = 0, all = 0;
     for (int i = 0; i < 2 * N; i++) {
       double *G = twin.G[i / 2][i % 2], *own = numbers((size_t)(width * width)), count = 0;
@@ -165,7 +165,7 @@ static void factors_are_the_whole_matrix(void **state) {
     assert_true(all > 50 && worst < 1e-12 && (twin.spoilt > 0) == (round > 0));
     for (int i = 0; i < 2 * N; i++) free(twin.G[i / 2][i % 2]);
     psdm_decimator_free(&twin.filter, NULL);
-    psdmp_factors_free(&r, &f);
+    psdmp_identify_factors_free(&r, &f);
     free_run(&r);
   }
   psdm_robot_free(robot);

@@ -18,7 +18,7 @@ typedef struct problem {
 } problem;
 
 /* factor `to` of all blocks, block `down` by a weight below one */
-static psdmp_rows weighted(problem *p, int to, int down, double weight) {
+static psdmp_fit_rows weighted(problem *p, int to, int down, double weight) {
   for (int j = 0; j < JOINTS; j++) {
     memset(p->R[to][j], 0, sizeof p->R[to][j]);
     for (int b = 0; b < BLOCKS; b++) {
@@ -26,13 +26,13 @@ static psdmp_rows weighted(problem *p, int to, int down, double weight) {
       double X[ROWS * WIDTH];
       memcpy(X, p->X[b][j], sizeof X);
       for (int k = 0; k < ROWS * WIDTH && b == down; k++) X[k] *= weight;
-      psdmp_factor_add(WIDTH, p->R[to][j], ROWS, X, p->scratch);
+      psdmp_linalg_factor_add(WIDTH, p->R[to][j], ROWS, X, p->scratch);
     }
     p->factor[to][j] = p->R[to][j];
     p->count[j] = ROWS * (to < BLOCKS ? 1 : BLOCKS);
     p->extras[j] = OWN;
   }
-  return (psdmp_rows){.n = JOINTS, .base = BASE, .standard = BASE, .K = p->K, .extras = p->extras, .R = p->factor[to], .count = p->count};
+  return (psdmp_fit_rows){.n = JOINTS, .base = BASE, .standard = BASE, .K = p->K, .extras = p->extras, .R = p->factor[to], .count = p->count};
 }
 
 static void leaves_blocks_out(void **state) {
@@ -49,7 +49,7 @@ static void leaves_blocks_out(void **state) {
           for (int c = 0; c < WIDTH; c++)
             p->X[b][j][k][c] = rng_uniform(&g, -1, 1) * (c < WIDTH - 1 && (b + c) % 3 == 0 ? 5 : 1) + (c == WIDTH - 1 ? p->X[b][j][k][0] : 0);
     const double sigma[JOINTS] = {rng_uniform(&g, 0.5, 2), rng_uniform(&g, 0.5, 2)};
-    psdmp_rows block[BLOCKS], whole;
+    psdmp_fit_rows block[BLOCKS], whole;
     for (int b = 0; b < BLOCKS; b++) block[b] = weighted(p, b, -1, 1);
     whole = weighted(p, BLOCKS, -1, 1);
     double theta[BASE], phi[JOINTS * OWN], V[ALL * ALL], plain[ALL * ALL] = {0}, keep = 1 - 1 / (2.0 * BLOCKS);
@@ -62,7 +62,7 @@ static void leaves_blocks_out(void **state) {
     for (int b = 0; b < BLOCKS; b++) { /* the twin: fits in which a block has the weight 1 - keep; their step over keep is the block's */
       double other[BASE], own[JOINTS * OWN], step[ALL];
       psdmp_fit without = {.theta = other, .phi = own};
-      psdmp_rows rows = weighted(p, BLOCKS, b, sqrt(1 - keep));
+      psdmp_fit_rows rows = weighted(p, BLOCKS, b, sqrt(1 - keep));
       assert_int_equal(psdmp_fit_linear(&rows, &o, scratch, &without), PSDM_OK);
       for (int i = 0; i < ALL; i++) step[i] = (i < BASE ? other[i] - theta[i] : own[i - BASE] - phi[i - BASE]) / keep;
       for (int i = 0; i < ALL; i++)

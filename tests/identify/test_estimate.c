@@ -31,20 +31,20 @@ static void test_energy(void **unused) {
   for (int round = 0; round < 80; round++) {
     const random_options kinds = {.n_min = 1, .n_max = 6, .coupled = round % 3 == 1, .trees = round % 2 == 1, .prismatic = round % 4 > 1, .drives = round % 5 != 0};
     psdm_robot *robot = parse_robot(random_robot_text(&g, &kinds, text, sizeof text));
-    psdmp_run r = {.robot = robot, .n = psdm_robot_n(robot), .S = psdm_robot_parameter_count(robot)};
+    psdmp_identify_run r = {.robot = robot, .n = psdm_robot_n(robot), .S = psdm_robot_parameter_count(robot)};
     assert_int_equal(psdm_params_derive(robot, NULL, NULL, &r.model, NULL, NULL), PSDM_OK);
     assert_int_equal(psdm_work_new(robot, NULL, &r.work), PSDM_OK);
     r.l = psdm_model_l(r.model);
     r.kept = calloc((size_t)r.l + 1, sizeof *r.kept);
-    double *pi = numbers((size_t)r.S), *theta = numbers((size_t)r.l), *h = numbers((size_t)r.l), *scratch = fenced_new(psdmp_energy_scratch(&r) * sizeof(double)), first = 0, size = 1;
-    assert_int_equal(psdmp_energy_scratch(&r), 2 * r.n * r.S + r.n + 12 * psdm_robot_joints(robot) + r.S);
+    double *pi = numbers((size_t)r.S), *theta = numbers((size_t)r.l), *h = numbers((size_t)r.l), *scratch = fenced_new(psdmp_identify_energy_scratch(&r) * sizeof(double)), first = 0, size = 1;
+    assert_int_equal(psdmp_identify_energy_scratch(&r), 2 * r.n * r.S + r.n + 12 * psdm_robot_joints(robot) + r.S);
     psdm_robot_parameters(robot, pi);
     psdm_model_theta(r.model, pi, theta);
     for (int j = 0; j < r.l; j++) psdm_model_base_term(r.model, j, 0, &r.kept[j]);
     for (int state = 0; state < 6; state++) {
       double q[32], qd[32], kinetic, potential, sum = 0;
       for (int i = 0; i < r.n; i++) q[i] = rng_uniform(&g, -2, 2), qd[i] = state < 5 ? rng_uniform(&g, -3, 3) : 0;
-      assert_int_equal(psdmp_energy_columns(&r, q, qd, scratch, h), PSDM_OK);
+      assert_int_equal(psdmp_identify_energy_columns(&r, q, qd, scratch, h), PSDM_OK);
       assert_int_equal(psdm_energy(robot, r.work, q, qd, &kinetic, &potential), PSDM_OK);
       for (int j = 0; j < r.l; j++) sum += h[j] * theta[j], size = fmax(size, fabs(h[j] * theta[j]));
       for (int j = 0; j < r.l; j++) /* at rest inertia has no energy */
@@ -71,32 +71,32 @@ static void test_blocks(void **unused) {
   double worst = 0, worst_covariance = 0;
   for (int round = 0; round < 20; round++) {
     int n = 2, l = rng_int(&g, 1, 5), own[2] = {rng_int(&g, 1, 3), rng_int(&g, 1, 3)}, W = l + own[0] + own[1], samples = 700, rows = n * samples, width[2];
-    unsigned mask = round % 2 ? psdmp_blocks_all() : psdmp_blocks_without(round % PSDMP_FOLDS);
+    unsigned mask = round % 2 ? psdmp_identify_blocks_all() : psdmp_identify_blocks_without(round % PSDMP_IDENTIFY_FOLDS);
     const double sigma[2] = {0.5, 2};
-    psdmp_choice choice[2] = {{.count = own[0]}, {.count = own[1]}};
+    psdmp_identify_choice choice[2] = {{.count = own[0]}, {.count = own[1]}};
     double *K = numbers((size_t)l);
-    psdmp_run r = {.n = n, .l = l, .S = l, .K = K, .choice = choice};
-    psdmp_blocks b;
+    psdmp_identify_run r = {.n = n, .l = l, .S = l, .K = K, .choice = choice};
+    psdmp_identify_blocks b;
     for (int i = 0; i < n; i++) width[i] = l + own[i] + 1;
-    assert_true(psdmp_blocks_new(NULL, n, width, &b));
-    long words = psdmp_least_squares_work(rows, W, 1);
+    assert_true(psdmp_identify_blocks_new(NULL, n, width, &b));
+    long words = psdmp_linalg_least_squares_work(rows, W, 1);
     double *A = numbers((size_t)(rows * W)), *B = numbers((size_t)rows), *work = numbers((size_t)words), x[16], covariance[256];
     int at = 0;
     for (int k = 0; k < samples; k++)
       for (int i = 0; i < n; i++) {
-        int block = k * PSDMP_BLOCKS / samples, first = i ? l + own[0] : l;
-        double *row = psdmp_blocks_row(&b, i, block), tau = noise(&g);
+        int block = k * PSDMP_IDENTIFY_BLOCKS / samples, first = i ? l + own[0] : l;
+        double *row = psdmp_identify_blocks_row(&b, i, block), tau = noise(&g);
         for (int j = 0; j < l + own[i]; j++) row[j] = rng_uniform(&g, -1, 1), tau += row[j];
         row[l + own[i]] = tau;
         if (!(mask >> block & 1)) continue;
         for (int j = 0; j < l + own[i]; j++) A[(long)(j < l ? j : first + j - l) * rows + at] = row[j] / sigma[i];
         B[at++] = tau / sigma[i];
       }
-    psdmp_blocks_flush(&b);
-    assert_int_equal(psdmp_blocks_fit(&r, &b, mask, sigma, x, covariance), PSDM_OK);
+    psdmp_identify_blocks_flush(&b);
+    assert_int_equal(psdmp_identify_blocks_fit(&r, &b, mask, sigma, x, covariance), PSDM_OK);
     double *copy = numbers((size_t)(rows * W)), square = 0;
     memcpy(copy, A, sizeof *A * (size_t)(rows * W));
-    assert_true(psdmp_least_squares(rows, W, 1, A, B, work, words));
+    assert_true(psdmp_linalg_least_squares(rows, W, 1, A, B, work, words));
     for (int j = 0; j < W; j++) assert_true(isfinite(x[j]) && isfinite(covariance[j * W + W - 1 - j])), worst = fmax(worst, fabs(x[j] - B[j]));
     /* covariance times W^T W is s^2 1: the residual is what is left of B */
     for (int k = W; k < rows; k++) square += B[k] * B[k];
@@ -111,7 +111,7 @@ static void test_blocks(void **unused) {
         }
         worst_covariance = fmax(worst_covariance, fabs(sum / square - (i == j)));
       }
-    psdmp_blocks_free(&b);
+    psdmp_identify_blocks_free(&b);
     fenced_free(K), fenced_free(A), fenced_free(B), fenced_free(work), fenced_free(copy);
   }
   printf("blocks: %.1e in x, %.1e in covariance\n", worst, worst_covariance);
@@ -132,11 +132,11 @@ static void test_instruments(void **unused) {
     enum { N = 2, MANY = 16 };
     int l = rng_int(&g, 1, 5), own[N] = {rng_int(&g, 1, 3), rng_int(&g, 1, 3)}, W = l + own[0] + own[1], samples = 600, pivot[MANY];
     double sigma[N] = {0.5, 2}, x[MANY], classical[MANY * MANY], covariance[MANY * MANY], rows;
-    psdmp_choice choice[N] = {{.count = own[0]}, {.count = own[1]}};
-    psdmp_run r = {.n = N, .l = l, .choice = choice, .sigma = sigma};
-    psdmp_instruments v;
-    assert_true(psdmp_instruments_new(&r, &v));
-    int many = (int[]){20, 13, 2, 1}[round % 4], expected = 0, in_block[PSDMP_BLOCKS] = {0};
+    psdmp_identify_choice choice[N] = {{.count = own[0]}, {.count = own[1]}};
+    psdmp_identify_run r = {.n = N, .l = l, .choice = choice, .sigma = sigma};
+    psdmp_identify_instruments v;
+    assert_true(psdmp_identify_instruments_new(&r, &v));
+    int many = (int[]){20, 13, 2, 1}[round % 4], expected = 0, in_block[PSDMP_IDENTIFY_BLOCKS] = {0};
     double *Z = numbers((size_t)(N * samples * W)), *X = numbers((size_t)(N * samples * W)), *tau = numbers((size_t)(N * samples));
     for (int k = 0; k < samples; k++)
       for (int i = 0; i < N; i++) {
@@ -145,7 +145,7 @@ static void test_instruments(void **unused) {
         if (many > 2 && block == place(many, many - 2 - i)) continue; /* a block of the other drive alone */
         if (many == 20 && block == 7 && in_block[block]) continue; /* a block of one row */
         in_block[block]++, expected++;
-        double *row = psdmp_blocks_row(&v.blocks, i, block), *z = Z + (long)(N * k + i) * W, *w = X + (long)(N * k + i) * W;
+        double *row = psdmp_identify_blocks_row(&v.blocks, i, block), *z = Z + (long)(N * k + i) * W, *w = X + (long)(N * k + i) * W;
         for (int j = 0; j < half; j++) {
           int at = j < l ? j : first + j - l;
           row[j] = rng_uniform(&g, -1, 1);
@@ -156,22 +156,22 @@ static void test_instruments(void **unused) {
         for (int j = 0; j < half; j++) row[2 * half] += row[j];
         tau[N * k + i] = row[2 * half] / sigma[i];
       }
-    psdmp_blocks_flush(&v.blocks);
-    if (many > 2) assert_true(psdmp_instruments_solve(&v, psdmp_blocks_without(2), x, &rows)); /* nothing of it is left */
-    assert_true(psdmp_instruments_solve(&v, psdmp_blocks_all(), x, &rows));
+    psdmp_identify_blocks_flush(&v.blocks);
+    if (many > 2) assert_true(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_without(2), x, &rows)); /* nothing of it is left */
+    assert_true(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_all(), x, &rows));
     assert_true(rows == expected);
-    psdmp_instruments_doubt(&v, rows, x, classical, covariance);
+    psdmp_identify_instruments_doubt(&v, rows, x, classical, covariance);
     /* the normal equations, column-major */
     double A[MANY * MANY] = {0}, ZZ[MANY * MANY] = {0}, B[MANY * (MANY + 1)] = {0}, S[MANY * (MANY + 1)], LU[MANY * MANY], residual[MANY * (MANY + 1)], square = 0;
     long double sum[MANY];
-    double G[PSDMP_BLOCKS][MANY] = {{0}}, mean[MANY] = {0};
+    double G[PSDMP_IDENTIFY_BLOCKS][MANY] = {{0}}, mean[MANY] = {0};
     for (int k = 0; k < N * samples; k++)
       for (int i = 0; i < W; i++) {
         for (int j = 0; j < W; j++) A[j * W + i] += Z[(long)k * W + i] * X[(long)k * W + j], ZZ[j * W + i] += Z[(long)k * W + i] * Z[(long)k * W + j];
         B[i] += Z[(long)k * W + i] * tau[k];
         B[(i + 1) * W + i] = 1;
       }
-    assert_true(psdmp_solve_refined(W, W + 1, A, B, S, LU, pivot, residual, sum));
+    assert_true(psdmp_linalg_solve_refined(W, W + 1, A, B, S, LU, pivot, residual, sum));
     for (int j = 0; j < W; j++) assert_true(isfinite(x[j])), worst = fmax(worst, fabs(x[j] - S[j]));
     for (int k = 0; k < N * samples; k++) {
       double e = -tau[k];
@@ -180,13 +180,13 @@ static void test_instruments(void **unused) {
       for (int j = 0; j < W; j++) G[place(many, k / N * many / samples)][j] += Z[(long)k * W + j] * e;
     }
     for (int j = 0; j < W; j++)
-      for (int b = 0; b < PSDMP_BLOCKS; b++) mean[j] += G[b][j] / many;
+      for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) mean[j] += G[b][j] / many;
     for (int i = 0; i < W; i++)
       for (int j = 0; j < W; j++) {
         double white = 0, sandwich = 0;
         for (int a = 0; a < W; a++)
           for (int b = 0; b < W; b++) white += square * S[(a + 1) * W + i] * ZZ[b * W + a] * S[(b + 1) * W + j];
-        for (int b = 0; b < PSDMP_BLOCKS && many > 1; b++) {
+        for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS && many > 1; b++) {
           double left = 0, right = 0;
           if (!in_block[b]) continue;
           for (int a = 0; a < W; a++) left += S[(a + 1) * W + i] * (G[b][a] - mean[a]), right += S[(a + 1) * W + j] * (G[b][a] - mean[a]);
@@ -199,10 +199,10 @@ static void test_instruments(void **unused) {
     /* white noise has as many degrees of freedom as there are rows beyond unknowns, and one at least */
     for (int few = -1; few < 4; few++) {
       double other[MANY * MANY];
-      psdmp_instruments_doubt(&v, W + few, x, other, NULL);
+      psdmp_identify_instruments_doubt(&v, W + few, x, other, NULL);
       for (int i = 0; i < W * W; i++) assert_true(fabs(other[i] * (few > 1 ? few : 1) - classical[i] * (expected - W)) <= 1e-12 * (expected - W) * square);
     }
-    psdmp_instruments_free(&v);
+    psdmp_identify_instruments_free(&v);
     fenced_free(Z), fenced_free(X), fenced_free(tau);
   }
   printf("instruments: %.1e in x, %.1e in the covariance, %.1e in the classical one\n", worst, worst_covariance, worst_classical);
@@ -214,16 +214,16 @@ static void test_no_instruments(void **unused) {
   (void)unused;
   enum { L = 2, OWN = 1, W = L + 2 * OWN, HALF = L + OWN };
   rng g = rng_start("test_no_instruments");
-  psdmp_choice choice[2] = {{.count = OWN}, {.count = OWN}};
+  psdmp_identify_choice choice[2] = {{.count = OWN}, {.count = OWN}};
   double sigma[2] = {1, 2};
-  psdmp_run r = {.n = 2, .l = L, .choice = choice, .sigma = sigma};
+  psdmp_identify_run r = {.n = 2, .l = L, .choice = choice, .sigma = sigma};
   for (int what = 0; what < 9; what++) {
-    psdmp_instruments v;
+    psdmp_identify_instruments v;
     double x[W], rows;
-    assert_true(psdmp_instruments_new(&r, &v));
+    assert_true(psdmp_identify_instruments_new(&r, &v));
     for (int k = 0; k < 200; k++)
       for (int i = 0; i < 2; i++) {
-        double *row = psdmp_blocks_row(&v.blocks, i, k / 10);
+        double *row = psdmp_identify_blocks_row(&v.blocks, i, k / 10);
         for (int j = 0; j <= 2 * HALF; j++) row[j] = rng_uniform(&g, -1, 1);
         if (what == 1) row[0] = 0;                                /* Z of the first parameter */
         if (what == 2 && i) row[HALF - 1] = 0;                    /* of the last column */
@@ -234,10 +234,10 @@ static void test_no_instruments(void **unused) {
         for (int j = 0; j < HALF && what == 8; j++) row[HALF + j] = row[j] > 0 ? 1 + 1e-3 * (k + i) : 0; /* and columns, which they alone hang together with */
         if (what == 6 && k == 150 && i) row[2 * HALF] = NAN;
       }
-    psdmp_blocks_flush(&v.blocks);
-    assert_int_equal(psdmp_instruments_solve(&v, psdmp_blocks_all(), x, &rows), what == 0 || what > 6);
+    psdmp_identify_blocks_flush(&v.blocks);
+    assert_int_equal(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_all(), x, &rows), what == 0 || what > 6);
     assert_true(rows == 400);
-    psdmp_instruments_free(&v);
+    psdmp_identify_instruments_free(&v);
   }
 }
 
@@ -248,13 +248,13 @@ static void refit(int rows, int W, const double *A, const double *b, const bool 
   int take[16], m = 0;
   for (int j = 0; j < W; j++)
     if (in[j]) take[m++] = j;
-  long words = psdmp_least_squares_work(rows, m, 1);
+  long words = psdmp_linalg_least_squares_work(rows, m, 1);
   double *copy = numbers((size_t)(rows * m)), *B = numbers((size_t)rows), *work = numbers((size_t)words), *R = numbers((size_t)(m * m)), *reflectors = numbers((size_t)m);
   for (int k = 0; k < m; k++) memcpy(copy + (long)k * rows, A + (long)take[k] * rows, sizeof *A * (size_t)rows);
   memcpy(B, b, sizeof *B * (size_t)rows);
-  assert_true(psdmp_least_squares(rows, m, 1, copy, B, work, words));
+  assert_true(psdmp_linalg_least_squares(rows, m, 1, copy, B, work, words));
   for (int k = 0; k < m; k++) memcpy(copy + (long)k * rows, A + (long)take[k] * rows, sizeof *A * (size_t)rows);
-  assert_true(psdmp_triangle(rows, m, copy, R, reflectors, work, words));
+  assert_true(psdmp_linalg_triangle(rows, m, copy, R, reflectors, work, words));
   for (int k = 0; k < m; k++) {
     double y[16] = {0}, sum = 0;
     y[k] = 1;
@@ -299,14 +299,14 @@ static void test_essential(void **unused) {
         for (int k = 0; k < rows; k++) N[i * W + j] += A[(long)i * rows + k] * A[(long)j * rows + k];
         unit[i * W + j] = i == j;
       }
-    assert_true(psdmp_solve_refined(W, W, N, unit, classical, LU, pivot, residual, sum));
+    assert_true(psdmp_linalg_solve_refined(W, W, N, unit, classical, LU, pivot, residual, sum));
     for (int j = 0; j < W; j++) {
       sd[j] = sqrt(classical[j * W + j]);
       assert_true(fabs(sd[j] * sd[j] - variances[j]) < 1e-12);
     }
     double *own = numbers((size_t)(W * W)), *at = numbers((size_t)W), *doubts = numbers((size_t)W); /* nothing behind them */
     memcpy(own, classical, sizeof *own * (size_t)(W * W)), memcpy(at, x, sizeof *at * (size_t)W), memcpy(doubts, sd, sizeof *doubts * (size_t)W);
-    psdmp_essential(base, W, at, own, doubts, scratch, essential);
+    psdmp_identify_essential(base, W, at, own, doubts, scratch, essential);
     fenced_free(own), fenced_free(at), fenced_free(doubts);
     /* what is left of the estimates and of their covariance is that of a fit without the columns that are gone */
     bool stays[16];
@@ -363,37 +363,37 @@ static void test_essential_limits(void **unused) {
       for (int i = 0; i < W * W; i++) V[i] = 0;
       for (int i = 0; i < W; i++) V[i * W + i] = 1 + i, sd[i] = 0.5 + 0.1 * i, x[i] = sd[i] * sqrt(t2) * (i % 2 ? -1 : 1);
       essential[many] = true;
-      psdmp_essential(many, W, x, V, sd, scratch, essential);
+      psdmp_identify_essential(many, W, x, V, sd, scratch, essential);
       int left = 0;
       for (int i = 0; i < many; i++) left += essential[i];
       assert_true(left == more && essential[many]); /* the last column is no parameter */
     }
   /* of two that are felt alike the first one goes, and no other has room */
   const double one[4] = {1, 0, 0, 1}, both[2] = {-sqrt(3.5), sqrt(3.5)}, unit[2] = {1, 1};
-  psdmp_essential(2, 2, both, one, unit, scratch, essential);
+  psdmp_identify_essential(2, 2, both, one, unit, scratch, essential);
   assert_true(!essential[0] && essential[1]);
   const double exact[9] = {0, 0, 0, 0, 0, 0, 0, 0, 1}, three[3] = {0.001, 0, 0.5}, doubts[3] = {1, 1, 1};
-  psdmp_essential(3, 3, three, exact, doubts, scratch, essential);
+  psdmp_identify_essential(3, 3, three, exact, doubts, scratch, essential);
   assert_true(essential[0] && !essential[1] && !essential[2]);
   for (int k = 0; k < 5; k++) assert_true(scratch[k < 3 ? k : 3 * (k - 2)] == 0);
   assert_true(scratch[9] == 0.001);
   /* a parameter that hangs together with another as much as with itself: 10 and 4 become 9.9 and 3 */
   const double two[4] = {4, 1, 1, 1}, ten[2] = {10, 0.1}, doubled[2] = {2, 1};
-  psdmp_essential(2, 2, ten, two, doubled, scratch, essential);
+  psdmp_identify_essential(2, 2, ten, two, doubled, scratch, essential);
   assert_true(essential[0] && !essential[1] && scratch[0] == 3 && fabs(scratch[4] - 9.9) < 1e-14);
   /* exactly as much as noise may be is let go */
   double limit = 3.841459, sigma = 1, at = 0;
   for (int k = 0; k < 1000 && at * at / (sigma * sigma) != limit; k++) sigma = 1 + 1e-3 * k, at = sqrt(limit) * sigma;
   assert_true(at * at / (sigma * sigma) == limit);
-  psdmp_essential(1, 1, &at, one, &sigma, scratch, essential);
+  psdmp_identify_essential(1, 1, &at, one, &sigma, scratch, essential);
   assert_false(essential[0]);
   /* one that is zero and known to be takes nothing of what the others may be */
   for (int i = 0; i < MANY * MANY; i++) V[i] = i % (MANY + 1) == 0 && i > 0;
   for (int i = 0; i < MANY; i++) sd[i] = 1, x[i] = i ? sqrt(chi_squared(MANY) / (MANY - 1) * (1 - 1e-9)) : 0;
-  psdmp_essential(MANY, MANY, x, V, sd, scratch, essential);
+  psdmp_identify_essential(MANY, MANY, x, V, sd, scratch, essential);
   for (int i = 0; i < MANY; i++) assert_false(essential[i]);
   essential[0] = false;
-  psdmp_essential(0, 1, three, one, doubts, scratch, essential);
+  psdmp_identify_essential(0, 1, three, one, doubts, scratch, essential);
   assert_false(essential[0]); /* no parameter, nothing to say */
 }
 

@@ -24,8 +24,8 @@ static const char arm[] =
 
 typedef struct watched {
   int ranges, fail_ranges, passes, singular, forwards, fail_forward, bad_joint, set;
-  double tempo[MOST];                /* that each call of psdmp_run_ranges finds */
-  psdmp_band band[MOST];             /* that it is asked for */
+  double tempo[MOST];                /* that each call of psdmp_identify_run_ranges finds */
+  psdmp_identify_band band[MOST];             /* that it is asked for */
   psdm_status pass_status;           /* of the first `singular` passes */
   double last[MOST][NUMBERS], now[MOST][NUMBERS]; /* robots of each pass */
   psdm_robot *robot[2];              /* that were set last, */
@@ -34,15 +34,15 @@ typedef struct watched {
 } watched;
 
 static watched was;
-static psdmp_run *running;
+static psdmp_identify_run *running;
 
-psdm_status __wrap_psdmp_run_ranges(psdmp_run *run, const psdmp_band *band, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_run_ranges(psdmp_identify_run *run, const psdmp_identify_band *band, psdm_error *error) {
   int k = was.ranges++;
   assert_true(k < MOST);
   was.band[k] = *band;
   run->tempo = was.tempo[k];
   for (int i = 0; i < N; i++) run->speed[i] = run->span[i] = run->centre[i] = -1;
-  return k + 1 == was.fail_ranges ? psdmp_fail_status(error, PSDM_E_IO) : PSDM_OK;
+  return k + 1 == was.fail_ranges ? psdmp_base_fail_status(error, PSDM_E_IO) : PSDM_OK;
 }
 
 void __real_psdm_robot_set_parameters(psdm_robot *robot, const double *parameters);
@@ -70,42 +70,42 @@ typedef struct told {
   double cutoff, wide, bandwidth, share, last[NUMBERS], now[NUMBERS];
 } told;
 
-static told ask(const psdmp_simulation *s, int l) {
-  psdmp_bytes bytes = {0};
+static told ask(const psdmp_identify_simulation *s, int l) {
+  psdmp_parallel_bytes bytes = {0};
   told a = {0};
-  psdmp_simulation_put(s, &bytes);
+  psdmp_identify_simulation_put(s, &bytes);
   assert_int_equal(bytes.used, sizeof a.kinematics + (4 + 2 * (size_t)l) * sizeof(double));
-  PSDMP_GET(&bytes, a.kinematics), PSDMP_GET(&bytes, a.cutoff), PSDMP_GET(&bytes, a.wide), PSDMP_GET(&bytes, a.bandwidth), PSDMP_GET(&bytes, a.share);
-  psdmp_bytes_get(&bytes, a.last, (size_t)l * sizeof(double)), psdmp_bytes_get(&bytes, a.now, (size_t)l * sizeof(double));
+  PSDMP_PARALLEL_GET(&bytes, a.kinematics), PSDMP_PARALLEL_GET(&bytes, a.cutoff), PSDMP_PARALLEL_GET(&bytes, a.wide), PSDMP_PARALLEL_GET(&bytes, a.bandwidth), PSDMP_PARALLEL_GET(&bytes, a.share);
+  psdmp_parallel_bytes_get(&bytes, a.last, (size_t)l * sizeof(double)), psdmp_parallel_bytes_get(&bytes, a.now, (size_t)l * sizeof(double));
   assert_false(bytes.failed);
-  psdmp_bytes_free(&bytes);
+  psdmp_parallel_bytes_free(&bytes);
   return a;
 }
 
-psdm_status __wrap_psdmp_pass_run(psdmp_pass *pass, psdmp_blocks *blocks, double *numbers, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_identify_blocks *blocks, double *numbers, psdm_error *error) {
   int k = was.passes++;
-  psdmp_pass shape = {.kind = PSDMP_PASS_IV, .run = running};
-  psdmp_pass_shape(&shape);
-  assert_true(k < MOST && pass->kind == PSDMP_PASS_IV && pass->run == running && !pass->all && !numbers && !blocks && !pass->x && !pass->scale && !pass->stage);
+  psdmp_identify_pass shape = {.kind = PSDMP_IDENTIFY_PASS_IV, .run = running};
+  psdmp_identify_pass_shape(&shape);
+  assert_true(k < MOST && pass->kind == PSDMP_IDENTIFY_PASS_IV && pass->run == running && !pass->all && !numbers && !blocks && !pass->x && !pass->scale && !pass->stage);
   assert_true(pass->equations == N && pass->numbers == 0 && !memcmp(pass->width, shape.width, N * sizeof *shape.width));
   told a = ask(pass->simulation, running->l);
   memcpy(was.last[k], a.last, sizeof a.last), memcpy(was.now[k], a.now, sizeof a.now);
   for (int j = 0; j < running->l; j++) assert_true(was.pi[0][running->kept[j]] == a.last[j] && was.pi[1][running->kept[j]] == a.now[j]);
-  return k < was.singular ? psdmp_fail_status(error, was.pass_status) : PSDM_OK;
+  return k < was.singular ? psdmp_base_fail_status(error, was.pass_status) : PSDM_OK;
 }
 
 /* ---- a run and a stretch of rows ---- */
 
 typedef struct scene {
-  psdmp_run run;
+  psdmp_identify_run run;
   psdm_calibrate_options options;
-  psdmp_choice choice[MANY];
+  psdmp_identify_choice choice[MANY];
   int kept[NUMBERS];
   double speed[MANY], span[MANY], centre[MANY], theta[NUMBERS], other[NUMBERS], standard[NUMBERS];
   char reason[8][160];
   double t[ROWS], q[CELLS], tau[CELLS];
   unsigned char bad[CELLS];
-  psdmp_stretch stretch;
+  psdmp_feed_stretch stretch;
 } scene;
 
 /* rows of a robot: of base parameters where it is small */
@@ -114,7 +114,7 @@ static void scene_of(scene *s, psdm_robot *robot, long rows, rng *g) {
   memset(s, 0, sizeof *s);
   was = (watched){0};
   s->options = (psdm_calibrate_options){.threads = 1};
-  s->run = (psdmp_run){.robot = robot, .options = &s->options, .n = n, .S = psdm_robot_parameter_count(robot), .kept = s->kept, .choice = s->choice, .speed = s->speed, .span = s->span,
+  s->run = (psdmp_identify_run){.robot = robot, .options = &s->options, .n = n, .S = psdm_robot_parameter_count(robot), .kept = s->kept, .choice = s->choice, .speed = s->speed, .span = s->span,
                        .centre = s->centre, .reason = s->reason, .interval = 0.01, .rows = rows, .tempo = 1.25,
                        .band = {.kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = INFINITY, .delay = 0, .wide = 33}};
   running = &s->run;
@@ -140,7 +140,7 @@ static void scene_of(scene *s, psdm_robot *robot, long rows, rng *g) {
     s->t[k] = 5 + 0.01 * (double)k;
     for (int i = 0; i < n; i++) s->q[k * n + i] = size[i] * sin(w[i] * s->t[k] + phase[i]) + 0.1 * size[i] * cos(9 * s->t[k]), s->tau[k * n + i] = rng_uniform(g, -1, 1);
   }
-  s->stretch = (psdmp_stretch){.rows = rows, .begins = true, .ends = true, .origin = 5, .begin = 5, .t = s->t, .q = s->q, .tau = s->tau, .bad = s->bad};
+  s->stretch = (psdmp_feed_stretch){.rows = rows, .begins = true, .ends = true, .origin = 5, .begin = 5, .t = s->t, .q = s->q, .tau = s->tau, .bad = s->bad};
 }
 
 static void scene_new(scene *s, rng *g) { scene_of(s, parse_robot(arm), ROWS, g); }
@@ -150,9 +150,9 @@ static void scene_free(scene *s) {
   psdm_robot_free((psdm_robot *)(size_t)s->run.robot);
 }
 
-static psdmp_simulation *simulation_of(scene *s) {
-  psdmp_simulation *simulation;
-  assert_int_equal(psdmp_simulation_new(&s->run, &simulation, NULL), PSDM_OK);
+static psdmp_identify_simulation *simulation_of(scene *s) {
+  psdmp_identify_simulation *simulation;
+  assert_int_equal(psdmp_identify_simulation_new(&s->run, &simulation, NULL), PSDM_OK);
   return simulation;
 }
 
@@ -185,13 +185,13 @@ static void cutoffs(void **state) {
     scene_new(&s, &g);
     s.run.interval = cases[c].interval, s.run.band.cutoff = cases[c].own, s.run.reasons = 2, s.run.band.delay = 0.002;
     memcpy(was.tempo, cases[c].tempo, sizeof was.tempo);
-    psdmp_simulation *simulation = simulation_of(&s);
+    psdmp_identify_simulation *simulation = simulation_of(&s);
     assert_int_equal(was.ranges, cases[c].ranges);
     for (int k = 0; k < was.ranges; k++) {
-      const psdmp_band *b = &was.band[k];
+      const psdmp_identify_band *b = &was.band[k];
       assert_true(b->cutoff == ladder[k] && b->kinematics == PSDM_KINEMATICS_POSITION && b->wide == INFINITY && b->delay == 0);
     }
-    psdmp_band band = psdmp_simulation_band(simulation, &bandwidth);
+    psdmp_identify_band band = psdmp_identify_simulation_band(simulation, &bandwidth);
     assert_true(band.cutoff == cases[c].cutoff && band.kinematics == PSDM_KINEMATICS_POSITION && band.wide == INFINITY && band.delay == 0);
     assert_true(fabs(bandwidth - 4 * pi * fmin(band.cutoff, 0.05 / s.run.interval)) <= 1e-14 * bandwidth);
     assert_true(s.run.tempo == 1.25 && s.run.band.cutoff == cases[c].own && s.run.band.wide == 33);
@@ -199,7 +199,7 @@ static void cutoffs(void **state) {
     snprintf(said, sizeof said, "simulated: computed torque along the measured positions, %s", cases[c].top);
     assert_int_equal(s.run.reasons, 3);
     assert_string_equal(s.reason[2], said);
-    psdmp_simulation_free(simulation);
+    psdmp_identify_simulation_free(simulation);
     scene_free(&s);
   }
 }
@@ -213,24 +213,24 @@ static void refused(void **state) {
     scene s;
     counting c;
     psdm_error error = {0};
-    psdmp_simulation *simulation = (psdmp_simulation *)(void *)&s;
+    psdmp_identify_simulation *simulation = (psdmp_identify_simulation *)(void *)&s;
     scene_new(&s, &g);
     counting_fenced_init(&c, n);
     s.run.allocator = &c.allocator;
     for (int k = 0; k < 3; k++) was.tempo[k] = 5;
     was.fail_ranges = n ? 0 : 3;
-    psdm_status status = psdmp_simulation_new(&s.run, &simulation, &error);
+    psdm_status status = psdmp_identify_simulation_new(&s.run, &simulation, &error);
     done = n && c.calls < n;
     assert_int_equal(status, n == 0 ? PSDM_E_IO : done ? PSDM_OK : PSDM_E_MEMORY);
     if (!done) assert_true(!simulation && s.run.reasons == 0 && was.ranges == (n ? 0 : 3));
     if (!done) assert_string_equal(error.text, psdm_status_text(status));
-    if (done) psdmp_simulation_free(simulation);
+    if (done) psdmp_identify_simulation_free(simulation);
     for (int i = 0; i < N; i++) assert_true(s.speed[i] == 2 + i && s.span[i] == 3 + i && s.centre[i] == 4 + i);
     assert_true(s.run.tempo == 1.25);
     assert_int_equal(c.live, 0);
     scene_free(&s);
   }
-  psdmp_simulation_free(NULL);
+  psdmp_identify_simulation_free(NULL);
 }
 
 /* no more than 200000 rows are simulated in one pass */
@@ -252,21 +252,21 @@ static void shares(void **state) {
       was.tempo[0] = 5;
       for (int k = 0; k < MOST; k++) was.tempo[k] = 10;
       s.run.rows = cases[c].rows, s.run.band.cutoff = cases[c].own, s.run.reasons = reasons;
-      psdmp_simulation *simulation = simulation_of(&s);
+      psdmp_identify_simulation *simulation = simulation_of(&s);
       told a = ask(simulation, s.run.l);
       assert_true(fabs(a.share - cases[c].share) <= 1e-15);
       if (isfinite(cases[c].own)) snprintf(top, sizeof top, "up to %g Hz", cases[c].own);
       snprintf(said, sizeof said, "simulated: computed torque along the measured positions, %s%s", top, cases[c].part);
       assert_int_equal(s.run.reasons, reasons < 8 ? reasons + 1 : 8);
       assert_string_equal(reasons < 8 ? s.reason[reasons] : said, said);
-      psdmp_simulation_free(simulation);
+      psdmp_identify_simulation_free(simulation);
       scene_free(&s);
     }
 }
 
 /* ---- the closed loop ---- */
 
-static psdm_robot *robot_of(const psdmp_run *r, const double *theta) {
+static psdm_robot *robot_of(const psdmp_identify_run *r, const double *theta) {
   double all[NUMBERS] = {0};
   psdm_robot *clone;
   for (int j = 0; j < r->l; j++) all[r->kept[j]] = theta[j];
@@ -326,12 +326,12 @@ static bool in_share(const scene *s, double share, long index) {
   return fmod(20 * (double)index / all, 1) < share;
 }
 
-static long expect_motion(scene *s, const psdmp_simulation *simulation, const psdmp_prepared *p, motion *m) {
+static long expect_motion(scene *s, const psdmp_identify_simulation *simulation, const psdmp_identify_prepared *p, motion *m) {
   const double *theta[2] = {s->theta, s->other};
   int n = s->run.n;
   loop o = {.n = n};
-  psdmp_prepared narrow;
-  psdmp_band band = psdmp_simulation_band(simulation, &o.w);
+  psdmp_identify_prepared narrow;
+  psdmp_identify_band band = psdmp_identify_simulation_band(simulation, &o.w);
   told a = ask(simulation, s->run.l);
   double y[2 * MANY], edge = isfinite(band.cutoff) ? 2 / band.cutoff : 0, rate[2 * MANY];
   long rows = 0, begun = -1;
@@ -339,7 +339,7 @@ static long expect_motion(scene *s, const psdmp_simulation *simulation, const ps
     o.robot[k] = robot_of(&s->run, theta[k]);
     assert_int_equal(psdm_work_new(o.robot[k], NULL, &o.work[k]), PSDM_OK);
   }
-  assert_int_equal(psdmp_run_prepare(&s->run, &band, &s->stretch, &narrow, NULL), PSDM_OK);
+  assert_int_equal(psdmp_identify_run_prepare(&s->run, &band, &s->stretch, &narrow, NULL), PSDM_OK);
   assert_int_equal(psdm_motion_table(n, narrow.rows, narrow.t, narrow.q, narrow.qd, narrow.qdd, NULL, &o.reference, NULL), PSDM_OK);
   for (long k = 0; k < p->rows; k++) {
     double from = narrow.t[0] + (s->stretch.begins ? edge : 0), to = narrow.t[narrow.rows - 1] - (s->stretch.ends ? edge : 0);
@@ -361,7 +361,7 @@ static long expect_motion(scene *s, const psdmp_simulation *simulation, const ps
   }
   for (int k = 0; k < 2; k++) psdm_work_free(o.work[k], NULL), psdm_robot_free(o.robot[k]);
   psdm_motion_free(o.reference);
-  psdmp_prepared_free(&narrow, NULL);
+  psdmp_identify_prepared_free(&narrow, NULL);
   return rows;
 }
 
@@ -391,28 +391,28 @@ static void closed_loop(void **state) {
   rng g = rng_start("closed loop");
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     scene s;
-    psdmp_prepared p;
+    psdmp_identify_prepared p;
     psdm_error error = {0};
     scene_new(&s, &g);
     for (int k = 0; k < MOST; k++) was.tempo[k] = cases[c].tempo;
     s.run.rows = cases[c].rows, s.run.band.cutoff = cases[c].own, s.options.holdout = cases[c].holdout, s.options.holdout_block = cases[c].block, s.options.holdout_every = 3;
     if (cases[c].first == 4000) s.run.rows = 5980;
     s.stretch.first = cases[c].first, s.stretch.lead = cases[c].lead, s.stretch.trail = cases[c].trail, s.stretch.begins = cases[c].begins, s.stretch.ends = cases[c].ends;
-    psdmp_simulation *simulation = simulation_of(&s);
-    psdmp_simulation_set(simulation, s.theta, s.other);
+    psdmp_identify_simulation *simulation = simulation_of(&s);
+    psdmp_identify_simulation_set(simulation, s.theta, s.other);
     assert_true(was.set == 2 && was.robot[0] != was.robot[1] && was.robot[0] != s.run.robot && was.robot[1] != s.run.robot);
-    assert_int_equal(psdmp_run_prepare(&s.run, &s.run.band, &s.stretch, &p, &error), PSDM_OK);
+    assert_int_equal(psdmp_identify_run_prepare(&s.run, &s.run.band, &s.stretch, &p, &error), PSDM_OK);
     motion_new(&is), motion_new(&should);
-    assert_int_equal(psdmp_simulate(simulation, &s.stretch, &p, is.q, is.qd, is.qdd, is.ready, &error), PSDM_OK);
+    assert_int_equal(psdmp_identify_simulate(simulation, &s.stretch, &p, is.q, is.qd, is.qdd, is.ready, &error), PSDM_OK);
     long rows = expect_motion(&s, simulation, &p, &should);
     double bandwidth;
-    psdmp_simulation_band(simulation, &bandwidth);
+    psdmp_identify_simulation_band(simulation, &bandwidth);
     for (long k = 0; k < p.rows; k++)
       if (is.ready[k] != should.ready[k]) fail_msg("case %zu: row %ld of %ld is ready: %d", c, k, p.rows, is.ready[k]);
     near(is.q, should.q, CELLS, 1, "q"), near(is.qd, should.qd, CELLS, bandwidth, "qd"), near(is.qdd, should.qdd, CELLS, bandwidth * bandwidth, "qdd");
     if (rows < cases[c].at_least || rows > cases[c].at_most) fail_msg("case %zu: %ld rows", c, rows);
-    psdmp_prepared_free(&p, NULL);
-    psdmp_simulation_free(simulation);
+    psdmp_identify_prepared_free(&p, NULL);
+    psdmp_identify_simulation_free(simulation);
     scene_free(&s);
   }
 }
@@ -425,23 +425,23 @@ static void many_joints(void **state) {
   rng g = rng_start("many joints");
   const random_options kinds = {.n_min = MANY, .n_max = MANY, .drives = true};
   scene s;
-  psdmp_prepared p;
+  psdmp_identify_prepared p;
   double bandwidth;
   scene_of(&s, parse_robot(random_robot_text(&g, &kinds, text, sizeof text)), 34, &g);
   memcpy(s.other, s.theta, sizeof s.other);
   for (int j = 0; j < s.run.l; j++) s.other[j] *= j < s.run.l - MANY ? 1 : 1.05; /* drives */
   for (int k = 0; k < MOST; k++) was.tempo[k] = 9;
   s.stretch.begins = s.stretch.ends = false;
-  psdmp_simulation *simulation = simulation_of(&s);
-  psdmp_simulation_set(simulation, s.theta, s.other);
-  psdmp_simulation_band(simulation, &bandwidth);
-  assert_int_equal(psdmp_run_prepare(&s.run, &s.run.band, &s.stretch, &p, NULL), PSDM_OK);
+  psdmp_identify_simulation *simulation = simulation_of(&s);
+  psdmp_identify_simulation_set(simulation, s.theta, s.other);
+  psdmp_identify_simulation_band(simulation, &bandwidth);
+  assert_int_equal(psdmp_identify_run_prepare(&s.run, &s.run.band, &s.stretch, &p, NULL), PSDM_OK);
   motion_new(&is), motion_new(&should);
-  assert_int_equal(psdmp_simulate(simulation, &s.stretch, &p, is.q, is.qd, is.qdd, is.ready, NULL), PSDM_OK);
+  assert_int_equal(psdmp_identify_simulate(simulation, &s.stretch, &p, is.q, is.qd, is.qdd, is.ready, NULL), PSDM_OK);
   assert_int_equal(expect_motion(&s, simulation, &p, &should), 34);
   near(is.q, should.q, CELLS, 1, "q"), near(is.qd, should.qd, CELLS, bandwidth, "qd"), near(is.qdd, should.qdd, CELLS, bandwidth * bandwidth, "qdd");
-  psdmp_prepared_free(&p, NULL);
-  psdmp_simulation_free(simulation);
+  psdmp_identify_prepared_free(&p, NULL);
+  psdmp_identify_simulation_free(simulation);
   scene_free(&s);
 }
 
@@ -452,24 +452,24 @@ static void short_stretch(void **state) {
   rng g = rng_start("short stretch");
   for (int rows = 28; rows <= 40; rows++) {
     scene s;
-    psdmp_prepared p, narrow;
+    psdmp_identify_prepared p, narrow;
     double bandwidth;
     scene_new(&s, &g);
     s.run.band.cutoff = 1, s.stretch.rows = rows, s.stretch.begins = s.stretch.ends = false;
-    psdmp_simulation *simulation = simulation_of(&s);
-    psdmp_simulation_set(simulation, s.theta, s.other);
-    psdmp_band band = psdmp_simulation_band(simulation, &bandwidth);
-    assert_int_equal(psdmp_run_prepare(&s.run, &band, &s.stretch, &narrow, NULL), PSDM_OK);
+    psdmp_identify_simulation *simulation = simulation_of(&s);
+    psdmp_identify_simulation_set(simulation, s.theta, s.other);
+    psdmp_identify_band band = psdmp_identify_simulation_band(simulation, &bandwidth);
+    assert_int_equal(psdmp_identify_run_prepare(&s.run, &band, &s.stretch, &narrow, NULL), PSDM_OK);
     assert_int_equal(narrow.rows, rows < 30 ? 0 : rows <= 30 ? 3 : 4);
     s.run.band.cutoff = INFINITY;
-    assert_int_equal(psdmp_run_prepare(&s.run, &s.run.band, &s.stretch, &p, NULL), PSDM_OK);
+    assert_int_equal(psdmp_identify_run_prepare(&s.run, &s.run.band, &s.stretch, &p, NULL), PSDM_OK);
     motion_new(&m);
-    assert_int_equal(psdmp_simulate(simulation, &s.stretch, &p, m.q, m.qd, m.qdd, m.ready, NULL), PSDM_OK);
+    assert_int_equal(psdmp_identify_simulate(simulation, &s.stretch, &p, m.q, m.qd, m.qdd, m.ready, NULL), PSDM_OK);
     int ready = 0;
     for (long k = 0; k < p.rows; k++) ready += m.ready[k];
     assert_int_equal(ready, rows <= 30 ? 0 : 31); /* up to the reference's last row */
-    psdmp_prepared_free(&p, NULL), psdmp_prepared_free(&narrow, NULL);
-    psdmp_simulation_free(simulation);
+    psdmp_identify_prepared_free(&p, NULL), psdmp_identify_prepared_free(&narrow, NULL);
+    psdmp_identify_simulation_free(simulation);
     scene_free(&s);
   }
 }
@@ -480,12 +480,12 @@ static void stopped(void **state) {
   static motion m;
   rng g = rng_start("stopped");
   scene s;
-  psdmp_prepared p;
+  psdmp_identify_prepared p;
   scene_new(&s, &g);
   for (int k = 0; k < MOST; k++) was.tempo[k] = 9;
-  psdmp_simulation *simulation = simulation_of(&s);
-  psdmp_simulation_set(simulation, s.theta, s.other);
-  assert_int_equal(psdmp_run_prepare(&s.run, &s.run.band, &s.stretch, &p, NULL), PSDM_OK);
+  psdmp_identify_simulation *simulation = simulation_of(&s);
+  psdmp_identify_simulation_set(simulation, s.theta, s.other);
+  assert_int_equal(psdmp_identify_run_prepare(&s.run, &s.run.band, &s.stretch, &p, NULL), PSDM_OK);
   int steps = (int)ceil(0.01 * 4 * pi * 5 / 0.2), each = 4 * steps + 1; /* calls of a row but the first, which is one */
   for (int call = 1; call <= 1 + 2 * each; call++)
     for (int how = -1; how < 2 * N; how++) { /* it fails, or a joint's acceleration is infinite: at the row, or on the way there */
@@ -496,7 +496,7 @@ static void stopped(void **state) {
       was.forwards = 0, was.fail_forward = call, was.bad_joint = how < 0 ? -1 : how % N, was.still = how >= N;
       motion_new(&m);
       psdm_status should = how < 0 ? PSDM_E_LIMIT : PSDM_E_SINGULAR;
-      assert_int_equal(psdmp_simulate(simulation, &s.stretch, &p, m.q, m.qd, m.qdd, m.ready, &error), should);
+      assert_int_equal(psdmp_identify_simulate(simulation, &s.stretch, &p, m.q, m.qd, m.qdd, m.ready, &error), should);
       snprintf(said, sizeof said, "the robot of the present estimate cannot be simulated: %s", psdm_status_text(should));
       assert_string_equal(error.text, said);
       assert_string_equal(error.file, psdm_robot_name(s.run.robot));
@@ -507,8 +507,8 @@ static void stopped(void **state) {
       if (how < 0) assert_int_equal(was.forwards, call);
     }
   was.fail_forward = 0;
-  psdmp_prepared_free(&p, NULL);
-  psdmp_simulation_free(simulation);
+  psdmp_identify_prepared_free(&p, NULL);
+  psdmp_identify_simulation_free(simulation);
   scene_free(&s);
 }
 
@@ -519,31 +519,31 @@ static void elsewhere(void **state) {
   static motion here, there;
   rng g = rng_start("elsewhere");
   scene s;
-  psdmp_prepared p;
+  psdmp_identify_prepared p;
   scene_new(&s, &g);
   for (int k = 0; k < MOST; k++) was.tempo[k] = 0.8;
-  psdmp_simulation *simulation = simulation_of(&s);
-  psdmp_simulation_walk(simulation, PSDMP_PASS_IV, NULL, s.theta, NULL);
-  psdmp_simulation_walk(simulation, PSDMP_PASS_IV, NULL, s.other, NULL);
-  psdmp_simulation_set(simulation, s.theta, s.other);
-  assert_int_equal(psdmp_run_prepare(&s.run, &s.run.band, &s.stretch, &p, NULL), PSDM_OK);
+  psdmp_identify_simulation *simulation = simulation_of(&s);
+  psdmp_identify_simulation_walk(simulation, PSDMP_IDENTIFY_PASS_IV, NULL, s.theta, NULL);
+  psdmp_identify_simulation_walk(simulation, PSDMP_IDENTIFY_PASS_IV, NULL, s.other, NULL);
+  psdmp_identify_simulation_set(simulation, s.theta, s.other);
+  assert_int_equal(psdmp_identify_run_prepare(&s.run, &s.run.band, &s.stretch, &p, NULL), PSDM_OK);
   motion_new(&here);
-  assert_int_equal(psdmp_simulate(simulation, &s.stretch, &p, here.q, here.qd, here.qdd, here.ready, NULL), PSDM_OK);
+  assert_int_equal(psdmp_identify_simulate(simulation, &s.stretch, &p, here.q, here.qd, here.qdd, here.ready, NULL), PSDM_OK);
   for (int rank = 0; rank < 2; rank++) { /* another thread of this rank, another rank */
     bool done = false;
     for (int n = 1; !done; n++) {
       counting c;
       psdm_error error = {0};
-      psdmp_run own = s.run;
-      psdmp_bytes bytes = {0};
-      psdmp_simulation *other = (psdmp_simulation *)(void *)&s;
+      psdmp_identify_run own = s.run;
+      psdmp_parallel_bytes bytes = {0};
+      psdmp_identify_simulation *other = (psdmp_identify_simulation *)(void *)&s;
       counting_fenced_init(&c, n);
       own.allocator = &c.allocator;
-      psdmp_simulation_put(simulation, &bytes);
+      psdmp_identify_simulation_put(simulation, &bytes);
       was.set = 0;
       psdm_status status = PSDM_OK;
-      if (rank) status = psdmp_simulation_get(&own, &bytes, &other, &error);
-      else other = psdmp_simulation_thread(simulation, &own);
+      if (rank) status = psdmp_identify_simulation_get(&own, &bytes, &other, &error);
+      else other = psdmp_identify_simulation_thread(simulation, &own);
       done = c.calls < n;
       if (!done) {
         assert_true(!other && status == (rank ? PSDM_E_MEMORY : PSDM_OK) && c.live == 0);
@@ -551,24 +551,24 @@ static void elsewhere(void **state) {
       } else {
         assert_int_equal(status, PSDM_OK);
         assert_true(bytes.at == (rank ? bytes.used : 0) && !bytes.failed && was.set == 2 * rank);
-        psdmp_bytes again = {0};
-        psdmp_simulation_put(other, &again);
+        psdmp_parallel_bytes again = {0};
+        psdmp_identify_simulation_put(other, &again);
         assert_true(again.used == bytes.used && !memcmp(again.data, bytes.data, bytes.used));
         if (rank) { /* what was set last is what the last pass had: the same robot twice */
           for (int j = 0; j < s.run.l; j++) assert_true(was.pi[0][s.kept[j]] == s.other[j] && was.pi[1][s.kept[j]] == s.other[j]);
-          psdmp_simulation_set(other, s.theta, s.other);
+          psdmp_identify_simulation_set(other, s.theta, s.other);
         }
-        psdmp_bytes_free(&again);
+        psdmp_parallel_bytes_free(&again);
         long calls = c.calls;
         c.fail_at = 0;
         motion_new(&there);
-        assert_int_equal(psdmp_simulate(other, &s.stretch, &p, there.q, there.qd, there.qdd, there.ready, NULL), PSDM_OK);
+        assert_int_equal(psdmp_identify_simulate(other, &s.stretch, &p, there.q, there.qd, there.qdd, there.ready, NULL), PSDM_OK);
         assert_true(c.calls > calls); /* the memory is its own */
         assert_memory_equal(&here, &there, sizeof here);
-        psdmp_simulation_free(other);
+        psdmp_identify_simulation_free(other);
         assert_int_equal(c.live, 0);
       }
-      psdmp_bytes_free(&bytes);
+      psdmp_parallel_bytes_free(&bytes);
     }
   }
   /* the first one is as it was, and what memory it needs may fail */
@@ -579,14 +579,14 @@ static void elsewhere(void **state) {
     counting_fenced_init(&c, n);
     s.run.allocator = &c.allocator;
     motion_new(&there);
-    assert_int_equal(psdmp_simulate(simulation, &s.stretch, &p, there.q, there.qd, there.qdd, there.ready, &error), n ? PSDM_E_MEMORY : PSDM_OK);
+    assert_int_equal(psdmp_identify_simulate(simulation, &s.stretch, &p, there.q, there.qd, there.qdd, there.ready, &error), n ? PSDM_E_MEMORY : PSDM_OK);
     if (!n) assert_memory_equal(&here, &there, sizeof here);
     if (!n) calls = (int)c.calls;
     assert_int_equal(c.live, 0);
     s.run.allocator = before;
   }
-  psdmp_prepared_free(&p, NULL);
-  psdmp_simulation_free(simulation);
+  psdmp_identify_prepared_free(&p, NULL);
+  psdmp_identify_simulation_free(simulation);
   scene_free(&s);
 }
 
@@ -605,16 +605,16 @@ static void half_way(void **state) {
       int l = s.run.l;
       double next[NUMBERS], expected[NUMBERS], third[NUMBERS];
       for (int j = 0; j < l; j++) next[j] = rng_uniform(&g, -1, 1), third[j] = rng_uniform(&g, -1, 1);
-      psdmp_simulation *simulation = simulation_of(&s);
+      psdmp_identify_simulation *simulation = simulation_of(&s);
       s.run.reasons = 0;
       was.singular = first && singular, was.pass_status = PSDM_E_SINGULAR;
       /* the first pass has itself as its model, and nothing to go back to */
-      assert_int_equal(psdmp_simulation_walk(simulation, PSDMP_PASS_IV, NULL, s.theta, &error), first && singular ? PSDM_E_SINGULAR : PSDM_OK);
+      assert_int_equal(psdmp_identify_simulation_walk(simulation, PSDMP_IDENTIFY_PASS_IV, NULL, s.theta, &error), first && singular ? PSDM_E_SINGULAR : PSDM_OK);
       assert_true(was.passes == 1 && !memcmp(was.last[0], s.theta, (size_t)l * sizeof(double)) && !memcmp(was.now[0], s.theta, (size_t)l * sizeof(double)));
-      psdmp_simulation_say(simulation, 0);
+      psdmp_identify_simulation_say(simulation, 0);
       assert_int_equal(s.run.reasons, 0);
       was.passes = 0, was.singular = singular;
-      assert_int_equal(psdmp_simulation_walk(simulation, PSDMP_PASS_IV, NULL, next, &error), singular > HALVINGS ? PSDM_E_SINGULAR : PSDM_OK);
+      assert_int_equal(psdmp_identify_simulation_walk(simulation, PSDMP_IDENTIFY_PASS_IV, NULL, next, &error), singular > HALVINGS ? PSDM_E_SINGULAR : PSDM_OK);
       assert_int_equal(was.passes, singular > HALVINGS ? HALVINGS + 1 : singular + 1);
       memcpy(expected, next, sizeof next);
       for (int k = 0; k < was.passes; k++) {
@@ -625,7 +625,7 @@ static void half_way(void **state) {
       for (int room = 7; room <= 8; room++)
         for (int change = 0; change < 2; change++) {
           s.run.reasons = room, s.reason[7][0] = 0;
-          psdmp_simulation_say(simulation, change * 0.0234);
+          psdmp_identify_simulation_say(simulation, change * 0.0234);
           snprintf(said, sizeof said, "%s", singular ? "simulated: the last robot that can move; the estimate has no positive definite mass matrix"
                                             : change ? "simulated: not settled, the last round changed a parameter by 0.023 of its standard deviation"
                                                      : "");
@@ -635,16 +635,16 @@ static void half_way(void **state) {
         }
       /* the robot that moved is the next one's model */
       was.passes = was.singular = 0;
-      assert_int_equal(psdmp_simulation_walk(simulation, PSDMP_PASS_IV, NULL, third, &error), PSDM_OK);
+      assert_int_equal(psdmp_identify_simulation_walk(simulation, PSDMP_IDENTIFY_PASS_IV, NULL, third, &error), PSDM_OK);
       for (int j = 0; j < l; j++) assert_true(fabs(was.last[0][j] - expected[j]) < 1e-15 * (1 + fabs(s.theta[j])) && was.now[0][j] == third[j]);
       s.run.reasons = 0;
-      psdmp_simulation_say(simulation, 0);
+      psdmp_identify_simulation_say(simulation, 0);
       assert_int_equal(s.run.reasons, 0);
       /* any other failure ends it */
       was.passes = 0, was.singular = 9, was.pass_status = PSDM_E_MEMORY;
-      assert_int_equal(psdmp_simulation_walk(simulation, PSDMP_PASS_IV, NULL, next, &error), PSDM_E_MEMORY);
+      assert_int_equal(psdmp_identify_simulation_walk(simulation, PSDMP_IDENTIFY_PASS_IV, NULL, next, &error), PSDM_E_MEMORY);
       assert_int_equal(was.passes, 1);
-      psdmp_simulation_free(simulation);
+      psdmp_identify_simulation_free(simulation);
       scene_free(&s);
     }
 }

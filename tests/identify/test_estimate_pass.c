@@ -7,63 +7,63 @@
 #include "identify/estimate_priv.h"
 #include "fenced.h"
 
-enum { N = 2, L = 3, OWN0 = 2, OWN1 = 1, W = L + OWN0 + OWN1, BINS = 4096, NUMBERS = 4 + N * BINS, WIDEST = 2 * (L + OWN0) + 1, PLACES = N * PSDMP_BLOCKS };
+enum { N = 2, L = 3, OWN0 = 2, OWN1 = 1, W = L + OWN0 + OWN1, BINS = 4096, NUMBERS = 4 + N * BINS, WIDEST = 2 * (L + OWN0) + 1, PLACES = N * PSDMP_IDENTIFY_BLOCKS };
 
-static const char *const names[PSDMP_PASSES] = {"robust", "didim", "iv", "energy"}, *const doings[PSDMP_PASSES] = {"weighing outliers", "simulating", "simulating", "adding up work"};
+static const char *const names[PSDMP_IDENTIFY_PASSES] = {"robust", "didim", "iv", "energy"}, *const doings[PSDMP_IDENTIFY_PASSES] = {"weighing outliers", "simulating", "simulating", "adding up work"};
 
 static max_align_t robots[2]; /* of this rank, and of a thread or another rank */
-#define SIMULATION(k) ((psdmp_simulation *)(void *)&robots[k])
+#define SIMULATION(k) ((psdmp_identify_simulation *)(void *)&robots[k])
 
-static bool simulates(int kind) { return kind == PSDMP_PASS_DIDIM || kind == PSDMP_PASS_IV; }
-static int equations_of(int kind) { return kind == PSDMP_PASS_ENERGY ? 1 : N; }
+static bool simulates(int kind) { return kind == PSDMP_IDENTIFY_PASS_DIDIM || kind == PSDMP_IDENTIFY_PASS_IV; }
+static int equations_of(int kind) { return kind == PSDMP_IDENTIFY_PASS_ENERGY ? 1 : N; }
 static int width_of(int kind, int i) {
   int columns = L + (i ? OWN1 : OWN0);
-  return kind == PSDMP_PASS_ENERGY ? W + 1 : kind == PSDMP_PASS_IV ? 2 * columns + 1 : columns + 1;
+  return kind == PSDMP_IDENTIFY_PASS_ENERGY ? W + 1 : kind == PSDMP_IDENTIFY_PASS_IV ? 2 * columns + 1 : columns + 1;
 }
 
 /* ---- a run ---- */
 
 typedef struct scene {
-  psdmp_run run;
+  psdmp_identify_run run;
   psdm_calibrate_options options;
-  psdmp_choice choice[N];
-  psdmp_dictionary dictionary[N];
+  psdmp_identify_choice choice[N];
+  psdmp_identify_dictionary dictionary[N];
   double speed[N], load[L], x[W], scale[N];
-  psdmp_pass pass;
+  psdmp_identify_pass pass;
 } scene;
 
 static void scene_new(scene *s, int kind) {
   memset(s, 0, sizeof *s);
-  s->run = (psdmp_run){.n = N, .l = L, .S = L, .options = &s->options, .choice = s->choice, .dictionary = s->dictionary, .speed = s->speed, .interval = 0.01, .rows = 1000, .tempo = 1.5, .still = 0.1,
+  s->run = (psdmp_identify_run){.n = N, .l = L, .S = L, .options = &s->options, .choice = s->choice, .dictionary = s->dictionary, .speed = s->speed, .interval = 0.01, .rows = 1000, .tempo = 1.5, .still = 0.1,
                        .rest = 0.05, .band = {.kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = INFINITY, .delay = 0.035, .wide = INFINITY}};
-  s->choice[0] = (psdmp_choice){OWN0, {2, 0}}, s->choice[1] = (psdmp_choice){OWN1, {1}};
+  s->choice[0] = (psdmp_identify_choice){OWN0, {2, 0}}, s->choice[1] = (psdmp_identify_choice){OWN1, {1}};
   for (int i = 0; i < N; i++) {
     s->dictionary[i].count = 3;
-    for (int k = 0; k < 3; k++) s->dictionary[i].column[k] = (psdmp_column){(psdm_column_kind)PSDMP_PASS_ENERGY, 0.1 + k + i, k};
+    for (int k = 0; k < 3; k++) s->dictionary[i].column[k] = (psdmp_parameters_column){(psdm_column_kind)PSDMP_IDENTIFY_PASS_ENERGY, 0.1 + k + i, k};
     s->speed[i] = 1 + i, s->scale[i] = 0.25 + i;
   }
   for (int k = 0; k < W; k++) s->x[k] = 1.5 * k;
-  s->pass = (psdmp_pass){.kind = (psdmp_pass_kind)kind, .run = &s->run, .all = true, .stage = 2, .x = s->x, .scale = s->scale, .simulation = simulates(kind) ? SIMULATION(0) : NULL};
-  psdmp_pass_shape(&s->pass);
+  s->pass = (psdmp_identify_pass){.kind = (psdmp_identify_pass_kind)kind, .run = &s->run, .all = true, .stage = 2, .x = s->x, .scale = s->scale, .simulation = simulates(kind) ? SIMULATION(0) : NULL};
+  psdmp_identify_pass_shape(&s->pass);
 }
 
 /* ---- in the library's place ---- */
 
 typedef struct asked {
-  int sums, fail_sum, stop_sum;              /* calls of psdmp_sum_rows; the ones that fail, and are stopped, counted from 1 */
+  int sums, fail_sum, stop_sum;              /* calls of psdmp_identify_sum_rows; the ones that fail, and are stopped, counted from 1 */
   bool empty, all[4], finishing[4];          /* empty: there are no rows */
   long margin[4];
-  psdmp_bytes request;                       /* of the last one */
-  psdmp_sum sum;
-  void (*within)(const psdmp_sum *sum);      /* what is tried while a pass goes on; NULL: nothing */
-  psdmp_band band;                           /* of the reference */
+  psdmp_parallel_bytes request;                       /* of the last one */
+  psdmp_identify_sum sum;
+  void (*within)(const psdmp_identify_sum *sum);      /* what is tried while a pass goes on; NULL: nothing */
+  psdmp_identify_band band;                           /* of the reference */
   int threads, freed, walkers, energies, gone; /* made and released */
   bool no_thread, no_walker;
-  psdmp_pass_rows *to;                       /* of the walker */
-  psdmp_use_row use;
-  psdmp_auxiliary_motion auxiliary;
+  psdmp_identify_pass_rows *to;                       /* of the walker */
+  psdmp_identify_use_row use;
+  psdmp_identify_auxiliary_motion auxiliary;
   void *auxiliary_user;
-  psdm_status walk, get;                     /* what the walk and psdmp_simulation_get say */
+  psdm_status walk, get;                     /* what the walk and psdmp_identify_simulation_get say */
   int served;
 } asked;
 
@@ -84,9 +84,9 @@ typedef struct pass_part {
   double **R, *count, *numbers;
 } pass_part;
 
-static void part_fill(const psdmp_pass *g, pass_part *p, int salt) {
-  for (int k = 0; k < g->equations * PSDMP_BLOCKS; k++) {
-    int w = g->width[k / PSDMP_BLOCKS];
+static void part_fill(const psdmp_identify_pass *g, pass_part *p, int salt) {
+  for (int k = 0; k < g->equations * PSDMP_IDENTIFY_BLOCKS; k++) {
+    int w = g->width[k / PSDMP_IDENTIFY_BLOCKS];
     if (!any_rows(k, salt)) continue;
     p->R[k] = g->run->allocator->allocate(g->run->allocator->user, (size_t)(w * w) * sizeof(double));
     set_triangle(w, k, salt, p->R[k]);
@@ -95,23 +95,23 @@ static void part_fill(const psdmp_pass *g, pass_part *p, int salt) {
   for (long k = 0; k < g->numbers; k++) p->numbers[k] = k % 5 == salt || k + 1 == g->numbers ? k + 0.5 * salt : 0;
 }
 
-psdm_status __wrap_psdmp_sum_rows(psdmp_run *run, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, void **part, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_sum_rows(psdmp_identify_run *run, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, void **part, psdm_error *error) {
   int k = was.sums++;
   assert_true(k < 4 && sum->user);
   was.all[k] = all, was.finishing[k] = run->finishing, was.margin[k] = margin, was.sum = *sum;
-  psdmp_bytes_free(&was.request);
-  psdmp_bytes_put(&was.request, request->data, request->used);
+  psdmp_parallel_bytes_free(&was.request);
+  psdmp_parallel_bytes_put(&was.request, request->data, request->used);
   *part = NULL;
   if (was.within) was.within(sum);
   if (k + 1 == was.stop_sum) run->stopped = true;
-  if (k + 1 == was.fail_sum) return psdmp_fail_status(error, PSDM_E_IO);
+  if (k + 1 == was.fail_sum) return psdmp_base_fail_status(error, PSDM_E_IO);
   if (was.empty) return PSDM_OK;
   *part = sum->part_new(sum->user);
   part_fill(sum->user, *part, k);
   return PSDM_OK;
 }
 
-psdm_status __wrap_psdmp_sum_serve(psdmp_run *run, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, psdmp_bytes *answer, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_sum_serve(psdmp_identify_run *run, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, psdmp_parallel_bytes *answer, psdm_error *error) {
   (void)run, (void)error;
   was.served++, was.all[0] = all, was.margin[0] = margin, was.sum = *sum;
   assert_true(request->at == request->used && answer);
@@ -119,78 +119,78 @@ psdm_status __wrap_psdmp_sum_serve(psdmp_run *run, const psdmp_sum *sum, const p
   return was.fail_sum ? PSDM_E_IO : PSDM_OK;
 }
 
-psdmp_band __wrap_psdmp_simulation_band(const psdmp_simulation *s, double *bandwidth) {
+psdmp_identify_band __wrap_psdmp_identify_simulation_band(const psdmp_identify_simulation *s, double *bandwidth) {
   assert_true(s == SIMULATION(0) || s == SIMULATION(1));
   *bandwidth = 7;
   return was.band;
 }
 
-void __wrap_psdmp_simulation_put(const psdmp_simulation *s, psdmp_bytes *to) {
+void __wrap_psdmp_identify_simulation_put(const psdmp_identify_simulation *s, psdmp_parallel_bytes *to) {
   assert_true(s == SIMULATION(0));
-  psdmp_bytes_put(to, "robots", 6);
+  psdmp_parallel_bytes_put(to, "robots", 6);
 }
 
-psdm_status __wrap_psdmp_simulation_get(psdmp_run *run, psdmp_bytes *from, psdmp_simulation **s, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_simulation_get(psdmp_identify_run *run, psdmp_parallel_bytes *from, psdmp_identify_simulation **s, psdm_error *error) {
   char text[6];
   (void)run;
   *s = NULL;
-  if (was.get) return psdmp_fail_status(error, was.get);
-  psdmp_bytes_get(from, text, 6);
+  if (was.get) return psdmp_base_fail_status(error, was.get);
+  psdmp_parallel_bytes_get(from, text, 6);
   if (!from->failed) assert_memory_equal(text, "robots", 6);
   *s = SIMULATION(1);
   was.threads++;
   return PSDM_OK;
 }
 
-psdmp_simulation *__wrap_psdmp_simulation_thread(const psdmp_simulation *s, psdmp_run *own) {
+psdmp_identify_simulation *__wrap_psdmp_identify_simulation_thread(const psdmp_identify_simulation *s, psdmp_identify_run *own) {
   assert_true(s == SIMULATION(0) && own);
   if (was.no_thread) return NULL;
   was.threads++;
   return SIMULATION(1);
 }
 
-void __wrap_psdmp_simulation_free(psdmp_simulation *s) {
+void __wrap_psdmp_identify_simulation_free(psdmp_identify_simulation *s) {
   assert_true(!s || s == SIMULATION(1));
   was.freed += s != NULL;
 }
 
-psdmp_walker *__wrap_psdmp_walker_new(psdmp_pass_rows *to, psdmp_use_row use, psdmp_auxiliary_motion auxiliary, void *user) {
+psdmp_identify_walker *__wrap_psdmp_identify_walker_new(psdmp_identify_pass_rows *to, psdmp_identify_use_row use, psdmp_identify_auxiliary_motion auxiliary, void *user) {
   was.to = to, was.use = use, was.auxiliary = auxiliary, was.auxiliary_user = user;
   if (was.no_walker) return NULL;
   was.walkers++;
-  return (psdmp_walker *)(void *)&robots[0];
+  return (psdmp_identify_walker *)(void *)&robots[0];
 }
 
-void __wrap_psdmp_walker_free(psdmp_walker *w) { was.gone += w != NULL; }
+void __wrap_psdmp_identify_walker_free(psdmp_identify_walker *w) { was.gone += w != NULL; }
 
-psdmp_energies *__wrap_psdmp_energies_new(psdmp_pass_rows *to) {
+psdmp_identify_energies *__wrap_psdmp_identify_energies_new(psdmp_identify_pass_rows *to) {
   was.to = to, was.use = NULL;
   if (was.no_walker) return NULL;
   was.energies++;
-  return (psdmp_energies *)(void *)&robots[1];
+  return (psdmp_identify_energies *)(void *)&robots[1];
 }
 
-void __wrap_psdmp_energies_free(psdmp_energies *e) { was.gone += e != NULL; }
+void __wrap_psdmp_identify_energies_free(psdmp_identify_energies *e) { was.gone += e != NULL; }
 
 /* a stretch's rows: as many of each equation and block as the stretch says */
-static psdm_status put_rows(const psdmp_stretch *stretch, psdm_error *error) {
-  psdmp_blocks *b = &was.to->blocks;
-  if (was.walk) return psdmp_fail_status(error, was.walk);
+static psdm_status put_rows(const psdmp_feed_stretch *stretch, psdm_error *error) {
+  psdmp_identify_blocks *b = &was.to->blocks;
+  if (was.walk) return psdmp_base_fail_status(error, was.walk);
   for (int i = 0; i < b->n; i++)
     for (long k = 0; k < stretch->rows; k++) {
-      double *row = psdmp_blocks_row(b, i, (int)(stretch->first + 3 * k / stretch->rows));
+      double *row = psdmp_identify_blocks_row(b, i, (int)(stretch->first + 3 * k / stretch->rows));
       for (int c = 0; c < b->width[i]; c++) row[c] = sin(1.0 + (double)k + 5 * c + 0.3 * i);
     }
   if (was.to->pass->numbers) was.to->numbers[4] += (double)stretch->rows, was.to->numbers[NUMBERS - 1] = 3;
   return PSDM_OK;
 }
 
-psdm_status __wrap_psdmp_walker_stretch(psdmp_walker *w, const psdmp_stretch *stretch, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_walker_stretch(psdmp_identify_walker *w, const psdmp_feed_stretch *stretch, psdm_error *error) {
   assert_true((void *)w == (void *)&robots[0]);
   return put_rows(stretch, error);
 }
 
-psdm_status __wrap_psdmp_energies_stretch(psdmp_energies *e, const psdmp_stretch *stretch, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_energies_stretch(psdmp_identify_energies *e, const psdmp_feed_stretch *stretch, psdm_error *error) {
   assert_true((void *)e == (void *)&robots[1]);
   return put_rows(stretch, error);
 }
@@ -198,25 +198,25 @@ psdm_status __wrap_psdmp_energies_stretch(psdmp_energies *e, const psdmp_stretch
 /* ---- what a pass asks for and gives ---- */
 
 /* the request, written plainly */
-static void plain_request(const scene *s, bool all, psdmp_bytes *to) {
+static void plain_request(const scene *s, bool all, psdmp_parallel_bytes *to) {
   int kind = (int)s->pass.kind;
-  psdmp_run_put(&s->run, &s->run.band, true, to);
-  PSDMP_PUT(to, kind), PSDMP_PUT(to, all), PSDMP_PUT(to, s->run.tempo);
-  if (kind == PSDMP_PASS_ROBUST) PSDMP_PUT(to, s->pass.stage), psdmp_bytes_put(to, s->x, sizeof s->x), psdmp_bytes_put(to, s->scale, sizeof s->scale);
-  if (simulates(kind)) psdmp_bytes_put(to, "robots", 6);
+  psdmp_identify_run_put(&s->run, &s->run.band, true, to);
+  PSDMP_PARALLEL_PUT(to, kind), PSDMP_PARALLEL_PUT(to, all), PSDMP_PARALLEL_PUT(to, s->run.tempo);
+  if (kind == PSDMP_IDENTIFY_PASS_ROBUST) PSDMP_PARALLEL_PUT(to, s->pass.stage), psdmp_parallel_bytes_put(to, s->x, sizeof s->x), psdmp_parallel_bytes_put(to, s->scale, sizeof s->scale);
+  if (simulates(kind)) psdmp_parallel_bytes_put(to, "robots", 6);
 }
 
 static void expect_request(const scene *s, bool all) {
-  psdmp_bytes should = {0};
+  psdmp_parallel_bytes should = {0};
   plain_request(s, all, &should);
   assert_int_equal(was.request.used, should.used);
   assert_memory_equal(was.request.data, should.data, should.used);
-  psdmp_bytes_free(&should);
+  psdmp_parallel_bytes_free(&should);
 }
 
-static void expect_blocks(const scene *s, const psdmp_blocks *b, const double *numbers, int salt) {
-  for (int k = 0; k < s->pass.equations * PSDMP_BLOCKS; k++) {
-    int w = s->pass.width[k / PSDMP_BLOCKS];
+static void expect_blocks(const scene *s, const psdmp_identify_blocks *b, const double *numbers, int salt) {
+  for (int k = 0; k < s->pass.equations * PSDMP_IDENTIFY_BLOCKS; k++) {
+    int w = s->pass.width[k / PSDMP_IDENTIFY_BLOCKS];
     double R[WIDEST * WIDEST] = {0};
     bool any = salt >= 0 && any_rows(k, salt);
     if (any) set_triangle(w, k, salt, R);
@@ -230,16 +230,16 @@ typedef enum ending { WHOLE, EMPTY, WAS_STOPPED, STOPPED, FAILED, FAILED_TWICE, 
 
 static void passes(void **state) {
   (void)state;
-  for (int kind = 0; kind < PSDMP_PASSES; kind++)
+  for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++)
     for (int end = 0; end < ENDINGS; end++) {
       scene s;
       counting c;
-      psdmp_blocks b;
+      psdmp_identify_blocks b;
       psdm_error error = {0};
       scene_new(&s, kind);
       counting_init(&c, 0);
       s.run.allocator = &c.allocator;
-      assert_true(s.pass.equations == equations_of(kind) && s.pass.numbers == (kind == PSDMP_PASS_ROBUST ? NUMBERS : 0));
+      assert_true(s.pass.equations == equations_of(kind) && s.pass.numbers == (kind == PSDMP_IDENTIFY_PASS_ROBUST ? NUMBERS : 0));
       for (int i = 0; i < s.pass.equations; i++) assert_int_equal(s.pass.width[i], width_of(kind, i));
       assert_int_equal(s.pass.width[s.pass.equations], 0); /* and no more */
       was = (asked){.band = {.cutoff = INFINITY, .wide = INFINITY, .delay = end % 2 ? 0.5 : 0}};
@@ -247,13 +247,13 @@ static void passes(void **state) {
       s.run.stopped = end == WAS_STOPPED, s.run.finishing = end == FINISHING;
       double *numbers = s.pass.numbers ? fenced_new((size_t)s.pass.numbers * sizeof *numbers) : NULL;
       for (long k = 0; k < s.pass.numbers; k++) numbers[k] = -3;
-      assert_true(psdmp_blocks_new(NULL, s.pass.equations, s.pass.width, &b));
+      assert_true(psdmp_identify_blocks_new(NULL, s.pass.equations, s.pass.width, &b));
       for (int i = 0; i < s.pass.equations; i++) { /* what was there before is gone */
-        double *row = psdmp_blocks_row(&b, i, 6);
+        double *row = psdmp_identify_blocks_row(&b, i, 6);
         for (int k = 0; k < s.pass.width[i]; k++) row[k] = 1;
       }
-      psdmp_blocks_flush(&b);
-      psdm_status status = psdmp_pass_run(&s.pass, &b, numbers, &error);
+      psdmp_identify_blocks_flush(&b);
+      psdm_status status = psdmp_identify_pass_run(&s.pass, &b, numbers, &error);
       bool twice = end == STOPPED || end == FAILED_TWICE;
       assert_int_equal(status, end == FAILED || end == FAILED_TWICE ? PSDM_E_IO : PSDM_OK);
       assert_int_equal(was.sums, twice ? 2 : 1);
@@ -263,13 +263,13 @@ static void passes(void **state) {
       for (int k = 0; k < was.sums; k++) assert_int_equal(was.margin[k], simulates(kind) && end % 2 ? 14 + 50 : 14 + 4); /* of two delays the longer one */
       assert_string_equal(was.sum.name, names[kind]);
       assert_string_equal(was.sum.doing, doings[kind]);
-      assert_true(was.sum.work == PSDMP_WORK_PASS && was.sum.user == &s.pass);
+      assert_true(was.sum.work == PSDMP_IDENTIFY_WORK_PASS && was.sum.user == &s.pass);
       expect_request(&s, !twice);
       if (status) assert_true(b.count[6] == 1 && (!numbers || numbers[1] == -3)); /* as they were */
       else expect_blocks(&s, &b, numbers, end == EMPTY ? -1 : twice);
-      psdmp_bytes_free(&was.request);
+      psdmp_parallel_bytes_free(&was.request);
       assert_int_equal(c.live, 0);
-      psdmp_blocks_free(&b);
+      psdmp_identify_blocks_free(&b);
       fenced_free(numbers);
     }
 }
@@ -278,7 +278,7 @@ static void passes(void **state) {
 
 static counting memory;
 
-static pass_part *new_part(const psdmp_sum *sum, int salt) {
+static pass_part *new_part(const psdmp_identify_sum *sum, int salt) {
   pass_part *p = sum->part_new(sum->user);
   assert_non_null(p);
   if (salt >= 0) part_fill(sum->user, p, salt);
@@ -292,14 +292,14 @@ static void add_square(int w, const double *R, double *square) {
       for (int row = 0; row < w; row++) square[i * w + j] += R[row * w + i] * R[row * w + j];
 }
 
-static void merged(const psdmp_sum *sum) {
-  const psdmp_pass *g = sum->user;
+static void merged(const psdmp_identify_sum *sum) {
+  const psdmp_identify_pass *g = sum->user;
   for (int left = -1; left < 3; left++)
     for (int right = -1; right < 3; right++) {
       pass_part *p = new_part(sum, left), *q = new_part(sum, right);
       assert_int_equal(sum->merge(sum->user, p, q), PSDM_OK);
-      for (int k = 0; k < g->equations * PSDMP_BLOCKS; k++) {
-        int w = g->width[k / PSDMP_BLOCKS];
+      for (int k = 0; k < g->equations * PSDMP_IDENTIFY_BLOCKS; k++) {
+        int w = g->width[k / PSDMP_IDENTIFY_BLOCKS];
         double is[WIDEST * WIDEST] = {0}, should[WIDEST * WIDEST] = {0}, R[WIDEST * WIDEST], count = 0;
         for (int side = 0; side < 2; side++) {
           int salt = side ? right : left;
@@ -335,33 +335,33 @@ static void merged(const psdmp_sum *sum) {
 
 /* ---- parts as bytes ---- */
 
-static void same_part(const psdmp_pass *g, const pass_part *is, const pass_part *should) {
-  for (int k = 0; k < g->equations * PSDMP_BLOCKS; k++) {
-    int w = g->width[k / PSDMP_BLOCKS];
+static void same_part(const psdmp_identify_pass *g, const pass_part *is, const pass_part *should) {
+  for (int k = 0; k < g->equations * PSDMP_IDENTIFY_BLOCKS; k++) {
+    int w = g->width[k / PSDMP_IDENTIFY_BLOCKS];
     assert_true(is->count[k] == should->count[k] && !is->R[k] == !should->R[k]);
     if (is->R[k]) assert_memory_equal(is->R[k], should->R[k], (size_t)(w * w) * sizeof(double));
   }
   for (long k = 0; k < g->numbers; k++) assert_true(is->numbers[k] == should->numbers[k]);
 }
 
-static void refuses(const psdmp_sum *sum, const unsigned char *data, size_t length) {
-  psdmp_bytes some = {0};
-  psdmp_bytes_put(&some, data, length);
+static void refuses(const psdmp_identify_sum *sum, const unsigned char *data, size_t length) {
+  psdmp_parallel_bytes some = {0};
+  psdmp_parallel_bytes_put(&some, data, length);
   long live = memory.live;
   assert_null(sum->get(sum->user, &some));
   assert_int_equal(memory.live, live);
-  psdmp_bytes_free(&some);
+  psdmp_parallel_bytes_free(&some);
 }
 
-static void sent(const psdmp_sum *sum) {
-  const psdmp_pass *g = sum->user;
+static void sent(const psdmp_identify_sum *sum) {
+  const psdmp_identify_pass *g = sum->user;
   for (int salt = -1; salt < 3; salt++) {
     pass_part *p = new_part(sum, salt), *q;
-    psdmp_bytes bytes = {0};
+    psdmp_parallel_bytes bytes = {0};
     size_t length = sizeof(long), some = 0;
     sum->put(sum->user, p, &bytes);
-    for (int k = 0; k < g->equations * PSDMP_BLOCKS; k++) {
-      size_t w = (size_t)g->width[k / PSDMP_BLOCKS];
+    for (int k = 0; k < g->equations * PSDMP_IDENTIFY_BLOCKS; k++) {
+      size_t w = (size_t)g->width[k / PSDMP_IDENTIFY_BLOCKS];
       length += sizeof(double) * (1 + (salt >= 0 && any_rows(k, salt) ? w * (w + 1) / 2 : 0));
     }
     for (long k = 0; k < g->numbers; k++) some += p->numbers[k] != 0;
@@ -395,7 +395,7 @@ static void sent(const psdmp_sum *sum) {
       assert_int_equal(memory.live, live);
       memory.fail_at = 0;
     }
-    psdmp_bytes_free(&bytes);
+    psdmp_parallel_bytes_free(&bytes);
     sum->part_free(sum->user, p);
   }
   for (int fail = 1; fail <= (g->numbers ? 4 : 3); fail++) {
@@ -409,12 +409,12 @@ static void sent(const psdmp_sum *sum) {
 
 /* ---- a thread ---- */
 
-static void thread(const psdmp_sum *sum) {
-  const psdmp_pass *g = sum->user;
+static void thread(const psdmp_identify_sum *sum) {
+  const psdmp_identify_pass *g = sum->user;
   int kind = (int)g->kind;
-  psdmp_run own = *g->run;
+  psdmp_identify_run own = *g->run;
   psdm_error error = {0};
-  const psdmp_use_row use[PSDMP_PASSES] = {psdmp_robust_row, psdmp_didim_row, psdmp_iv_row, NULL};
+  const psdmp_identify_use_row use[PSDMP_IDENTIFY_PASSES] = {psdmp_identify_robust_row, psdmp_identify_didim_row, psdmp_identify_iv_row, NULL};
   for (int trouble = 0; trouble < 3; trouble++) { /* no thread of the simulation, no walker */
     long live = memory.live, gone = was.gone, freed = was.freed;
     was.no_thread = trouble == 1, was.no_walker = trouble == 2;
@@ -424,7 +424,7 @@ static void thread(const psdmp_sum *sum) {
     assert_int_equal(!space, fails);
     if (!fails) {
       assert_true(was.to->pass == g && was.to->run == &own && was.use == use[kind] && was.to->blocks.n == g->equations);
-      assert_true(was.auxiliary == (simulates(kind) ? psdmp_simulate : NULL) && was.auxiliary_user == (simulates(kind) ? SIMULATION(1) : NULL));
+      assert_true(was.auxiliary == (simulates(kind) ? psdmp_identify_simulate : NULL) && was.auxiliary_user == (simulates(kind) ? SIMULATION(1) : NULL));
       for (int i = 0; i < g->equations; i++) assert_int_equal(was.to->blocks.width[i], g->width[i]);
       sum->space_free(sum->user, space);
     }
@@ -446,11 +446,11 @@ static void thread(const psdmp_sum *sum) {
   void *space = sum->space_new(sum->user, &own);
   for (int round = 0; round < 4; round++) {
     pass_part *p = new_part(sum, -1);
-    const psdmp_stretch stretch = {.rows = (long[]){700, 90, 1, 0}[round], .first = (long[]){0, 17, 5, 0}[round]};
+    const psdmp_feed_stretch stretch = {.rows = (long[]){700, 90, 1, 0}[round], .first = (long[]){0, 17, 5, 0}[round]};
     assert_int_equal(sum->add(space, p, &stretch, &error), PSDM_OK);
     for (int i = 0; i < g->equations; i++)
-      for (int b = 0; b < PSDMP_BLOCKS; b++) {
-        int w = g->width[i], k = i * PSDMP_BLOCKS + b;
+      for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
+        int w = g->width[i], k = i * PSDMP_IDENTIFY_BLOCKS + b;
         double should[WIDEST * WIDEST] = {0}, is[WIDEST * WIDEST] = {0}, count = 0;
         for (long at = 0; at < stretch.rows; at++) {
           if (stretch.first + 3 * at / stretch.rows != b) continue;
@@ -468,11 +468,11 @@ static void thread(const psdmp_sum *sum) {
     sum->part_free(sum->user, p);
   }
   /* a walk that fails, and no memory for what it brings */
-  const psdmp_stretch stretch = {.rows = 30};
+  const psdmp_feed_stretch stretch = {.rows = 30};
   pass_part *p = new_part(sum, -1);
   was.walk = PSDM_E_SINGULAR;
   assert_int_equal(sum->add(space, p, &stretch, &error), PSDM_E_SINGULAR);
-  for (int k = 0; k < g->equations * PSDMP_BLOCKS; k++) assert_null(p->R[k]);
+  for (int k = 0; k < g->equations * PSDMP_IDENTIFY_BLOCKS; k++) assert_null(p->R[k]);
   was.walk = PSDM_OK;
   memory.fail_at = memory.calls + 2;
   assert_int_equal(sum->add(space, p, &stretch, &error), PSDM_E_MEMORY);
@@ -483,21 +483,21 @@ static void thread(const psdmp_sum *sum) {
 
 static void parts(void **state) {
   (void)state;
-  void (*const trials[])(const psdmp_sum *) = {merged, sent, thread};
-  for (int kind = 0; kind < PSDMP_PASSES; kind++)
+  void (*const trials[])(const psdmp_identify_sum *) = {merged, sent, thread};
+  for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++)
     for (int k = 0; k < 3; k++) {
       scene s;
-      psdmp_blocks b;
+      psdmp_identify_blocks b;
       scene_new(&s, kind);
       counting_fenced_init(&memory, 0);
       was = (asked){.band = {.cutoff = INFINITY, .wide = INFINITY}, .within = trials[k], .empty = true};
       s.run.allocator = &memory.allocator;
       double *numbers = calloc((size_t)s.pass.numbers + 1, sizeof *numbers);
-      assert_true(psdmp_blocks_new(NULL, s.pass.equations, s.pass.width, &b));
-      assert_int_equal(psdmp_pass_run(&s.pass, &b, numbers, NULL), PSDM_OK);
-      psdmp_bytes_free(&was.request);
+      assert_true(psdmp_identify_blocks_new(NULL, s.pass.equations, s.pass.width, &b));
+      assert_int_equal(psdmp_identify_pass_run(&s.pass, &b, numbers, NULL), PSDM_OK);
+      psdmp_parallel_bytes_free(&was.request);
       assert_int_equal(memory.live, 0);
-      psdmp_blocks_free(&b);
+      psdmp_identify_blocks_free(&b);
       free(numbers);
     }
 }
@@ -507,42 +507,42 @@ static void parts(void **state) {
 static const scene *sender;
 
 /* what arrived is what was sent */
-static void understood(const psdmp_sum *sum) {
-  const psdmp_pass *g = sum->user, *should = &sender->pass;
-  const psdmp_run *r = g->run;
+static void understood(const psdmp_identify_sum *sum) {
+  const psdmp_identify_pass *g = sum->user, *should = &sender->pass;
+  const psdmp_identify_run *r = g->run;
   int kind = (int)should->kind;
   assert_true(g->kind == should->kind && g->equations == should->equations && g->numbers == should->numbers && !memcmp(g->width, should->width, (size_t)g->equations * sizeof *g->width));
   assert_true(r->tempo == sender->run.tempo && r->band.delay == sender->run.band.delay && r->choice[0].count == OWN0 && r->choice[1].count == OWN1);
   assert_true(g->simulation == (simulates(kind) ? SIMULATION(1) : NULL));
-  if (kind == PSDMP_PASS_ROBUST) assert_true(g->stage == should->stage && !memcmp(g->x, sender->x, sizeof sender->x) && !memcmp(g->scale, sender->scale, sizeof sender->scale));
+  if (kind == PSDMP_IDENTIFY_PASS_ROBUST) assert_true(g->stage == should->stage && !memcmp(g->x, sender->x, sizeof sender->x) && !memcmp(g->scale, sender->scale, sizeof sender->scale));
   else assert_true(!g->x && !g->scale && !g->stage);
   assert_string_equal(sum->name, names[kind]);
-  assert_true(sum->work == PSDMP_WORK_PASS && sum->part_new && sum->part_free && sum->space_new && sum->space_free && sum->add && sum->merge && sum->put && sum->get);
+  assert_true(sum->work == PSDMP_IDENTIFY_WORK_PASS && sum->part_new && sum->part_free && sum->space_new && sum->space_free && sum->add && sum->merge && sum->put && sum->get);
 }
 
 static psdm_status serve(scene *other, const unsigned char *data, size_t length, psdm_error *error) {
-  psdmp_bytes request = {0}, answer = {0};
+  psdmp_parallel_bytes request = {0}, answer = {0};
   counting c;
   counting_fenced_init(&c, 0);
   other->run.allocator = &c.allocator;
   *error = (psdm_error){0};
-  psdmp_bytes_put(&request, data, length);
-  psdm_status status = psdmp_serve_pass(&other->run, &request, &answer, error);
+  psdmp_parallel_bytes_put(&request, data, length);
+  psdm_status status = psdmp_identify_serve_pass(&other->run, &request, &answer, error);
   assert_true(c.live == 0 && was.freed == was.threads);
-  psdmp_bytes_free(&request), psdmp_bytes_free(&answer);
+  psdmp_parallel_bytes_free(&request), psdmp_parallel_bytes_free(&answer);
   return status;
 }
 
 static void served(void **state) {
   (void)state;
-  for (int kind = 0; kind < PSDMP_PASSES; kind++)
+  for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++)
     for (int all = 0; all < 2; all++) {
       scene s, other;
       psdm_error error;
-      psdmp_bytes bytes = {0};
+      psdmp_parallel_bytes bytes = {0};
       scene_new(&s, kind), scene_new(&other, kind);
       sender = &s;
-      other.run.tempo = 0, other.run.band = (psdmp_band){0}, other.choice[0].count = 9, other.choice[1].count = 11;
+      other.run.tempo = 0, other.run.band = (psdmp_identify_band){0}, other.choice[0].count = 9, other.choice[1].count = 11;
       plain_request(&s, all, &bytes);
       was = (asked){.band = {.cutoff = INFINITY, .wide = INFINITY, .delay = 0.2}, .within = understood};
       assert_int_equal(serve(&other, bytes.data, bytes.used, &error), PSDM_OK);
@@ -557,17 +557,17 @@ static void served(void **state) {
       }
       assert_int_equal(was.served, 2);
       /* more columns than there can be, where what follows would be a kind */
-      size_t columns = sizeof(psdmp_band) + (2 + N) * sizeof(double) + sizeof(bool);
+      size_t columns = sizeof(psdmp_identify_band) + (2 + N) * sizeof(double) + sizeof(bool);
       int count = OWN0;
       assert_memory_equal(bytes.data + columns, &count, sizeof count);
-      count = PSDMP_MOST_COLUMNS + 1;
+      count = PSDMP_PARAMETERS_MOST_COLUMNS + 1;
       memcpy(bytes.data + columns, &count, sizeof count);
       assert_int_equal(serve(&other, bytes.data, bytes.used, &error), PSDM_E_MEMORY);
       count = OWN0;
       memcpy(bytes.data + columns, &count, sizeof count);
       /* a kind that there is not */
-      size_t place = bytes.used - sizeof(double) - sizeof(bool) - sizeof(int) - (kind == PSDMP_PASS_ROBUST ? sizeof(int) + sizeof s.x + sizeof s.scale : simulates(kind) ? 6 : 0);
-      const int odd[] = {-1, PSDMP_PASSES, 1000};
+      size_t place = bytes.used - sizeof(double) - sizeof(bool) - sizeof(int) - (kind == PSDMP_IDENTIFY_PASS_ROBUST ? sizeof(int) + sizeof s.x + sizeof s.scale : simulates(kind) ? 6 : 0);
+      const int odd[] = {-1, PSDMP_IDENTIFY_PASSES, 1000};
       for (int k = 0; k < 3; k++) {
         memcpy(bytes.data + place, &odd[k], sizeof odd[k]);
         assert_int_equal(serve(&other, bytes.data, bytes.used, &error), PSDM_E_MEMORY);
@@ -577,7 +577,7 @@ static void served(void **state) {
       was.get = PSDM_E_SINGULAR, was.fail_sum = 0;
       assert_int_equal(serve(&other, bytes.data, bytes.used, &error), simulates(kind) ? PSDM_E_SINGULAR : PSDM_OK);
       assert_int_equal(was.served, simulates(kind) ? 2 : 3);
-      psdmp_bytes_free(&bytes);
+      psdmp_parallel_bytes_free(&bytes);
     }
 }
 

@@ -12,10 +12,10 @@ enum { N = 2, L = 3, OWN0 = 2, OWN1 = 1, W = L + OWN0 + OWN1, ROWS = 400, MOST =
 
 /* ---- the rows, and what passes are asked for ---- */
 
-static psdmp_choice choice[N] = {{.count = OWN0}, {.count = OWN1}};
+static psdmp_identify_choice choice[N] = {{.count = OWN0}, {.count = OWN1}};
 
 typedef struct world {
-  psdmp_run run;
+  psdmp_identify_run run;
   psdm_calibrate_options options;
   double K[L * L], sigma[N], Y[ROWS][N * L], F[ROWS][16 * N], Ya[ROWS][N * L], Fa[ROWS][16 * N], tau[ROWS][N];
   int block[ROWS];
@@ -46,13 +46,13 @@ static world w;
 static script scripted;
 static asked was;
 static max_align_t robots;
-static psdmp_simulation *const simulation = (psdmp_simulation *)(void *)&robots;
+static psdmp_identify_simulation *const simulation = (psdmp_identify_simulation *)(void *)&robots;
 
 static void world_new(rng *g) {
   memset(&w, 0, sizeof w), memset(&was, 0, sizeof was);
   scripted = (script){.sums = {NAN, NAN, NAN, NAN}, .equations = -1};
   w.options.threads = 1;
-  w.run = (psdmp_run){.n = N, .l = L, .S = L, .K = w.K, .choice = choice, .sigma = w.sigma, .reason = w.reason, .options = &w.options};
+  w.run = (psdmp_identify_run){.n = N, .l = L, .S = L, .K = w.K, .choice = choice, .sigma = w.sigma, .reason = w.reason, .options = &w.options};
   for (int k = 0; k < ROWS; k++) {
     for (int i = 0; i < N * L; i++) w.Y[k][i] = rng_uniform(g, -1, 1), w.Ya[k][i] = w.Y[k][i] + 0.1 * rng_uniform(g, -1, 1);
     for (int i = 0; i < 16 * N; i++) w.F[k][i] = rng_uniform(g, -1, 1), w.Fa[k][i] = w.F[k][i] + 0.1 * rng_uniform(g, -1, 1);
@@ -62,45 +62,45 @@ static void world_new(rng *g) {
       for (int j = 0; j < L; j++) w.tau[k][i] += w.Y[k][i * L + j] * (1 + j);
       for (int c = 0; c < choice[i].count; c++) w.tau[k][i] += w.F[k][16 * i + c] * (0.5 + c - i);
     }
-    w.block[k] = k * PSDMP_BLOCKS / ROWS;
+    w.block[k] = k * PSDMP_IDENTIFY_BLOCKS / ROWS;
   }
   for (int i = 0; i < N; i++) w.sigma[i] = rng_uniform(g, 0.05, 0.3);
 }
 
 /* all rows of a kind; the auxiliary motion's hang together with the robot that is simulated */
-static void rows_of(psdmp_pass_kind kind, const psdmp_pass *pass, const double *x, psdmp_blocks *b, double *sums) {
-  psdmp_pass_rows to = {.pass = pass, .run = &w.run, .blocks = *b, .numbers = sums};
+static void rows_of(psdmp_identify_pass_kind kind, const psdmp_identify_pass *pass, const double *x, psdmp_identify_blocks *b, double *sums) {
+  psdmp_identify_pass_rows to = {.pass = pass, .run = &w.run, .blocks = *b, .numbers = sums};
   double Ya[N * L];
-  psdmp_blocks_clear(b);
+  psdmp_identify_blocks_clear(b);
   for (int k = 0; k < ROWS; k++) {
     for (int i = 0; i < N * L; i++) Ya[i] = w.Ya[k][i] + 0.1 * x[i % W] * w.Y[k][i];
-    const psdmp_walk_row row = {.block = w.block[k], .fitted = w.fitted[k], .Y = w.Y[k], .F = w.F[k], .tau = w.tau[k], .Y_auxiliary = Ya, .F_auxiliary = w.Fa[k]};
-    if (kind == PSDMP_PASS_ROBUST) psdmp_robust_row(&to, &row);
-    if (kind == PSDMP_PASS_DIDIM) psdmp_didim_row(&to, &row);
-    if (kind == PSDMP_PASS_IV) psdmp_iv_row(&to, &row);
-    if (kind == PSDMP_PASS_ENERGY && (scripted.equations == -2 ? k == 0 : scripted.equations < 0 || k >= ROWS - scripted.equations)) {
-      double *equation = psdmp_blocks_row(b, 0, w.block[k]);
+    const psdmp_identify_walk_row row = {.block = w.block[k], .fitted = w.fitted[k], .Y = w.Y[k], .F = w.F[k], .tau = w.tau[k], .Y_auxiliary = Ya, .F_auxiliary = w.Fa[k]};
+    if (kind == PSDMP_IDENTIFY_PASS_ROBUST) psdmp_identify_robust_row(&to, &row);
+    if (kind == PSDMP_IDENTIFY_PASS_DIDIM) psdmp_identify_didim_row(&to, &row);
+    if (kind == PSDMP_IDENTIFY_PASS_IV) psdmp_identify_iv_row(&to, &row);
+    if (kind == PSDMP_IDENTIFY_PASS_ENERGY && (scripted.equations == -2 ? k == 0 : scripted.equations < 0 || k >= ROWS - scripted.equations)) {
+      double *equation = psdmp_identify_blocks_row(b, 0, w.block[k]);
       memcpy(equation, w.Y[k], W * sizeof *equation);
       equation[W] = w.tau[k][0];
     }
   }
-  psdmp_blocks_flush(b);
+  psdmp_identify_blocks_flush(b);
 }
 
 /* ---- in the library's place ---- */
 
-psdm_status __real_psdmp_blocks_fit(psdmp_run *run, psdmp_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance);
-psdm_status __real_psdmp_blocks_finish(psdmp_run *run, psdmp_blocks *blocks, const double *sigma, psdmp_estimated *e);
-psdm_status __real_psdmp_blocks_jackknife(psdmp_run *run, psdmp_blocks *blocks, const double *sigma, const double *x, double *covariance);
-bool __real_psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, double *rows);
-void __real_psdmp_instruments_doubt(psdmp_instruments *v, double rows, const double *x, double *classical, double *covariance);
+psdm_status __real_psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance);
+psdm_status __real_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, psdmp_identify_estimated *e);
+psdm_status __real_psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, const double *x, double *covariance);
+bool __real_psdmp_identify_instruments_solve(psdmp_identify_instruments *v, unsigned mask, double *x, double *rows);
+void __real_psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x, double *classical, double *covariance);
 
-psdm_status __wrap_psdmp_pass_run(psdmp_pass *pass, psdmp_blocks *blocks, double *numbers, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_identify_blocks *blocks, double *numbers, psdm_error *error) {
   int k = was.passes++;
   assert_true(k < MOST && pass->run == &w.run && !pass->simulation);
   was.kind[k] = (int)pass->kind, was.stage[k] = pass->stage, was.all[k] = pass->all;
-  if (pass->kind == PSDMP_PASS_ROBUST) memcpy(was.x[k], pass->x, sizeof was.x[k]), memcpy(was.scale[k], pass->scale, sizeof was.scale[k]);
-  if (k + 1 == scripted.fail_pass) return psdmp_fail_status(error, PSDM_E_IO);
+  if (pass->kind == PSDMP_IDENTIFY_PASS_ROBUST) memcpy(was.x[k], pass->x, sizeof was.x[k]), memcpy(was.scale[k], pass->scale, sizeof was.scale[k]);
+  if (k + 1 == scripted.fail_pass) return psdmp_base_fail_status(error, PSDM_E_IO);
   assert_int_equal(blocks->n, pass->equations);
   for (int i = 0; i < pass->equations; i++) assert_int_equal(blocks->width[i], pass->width[i]);
   assert_true(!numbers == !pass->numbers);
@@ -110,95 +110,95 @@ psdm_status __wrap_psdmp_pass_run(psdmp_pass *pass, psdmp_blocks *blocks, double
   return PSDM_OK;
 }
 
-psdm_status __wrap_psdmp_simulation_new(psdmp_run *run, psdmp_simulation **s, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_simulation_new(psdmp_identify_run *run, psdmp_identify_simulation **s, psdm_error *error) {
   assert_true(run == &w.run);
   *s = NULL;
-  if (++was.made == scripted.fail_new) return psdmp_fail_status(error, PSDM_E_IO);
+  if (++was.made == scripted.fail_new) return psdmp_base_fail_status(error, PSDM_E_IO);
   *s = simulation;
   return PSDM_OK;
 }
 
-void __wrap_psdmp_simulation_free(psdmp_simulation *s) {
+void __wrap_psdmp_identify_simulation_free(psdmp_identify_simulation *s) {
   assert_true(s == (was.made && !scripted.fail_new ? simulation : NULL));
   was.freed++;
 }
 
-psdm_status __wrap_psdmp_simulation_walk(psdmp_simulation *s, psdmp_pass_kind kind, psdmp_blocks *blocks, const double *x, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_simulation_walk(psdmp_identify_simulation *s, psdmp_identify_pass_kind kind, psdmp_identify_blocks *blocks, const double *x, psdm_error *error) {
   int k = was.passes++;
   assert_true(k < MOST && s == simulation);
   was.kind[k] = (int)kind;
   memcpy(was.x[k], x, sizeof was.x[k]);
-  if (k + 1 == scripted.fail_pass) return psdmp_fail_status(error, PSDM_E_IO);
+  if (k + 1 == scripted.fail_pass) return psdmp_base_fail_status(error, PSDM_E_IO);
   rows_of(kind, NULL, x, blocks, NULL);
   return PSDM_OK;
 }
 
-void __wrap_psdmp_simulation_say(const psdmp_simulation *s, double change) {
+void __wrap_psdmp_identify_simulation_say(const psdmp_identify_simulation *s, double change) {
   assert_true(s == simulation);
   was.said++, was.change = change;
 }
 
-bool __wrap_psdmp_going_on(psdmp_run *run, const char *doing, double share) {
+bool __wrap_psdmp_identify_going_on(psdmp_identify_run *run, const char *doing, double share) {
   assert_true(run == &w.run && share == -1);
-  assert_string_equal(doing, was.kind[0] == PSDMP_PASS_ROBUST ? "weighing outliers" : "simulating");
+  assert_string_equal(doing, was.kind[0] == PSDMP_IDENTIFY_PASS_ROBUST ? "weighing outliers" : "simulating");
   if (++was.heard == scripted.stop_after) run->stopped = true;
   return !run->stopped;
 }
 
-double __wrap_psdmp_estimate_change(int width, const double *before, const double *x, const double *classical) {
+double __wrap_psdmp_identify_estimate_change(int width, const double *before, const double *x, const double *classical) {
   int k = was.changes++;
   assert_true(k < MOST && width == W);
   memcpy(was.before[k], before, sizeof was.before[k]), memcpy(was.after[k], x, sizeof was.after[k]), memcpy(was.classical[k], classical, sizeof was.classical[k]);
   return scripted.change[k];
 }
 
-psdm_status __wrap_psdmp_blocks_fit(psdmp_run *run, psdmp_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance) {
-  if (was.ending) return __real_psdmp_blocks_fit(run, blocks, mask, sigma, x, covariance);
-  assert_int_equal(mask, psdmp_blocks_all());
+psdm_status __wrap_psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance) {
+  if (was.ending) return __real_psdmp_identify_blocks_fit(run, blocks, mask, sigma, x, covariance);
+  assert_int_equal(mask, psdmp_identify_blocks_all());
   if (++was.fits == scripted.fail_fit) return PSDM_E_SINGULAR;
-  return __real_psdmp_blocks_fit(run, blocks, mask, sigma, x, covariance);
+  return __real_psdmp_identify_blocks_fit(run, blocks, mask, sigma, x, covariance);
 }
 
-psdm_status __wrap_psdmp_blocks_finish(psdmp_run *run, psdmp_blocks *blocks, const double *sigma, psdmp_estimated *e) {
+psdm_status __wrap_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, psdmp_identify_estimated *e) {
   if (++was.finishes == scripted.fail_finish) return PSDM_E_SINGULAR;
   was.ending = true;
-  psdm_status status = __real_psdmp_blocks_finish(run, blocks, sigma, e);
+  psdm_status status = __real_psdmp_identify_blocks_finish(run, blocks, sigma, e);
   was.ending = false;
   return status;
 }
 
-psdm_status __wrap_psdmp_blocks_jackknife(psdmp_run *run, psdmp_blocks *blocks, const double *sigma, const double *x, double *covariance) {
+psdm_status __wrap_psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, const double *x, double *covariance) {
   if (++was.knives == scripted.fail_knife) return PSDM_E_SINGULAR;
   was.ending = true;
-  psdm_status status = __real_psdmp_blocks_jackknife(run, blocks, sigma, x, covariance);
+  psdm_status status = __real_psdmp_identify_blocks_jackknife(run, blocks, sigma, x, covariance);
   was.ending = false;
   return status;
 }
 
-bool __wrap_psdmp_instruments_solve(psdmp_instruments *v, unsigned mask, double *x, double *rows) {
+bool __wrap_psdmp_identify_instruments_solve(psdmp_identify_instruments *v, unsigned mask, double *x, double *rows) {
   was.mask[was.solves++] = mask;
-  return was.solves != scripted.fail_solve && __real_psdmp_instruments_solve(v, mask, x, rows);
+  return was.solves != scripted.fail_solve && __real_psdmp_identify_instruments_solve(v, mask, x, rows);
 }
 
-void __wrap_psdmp_instruments_doubt(psdmp_instruments *v, double rows, const double *x, double *classical, double *covariance) {
+void __wrap_psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x, double *classical, double *covariance) {
   was.doubt[was.doubts++] = covariance;
-  __real_psdmp_instruments_doubt(v, rows, x, classical, covariance);
+  __real_psdmp_identify_instruments_doubt(v, rows, x, classical, covariance);
 }
 
 /* ---- the answer, with a number behind each array that nobody may touch ---- */
 
 typedef struct answer {
-  double x[W + 1], covariance[W * W + 1], classical[W * W + 1], folds[PSDMP_FOLDS * W + 1];
-  psdmp_estimated e;
+  double x[W + 1], covariance[W * W + 1], classical[W * W + 1], folds[PSDMP_IDENTIFY_FOLDS * W + 1];
+  psdmp_identify_estimated e;
 } answer;
 
 static void answer_new(answer *a) {
   double *all = a->x, *arrays[] = {a->covariance, a->classical, a->folds};
-  const int sizes[] = {W * W + 1, W * W + 1, PSDMP_FOLDS * W + 1};
+  const int sizes[] = {W * W + 1, W * W + 1, PSDMP_IDENTIFY_FOLDS * W + 1};
   for (int k = 0; k <= W; k++) all[k] = 0.3 - 0.2 * k;
   for (int p = 0; p < 3; p++)
     for (int k = 0; k < sizes[p]; k++) arrays[p][k] = 1000 + k;
-  a->e = (psdmp_estimated){.x = a->x, .covariance = a->covariance, .classical = a->classical, .folds = a->folds, .steps = -7};
+  a->e = (psdmp_identify_estimated){.x = a->x, .covariance = a->covariance, .classical = a->classical, .folds = a->folds, .steps = -7};
 }
 
 static void same(const double *is, const double *should, int count, const char *what) {
@@ -216,61 +216,61 @@ static void same_answer(const answer *is, const answer *should) {
   same(is->x, should->x, W + 1, "x");
   same(is->covariance, should->covariance, W * W + 1, "covariance");
   same(is->classical, should->classical, W * W + 1, "classical");
-  same(is->folds, should->folds, PSDMP_FOLDS * W + 1, "folds");
+  same(is->folds, should->folds, PSDMP_IDENTIFY_FOLDS * W + 1, "folds");
   assert_int_equal(is->e.steps, should->e.steps);
 }
 
 /* ---- the simulated robot: rounds until they change little ---- */
 
 /* what a round and the end of them are, by the same fits */
-static void twin(psdmp_pass_kind kind, int rounds, answer *a) {
-  psdmp_pass pass = {.kind = kind, .run = &w.run};
-  psdmp_blocks own, *b = &own;
-  psdmp_instruments v;
+static void twin(psdmp_identify_pass_kind kind, int rounds, answer *a) {
+  psdmp_identify_pass pass = {.kind = kind, .run = &w.run};
+  psdmp_identify_blocks own, *b = &own;
+  psdmp_identify_instruments v;
   double rows = 0;
-  psdmp_pass_shape(&pass);
-  if (kind == PSDMP_PASS_IV) {
-    assert_true(psdmp_instruments_new(&w.run, &v));
+  psdmp_identify_pass_shape(&pass);
+  if (kind == PSDMP_IDENTIFY_PASS_IV) {
+    assert_true(psdmp_identify_instruments_new(&w.run, &v));
     b = &v.blocks;
   } else {
-    assert_true(psdmp_blocks_new(NULL, pass.equations, pass.width, b));
+    assert_true(psdmp_identify_blocks_new(NULL, pass.equations, pass.width, b));
   }
   for (a->e.steps = 0; a->e.steps < rounds; a->e.steps++) {
     double before[W];
     memcpy(before, a->x, sizeof before);
     same(was.x[a->e.steps], a->x, W, "the simulated robot");
     rows_of(kind, NULL, a->x, b, NULL);
-    if (kind == PSDMP_PASS_IV) {
-      assert_true(__real_psdmp_instruments_solve(&v, psdmp_blocks_all(), a->x, &rows));
-      __real_psdmp_instruments_doubt(&v, rows, a->x, a->classical, NULL);
+    if (kind == PSDMP_IDENTIFY_PASS_IV) {
+      assert_true(__real_psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_all(), a->x, &rows));
+      __real_psdmp_identify_instruments_doubt(&v, rows, a->x, a->classical, NULL);
     } else {
-      assert_int_equal(__real_psdmp_blocks_fit(&w.run, b, psdmp_blocks_all(), w.sigma, a->x, a->classical), PSDM_OK);
+      assert_int_equal(__real_psdmp_identify_blocks_fit(&w.run, b, psdmp_identify_blocks_all(), w.sigma, a->x, a->classical), PSDM_OK);
     }
     same(was.before[a->e.steps], before, W, "before a round");
     same(was.after[a->e.steps], a->x, W, "after a round");
     same(was.classical[a->e.steps], a->classical, W * W, "classical of a round");
     assert_int_equal(was.kind[a->e.steps], kind);
   }
-  if (kind == PSDMP_PASS_IV) {
-    __real_psdmp_instruments_doubt(&v, rows, a->x, a->classical, a->covariance);
-    for (int fold = 0; fold < PSDMP_FOLDS; fold++) assert_true(__real_psdmp_instruments_solve(&v, psdmp_blocks_without(fold), a->folds + fold * W, &rows));
-    psdmp_instruments_free(&v);
+  if (kind == PSDMP_IDENTIFY_PASS_IV) {
+    __real_psdmp_identify_instruments_doubt(&v, rows, a->x, a->classical, a->covariance);
+    for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) assert_true(__real_psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_without(fold), a->folds + fold * W, &rows));
+    psdmp_identify_instruments_free(&v);
   } else {
     was.ending = true;
-    assert_int_equal(__real_psdmp_blocks_finish(&w.run, b, w.sigma, &a->e), PSDM_OK);
-    psdmp_blocks_free(b);
+    assert_int_equal(__real_psdmp_identify_blocks_finish(&w.run, b, w.sigma, &a->e), PSDM_OK);
+    psdmp_identify_blocks_free(b);
   }
 }
 
-static psdm_status estimate(psdmp_pass_kind kind, psdmp_estimated *e, psdm_error *error) {
+static psdm_status estimate(psdmp_identify_pass_kind kind, psdmp_identify_estimated *e, psdm_error *error) {
   *error = (psdm_error){0};
-  return kind == PSDMP_PASS_IV       ? psdmp_estimate_iv(&w.run, e, error)
-         : kind == PSDMP_PASS_DIDIM  ? psdmp_estimate_didim(&w.run, e, error)
-         : kind == PSDMP_PASS_ROBUST ? psdmp_estimate_robust(&w.run, e, error)
-                                     : psdmp_estimate_energy(&w.run, e, error);
+  return kind == PSDMP_IDENTIFY_PASS_IV       ? psdmp_identify_estimate_iv(&w.run, e, error)
+         : kind == PSDMP_IDENTIFY_PASS_DIDIM  ? psdmp_identify_estimate_didim(&w.run, e, error)
+         : kind == PSDMP_IDENTIFY_PASS_ROBUST ? psdmp_identify_estimate_robust(&w.run, e, error)
+                                     : psdmp_identify_estimate_energy(&w.run, e, error);
 }
 
-static const psdmp_pass_kind simulating[2] = {PSDMP_PASS_DIDIM, PSDMP_PASS_IV};
+static const psdmp_identify_pass_kind simulating[2] = {PSDMP_IDENTIFY_PASS_DIDIM, PSDMP_IDENTIFY_PASS_IV};
 
 /* settled at a hundredth of a standard deviation, after ten rounds, or when nobody wants to wait: but one round there is */
 static void simulated_rounds(void **state) {
@@ -293,8 +293,8 @@ static void simulated_rounds(void **state) {
       assert_int_equal(estimate(simulating[kind], &is.e, &error), PSDM_OK);
       assert_true(was.passes == cases[c].rounds && was.heard == was.passes && was.changes == was.passes && was.said == 1 && was.change == cases[c].said && was.made == 1 && was.freed == 1);
       if (kind) {
-        assert_true(was.solves == was.passes + PSDMP_FOLDS && was.doubts == was.passes + 1);
-        for (int k = 0; k < was.solves; k++) assert_int_equal(was.mask[k], k < was.passes ? psdmp_blocks_all() : psdmp_blocks_without(k - was.passes));
+        assert_true(was.solves == was.passes + PSDMP_IDENTIFY_FOLDS && was.doubts == was.passes + 1);
+        for (int k = 0; k < was.solves; k++) assert_int_equal(was.mask[k], k < was.passes ? psdmp_identify_blocks_all() : psdmp_identify_blocks_without(k - was.passes));
         for (int k = 0; k < was.doubts; k++) assert_true(was.doubt[k] == (k < was.passes ? NULL : is.covariance));
       }
       twin(simulating[kind], cases[c].rounds, &should);
@@ -384,12 +384,12 @@ static void robust_rounds(void **state) {
     memcpy(scripted.change, cases[c].change, sizeof scripted.change);
     scripted.stop_after = cases[c].stop_after, w.run.stopped = cases[c].stopped, w.run.reasons = cases[c].reasons;
     scripted.sums[1] = cases[c].slopes, scripted.sums[2] = cases[c].rows, scripted.sums[3] = cases[c].out;
-    assert_int_equal(estimate(PSDMP_PASS_ROBUST, &is.e, &error), PSDM_OK);
+    assert_int_equal(estimate(PSDMP_IDENTIFY_PASS_ROBUST, &is.e, &error), PSDM_OK);
     assert_true(is.e.steps == cases[c].steps && was.passes == cases[c].steps && was.heard == was.passes - 1 && was.changes == was.heard);
-    psdmp_pass pass = {.kind = PSDMP_PASS_ROBUST, .run = &w.run, .x = should.x, .scale = scale};
-    psdmp_blocks b;
-    psdmp_pass_shape(&pass);
-    assert_true(psdmp_blocks_new(NULL, pass.equations, pass.width, &b));
+    psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ROBUST, .run = &w.run, .x = should.x, .scale = scale};
+    psdmp_identify_blocks b;
+    psdmp_identify_pass_shape(&pass);
+    assert_true(psdmp_identify_blocks_new(NULL, pass.equations, pass.width, &b));
     for (int k = 0; k < was.passes; k++) {
       double before[W];
       memcpy(before, should.x, sizeof before);
@@ -398,29 +398,29 @@ static void robust_rounds(void **state) {
       assert_int_equal(was.all[k], !cases[c].stopped && !(cases[c].stop_after && k > cases[c].stop_after));
       near(was.x[k], should.x, W, "x of a pass"), near(was.scale[k], scale, N, "scale of a pass");
       memset(sums, 0, (4 + N * BINS) * sizeof *sums);
-      rows_of(PSDMP_PASS_ROBUST, &pass, should.x, &b, sums);
+      rows_of(PSDMP_IDENTIFY_PASS_ROBUST, &pass, should.x, &b, sums);
       for (int i = 0; i < N && pass.stage < 2; i++) scale[i] *= median_of(i, should.x, scale[i]) / 0.6744897501960817;
       if (k == 0) continue;
-      assert_int_equal(__real_psdmp_blocks_fit(&w.run, &b, psdmp_blocks_all(), scale, should.x, should.classical), PSDM_OK);
+      assert_int_equal(__real_psdmp_identify_blocks_fit(&w.run, &b, psdmp_identify_blocks_all(), scale, should.x, should.classical), PSDM_OK);
       near(was.before[k - 1], before, W, "before a round"), near(was.after[k - 1], should.x, W, "after a round"), near(was.classical[k - 1], should.classical, W * W, "classical");
     }
     was.ending = true;
-    assert_int_equal(__real_psdmp_blocks_finish(&w.run, &b, scale, &should.e), PSDM_OK);
+    assert_int_equal(__real_psdmp_identify_blocks_finish(&w.run, &b, scale, &should.e), PSDM_OK);
     for (int k = 0; k < 4; k++) sums[k] = isnan(scripted.sums[k]) ? sums[k] : scripted.sums[k];
     double bread = sums[1] > 0 ? sums[0] / sums[1] : 1;
     for (int k = 0; k < W * W; k++) should.covariance[k] *= bread * bread;
     if (isnan(scripted.sums[1]) && pass.stage == 2) assert_true(bread > 1.01);
-    near(is.x, should.x, W, "x"), near(is.classical, should.classical, W * W, "classical"), near(is.folds, should.folds, PSDMP_FOLDS * W, "folds"), near(w.sigma, scale, N, "scale");
+    near(is.x, should.x, W, "x"), near(is.classical, should.classical, W * W, "classical"), near(is.folds, should.folds, PSDMP_IDENTIFY_FOLDS * W, "folds"), near(w.sigma, scale, N, "scale");
     for (int k = 0; k < W * W; k++) assert_true(fabs(is.covariance[k] - should.covariance[k]) <= 1e-10 * sqrt(should.covariance[k / W * (W + 1)] * should.covariance[k % W * (W + 1)]));
     assert_true(is.x[W] == should.x[W] && is.covariance[W * W] == should.covariance[W * W]);
-    assert_true(is.classical[W * W] == should.classical[W * W] && is.folds[PSDMP_FOLDS * W] == should.folds[PSDMP_FOLDS * W]);
+    assert_true(is.classical[W * W] == should.classical[W * W] && is.folds[PSDMP_IDENTIFY_FOLDS * W] == should.folds[PSDMP_IDENTIFY_FOLDS * W]);
     /* what is said of them, where there is room for it */
     char said[160];
     bool settled = was.heard > 1 && cases[c].change[was.heard - 1] < 0.05 && was.stage[was.passes - 1] == 2;
     snprintf(said, sizeof said, "robust: %.2g %% of the torques are outliers that hardly count%s", sums[2] > 0 ? 100 * sums[3] / sums[2] : 0, settled ? "" : "; weights have not settled");
     assert_int_equal(w.run.reasons, cases[c].reasons < 8 ? cases[c].reasons + 1 : 8);
     assert_string_equal(cases[c].reasons < 8 ? w.reason[cases[c].reasons] : said, said);
-    psdmp_blocks_free(&b);
+    psdmp_identify_blocks_free(&b);
     free(sums);
   }
 }
@@ -441,7 +441,7 @@ static void robust_scales(void **state) {
       w.tau[k][0] = 0;
       memset(w.Y[k], 0, sizeof w.Y[k]), memset(w.F[k], 0, sizeof w.F[k]);
     }
-    estimate(PSDMP_PASS_ROBUST, &is.e, &error);
+    estimate(PSDMP_IDENTIFY_PASS_ROBUST, &is.e, &error);
     double bin = exp((0.5 - 2048) / 100) / 0.6744897501960817, once = fmax(sigma[0] * bin, 1e-12);
     assert_true(was.passes == 2 && was.scale[1][1] == sigma[1] && w.sigma[1] == sigma[1]);
     assert_true(round || once == 1e-12);
@@ -460,7 +460,7 @@ static void few_residuals(void **state) {
     memset(is.x, 0, sizeof is.x); /* nothing is explained: residuals are torques */
     double before = w.sigma[1];
     for (int k = 0; k < ROWS; k++) w.fitted[k][1] = k < few, w.tau[k][1] = (k + 1) * 2.0;
-    estimate(PSDMP_PASS_ROBUST, &is.e, &error);
+    estimate(PSDMP_IDENTIFY_PASS_ROBUST, &is.e, &error);
     double middle = few == 3 ? 4 : 2, bin = exp((floor(2048 + 100 * log(middle / before)) + 0.5 - 2048) / 100), should = before * bin / 0.6744897501960817;
     near(&was.scale[1][1], &should, 1, "scale");
   }
@@ -479,7 +479,7 @@ static void robust_failures(void **state) {
     if (where == 4) scripted.fail_fit = 4;
     if (where == 5) scripted.fail_finish = 1, scripted.change[0] = scripted.change[1] = 0;
     psdm_status should = where < 3 ? PSDM_E_IO : PSDM_E_SINGULAR;
-    assert_int_equal(estimate(PSDMP_PASS_ROBUST, &is.e, &error), should);
+    assert_int_equal(estimate(PSDMP_IDENTIFY_PASS_ROBUST, &is.e, &error), should);
     assert_string_equal(error.text, psdm_status_text(should));
     assert_int_equal(was.passes, where < 3 ? 1 + 2 * where : where == 3 ? 2 : where == 4 ? 5 : 3);
     assert_true(w.run.reasons == 0 && was.finishes == (where == 5));
@@ -498,29 +498,29 @@ static void energy_answer(void **state) {
   for (int round = 0; round < 9; round++) {
     answer is, should;
     psdm_error error;
-    psdmp_pass pass = {.kind = PSDMP_PASS_ENERGY, .run = &w.run};
-    psdmp_blocks b;
+    psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ENERGY, .run = &w.run};
+    psdmp_identify_blocks b;
     world_new(&g), answer_new(&is), answer_new(&should);
     w.run.stopped = round == 1;
     scripted.equations = round == 2 || round == 7 ? 0 : round == 6 ? 1 : round == 8 ? -2 : -1;
     scripted.fail_pass = round == 3 || round == 7, scripted.fail_finish = round == 4 || round == 6 || round == 8, scripted.fail_knife = round == 5;
     psdm_status status = round == 2 ? PSDM_E_ARGUMENT : round == 3 || round == 7 ? PSDM_E_IO : round < 2 ? PSDM_OK : PSDM_E_SINGULAR;
-    assert_int_equal(estimate(PSDMP_PASS_ENERGY, &is.e, &error), status);
-    assert_true(was.passes == 1 && was.all[0] == (round != 1) && was.kind[0] == PSDMP_PASS_ENERGY && is.e.steps == 1);
+    assert_int_equal(estimate(PSDMP_IDENTIFY_PASS_ENERGY, &is.e, &error), status);
+    assert_true(was.passes == 1 && was.all[0] == (round != 1) && was.kind[0] == PSDMP_IDENTIFY_PASS_ENERGY && is.e.steps == 1);
     assert_string_equal(error.text, status == PSDM_E_ARGUMENT ? none : status ? psdm_status_text(status) : "");
     assert_string_equal(error.file, "");
     assert_true(error.line == 0 && error.column == 0);
     assert_true(was.finishes == (round < 2 || (round > 3 && round != 7)) && was.knives == (round < 2 || round == 5));
     if (status) continue;
-    psdmp_pass_shape(&pass);
-    assert_true(psdmp_blocks_new(NULL, pass.equations, pass.width, &b));
-    rows_of(PSDMP_PASS_ENERGY, NULL, should.x, &b, NULL);
+    psdmp_identify_pass_shape(&pass);
+    assert_true(psdmp_identify_blocks_new(NULL, pass.equations, pass.width, &b));
+    rows_of(PSDMP_IDENTIFY_PASS_ENERGY, NULL, should.x, &b, NULL);
     was.ending = true;
-    assert_int_equal(__real_psdmp_blocks_finish(&w.run, &b, NULL, &should.e), PSDM_OK);
-    assert_int_equal(__real_psdmp_blocks_jackknife(&w.run, &b, NULL, should.x, should.covariance), PSDM_OK);
+    assert_int_equal(__real_psdmp_identify_blocks_finish(&w.run, &b, NULL, &should.e), PSDM_OK);
+    assert_int_equal(__real_psdmp_identify_blocks_jackknife(&w.run, &b, NULL, should.x, should.covariance), PSDM_OK);
     should.e.steps = 1;
     same_answer(&is, &should);
-    psdmp_blocks_free(&b);
+    psdmp_identify_blocks_free(&b);
   }
 }
 
@@ -528,7 +528,7 @@ static void energy_answer(void **state) {
 static void memory(void **state) {
   (void)state;
   rng g = rng_start("memory");
-  for (int kind = 0; kind < PSDMP_PASSES; kind++) {
+  for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++) {
     bool done = false;
     for (long n = 1; !done; n += n < 24 ? 1 : 7) {
       answer is;
@@ -537,7 +537,7 @@ static void memory(void **state) {
       world_new(&g), answer_new(&is);
       counting_fenced_init(&c, n);
       w.run.allocator = &c.allocator;
-      psdm_status status = estimate((psdmp_pass_kind)kind, &is.e, &error);
+      psdm_status status = estimate((psdmp_identify_pass_kind)kind, &is.e, &error);
       done = c.calls < n;
       assert_int_equal(status, done ? PSDM_OK : PSDM_E_MEMORY);
       assert_string_equal(error.text, done ? "" : psdm_status_text(PSDM_E_MEMORY));

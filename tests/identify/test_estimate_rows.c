@@ -8,33 +8,33 @@
 
 enum { N = 2, L = 3, OWN0 = 2, OWN1 = 1, W = L + OWN0 + OWN1, HUBER = 1, TUKEY = 2, BINS = 4096 };
 
-static psdmp_choice choice[N] = {{.count = OWN0}, {.count = OWN1}};
+static psdmp_identify_choice choice[N] = {{.count = OWN0}, {.count = OWN1}};
 
 typedef struct scene {
-  psdmp_run run;
-  psdmp_pass pass;
-  psdmp_pass_rows to;
+  psdmp_identify_run run;
+  psdmp_identify_pass pass;
+  psdmp_identify_pass_rows to;
   bool fitted[N];
   double Y[N * L], F[16 * N], tau[N], Ya[N * L], Fa[16 * N], x[W], scale[N];
-  psdmp_walk_row row;
+  psdmp_identify_walk_row row;
 } scene;
 
-static void make(scene *s, psdmp_pass_kind kind, rng *g) {
+static void make(scene *s, psdmp_identify_pass_kind kind, rng *g) {
   memset(s, 0, sizeof *s);
-  s->run = (psdmp_run){.n = N, .l = L, .S = L, .choice = choice};
-  s->pass = (psdmp_pass){.kind = kind, .run = &s->run, .x = s->x, .scale = s->scale};
-  psdmp_pass_shape(&s->pass);
-  s->to = (psdmp_pass_rows){.pass = &s->pass, .run = &s->run, .numbers = calloc((size_t)s->pass.numbers + 1, sizeof(double))};
-  assert_true(psdmp_blocks_new(NULL, s->pass.equations, s->pass.width, &s->to.blocks));
+  s->run = (psdmp_identify_run){.n = N, .l = L, .S = L, .choice = choice};
+  s->pass = (psdmp_identify_pass){.kind = kind, .run = &s->run, .x = s->x, .scale = s->scale};
+  psdmp_identify_pass_shape(&s->pass);
+  s->to = (psdmp_identify_pass_rows){.pass = &s->pass, .run = &s->run, .numbers = calloc((size_t)s->pass.numbers + 1, sizeof(double))};
+  assert_true(psdmp_identify_blocks_new(NULL, s->pass.equations, s->pass.width, &s->to.blocks));
   for (int i = 0; i < N * L; i++) s->Y[i] = rng_uniform(g, -1, 1), s->Ya[i] = rng_uniform(g, -1, 1);
   for (int i = 0; i < 16 * N; i++) s->F[i] = rng_uniform(g, -1, 1), s->Fa[i] = rng_uniform(g, -1, 1);
   for (int i = 0; i < W; i++) s->x[i] = rng_uniform(g, -1, 1);
   for (int i = 0; i < N; i++) s->tau[i] = rng_uniform(g, -1, 1), s->scale[i] = rng_uniform(g, 0.5, 2), s->fitted[i] = true;
-  s->row = (psdmp_walk_row){.block = 7, .fitted = s->fitted, .Y = s->Y, .F = s->F, .tau = s->tau, .Y_auxiliary = s->Ya, .F_auxiliary = s->Fa};
+  s->row = (psdmp_identify_walk_row){.block = 7, .fitted = s->fitted, .Y = s->Y, .F = s->F, .tau = s->tau, .Y_auxiliary = s->Ya, .F_auxiliary = s->Fa};
 }
 
 static void drop(scene *s) {
-  psdmp_blocks_free(&s->to.blocks);
+  psdmp_identify_blocks_free(&s->to.blocks);
   free(s->to.numbers);
 }
 
@@ -56,20 +56,20 @@ static void auxiliary_rows(void **state) {
   rng g = rng_start("auxiliary rows");
   for (int left = -1; left < N; left++) { /* a drive whose row does not count */
     scene s;
-    make(&s, PSDMP_PASS_DIDIM, &g);
+    make(&s, PSDMP_IDENTIFY_PASS_DIDIM, &g);
     assert_true(s.pass.equations == N && s.pass.width[0] == L + OWN0 + 1 && s.pass.width[1] == L + OWN1 + 1);
     if (left >= 0) s.fitted[left] = false;
-    psdmp_didim_row(&s.to, &s.row);
+    psdmp_identify_didim_row(&s.to, &s.row);
     for (int i = 0; i < N; i++) {
       const double *row = waiting(&s, i, i != left);
       if (i == left) continue;
       same(row, s.Ya + i * L, L), same(row + L, s.Fa + 16 * i, choice[i].count), same(row + L + choice[i].count, s.tau + i, 1);
     }
     drop(&s);
-    make(&s, PSDMP_PASS_IV, &g);
+    make(&s, PSDMP_IDENTIFY_PASS_IV, &g);
     assert_true(s.pass.equations == N && s.pass.width[0] == 2 * (L + OWN0) + 1 && s.pass.width[1] == 2 * (L + OWN1) + 1);
     if (left >= 0) s.fitted[left] = false;
-    psdmp_iv_row(&s.to, &s.row);
+    psdmp_identify_iv_row(&s.to, &s.row);
     for (int i = 0; i < N; i++) {
       int half = L + choice[i].count;
       const double *row = waiting(&s, i, i != left);
@@ -98,8 +98,8 @@ static void robust_rows(void **state) {
     for (size_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
       scene s;
       double sums[4] = {0}, u[N];
-      make(&s, PSDMP_PASS_ROBUST, &g);
-      assert_true(s.pass.equations == N && s.pass.width[0] == L + OWN0 + 1 && s.pass.numbers == 4 + N * BINS && s.pass.numbers == psdmp_robust_numbers(&s.run));
+      make(&s, PSDMP_IDENTIFY_PASS_ROBUST, &g);
+      assert_true(s.pass.equations == N && s.pass.width[0] == L + OWN0 + 1 && s.pass.numbers == 4 + N * BINS && s.pass.numbers == psdmp_identify_robust_numbers(&s.run));
       s.pass.stage = stage;
       s.fitted[1] = k % 3 != 0;
       for (int i = 0, first = L; i < N; first += choice[i++].count) {
@@ -109,7 +109,7 @@ static void robust_rows(void **state) {
         s.tau[i] = model + (k % 2 ? -1 : 1) * sizes[k / 2] * s.scale[i];
         u[i] = (model - s.tau[i]) / s.scale[i];
       }
-      psdmp_robust_row(&s.to, &s.row);
+      psdmp_identify_robust_row(&s.to, &s.row);
       for (int i = 0; i < N; i++) {
         double slope, w = plain_weight(stage, u[i], &slope), hits = 0;
         const double *seen = s.to.numbers + 4 + i * BINS;
@@ -141,22 +141,22 @@ static void robust_edges(void **state) {
     int bin;
   } far[] = {{0, 0}, {1e-300, 0}, {1e-9, 0}, {1e10, BINS - 1}, {1e300, BINS - 1}, {INFINITY, BINS - 1}, {-INFINITY, BINS - 1}, {NAN, 0}};
   enum { MOST = 16, FAR = sizeof far / sizeof *far };
-  psdmp_choice own[1] = {{.count = MOST}};
-  psdmp_run run = {.n = 1, .l = 1, .S = 1, .choice = own};
+  psdmp_identify_choice own[1] = {{.count = MOST}};
+  psdmp_identify_run run = {.n = 1, .l = 1, .S = 1, .choice = own};
   double x[1 + MOST] = {0}, scale = 0.5, tau, *Y = fenced_new(sizeof *Y), *F = fenced_new(MOST * sizeof *F), *numbers = fenced_new((4 + BINS) * sizeof *numbers);
   const bool fitted = true;
-  psdmp_pass pass = {.kind = PSDMP_PASS_ROBUST, .run = &run, .x = x, .scale = &scale};
-  psdmp_pass_rows to = {.pass = &pass, .run = &run, .numbers = numbers};
-  const psdmp_walk_row row = {.fitted = &fitted, .Y = Y, .F = F, .tau = &tau};
+  psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ROBUST, .run = &run, .x = x, .scale = &scale};
+  psdmp_identify_pass_rows to = {.pass = &pass, .run = &run, .numbers = numbers};
+  const psdmp_identify_walk_row row = {.fitted = &fitted, .Y = Y, .F = F, .tau = &tau};
   *Y = 0.5;
   for (int c = 0; c < MOST; c++) F[c] = 1 + c;
-  psdmp_pass_shape(&pass);
-  assert_true(psdmp_blocks_new(NULL, 1, pass.width, &to.blocks));
+  psdmp_identify_pass_shape(&pass);
+  assert_true(psdmp_identify_blocks_new(NULL, 1, pass.width, &to.blocks));
   for (int b = 0; b < BINS + FAR; b++) {
     double u = b < BINS ? exp((b + 0.5 - BINS / 2) / 100) * (b % 2 ? -1 : 1) : far[b - BINS].u;
     memset(numbers, 0, (4 + BINS) * sizeof *numbers);
     tau = -u * scale;
-    psdmp_robust_row(&to, &row);
+    psdmp_identify_robust_row(&to, &row);
     for (int k = 0; k < BINS; k++) assert_true(numbers[4 + k] == (k == (b < BINS ? b : far[b - BINS].bin)));
     assert_true(numbers[0] == 1 && numbers[1] == 1 && numbers[2] == 1 && numbers[3] == 0 && to.blocks.waiting[0] == 0);
   }
@@ -170,9 +170,9 @@ static void robust_edges(void **state) {
   assert_true(1.345 / 13.45 == 0.1);
   for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
     memset(numbers, 0, (4 + BINS) * sizeof *numbers);
-    psdmp_blocks_clear(&to.blocks);
+    psdmp_identify_blocks_clear(&to.blocks);
     pass.stage = limits[k].stage, tau = -limits[k].u;
-    psdmp_robust_row(&to, &row);
+    psdmp_identify_robust_row(&to, &row);
     assert_true(fabs(numbers[0] - limits[k].weight) < 1e-15 && numbers[1] == limits[k].slope && numbers[2] == 1 && numbers[3] == limits[k].out);
     assert_int_equal(to.blocks.waiting[0], limits[k].weight > 0);
     if (!(limits[k].weight > 0)) continue;
@@ -183,19 +183,19 @@ static void robust_edges(void **state) {
   /* the other kinds copy as many */
   double *tau_alone = fenced_new(sizeof *tau_alone);
   *tau_alone = 3;
-  for (int kind = PSDMP_PASS_DIDIM; kind <= PSDMP_PASS_IV; kind++) {
-    const psdmp_walk_row auxiliary = {.fitted = &fitted, .Y = Y, .F = F, .tau = tau_alone, .Y_auxiliary = Y, .F_auxiliary = F};
-    psdmp_blocks_free(&to.blocks);
-    pass.kind = (psdmp_pass_kind)kind;
-    psdmp_pass_shape(&pass);
-    assert_true(psdmp_blocks_new(NULL, 1, pass.width, &to.blocks));
-    (kind == PSDMP_PASS_IV ? psdmp_iv_row : psdmp_didim_row)(&to, &auxiliary);
+  for (int kind = PSDMP_IDENTIFY_PASS_DIDIM; kind <= PSDMP_IDENTIFY_PASS_IV; kind++) {
+    const psdmp_identify_walk_row auxiliary = {.fitted = &fitted, .Y = Y, .F = F, .tau = tau_alone, .Y_auxiliary = Y, .F_auxiliary = F};
+    psdmp_identify_blocks_free(&to.blocks);
+    pass.kind = (psdmp_identify_pass_kind)kind;
+    psdmp_identify_pass_shape(&pass);
+    assert_true(psdmp_identify_blocks_new(NULL, 1, pass.width, &to.blocks));
+    (kind == PSDMP_IDENTIFY_PASS_IV ? psdmp_identify_iv_row : psdmp_identify_didim_row)(&to, &auxiliary);
     const double *equation = to.blocks.chunk[0];
-    int half = 1 + MOST, times = kind == PSDMP_PASS_IV ? 2 : 1;
+    int half = 1 + MOST, times = kind == PSDMP_IDENTIFY_PASS_IV ? 2 : 1;
     for (int c = 0; c < times * half; c++) assert_true(equation[c] == (c % half ? c % half : 0.5));
     assert_true(equation[times * half] == 3);
   }
-  psdmp_blocks_free(&to.blocks);
+  psdmp_identify_blocks_free(&to.blocks);
   fenced_free(Y), fenced_free(F), fenced_free(numbers), fenced_free(tau_alone);
 }
 
@@ -209,13 +209,13 @@ typedef struct stacked {
   int block[N * SAMPLES], rows;
 } stacked;
 
-static void fill(rng *g, psdmp_blocks *b, const double *sigma, stacked *all) {
+static void fill(rng *g, psdmp_identify_blocks *b, const double *sigma, stacked *all) {
   all->rows = 0;
   for (int k = 0; k < SAMPLES; k++)
     for (int i = 0; i < N; i++) {
       int own = choice[i].count, first = i ? L + OWN0 : L, block = k + 1 < SAMPLES ? k * (BLOCKED - 1) / SAMPLES : BLOCKED - 1;
       if (!i && block == BLOCKED - 1) continue;
-      double *row = psdmp_blocks_row(b, i, block), tau = rng_uniform(g, -1, 1) + (block % 3 ? 0.2 : -0.3);
+      double *row = psdmp_identify_blocks_row(b, i, block), tau = rng_uniform(g, -1, 1) + (block % 3 ? 0.2 : -0.3);
       for (int j = 0; j < L + own; j++) row[j] = rng_uniform(g, -1, 1), tau += row[j] * (j + 1);
       row[L + own] = tau;
       memset(all->A[all->rows], 0, sizeof all->A[0]);
@@ -223,7 +223,7 @@ static void fill(rng *g, psdmp_blocks *b, const double *sigma, stacked *all) {
       all->b[all->rows] = tau / sigma[i];
       all->block[all->rows++] = block;
     }
-  psdmp_blocks_flush(b);
+  psdmp_identify_blocks_flush(b);
 }
 
 /* normal equations of some blocks, by elimination: x, and H^-1 where wanted; returns the sum of squared residuals */
@@ -271,23 +271,23 @@ static void doubt(void **state) {
   for (int trial = 0; trial < 6; trial++) {
     const double sigma[N] = {0.5, 2};
     const int width[N] = {L + OWN0 + 1, L + OWN1 + 1};
-    double K[L * L] = {0}, x[W], V[W * W], classical[W * W], folds[PSDMP_FOLDS * W], jackknife[W * W];
-    psdmp_run run = {.n = N, .l = L, .S = L, .K = K, .choice = choice};
-    psdmp_blocks b;
-    assert_true(psdmp_blocks_new(NULL, N, width, &b));
+    double K[L * L] = {0}, x[W], V[W * W], classical[W * W], folds[PSDMP_IDENTIFY_FOLDS * W], jackknife[W * W];
+    psdmp_identify_run run = {.n = N, .l = L, .S = L, .K = K, .choice = choice};
+    psdmp_identify_blocks b;
+    assert_true(psdmp_identify_blocks_new(NULL, N, width, &b));
     for (int round = 0; round < 2; round++) { /* cleared, they begin anew */
-      psdmp_blocks_clear(&b);
+      psdmp_identify_blocks_clear(&b);
       fill(&g, &b, sigma, &all);
     }
-    psdmp_estimated e = {.x = x, .covariance = V, .classical = classical, .folds = folds};
-    assert_int_equal(psdmp_estimate_width(&run), W);
-    assert_int_equal(psdmp_blocks_finish(&run, &b, sigma, &e), PSDM_OK);
-    assert_int_equal(psdmp_blocks_jackknife(&run, &b, sigma, x, jackknife), PSDM_OK);
+    psdmp_identify_estimated e = {.x = x, .covariance = V, .classical = classical, .folds = folds};
+    assert_int_equal(psdmp_identify_estimate_width(&run), W);
+    assert_int_equal(psdmp_identify_blocks_finish(&run, &b, sigma, &e), PSDM_OK);
+    assert_int_equal(psdmp_identify_blocks_jackknife(&run, &b, sigma, x, jackknife), PSDM_OK);
 
     double should[W], C[W * W], other[W], mean[W] = {0}, grad[BLOCKED][W] = {{0}}, sandwich[W * W] = {0}, knife[W * W] = {0}, plain[W * W];
     int rows, fewer;
-    double square = plain_fit(&all, psdmp_blocks_all(), should, C, &rows);
-    assert_int_equal(psdmp_blocks_all(), (1u << PSDMP_BLOCKS) - 1);
+    double square = plain_fit(&all, psdmp_identify_blocks_all(), should, C, &rows);
+    assert_int_equal(psdmp_identify_blocks_all(), (1u << PSDMP_IDENTIFY_BLOCKS) - 1);
     for (int i = 0; i < W * W; i++) plain[i] = C[i] * square / (rows - W);
     close_to(x, should, W, 1e-12, "x");
     close_to(classical, plain, W * W, 1e-11, "classical");
@@ -300,7 +300,7 @@ static void doubt(void **state) {
       double step[W] = {0};
       for (int i = 0; i < W; i++)
         for (int j = 0; j < W; j++) step[i] += C[i * W + j] * (grad[k][j] - mean[j]);
-      plain_fit(&all, psdmp_blocks_all() & ~(1u << k), other, NULL, &fewer);
+      plain_fit(&all, psdmp_identify_blocks_all() & ~(1u << k), other, NULL, &fewer);
       for (int i = 0; i < W; i++)
         for (int j = 0; j < W; j++) {
           sandwich[i * W + j] += step[i] * step[j] * BLOCKED / (BLOCKED - 1.0);
@@ -310,23 +310,23 @@ static void doubt(void **state) {
     close_to(V, sandwich, W * W, 1e-10, "sandwich");
     close_to(jackknife, knife, W * W, 1e-9, "jackknife"); /* differences of fits */
     unsigned seen = 0;
-    for (int fold = 0; fold < PSDMP_FOLDS; fold++) {
-      unsigned without = psdmp_blocks_without(fold), gone = psdmp_blocks_all() & ~without;
-      assert_true((seen & gone) == 0 && __builtin_popcount(gone) == PSDMP_BLOCKS / PSDMP_FOLDS && without < 1u << PSDMP_BLOCKS);
+    for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) {
+      unsigned without = psdmp_identify_blocks_without(fold), gone = psdmp_identify_blocks_all() & ~without;
+      assert_true((seen & gone) == 0 && __builtin_popcount(gone) == PSDMP_IDENTIFY_BLOCKS / PSDMP_IDENTIFY_FOLDS && without < 1u << PSDMP_IDENTIFY_BLOCKS);
       seen |= gone;
       plain_fit(&all, without, other, NULL, &fewer);
       close_to(folds + fold * W, other, W, 1e-12, "fold");
     }
-    assert_int_equal(seen, psdmp_blocks_all());
-    psdmp_blocks_free(&b);
+    assert_int_equal(seen, psdmp_identify_blocks_all());
+    psdmp_identify_blocks_free(&b);
   }
 }
 
 static void change(void **state) {
   (void)state;
   const double before[3] = {1, 2, 3}, x[3] = {1.5, 1, 9}, classical[9] = {0.25, 9, 9, 9, 4, 9, 9, 9, 0}, other[3] = {1.5, 5, 3};
-  assert_true(psdmp_estimate_change(3, before, x, classical) == 1); /* one without a variance does not count */
-  assert_true(psdmp_estimate_change(3, before, other, classical) == 1.5 && psdmp_estimate_change(3, x, x, classical) == 0);
+  assert_true(psdmp_identify_estimate_change(3, before, x, classical) == 1); /* one without a variance does not count */
+  assert_true(psdmp_identify_estimate_change(3, before, other, classical) == 1.5 && psdmp_identify_estimate_change(3, x, x, classical) == 0);
 }
 
 /* no block, and one alone: nothing can be left out */
@@ -337,20 +337,20 @@ static void few_blocks(void **state) {
   rng g = rng_start("few blocks");
   for (int blocks = 0; blocks < 2; blocks++) {
     double K[L * L] = {0}, x[W], covariance[W * W];
-    psdmp_run run = {.n = N, .l = L, .S = L, .K = K, .choice = choice};
-    psdmp_blocks b;
-    assert_true(psdmp_blocks_new(NULL, N, width, &b));
+    psdmp_identify_run run = {.n = N, .l = L, .S = L, .K = K, .choice = choice};
+    psdmp_identify_blocks b;
+    assert_true(psdmp_identify_blocks_new(NULL, N, width, &b));
     for (int k = 0; k < 100 * blocks; k++) {
-      double *row = psdmp_blocks_row(&b, k % N, 5);
+      double *row = psdmp_identify_blocks_row(&b, k % N, 5);
       for (int c = 0; c < width[k % N]; c++) row[c] = rng_uniform(&g, -1, 1);
     }
-    psdmp_blocks_flush(&b);
+    psdmp_identify_blocks_flush(&b);
     for (int k = 0; k < W; k++) x[k] = k + 1;
     for (int k = 0; k < W * W; k++) covariance[k] = 7;
-    psdm_status status = psdmp_blocks_jackknife(&run, &b, sigma, x, covariance);
+    psdm_status status = psdmp_identify_blocks_jackknife(&run, &b, sigma, x, covariance);
     if (!blocks) assert_int_equal(status, PSDM_OK);
     for (int k = 0; k < W * W; k++) assert_true(covariance[k] == 0);
-    psdmp_blocks_free(&b);
+    psdmp_identify_blocks_free(&b);
   }
 }
 
@@ -359,45 +359,45 @@ static void eight_drives(void **state) {
   (void)state;
   enum { EIGHT = 8, BASE = 2, ALL = BASE + EIGHT };
   rng g = rng_start("eight drives");
-  psdmp_choice own[EIGHT];
+  psdmp_identify_choice own[EIGHT];
   int width[EIGHT];
-  double K[BASE * BASE] = {0}, sigma[EIGHT], x[ALL], V[ALL * ALL], classical[ALL * ALL], folds[PSDMP_FOLDS * ALL];
-  psdmp_run run = {.n = EIGHT, .l = BASE, .S = BASE, .K = K, .choice = own};
-  psdmp_blocks b;
-  for (int i = 0; i < EIGHT; i++) own[i] = (psdmp_choice){.count = 1}, width[i] = BASE + 2, sigma[i] = 1 + i;
-  assert_true(psdmp_blocks_new(NULL, EIGHT, width, &b));
+  double K[BASE * BASE] = {0}, sigma[EIGHT], x[ALL], V[ALL * ALL], classical[ALL * ALL], folds[PSDMP_IDENTIFY_FOLDS * ALL];
+  psdmp_identify_run run = {.n = EIGHT, .l = BASE, .S = BASE, .K = K, .choice = own};
+  psdmp_identify_blocks b;
+  for (int i = 0; i < EIGHT; i++) own[i] = (psdmp_identify_choice){.count = 1}, width[i] = BASE + 2, sigma[i] = 1 + i;
+  assert_true(psdmp_identify_blocks_new(NULL, EIGHT, width, &b));
   for (int k = 0; k < 100 * EIGHT; k++) {
     int i = k % EIGHT;
-    double *row = psdmp_blocks_row(&b, i, k * PSDMP_BLOCKS / (100 * EIGHT));
+    double *row = psdmp_identify_blocks_row(&b, i, k * PSDMP_IDENTIFY_BLOCKS / (100 * EIGHT));
     for (int c = 0; c <= BASE; c++) row[c] = rng_uniform(&g, -1, 1);
     row[BASE + 1] = 3 * row[0] - 2 * row[1] + (1 + i) * row[2];
   }
-  psdmp_blocks_flush(&b);
-  psdmp_estimated e = {.x = x, .covariance = V, .classical = classical, .folds = folds};
-  assert_int_equal(psdmp_blocks_finish(&run, &b, sigma, &e), PSDM_OK);
-  for (int fold = -1; fold < PSDMP_FOLDS; fold++)
+  psdmp_identify_blocks_flush(&b);
+  psdmp_identify_estimated e = {.x = x, .covariance = V, .classical = classical, .folds = folds};
+  assert_int_equal(psdmp_identify_blocks_finish(&run, &b, sigma, &e), PSDM_OK);
+  for (int fold = -1; fold < PSDMP_IDENTIFY_FOLDS; fold++)
     for (int k = 0; k < ALL; k++) assert_true(fabs((fold < 0 ? x : folds + fold * ALL)[k] - (k == 0 ? 3 : k == 1 ? -2 : k - 1)) < 1e-12);
   for (int k = 0; k < ALL * ALL; k++) assert_true(fabs(V[k]) < 1e-24 && fabs(classical[k]) < 1e-24);
-  assert_int_equal(psdmp_blocks_jackknife(&run, &b, sigma, x, V), PSDM_OK);
+  assert_int_equal(psdmp_identify_blocks_jackknife(&run, &b, sigma, x, V), PSDM_OK);
   for (int k = 0; k < ALL * ALL; k++) assert_true(fabs(V[k]) < 1e-24);
-  psdmp_blocks_free(&b);
+  psdmp_identify_blocks_free(&b);
 }
 
 /* rows wait until there are 256, or one of another block comes */
 static void waiting_rows(void **state) {
   (void)state;
   const int width = 2;
-  psdmp_blocks b;
-  assert_true(psdmp_blocks_new(NULL, 1, &width, &b));
+  psdmp_identify_blocks b;
+  assert_true(psdmp_identify_blocks_new(NULL, 1, &width, &b));
   for (int k = 0; k < 600; k++) {
     int block = k < 520 ? 4 : 9 + k % 2;
-    double *row = psdmp_blocks_row(&b, 0, block);
+    double *row = psdmp_identify_blocks_row(&b, 0, block);
     row[0] = 1, row[1] = k;
     assert_true(b.block[0] == block && b.waiting[0] == (k < 520 ? k % 256 + 1 : 1) && b.count[4] == (k < 520 ? k / 256 * 256 : 520));
   }
-  psdmp_blocks_flush(&b);
+  psdmp_identify_blocks_flush(&b);
   assert_true(b.waiting[0] == 0 && b.count[9] == 40 && b.count[10] == 40);
-  psdmp_blocks_free(&b);
+  psdmp_identify_blocks_free(&b);
 }
 
 /* equations of other widths, one of them wider than rows are waited for: all their rows together, and of some blocks; emptied, they are empty */
@@ -407,41 +407,41 @@ static void wide_blocks(void **state) {
   static const int width[EQUATIONS] = {5, WIDE, 2}, rows[EQUATIONS] = {700, 300, 3};
   static double square[EQUATIONS][WIDE * WIDE], is[WIDE * WIDE];
   rng g = rng_start("wide blocks");
-  psdmp_blocks b;
+  psdmp_identify_blocks b;
   double *R = fenced_new(WIDE * WIDE * sizeof *R);
-  assert_true(psdmp_blocks_new(NULL, EQUATIONS, width, &b));
+  assert_true(psdmp_identify_blocks_new(NULL, EQUATIONS, width, &b));
   for (int i = 0; i < EQUATIONS; i++) {
-    double count = 0, counts[PSDMP_BLOCKS] = {0};
+    double count = 0, counts[PSDMP_IDENTIFY_BLOCKS] = {0};
     const unsigned mask = 1u << 19 | 1u << 3 | 1u << 4;
     memset(square[i], 0, sizeof square[i]);
     for (int k = 0; k < rows[i]; k++) {
       int block = k < rows[i] - 2 ? 3 + (k % 7 == 0) : k == rows[i] - 1 ? 19 : 0, w = width[i];
-      double *row = psdmp_blocks_row(&b, i, block);
+      double *row = psdmp_identify_blocks_row(&b, i, block);
       for (int c = 0; c < w; c++) row[c] = rng_uniform(&g, -1, 1);
       counts[block]++, count += block != 0;
       for (int a = 0; a < w && block; a++)
         for (int c = 0; c < w; c++) square[i][a * w + c] += row[a] * row[c];
     }
-    psdmp_blocks_flush(&b);
-    for (int k = 0; k < PSDMP_BLOCKS; k++) assert_true(b.count[i * PSDMP_BLOCKS + k] == counts[k]);
-    assert_true(psdmp_blocks_stack(&b, i, mask, R) == count);
+    psdmp_identify_blocks_flush(&b);
+    for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) assert_true(b.count[i * PSDMP_IDENTIFY_BLOCKS + k] == counts[k]);
+    assert_true(psdmp_identify_blocks_stack(&b, i, mask, R) == count);
     memset(is, 0, sizeof is);
     for (int row = 0; row < width[i]; row++)
       for (int a = row; a < width[i]; a++)
         for (int c = row; c < width[i]; c++) is[a * width[i] + c] += R[row * width[i] + a] * R[row * width[i] + c];
     close_to(is, square[i], width[i] * width[i], 1e-12, "rows of some blocks");
-    assert_true(psdmp_blocks_stack(&b, i, 0, R) == 0);
+    assert_true(psdmp_identify_blocks_stack(&b, i, 0, R) == 0);
     for (int k = 0; k < width[i] * width[i]; k++) assert_true(R[k] == 0);
   }
-  psdmp_blocks_row(&b, 1, 7)[0] = 5; /* a row that waits is forgotten too */
-  psdmp_blocks_clear(&b);
-  psdmp_blocks_flush(&b);
-  for (int k = 0; k < EQUATIONS * PSDMP_BLOCKS; k++) {
-    int w = width[k / PSDMP_BLOCKS];
-    assert_true(b.count[k] == 0 && b.waiting[k / PSDMP_BLOCKS] == 0);
+  psdmp_identify_blocks_row(&b, 1, 7)[0] = 5; /* a row that waits is forgotten too */
+  psdmp_identify_blocks_clear(&b);
+  psdmp_identify_blocks_flush(&b);
+  for (int k = 0; k < EQUATIONS * PSDMP_IDENTIFY_BLOCKS; k++) {
+    int w = width[k / PSDMP_IDENTIFY_BLOCKS];
+    assert_true(b.count[k] == 0 && b.waiting[k / PSDMP_IDENTIFY_BLOCKS] == 0);
     for (int c = 0; c < w * w; c++) assert_true(b.R[k][c] == 0);
   }
-  psdmp_blocks_free(&b);
+  psdmp_identify_blocks_free(&b);
   assert_true(!b.R && !b.n && !b.arena.allocator);
   fenced_free(R);
 }
@@ -452,10 +452,10 @@ static void memory(void **state) {
   const int width[N] = {300, 40};
   for (long n = 1;; n++) {
     counting c;
-    psdmp_blocks b;
+    psdmp_identify_blocks b;
     counting_fenced_init(&c, n);
-    bool ok = psdmp_blocks_new(&c.allocator, N, width, &b);
-    if (ok) psdmp_blocks_free(&b);
+    bool ok = psdmp_identify_blocks_new(&c.allocator, N, width, &b);
+    if (ok) psdmp_identify_blocks_free(&b);
     assert_int_equal(c.live, 0);
     assert_int_equal(ok, c.calls < n);
     if (ok) break;

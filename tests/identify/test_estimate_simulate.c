@@ -7,26 +7,26 @@
 
 /* one stretch of a log, as prepared and as simulated */
 typedef struct simulated {
-  psdmp_run *run;
-  psdmp_simulation *simulation;
-  psdmp_prepared p, narrow;
+  psdmp_identify_run *run;
+  psdmp_identify_simulation *simulation;
+  psdmp_identify_prepared p, narrow;
   double *q, *qd, *qdd;
   bool *ready;
 } simulated;
 
-static psdm_status simulate(void *user, const psdmp_stretch *stretch, psdm_error *error) {
+static psdm_status simulate(void *user, const psdmp_feed_stretch *stretch, psdm_error *error) {
   simulated *s = user;
   double bandwidth;
-  psdmp_band band = psdmp_simulation_band(s->simulation, &bandwidth);
-  assert_int_equal(psdmp_run_prepare(s->run, &s->run->band, stretch, &s->p, error), PSDM_OK);
-  assert_int_equal(psdmp_run_prepare(s->run, &band, stretch, &s->narrow, error), PSDM_OK);
+  psdmp_identify_band band = psdmp_identify_simulation_band(s->simulation, &bandwidth);
+  assert_int_equal(psdmp_identify_run_prepare(s->run, &s->run->band, stretch, &s->p, error), PSDM_OK);
+  assert_int_equal(psdmp_identify_run_prepare(s->run, &band, stretch, &s->narrow, error), PSDM_OK);
   size_t count = (size_t)s->p.rows * (size_t)s->run->n;
   s->q = calloc(count, sizeof *s->q), s->qd = calloc(count, sizeof *s->qd), s->qdd = calloc(count, sizeof *s->qdd), s->ready = calloc((size_t)s->p.rows, sizeof *s->ready);
-  return psdmp_simulate(s->simulation, stretch, &s->p, s->q, s->qd, s->qdd, s->ready, error);
+  return psdmp_identify_simulate(s->simulation, stretch, &s->p, s->q, s->qd, s->qdd, s->ready, error);
 }
 
 static void forget(simulated *s) {
-  psdmp_prepared_free(&s->p, NULL), psdmp_prepared_free(&s->narrow, NULL);
+  psdmp_identify_prepared_free(&s->p, NULL), psdmp_identify_prepared_free(&s->narrow, NULL);
   free(s->q), free(s->qd), free(s->qdd), free(s->ready);
 }
 
@@ -55,7 +55,7 @@ static bool compare(void *user, const psdm_sim_row *row) {
   return true;
 }
 
-static psdm_robot *robot_of(const psdm_robot *robot, const psdmp_run *r, const double *theta) {
+static psdm_robot *robot_of(const psdm_robot *robot, const psdmp_identify_run *r, const double *theta) {
   double pi[400] = {0};
   psdm_robot *clone;
   for (int j = 0; j < r->l; j++) pi[r->kept[j]] = theta[j];
@@ -79,22 +79,22 @@ static void same_motion(void **unused) {
     double speed[8], span[8], centre[8], pi[400], theta[64], other[64], bandwidth;
     char reason[8][160];
     int kept[64];
-    psdmp_choice choice[8] = {{0}};
-    psdmp_run r = {.robot = robot, .options = &o, .n = psdm_robot_n(robot), .S = psdm_robot_parameter_count(robot), .kept = kept, .rows = w.rows, .choice = choice,
+    psdmp_identify_choice choice[8] = {{0}};
+    psdmp_identify_run r = {.robot = robot, .options = &o, .n = psdm_robot_n(robot), .S = psdm_robot_parameter_count(robot), .kept = kept, .rows = w.rows, .choice = choice,
                    .speed = speed, .span = span, .centre = centre, .band = {.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = INFINITY, .wide = INFINITY}, .reason = reason};
     assert_int_equal(psdm_params_derive(robot, NULL, NULL, &r.model, NULL, NULL), PSDM_OK);
     r.l = psdm_model_l(r.model);
     for (int j = 0; j < r.l; j++) psdm_model_base_term(r.model, j, 0, &kept[j]);
     assert_int_equal(psdmp_feed_open(robot, &o, NULL, &r.feed, &error), PSDM_OK);
     r.interval = psdmp_feed_interval(r.feed);
-    assert_int_equal(psdmp_run_ranges(&r, &r.band, &error), PSDM_OK);
+    assert_int_equal(psdmp_identify_run_ranges(&r, &r.band, &error), PSDM_OK);
     psdm_robot_parameters(robot, pi);
     psdm_model_theta(r.model, pi, theta);
     for (int j = 0; j < r.l; j++) other[j] = theta[j] * rng_uniform(&g, 0.95, 1.05);
 
     simulated s = {.run = &r};
-    assert_int_equal(psdmp_simulation_new(&r, &s.simulation, &error), PSDM_OK);
-    double cutoff = psdmp_simulation_band(s.simulation, &bandwidth).cutoff;
+    assert_int_equal(psdmp_identify_simulation_new(&r, &s.simulation, &error), PSDM_OK);
+    double cutoff = psdmp_identify_simulation_band(s.simulation, &bandwidth).cutoff;
     char said[160], top[32] = "as logged";
     if (isfinite(cutoff)) snprintf(top, sizeof top, "up to %g Hz", cutoff);
     snprintf(said, sizeof said, "simulated: computed torque along the measured positions, %s", top);
@@ -104,7 +104,7 @@ static void same_motion(void **unused) {
     psdm_motion *reference;
     /* one model for both: the reference itself, but where its pieces meet and its third derivative jumps */
     double worst = 0, state[16];
-    psdmp_simulation_set(s.simulation, theta, theta);
+    psdmp_identify_simulation_set(s.simulation, theta, theta);
     if (psdmp_feed_each(r.feed, false, 0, simulate, &s, &error)) fail_msg("%s", error.text);
     assert_int_equal(psdm_motion_table(r.n, s.narrow.rows, s.narrow.t, s.narrow.q, s.narrow.qd, s.narrow.qdd, NULL, &reference, &error), PSDM_OK);
     for (long k = 0; k < s.p.rows; k++) {
@@ -115,7 +115,7 @@ static void same_motion(void **unused) {
     assert_true(worst < 1e-6);
     forget(&s);
 
-    psdmp_simulation_set(s.simulation, theta, other);
+    psdmp_identify_simulation_set(s.simulation, theta, other);
     if (psdmp_feed_each(r.feed, false, 0, simulate, &s, &error)) fail_msg("%s", error.text);
 
     psdm_robot *model = robot_of(robot, &r, theta), *plant = robot_of(robot, &r, other);
@@ -144,7 +144,7 @@ static void same_motion(void **unused) {
     psdm_motion_free(reference);
     psdm_robot_free(model);
     psdm_robot_free(plant);
-    psdmp_simulation_free(s.simulation);
+    psdmp_identify_simulation_free(s.simulation);
     psdmp_feed_close(r.feed);
     psdm_model_free(r.model);
     psdm_robot_free(robot);

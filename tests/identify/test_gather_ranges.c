@@ -10,7 +10,7 @@ static void regressor_of_drives(void **state) {
   for (int round = 0; round < 6; round++) {
     scene s;
     scene_new(&s, round % 2, &g);
-    psdmp_run *r = &s.run;
+    psdmp_identify_run *r = &s.run;
     int l = r->l;
     double x[3 * N], standard[N * 64], scratch[N * 128], Y[N * BASE];
     assert_true(r->S <= 64);
@@ -20,7 +20,7 @@ static void regressor_of_drives(void **state) {
       r->kept[a] = r->kept[b], r->kept[b] = kept;
     }
     assert_int_equal(psdm_regressor_standard(r->robot, r->work, x, x + N, x + 2 * N, standard), PSDM_OK);
-    assert_int_equal(psdmp_run_regressor(r, x, x + N, x + 2 * N, scratch, Y), PSDM_OK);
+    assert_int_equal(psdmp_identify_run_regressor(r, x, x + N, x + 2 * N, scratch, Y), PSDM_OK);
     for (int i = 0; i < N; i++)
       for (int j = 0; j < l; j++) {
         long double sum = 0, size = 0;
@@ -31,7 +31,7 @@ static void regressor_of_drives(void **state) {
         assert_true(fabsl(Y[i * l + j] - sum) <= 1e-15L * size);
       }
     seen = (states){.fail_at = 1};
-    assert_int_equal(psdmp_run_regressor(r, x, x + N, x + 2 * N, scratch, Y), PSDM_E_MISSING);
+    assert_int_equal(psdmp_identify_run_regressor(r, x, x + N, x + 2 * N, scratch, Y), PSDM_E_MISSING);
     seen = (states){0};
     scene_free(&s);
   }
@@ -44,18 +44,18 @@ static void reach(void **state) {
   for (int round = 0; round < 2; round++) {
     scene s;
     scene_new(&s, round, &g);
-    psdmp_run *r = &s.run;
+    psdmp_identify_run *r = &s.run;
     double scratch[N * 128], Y[N * BASE];
     unsigned char any[N * BASE] = {0}, had[N * BASE];
     for (int k = 0; k < N * r->l; k++) s.reached[k] = had[k] = k % 11 == 3;
     for (int fail = 1; fail <= 3; fail++) {
       seen = (states){.fail_at = fail};
-      assert_int_equal(psdmp_run_reach(r, scratch, Y), PSDM_E_MISSING);
+      assert_int_equal(psdmp_identify_run_reach(r, scratch, Y), PSDM_E_MISSING);
       assert_int_equal(seen.calls, fail);
     }
     memcpy(s.reached, had, sizeof had);
     seen = (states){0};
-    assert_int_equal(psdmp_run_reach(r, scratch, Y), PSDM_OK);
+    assert_int_equal(psdmp_identify_run_reach(r, scratch, Y), PSDM_OK);
     assert_int_equal(seen.calls, 3);
     states asked = seen;
     uint64_t power = 1;
@@ -64,7 +64,7 @@ static void reach(void **state) {
         power = power * 48271 % 2147483647;
         assert_true(fabs(asked.q[k][i] - (6 * ((double)power / 2147483647) - 3)) <= 1e-15 * 3);
       }
-      assert_int_equal(psdmp_run_regressor(r, asked.q[k], asked.q[k] + N, asked.q[k] + 2 * N, scratch, Y), PSDM_OK);
+      assert_int_equal(psdmp_identify_run_regressor(r, asked.q[k], asked.q[k] + N, asked.q[k] + 2 * N, scratch, Y), PSDM_OK);
       for (int j = 0; j < N * r->l; j++) any[j] |= Y[j] != 0;
     }
     int none = 0;
@@ -86,20 +86,20 @@ typedef struct range_numbers {
   double speed[MOST_ROWS][N], low[N], high[N], quick[N], quicker[N];
 } range_numbers;
 
-static void put_ranges(const range_numbers *n, psdmp_bytes *to) {
+static void put_ranges(const range_numbers *n, psdmp_parallel_bytes *to) {
   const double *const sums[] = {n->low, n->high, n->quick, n->quicker};
-  PSDMP_PUT(to, n->rows);
-  psdmp_bytes_put(to, n->speed, (size_t)n->rows * sizeof n->speed[0]);
-  for (int k = 0; k < 4; k++) psdmp_bytes_put(to, sums[k], N * sizeof(double));
+  PSDMP_PARALLEL_PUT(to, n->rows);
+  psdmp_parallel_bytes_put(to, n->speed, (size_t)n->rows * sizeof n->speed[0]);
+  for (int k = 0; k < 4; k++) psdmp_parallel_bytes_put(to, sums[k], N * sizeof(double));
 }
 
-static void get_ranges(range_numbers *n, psdmp_bytes *from) {
+static void get_ranges(range_numbers *n, psdmp_parallel_bytes *from) {
   double *const sums[] = {n->low, n->high, n->quick, n->quicker};
   from->at = 0;
-  PSDMP_GET(from, n->rows);
+  PSDMP_PARALLEL_GET(from, n->rows);
   assert_in_range(n->rows, 0, MOST_ROWS);
-  psdmp_bytes_get(from, n->speed, (size_t)n->rows * sizeof n->speed[0]);
-  for (int k = 0; k < 4; k++) psdmp_bytes_get(from, sums[k], N * sizeof(double));
+  psdmp_parallel_bytes_get(from, n->speed, (size_t)n->rows * sizeof n->speed[0]);
+  for (int k = 0; k < 4; k++) psdmp_parallel_bytes_get(from, sums[k], N * sizeof(double));
   assert_true(!from->failed && from->at == from->used);
 }
 
@@ -108,8 +108,8 @@ static void plain_ranges(scene *s, range_numbers *n) {
   *n = (range_numbers){0};
   for (int i = 0; i < N; i++) n->low[i] = INFINITY, n->high[i] = -INFINITY;
   for (int k = 0; k < scripted.count; k++) {
-    psdmp_prepared p;
-    assert_int_equal(psdmp_run_prepare(&s->run, &s->run.band, &scripted.stretch[k], &p, NULL), PSDM_OK);
+    psdmp_identify_prepared p;
+    assert_int_equal(psdmp_identify_run_prepare(&s->run, &s->run.band, &scripted.stretch[k], &p, NULL), PSDM_OK);
     for (long row = 0; row < p.rows; row++) {
       if (p.label[row] < 0) continue;
       for (int i = 0; i < N; i++) {
@@ -121,7 +121,7 @@ static void plain_ranges(scene *s, range_numbers *n) {
       }
       n->rows++;
     }
-    psdmp_prepared_free(&p, s->run.allocator);
+    psdmp_identify_prepared_free(&p, s->run.allocator);
   }
 }
 
@@ -162,12 +162,12 @@ static void ranges_of_parts(void **state) {
     if (round < 5) script_pieces(&w, round == 2 ? 0 : 20);
     else script_whole(&w);
     scripted.halves = round < 2;
-    psdmp_bytes request = {0};
-    psdmp_run_put(&s.run, &s.run.band, true, &request);
+    psdmp_parallel_bytes request = {0};
+    psdmp_identify_run_put(&s.run, &s.run.band, true, &request);
     plain_ranges(&s, &should);
-    assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
-    assert_true(scripted.calls == 1 && scripted.work == PSDMP_WORK_RANGES && !scripted.all && scripted.finishing && s.run.finishing == (round == 3));
-    assert_true(strcmp(scripted.name, "ranges") == 0 && scripted.margin == psdmp_band_margin(&s.run, &s.run.band));
+    assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
+    assert_true(scripted.calls == 1 && scripted.work == PSDMP_IDENTIFY_WORK_RANGES && !scripted.all && scripted.finishing && s.run.finishing == (round == 3));
+    assert_true(strcmp(scripted.name, "ranges") == 0 && scripted.margin == psdmp_identify_band_margin(&s.run, &s.run.band));
     same_bytes(&scripted.request, &request);
     get_ranges(&is, &scripted.answer);
     assert_int_equal(is.rows, should.rows);
@@ -179,7 +179,7 @@ static void ranges_of_parts(void **state) {
     }
     expect_run(&s, &should);
     assert_int_equal(memory.live, 0);
-    psdmp_bytes_free(&request);
+    psdmp_parallel_bytes_free(&request);
     script_clear();
     scene_free(&s);
   }
@@ -189,12 +189,12 @@ static void ranges_of_parts(void **state) {
 
 static range_numbers made;
 
-static void *made_part(const psdmp_sum *sum) {
-  psdmp_bytes bytes = {0};
+static void *made_part(const psdmp_identify_sum *sum) {
+  psdmp_parallel_bytes bytes = {0};
   put_ranges(&made, &bytes);
   void *part = sum->get(sum->user, &bytes);
   assert_non_null(part);
-  psdmp_bytes_free(&bytes);
+  psdmp_parallel_bytes_free(&bytes);
   return part;
 }
 
@@ -216,7 +216,7 @@ static void ranges_of_any_rows(void **state) {
     }
     script_clear();
     scripted.make = made_part;
-    assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
+    assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
     expect_run(&s, &made);
     script_clear();
     scene_free(&s);
@@ -239,7 +239,7 @@ static void release(void *user, void *memory) {
 }
 
 /* so many rows are added to 100, and this is the room for all that is asked for; 0: there is enough */
-static void *grown_part(const psdmp_sum *sum) {
+static void *grown_part(const psdmp_identify_sum *sum) {
   static const long more[] = {30, 60, 10, 300, 0, 500, 1}, room[] = {200, 0, 0, 500, 0, 1000, 2000};
   static range_numbers all, is;
   made = all = (range_numbers){.rows = 100};
@@ -254,12 +254,12 @@ static void *grown_part(const psdmp_sum *sum) {
     last_bytes = 0;
     assert_int_equal(sum->merge(sum->user, part, next), PSDM_OK);
     assert_int_equal(last_bytes, (size_t)room[step] * N * sizeof(double));
-    psdmp_bytes bytes = {0};
+    psdmp_parallel_bytes bytes = {0};
     sum->put(sum->user, part, &bytes);
     get_ranges(&is, &bytes);
     assert_int_equal(is.rows, all.rows);
     for (long k = 0; k < is.rows; k++) assert_true(is.speed[k][0] == all.speed[k][0]);
-    psdmp_bytes_free(&bytes);
+    psdmp_parallel_bytes_free(&bytes);
   }
   return part;
 }
@@ -275,7 +275,7 @@ static void room_doubles(void **state) {
   s.run.allocator = &own;
   script_clear();
   scripted.make = grown_part;
-  assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
+  assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
   script_clear();
   scene_free(&s);
 }
@@ -286,16 +286,16 @@ enum { JOINTS = PSDM_CALIBRATE_JOINTS };
 
 static double many[3][1 + 4][JOINTS]; /* one row's speeds, low, high, quick, quicker: of both parts, and together */
 
-static void *many_joints(const psdmp_sum *sum) {
+static void *many_joints(const psdmp_identify_sum *sum) {
   void *part[2];
   for (int k = 0; k < 2; k++) {
-    psdmp_bytes bytes = {0};
+    psdmp_parallel_bytes bytes = {0};
     long rows = 1;
-    PSDMP_PUT(&bytes, rows);
-    PSDMP_PUT(&bytes, many[k]);
+    PSDMP_PARALLEL_PUT(&bytes, rows);
+    PSDMP_PARALLEL_PUT(&bytes, many[k]);
     part[k] = sum->get(sum->user, &bytes);
     assert_non_null(part[k]);
-    psdmp_bytes_free(&bytes);
+    psdmp_parallel_bytes_free(&bytes);
   }
   assert_int_equal(sum->merge(sum->user, part[0], part[1]), PSDM_OK);
   return part[0];
@@ -303,14 +303,14 @@ static void *many_joints(const psdmp_sum *sum) {
 
 static void ranges_of_many_joints(void **state) {
   (void)state;
-  static psdmp_dictionary dictionary[JOINTS];
-  static psdmp_choice choice[JOINTS];
+  static psdmp_identify_dictionary dictionary[JOINTS];
+  static psdmp_identify_choice choice[JOINTS];
   double speed[JOINTS] = {0}, span[JOINTS], centre[JOINTS];
   rng g = rng_start("ranges_of_many_joints");
   counting memory;
   counting_fenced_init(&memory, 0);
   psdm_calibrate_options options = {.threads = 1};
-  psdmp_run r = {.options = &options, .allocator = &memory.allocator, .n = JOINTS, .interval = 0.01, .speed = speed, .span = span, .centre = centre, .dictionary = dictionary, .choice = choice,
+  psdmp_identify_run r = {.options = &options, .allocator = &memory.allocator, .n = JOINTS, .interval = 0.01, .speed = speed, .span = span, .centre = centre, .dictionary = dictionary, .choice = choice,
                  .band = {.cutoff = INFINITY, .wide = INFINITY}};
   for (int i = 0; i < JOINTS; i++) {
     for (int k = 0; k < 2; k++)
@@ -321,7 +321,7 @@ static void ranges_of_many_joints(void **state) {
   }
   script_clear();
   scripted.make = many_joints;
-  assert_int_equal(psdmp_run_ranges(&r, &r.band, NULL), PSDM_OK);
+  assert_int_equal(psdmp_identify_run_ranges(&r, &r.band, NULL), PSDM_OK);
   double tempo = 0, sums[4][JOINTS];
   assert_int_equal(scripted.answer.used, sizeof(long) + 2 * sizeof sums[0] + sizeof sums);
   memcpy(sums, scripted.answer.data + sizeof(long) + 2 * sizeof sums[0], sizeof sums);
@@ -365,7 +365,7 @@ static void nothing_to_train_on(void **state) {
       s.run.allocator = &memory.allocator;
       script_whole(&w);
       scripted.none = none;
-      assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), times_back ? PSDM_E_PARSE : PSDM_E_ARGUMENT);
+      assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), times_back ? PSDM_E_PARSE : PSDM_E_ARGUMENT);
       assert_string_equal(error.text, times_back ? "no row is left to train on: t runs back 7 times, and the 8 pieces in between are too short; are the rows in order?"
                                                  : "no row is left to train on: the log is too short, or all of it is held out");
       assert_true(error.line == 0 && error.column == 0 && error.file[0] == 0);
@@ -375,7 +375,7 @@ static void nothing_to_train_on(void **state) {
   /* logs that cannot be read say so themselves */
   psdm_error error = {0};
   scripted.refuse = PSDM_E_IO;
-  assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_E_IO);
+  assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), PSDM_E_IO);
   assert_string_equal(error.text, "refused");
   assert_true(!s.run.finishing && s.run.tempo == 77);
   script_clear();
@@ -397,7 +397,7 @@ static void no_memory_for_ranges(void **state) {
     counting_fenced_init(&memory, at);
     s.run.allocator = &memory.allocator, s.run.finishing = false, s.run.tempo = 77;
     script_pieces(&w, 20);
-    psdm_status status = psdmp_run_ranges(&s.run, &s.run.band, &error);
+    psdm_status status = psdmp_identify_run_ranges(&s.run, &s.run.band, &error);
     done = memory.calls < at;
     assert_int_equal(status, done ? PSDM_OK : PSDM_E_MEMORY);
     assert_string_equal(error.text, done ? "" : "out of memory");
@@ -420,30 +420,30 @@ static void served_ranges(void **state) {
   psdm_error error = {0};
   scene_new(&s, true, &g), scene_new(&other, true, &g);
   table_new(&w, &s, &g);
-  psdmp_band band = s.run.band;
+  psdmp_identify_band band = s.run.band;
   band.delay = 0.023;
   script_pieces(&w, 20);
-  assert_int_equal(psdmp_run_ranges(&s.run, &band, &error), PSDM_OK);
-  psdmp_bytes request = scripted.request, alone = scripted.answer, answer = {0};
-  scripted.request = scripted.answer = (psdmp_bytes){0};
+  assert_int_equal(psdmp_identify_run_ranges(&s.run, &band, &error), PSDM_OK);
+  psdmp_parallel_bytes request = scripted.request, alone = scripted.answer, answer = {0};
+  scripted.request = scripted.answer = (psdmp_parallel_bytes){0};
   for (size_t length = 0; length < request.used; length += 5) {
-    psdmp_bytes half = {.data = request.data, .used = length};
+    psdmp_parallel_bytes half = {.data = request.data, .used = length};
     scripted.calls = 0;
     error.text[0] = 0;
-    assert_int_equal(psdmp_serve_ranges(&other.run, &half, &answer, &error), PSDM_E_MEMORY);
+    assert_int_equal(psdmp_identify_serve_ranges(&other.run, &half, &answer, &error), PSDM_E_MEMORY);
     assert_string_equal(error.text, "out of memory");
     assert_true(scripted.calls == 0 && answer.used == 0);
   }
-  assert_int_equal(psdmp_serve_ranges(&other.run, &request, &answer, &error), PSDM_OK);
-  assert_true(scripted.calls == 1 && !scripted.all && scripted.work == PSDMP_WORK_RANGES && scripted.margin == psdmp_band_margin(&s.run, &band));
-  assert_true(scripted.margin > psdmp_band_margin(&s.run, &s.run.band));
+  assert_int_equal(psdmp_identify_serve_ranges(&other.run, &request, &answer, &error), PSDM_OK);
+  assert_true(scripted.calls == 1 && !scripted.all && scripted.work == PSDMP_IDENTIFY_WORK_RANGES && scripted.margin == psdmp_identify_band_margin(&s.run, &band));
+  assert_true(scripted.margin > psdmp_identify_band_margin(&s.run, &s.run.band));
   same_bytes(&answer, &alone);
   scripted.refuse = PSDM_E_IO;
   request.at = 0;
-  assert_int_equal(psdmp_serve_ranges(&other.run, &request, &answer, &error), PSDM_E_IO);
-  psdmp_bytes_free(&request), psdmp_bytes_free(&alone), psdmp_bytes_free(&answer);
+  assert_int_equal(psdmp_identify_serve_ranges(&other.run, &request, &answer, &error), PSDM_E_IO);
+  psdmp_parallel_bytes_free(&request), psdmp_parallel_bytes_free(&alone), psdmp_parallel_bytes_free(&answer);
   script_clear();
-  psdmp_arena_free(&other.run.arena);
+  psdmp_base_arena_free(&other.run.arena);
   scene_free(&s), scene_free(&other);
 }
 

@@ -5,7 +5,7 @@
 #include "identify/estimate_priv.h"
 #include "psdm/params.h"
 
-enum { N = 2, ROWS = 420, BLOCK = PSDMP_BLOCKS };
+enum { N = 2, ROWS = 420, BLOCK = PSDMP_IDENTIFY_BLOCKS };
 
 static const char arm[] =
     "name: coupled\nconvention: dh\ngravity: [1, -9.81, 2]\n"
@@ -17,11 +17,11 @@ static const char arm[] =
 /* ---- a run without a calibration ---- */
 
 typedef struct scene {
-  psdmp_run run;
+  psdmp_identify_run run;
   psdm_calibrate_options options;
-  psdmp_arena arena;
-  psdmp_dictionary dictionary[N];
-  psdmp_choice choice[N];
+  psdmp_base_arena arena;
+  psdmp_identify_dictionary dictionary[N];
+  psdmp_identify_choice choice[N];
   double speed[N], span[N], centre[N], sigma[N], load[64];
   char reason[8][160];
   unsigned char reached[N * 64];
@@ -29,21 +29,21 @@ typedef struct scene {
 
 /* dictionaries of seven columns; the drives choose four and three of them */
 static void scene_new(scene *s, bool plain, rng *g) {
-  static const psdmp_column columns[7] = {{PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_TANH, 0.3, 0}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_OFFSET, 0, 0},
+  static const psdmp_parameters_column columns[7] = {{PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_TANH, 0.3, 0}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_OFFSET, 0, 0},
                                           {PSDM_COLUMN_STOP, 0.05, 0}, {PSDM_COLUMN_TANH, 0.8, 2}, {PSDM_COLUMN_SIGN, 0, 0}};
   memset(s, 0, sizeof *s);
   psdm_robot *robot = plain ? parse_robot(two_links) : parse_robot(arm);
   s->options = (psdm_calibrate_options){.threads = 1, .holdout = 0.2};
-  s->run = (psdmp_run){.robot = robot, .options = &s->options, .n = N, .speed = s->speed, .span = s->span, .centre = s->centre, .sigma = s->sigma, .dictionary = s->dictionary, .choice = s->choice,
+  s->run = (psdmp_identify_run){.robot = robot, .options = &s->options, .n = N, .speed = s->speed, .span = s->span, .centre = s->centre, .sigma = s->sigma, .dictionary = s->dictionary, .choice = s->choice,
                        .reason = s->reason, .reached = s->reached, .interval = 0.01, .rows = ROWS, .still = 0.1, .rest = 0.05,
                        .band = {.kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .wide = INFINITY}};
   assert_int_equal(psdm_parameters_model(robot, NULL, &s->run.model, NULL), PSDM_OK);
-  assert_true(psdmp_run_transmission(&s->run, &s->arena) && psdmp_run_formulas(&s->run, &s->arena));
+  assert_true(psdmp_identify_run_transmission(&s->run, &s->arena) && psdmp_identify_run_formulas(&s->run, &s->arena));
   assert_int_equal(psdm_work_new(robot, NULL, &s->run.work), PSDM_OK);
   for (int i = 0; i < N; i++) {
     s->dictionary[i].count = 7;
     memcpy(s->dictionary[i].column, columns, sizeof columns);
-    s->choice[i] = i ? (psdmp_choice){3, {4, 5, 0}} : (psdmp_choice){4, {0, 2, 6, 1}};
+    s->choice[i] = i ? (psdmp_identify_choice){3, {4, 5, 0}} : (psdmp_identify_choice){4, {0, 2, 6, 1}};
     s->speed[i] = 1 + i, s->sigma[i] = 1;
   }
   for (int j = 0; j < s->run.l; j++) s->load[j] = rng_uniform(g, -1, 1);
@@ -51,7 +51,7 @@ static void scene_new(scene *s, bool plain, rng *g) {
 }
 
 static void scene_free(scene *s) {
-  psdmp_arena_free(&s->arena);
+  psdmp_base_arena_free(&s->arena);
   psdm_work_free(s->run.work, NULL);
   psdm_model_free(s->run.model);
   psdm_robot_free((psdm_robot *)(size_t)s->run.robot);
@@ -61,7 +61,7 @@ static void scene_free(scene *s) {
 typedef struct table {
   double t[ROWS], q[ROWS * N], qd[ROWS * N], qdd[ROWS * N], tau[ROWS * N];
   unsigned char bad[ROWS * N];
-  psdmp_stretch stretch;
+  psdmp_feed_stretch stretch;
 } table;
 
 static void table_new(table *w, const scene *s, long lead, long trail, rng *g) {
@@ -73,7 +73,7 @@ static void table_new(table *w, const scene *s, long lead, long trail, rng *g) {
     tones_at(&m, N, w->t[k], w->q + k * N, w->qd + k * N, w->qdd + k * N);
     for (int i = 0; i < N; i++) w->tau[k * N + i] = rng_uniform(g, -20, 20), w->bad[k * N + i] = k % 97 == 60 + i;
   }
-  w->stretch = (psdmp_stretch){.rows = ROWS, .lead = lead, .trail = trail, .first = 20, .begins = lead == 0, .ends = trail == 0, .origin = 1, .begin = 3, .t = w->t, .q = w->q, .qd = w->qd,
+  w->stretch = (psdmp_feed_stretch){.rows = ROWS, .lead = lead, .trail = trail, .first = 20, .begins = lead == 0, .ends = trail == 0, .origin = 1, .begin = 3, .t = w->t, .q = w->q, .qd = w->qd,
                                .qdd = w->qdd, .tau = w->tau, .bad = w->bad};
 }
 
@@ -87,7 +87,7 @@ static void drives_of(const scene *s, const double *q, double *x) {
 
 /* Y (N x l) of the drives at a state: T^T of the joints' */
 static void plain_regressor(const scene *s, const double *q, const double *qd, const double *qdd, double *Y) {
-  const psdmp_run *r = &s->run;
+  const psdmp_identify_run *r = &s->run;
   double standard[N * 64];
   assert_true(r->S <= 64);
   assert_int_equal(psdm_regressor_standard(r->robot, r->work, q, qd, qdd, standard), PSDM_OK);
@@ -111,7 +111,7 @@ typedef struct memory {
 static void plain_columns(const scene *s, int drive, bool chosen, double x, double v, double load, memory *m, double *F) {
   int count = chosen ? s->choice[drive].count : s->dictionary[drive].count;
   for (int k = 0; k < count; k++) {
-    const psdmp_column *c = &s->dictionary[drive].column[chosen ? s->choice[drive].take[k] : k];
+    const psdmp_parameters_column *c = &s->dictionary[drive].column[chosen ? s->choice[drive].take[k] : k];
     double value = c->kind == PSDM_COLUMN_VISCOUS ? v : c->kind == PSDM_COLUMN_OFFSET ? 1 : c->kind == PSDM_COLUMN_SIGN ? (v > 0) - (v < 0) : tanh(v / c->width);
     if (c->kind == PSDM_COLUMN_STOP) value = m->z[k] = fmax(-1, fmin(1, m->z[k] + (isnan(m->last) ? 0 : (x - m->last) / c->width)));
     F[k] = value * pow(load, c->load);
@@ -178,14 +178,14 @@ typedef struct expected {
   double count[N * BLOCK * 2], square[N * BLOCK * 2][WIDE * WIDE];
 } expected;
 
-static psdm_status look(void *user, const psdmp_stretch *stretch, psdm_error *error) {
+static psdm_status look(void *user, const psdmp_feed_stretch *stretch, psdm_error *error) {
   expected *e = user;
   scene *s = e->s;
   int l = s->run.l;
-  psdmp_prepared p;
+  psdmp_identify_prepared p;
   memory m[N];
   forget_all(m);
-  assert_int_equal(psdmp_run_prepare(&s->run, &s->run.band, stretch, &p, error), PSDM_OK);
+  assert_int_equal(psdmp_identify_run_prepare(&s->run, &s->run.band, stretch, &p, error), PSDM_OK);
   for (long k = 0; k < p.rows; k++) {
     double Y[N * 32], row[WIDE], x[N], v[N];
     drives_of(s, p.q + k * N, x), drives_of(s, p.qd + k * N, v);
@@ -207,7 +207,7 @@ static psdm_status look(void *user, const psdmp_stretch *stretch, psdm_error *er
     }
     e->rows += used;
   }
-  psdmp_prepared_free(&p, NULL);
+  psdmp_identify_prepared_free(&p, NULL);
   return PSDM_OK;
 }
 
@@ -232,7 +232,7 @@ static void ranges_and_factors(void **state) {
     for (int i = 0; i < N; i++) e.low[i] = INFINITY, e.high[i] = -INFINITY, s.speed[i] = 0;
     assert_int_equal(psdmp_feed_each(s.run.feed, false, 50, look, &e, &error), PSDM_OK);
     s.run.tempo = 77, s.run.finishing = round == 2;
-    assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
+    assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
     assert_int_equal(s.run.finishing, round == 2);
     double tempo = 0;
     for (int i = 0; i < N; i++) {
@@ -245,14 +245,14 @@ static void ranges_and_factors(void **state) {
     near(s.run.tempo, tempo, tempo, "tempo", 0);
     /* which parameters have any part in a drive's torque: the first motor's alone has none in the second's */
     double scratch[N * 128], Y[N * 64];
-    assert_int_equal(psdmp_run_reach(&s.run, scratch, Y), PSDM_OK);
+    assert_int_equal(psdmp_identify_run_reach(&s.run, scratch, Y), PSDM_OK);
     int without = 0;
     for (int i = 0; i < N * s.run.l; i++) without += !s.reached[i];
     assert_true(without > 0 && without < s.run.l);
     e = (expected){.s = &s, .chosen = e.chosen, .blocks = e.blocks};
     assert_int_equal(psdmp_feed_each(s.run.feed, false, 50, look, &e, &error), PSDM_OK);
-    psdmp_factors f;
-    assert_int_equal(psdmp_gather_rows(&s.run, &s.run.band, e.chosen, e.blocks, round % 2, &f, &error), PSDM_OK);
+    psdmp_identify_factors f;
+    assert_int_equal(psdmp_identify_gather_rows(&s.run, &s.run.band, e.chosen, e.blocks, round % 2, &f, &error), PSDM_OK);
     double rest = 0, all = 0;
     assert_int_equal(f.blocks, e.blocks);
     for (int i = 0; i < N; i++) {
@@ -269,11 +269,11 @@ static void ranges_and_factors(void **state) {
       }
     }
     assert_true(rest > 5 && rest < all / 2);
-    psdmp_factors_free(&s.run, &f);
+    psdmp_identify_factors_free(&s.run, &f);
     assert_true(!f.R && !f.count && !f.width);
     /* nothing to train on */
     s.options.holdout = 1, s.options.holdout_block = 0;
-    assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_E_ARGUMENT);
+    assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), PSDM_E_ARGUMENT);
     assert_string_equal(error.text, "no row is left to train on: the log is too short, or all of it is held out");
     logs_free(&l, &s);
     scene_free(&s);
@@ -293,7 +293,7 @@ typedef struct walked {
 
 static walked came;
 
-static void keep_row(psdmp_pass_rows *to, const psdmp_walk_row *row) {
+static void keep_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row) {
   walked *c = &came;
   long k = c->rows++;
   int l = to->run->l;
@@ -308,25 +308,25 @@ static void keep_row(psdmp_pass_rows *to, const psdmp_walk_row *row) {
 /* a motion a little other than the measured one, unknown of some rows */
 static bool other_ready(long k) { return k % 50 > 4; }
 
-static void other_motion(const psdmp_prepared *p, long k, double *q, double *qd, double *qdd) {
+static void other_motion(const psdmp_identify_prepared *p, long k, double *q, double *qd, double *qdd) {
   for (int i = 0; i < N; i++) q[i] = 1.1 * p->q[k * N + i] + 0.01, qd[i] = 1.2 * p->qd[k * N + i] - 0.1, qdd[i] = 0.9 * p->qdd[k * N + i];
 }
 
-static psdm_status make_other(void *user, const psdmp_stretch *stretch, const psdmp_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error) {
+static psdm_status make_other(void *user, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error) {
   (void)stretch, (void)error;
   assert_true(user == &came);
   for (long k = 0; k < p->rows; k++) other_motion(p, k, q + k * N, qd + k * N, qdd + k * N), ready[k] = other_ready(k);
   return PSDM_OK;
 }
 
-static void expect_walk(scene *s, const psdmp_stretch *stretch, bool auxiliary) {
-  static psdmp_prepared p;
+static void expect_walk(scene *s, const psdmp_feed_stretch *stretch, bool auxiliary) {
+  static psdmp_identify_prepared p;
   memory m[N], ma[N];
   long at = 0;
   int l = s->run.l;
   bool began = false;
   forget_all(m);
-  assert_int_equal(psdmp_run_prepare(&s->run, &s->run.band, stretch, &p, NULL), PSDM_OK);
+  assert_int_equal(psdmp_identify_run_prepare(&s->run, &s->run.band, stretch, &p, NULL), PSDM_OK);
   for (long k = 0; k < p.rows; k++) {
     long logged = p.index[k] - stretch->first;
     double Y[N * 32], F[N][16], Ya[N * 32], Fa[N][16], q[N], qd[N], qdd[N], x[N], v[N], xa[N], va[N];
@@ -363,7 +363,7 @@ static void expect_walk(scene *s, const psdmp_stretch *stretch, bool auxiliary) 
     at++;
   }
   assert_int_equal(at, came.rows);
-  psdmp_prepared_free(&p, NULL);
+  psdmp_identify_prepared_free(&p, NULL);
 }
 
 static void walks(void **state) {
@@ -379,17 +379,17 @@ static void walks(void **state) {
     table_new(&w, &s, round & 4 ? 33 : 0, round & 4 ? 27 : 0, &g);
     if (round < 2) w.stretch.first = 0; /* rows of the first block */
     s.run.rows = ROWS + 60;
-    psdmp_pass pass = {.kind = auxiliary ? PSDMP_PASS_IV : PSDMP_PASS_ROBUST, .run = &s.run};
-    psdmp_pass_rows to = {.pass = &pass, .run = &s.run};
-    psdmp_walker *walker = psdmp_walker_new(&to, keep_row, auxiliary ? make_other : NULL, &came);
+    psdmp_identify_pass pass = {.kind = auxiliary ? PSDMP_IDENTIFY_PASS_IV : PSDMP_IDENTIFY_PASS_ROBUST, .run = &s.run};
+    psdmp_identify_pass_rows to = {.pass = &pass, .run = &s.run};
+    psdmp_identify_walker *walker = psdmp_identify_walker_new(&to, keep_row, auxiliary ? make_other : NULL, &came);
     psdm_error error = {0};
     for (int again = 0; again < 2; again++) { /* nothing is remembered of the stretch before */
       came = (walked){.s = &s, .any_auxiliary = auxiliary};
-      assert_int_equal(psdmp_walker_stretch(walker, &w.stretch, &error), PSDM_OK);
+      assert_int_equal(psdmp_identify_walker_stretch(walker, &w.stretch, &error), PSDM_OK);
       expect_walk(&s, &w.stretch, auxiliary);
       assert_true(came.rows > 200);
     }
-    psdmp_walker_free(walker);
+    psdmp_identify_walker_free(walker);
     scene_free(&s);
   }
 }
@@ -398,7 +398,7 @@ static void walks(void **state) {
 
 /* kinetic and potential energy of each unit parameter, by psdm_energy of robots that have it alone */
 static void unit_energies(const scene *s, const double *q, const double *qd, double *h) {
-  const psdmp_run *r = &s->run;
+  const psdmp_identify_run *r = &s->run;
   double *pi = calloc((size_t)r->S, sizeof *pi), kinetic, potential;
   for (int j = 0; j < r->l; j++) {
     psdm_robot *unit;
@@ -421,15 +421,15 @@ static double work_between(long rows, long k, const double *power, double interv
   return interval * (-power[k - 1] + 13 * power[k] + 13 * power[k + 1] - power[k + 2]) / 24;
 }
 
-static void expect_energies(scene *s, const psdmp_stretch *stretch, const psdmp_blocks *b) {
+static void expect_energies(scene *s, const psdmp_feed_stretch *stretch, const psdmp_identify_blocks *b) {
   static double value[ROWS][WIDE], power[ROWS], square[BLOCK][WIDE * WIDE], count[BLOCK];
   int l = s->run.l, own = s->choice[0].count + s->choice[1].count, width = l + own + 1;
   long first = 0, last = 0, good = 0, window;
-  psdmp_prepared p;
+  psdmp_identify_prepared p;
   memory m[N];
   memset(square, 0, sizeof square), memset(count, 0, sizeof count);
   forget_all(m);
-  assert_int_equal(psdmp_run_prepare(&s->run, &s->run.band, stretch, &p, NULL), PSDM_OK);
+  assert_int_equal(psdmp_identify_run_prepare(&s->run, &s->run.band, stretch, &p, NULL), PSDM_OK);
   while (p.index[first] - stretch->first < stretch->lead) first++;
   for (last = p.rows; p.index[last - 1] - stretch->first >= stretch->rows - stretch->trail;) last--;
   first = first > 0 ? first - 1 : 0, last = last < p.rows ? last + 1 : p.rows;
@@ -465,7 +465,7 @@ static void expect_energies(scene *s, const psdmp_stretch *stretch, const psdmp_
     assert_true(b->count[k] == count[k]);
     same_square(width, b->R[k], square[k], "energy of block", k);
   }
-  psdmp_prepared_free(&p, NULL);
+  psdmp_identify_prepared_free(&p, NULL);
 }
 
 static void energies(void **state) {
@@ -482,24 +482,24 @@ static void energies(void **state) {
     else table_new(&w, &s, round - 6, 9 - round, &g), w.stretch.begins = w.stretch.ends = false; /* cut out of the middle, with hardly a neighbour */
     if (round == 7) w.stretch.first = 0; /* a window that ends in the first block */
     s.run.rows = ROWS + 60, s.run.tempo = tempos[round];
-    psdmp_pass pass = {.kind = PSDMP_PASS_ENERGY, .run = &s.run};
-    psdmp_pass_rows to = {.pass = &pass, .run = &s.run};
-    psdmp_pass_shape(&pass);
+    psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ENERGY, .run = &s.run};
+    psdmp_identify_pass_rows to = {.pass = &pass, .run = &s.run};
+    psdmp_identify_pass_shape(&pass);
     assert_true(pass.equations == 1 && pass.numbers == 0 && pass.width[0] == s.run.l + 4 + 3 + 1);
-    assert_true(psdmp_blocks_new(NULL, 1, pass.width, &to.blocks));
-    psdmp_energies *e = psdmp_energies_new(&to);
+    assert_true(psdmp_identify_blocks_new(NULL, 1, pass.width, &to.blocks));
+    psdmp_identify_energies *e = psdmp_identify_energies_new(&to);
     psdm_error error = {0};
     for (int again = 0; again < 2; again++) {
-      psdmp_blocks_clear(&to.blocks);
-      assert_int_equal(psdmp_energies_stretch(e, &w.stretch, &error), PSDM_OK);
-      psdmp_blocks_flush(&to.blocks);
+      psdmp_identify_blocks_clear(&to.blocks);
+      assert_int_equal(psdmp_identify_energies_stretch(e, &w.stretch, &error), PSDM_OK);
+      psdmp_identify_blocks_flush(&to.blocks);
       expect_energies(&s, &w.stretch, &to.blocks);
     }
     double all = 0;
     for (int k = 0; k < BLOCK; k++) all += to.blocks.count[k];
     assert_true(round == 2 ? all == 0 : all > 100);
-    psdmp_energies_free(e);
-    psdmp_blocks_free(&to.blocks);
+    psdmp_identify_energies_free(e);
+    psdmp_identify_blocks_free(&to.blocks);
     scene_free(&s);
   }
 }
@@ -515,20 +515,20 @@ static void short_stretches(void **state) {
     table_new(&w, &s, 0, 0, &g);
     s.run.band.cutoff = 0.33, s.run.tempo = 1e9, w.stretch.rows = rows ? 30 * rows : 20, w.stretch.begins = w.stretch.ends = false; /* every thirtieth row */
     memset(w.bad, 0, sizeof w.bad);
-    psdmp_pass pass = {.kind = PSDMP_PASS_ENERGY, .run = &s.run};
-    psdmp_pass_rows to = {.pass = &pass, .run = &s.run};
-    psdmp_prepared p;
-    assert_int_equal(psdmp_run_prepare(&s.run, &s.run.band, &w.stretch, &p, NULL), PSDM_OK);
+    psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ENERGY, .run = &s.run};
+    psdmp_identify_pass_rows to = {.pass = &pass, .run = &s.run};
+    psdmp_identify_prepared p;
+    assert_int_equal(psdmp_identify_run_prepare(&s.run, &s.run.band, &w.stretch, &p, NULL), PSDM_OK);
     assert_int_equal(p.rows, rows);
-    psdmp_prepared_free(&p, NULL);
-    psdmp_pass_shape(&pass);
-    assert_true(psdmp_blocks_new(NULL, 1, pass.width, &to.blocks));
-    psdmp_energies *e = psdmp_energies_new(&to);
-    psdmp_walker *walker = psdmp_walker_new(&to, keep_row, make_other, &came);
+    psdmp_identify_prepared_free(&p, NULL);
+    psdmp_identify_pass_shape(&pass);
+    assert_true(psdmp_identify_blocks_new(NULL, 1, pass.width, &to.blocks));
+    psdmp_identify_energies *e = psdmp_identify_energies_new(&to);
+    psdmp_identify_walker *walker = psdmp_identify_walker_new(&to, keep_row, make_other, &came);
     came = (walked){.s = &s, .any_auxiliary = true};
-    assert_int_equal(psdmp_energies_stretch(e, &w.stretch, NULL), PSDM_OK);
-    assert_int_equal(psdmp_walker_stretch(walker, &w.stretch, NULL), PSDM_OK);
-    psdmp_blocks_flush(&to.blocks);
+    assert_int_equal(psdmp_identify_energies_stretch(e, &w.stretch, NULL), PSDM_OK);
+    assert_int_equal(psdmp_identify_walker_stretch(walker, &w.stretch, NULL), PSDM_OK);
+    psdmp_identify_blocks_flush(&to.blocks);
     for (int k = 0; k < BLOCK; k++) assert_true(to.blocks.count[k] == (rows == 3 && k == 4)); /* a window of two rows, which ends in block 4 */
     assert_true(came.rows == 0);
     for (int walking = 0; walking < 2; walking++)
@@ -536,52 +536,52 @@ static void short_stretches(void **state) {
         counting c;
         counting_init(&c, n);
         s.run.allocator = &c.allocator;
-        psdm_status status = walking ? psdmp_walker_stretch(walker, &w.stretch, NULL) : psdmp_energies_stretch(e, &w.stretch, NULL);
+        psdm_status status = walking ? psdmp_identify_walker_stretch(walker, &w.stretch, NULL) : psdmp_identify_energies_stretch(e, &w.stretch, NULL);
         enough = c.calls < n;
         assert_true(status == (enough ? PSDM_OK : PSDM_E_MEMORY) && c.live == 0);
       }
     s.run.allocator = NULL;
-    psdmp_walker_free(walker), psdmp_energies_free(e);
-    psdmp_blocks_free(&to.blocks);
+    psdmp_identify_walker_free(walker), psdmp_identify_energies_free(e);
+    psdmp_identify_blocks_free(&to.blocks);
     scene_free(&s);
   }
 }
 
 /* ---- a whole pass: blocks of all stretches, numbers added up ---- */
 
-static psdm_status add_energies(void *user, const psdmp_stretch *stretch, psdm_error *error) { return psdmp_energies_stretch(user, stretch, error); }
-static psdm_status add_walk(void *user, const psdmp_stretch *stretch, psdm_error *error) { return psdmp_walker_stretch(user, stretch, error); }
+static psdm_status add_energies(void *user, const psdmp_feed_stretch *stretch, psdm_error *error) { return psdmp_identify_energies_stretch(user, stretch, error); }
+static psdm_status add_walk(void *user, const psdmp_feed_stretch *stretch, psdm_error *error) { return psdmp_identify_walker_stretch(user, stretch, error); }
 
 static void passes(void **state) {
   (void)state;
   rng g = rng_start("passes");
-  for (int kind = 0; kind < PSDMP_PASSES; kind++) {
-    if (kind == PSDMP_PASS_DIDIM || kind == PSDMP_PASS_IV) continue; /* a simulation is test_estimate_simulate.c's */
+  for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++) {
+    if (kind == PSDMP_IDENTIFY_PASS_DIDIM || kind == PSDMP_IDENTIFY_PASS_IV) continue; /* a simulation is test_estimate_simulate.c's */
     scene s;
     logs l;
     psdm_error error = {0};
     double x[64], scale[N] = {3, 5};
-    scene_new(&s, kind == PSDMP_PASS_ENERGY, &g);
+    scene_new(&s, kind == PSDMP_IDENTIFY_PASS_ENERGY, &g);
     logs_new(&l, &s, &g);
-    assert_int_equal(psdmp_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
-    for (int k = 0; k < psdmp_estimate_width(&s.run); k++) x[k] = rng_uniform(&g, -1, 1);
-    psdmp_pass pass = {.kind = (psdmp_pass_kind)kind, .run = &s.run, .stage = 1, .x = x, .scale = scale};
-    psdmp_blocks b;
-    psdmp_pass_shape(&pass);
-    assert_true(psdmp_blocks_new(NULL, pass.equations, pass.width, &b));
+    assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
+    for (int k = 0; k < psdmp_identify_estimate_width(&s.run); k++) x[k] = rng_uniform(&g, -1, 1);
+    psdmp_identify_pass pass = {.kind = (psdmp_identify_pass_kind)kind, .run = &s.run, .stage = 1, .x = x, .scale = scale};
+    psdmp_identify_blocks b;
+    psdmp_identify_pass_shape(&pass);
+    assert_true(psdmp_identify_blocks_new(NULL, pass.equations, pass.width, &b));
     double *added = calloc((size_t)pass.numbers + 1, sizeof *added), *sums = calloc((size_t)pass.numbers + 1, sizeof *sums);
-    assert_int_equal(psdmp_pass_run(&pass, &b, added, &error), PSDM_OK);
+    assert_int_equal(psdmp_identify_pass_run(&pass, &b, added, &error), PSDM_OK);
     /* one stretch after the other into one set of blocks */
-    psdmp_pass_rows to = {.pass = &pass, .run = &s.run, .numbers = sums};
-    assert_true(psdmp_blocks_new(NULL, pass.equations, pass.width, &to.blocks));
-    psdmp_energies *e = kind == PSDMP_PASS_ENERGY ? psdmp_energies_new(&to) : NULL;
-    psdmp_walker *walker = e ? NULL : psdmp_walker_new(&to, psdmp_robust_row, NULL, NULL);
-    psdmp_reader *reader = psdmp_reader_new(s.run.feed);
+    psdmp_identify_pass_rows to = {.pass = &pass, .run = &s.run, .numbers = sums};
+    assert_true(psdmp_identify_blocks_new(NULL, pass.equations, pass.width, &to.blocks));
+    psdmp_identify_energies *e = kind == PSDMP_IDENTIFY_PASS_ENERGY ? psdmp_identify_energies_new(&to) : NULL;
+    psdmp_identify_walker *walker = e ? NULL : psdmp_identify_walker_new(&to, psdmp_identify_robust_row, NULL, NULL);
+    psdmp_feed_reader *reader = psdmp_feed_reader_new(s.run.feed);
     assert_int_equal(psdmp_feed_units(s.run.feed, false), FILES);
     for (long unit = 0; unit < FILES; unit++)
       assert_int_equal(psdmp_feed_unit(reader, false, unit, 50, 50, e ? add_energies : add_walk, e ? (void *)e : (void *)walker, &error), PSDM_OK);
-    psdmp_reader_free(reader);
-    psdmp_blocks_flush(&to.blocks);
+    psdmp_feed_reader_free(reader);
+    psdmp_identify_blocks_flush(&to.blocks);
     double all = 0;
     for (int at = 0; at < pass.equations * BLOCK; at++) {
       int width = pass.width[at / BLOCK];
@@ -593,8 +593,8 @@ static void passes(void **state) {
     }
     assert_true(all > 100);
     for (long k = 0; k < pass.numbers; k++) near(added[k], sums[k], 1 + fabs(sums[k]), "number", k);
-    psdmp_walker_free(walker), psdmp_energies_free(e);
-    psdmp_blocks_free(&b), psdmp_blocks_free(&to.blocks);
+    psdmp_identify_walker_free(walker), psdmp_identify_energies_free(e);
+    psdmp_identify_blocks_free(&b), psdmp_identify_blocks_free(&to.blocks);
     free(added), free(sums);
     logs_free(&l, &s);
     scene_free(&s);
@@ -652,19 +652,19 @@ static void what_others_know(void **state) {
     bool chosen = round & 1, load = round & 2, had = round & 4;
     scene s, other;
     scene_new(&s, false, &g), scene_new(&other, false, &g);
-    psdmp_band band = {.kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = 12.5, .delay = 0.003, .wide = 77}, heard;
-    psdmp_bytes bytes = {0};
+    psdmp_identify_band band = {.kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = 12.5, .delay = 0.003, .wide = 77}, heard;
+    psdmp_parallel_bytes bytes = {0};
     s.run.still = 0.125, s.run.rest = 0.75, s.speed[0] = 1.5, s.speed[1] = 2.5;
     if (!load) s.run.theta_load = NULL;
     if (!had) other.run.theta_load = NULL;
     if (!chosen) { /* more columns than can be chosen */
       s.dictionary[1].count = 40;
-      for (int k = 0; k < 40; k++) s.dictionary[1].column[k] = (psdmp_column){PSDM_COLUMN_TANH, 0.1 * k, k % 3};
+      for (int k = 0; k < 40; k++) s.dictionary[1].column[k] = (psdmp_parameters_column){PSDM_COLUMN_TANH, 0.1 * k, k % 3};
     }
     memset(other.dictionary, 0x55, sizeof other.dictionary), memset(other.choice, 0x55, sizeof other.choice), memset(&heard, 0x55, sizeof heard);
-    other.run.arena = (psdmp_arena){0};
-    psdmp_run_put(&s.run, &band, chosen, &bytes);
-    assert_true(psdmp_run_get(&other.run, &heard, &bytes) && !bytes.failed);
+    other.run.arena = (psdmp_base_arena){0};
+    psdmp_identify_run_put(&s.run, &band, chosen, &bytes);
+    assert_true(psdmp_identify_run_get(&other.run, &heard, &bytes) && !bytes.failed);
     assert_true(heard.kinematics == band.kinematics && heard.cutoff == band.cutoff && heard.delay == band.delay && heard.wide == band.wide);
     assert_true(other.run.still == 0.125 && other.run.rest == 0.75 && other.speed[0] == 1.5 && other.speed[1] == 2.5);
     assert_int_equal(other.run.theta_load != NULL, load);
@@ -673,22 +673,22 @@ static void what_others_know(void **state) {
       int count = chosen ? s.choice[i].count : s.dictionary[i].count, most = count < 16 ? count : 16;
       assert_true(other.dictionary[i].count == count && other.choice[i].count == most);
       for (int k = 0; k < count; k++) {
-        const psdmp_column *is = &other.dictionary[i].column[k], *should = &s.dictionary[i].column[chosen ? s.choice[i].take[k] : k];
+        const psdmp_parameters_column *is = &other.dictionary[i].column[k], *should = &s.dictionary[i].column[chosen ? s.choice[i].take[k] : k];
         assert_true(is->kind == should->kind && is->width == should->width && is->load == should->load);
         if (k < 16) assert_int_equal(other.choice[i].take[k], k);
       }
     }
-    psdmp_arena_free(&other.run.arena);
+    psdmp_base_arena_free(&other.run.arena);
     /* half a message is none, and no more columns than there is room for */
     for (size_t length = 0; length < bytes.used; length += 1 + length / 9) {
-      psdmp_bytes part = {0};
-      psdmp_bytes_put(&part, bytes.data, length);
-      assert_false(psdmp_run_get(&other.run, &heard, &part));
-      psdmp_bytes_free(&part);
-      psdmp_arena_free(&other.run.arena);
+      psdmp_parallel_bytes part = {0};
+      psdmp_parallel_bytes_put(&part, bytes.data, length);
+      assert_false(psdmp_identify_run_get(&other.run, &heard, &part));
+      psdmp_parallel_bytes_free(&part);
+      psdmp_base_arena_free(&other.run.arena);
       other.run.theta_load = NULL;
     }
-    psdmp_bytes_free(&bytes);
+    psdmp_parallel_bytes_free(&bytes);
     scene_free(&s), scene_free(&other);
   }
 }

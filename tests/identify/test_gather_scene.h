@@ -27,11 +27,11 @@ static const double transmission[N][N] = {{1, 0, 0}, {-1, 1, 0}, {0.5, 0.25, 1}}
 /* ---- the run ---- */
 
 typedef struct scene {
-  psdmp_run run;
+  psdmp_identify_run run;
   psdm_calibrate_options options;
-  psdmp_arena arena;
-  psdmp_dictionary dictionary[N];
-  psdmp_choice choice[N];
+  psdmp_base_arena arena;
+  psdmp_identify_dictionary dictionary[N];
+  psdmp_identify_choice choice[N];
   double speed[N], span[N], centre[N], load[BASE];
   unsigned char reached[N * BASE];
   bool coupled;
@@ -39,21 +39,21 @@ typedef struct scene {
 
 /* Drives choose five, two and three of seven columns; of the base parameters each reaches some. The widest rows are the first drive's, or of all columns the last one's. */
 static inline void scene_new(scene *s, bool couples, rng *g) {
-  static const psdmp_column columns[7] = {{PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_TANH, 0.3, 0}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_OFFSET, 0, 0},
+  static const psdmp_parameters_column columns[7] = {{PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_TANH, 0.3, 0}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_OFFSET, 0, 0},
                                           {PSDM_COLUMN_STOP, 0.05, 0}, {PSDM_COLUMN_TANH, 0.8, 2}, {PSDM_COLUMN_SIGN, 0, 0}};
   memset(s, 0, sizeof *s);
   psdm_robot *robot = parse_robot(couples ? coupled : single);
   s->coupled = couples;
   s->options = (psdm_calibrate_options){.threads = 1, .holdout_block = 0.7, .holdout_every = 4};
-  s->run = (psdmp_run){.robot = robot, .options = &s->options, .n = N, .speed = s->speed, .span = s->span, .centre = s->centre, .dictionary = s->dictionary, .choice = s->choice,
+  s->run = (psdmp_identify_run){.robot = robot, .options = &s->options, .n = N, .speed = s->speed, .span = s->span, .centre = s->centre, .dictionary = s->dictionary, .choice = s->choice,
                        .reached = s->reached, .interval = 0.01, .rows = ALL, .still = 0.125, .rest = 0.05,
                        .band = {.kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .wide = INFINITY}};
   assert_int_equal(psdmp_parameters_model(robot, NULL, &s->run.model, NULL, NULL), PSDM_OK);
-  assert_true(psdmp_run_transmission(&s->run, &s->arena) && psdmp_run_formulas(&s->run, &s->arena));
+  assert_true(psdmp_identify_run_transmission(&s->run, &s->arena) && psdmp_identify_run_formulas(&s->run, &s->arena));
   assert_int_equal(psdm_work_new(robot, NULL, &s->run.work), PSDM_OK);
   assert_true(s->run.l > 10 && s->run.l <= BASE && !s->run.T == !couples);
   for (int i = 0; i < N; i++) {
-    static const psdmp_choice choices[N] = {{5, {0, 2, 6, 1, 4}}, {2, {4, 5}}, {3, {4, 2, 0}}};
+    static const psdmp_identify_choice choices[N] = {{5, {0, 2, 6, 1, 4}}, {2, {4, 5}}, {3, {4, 2, 0}}};
     s->dictionary[i].count = 5 + i;
     memcpy(s->dictionary[i].column, columns, sizeof columns);
     s->choice[i] = choices[i];
@@ -67,7 +67,7 @@ static inline void scene_new(scene *s, bool couples, rng *g) {
 }
 
 static inline void scene_free(scene *s) {
-  psdmp_arena_free(&s->arena);
+  psdmp_base_arena_free(&s->arena);
   psdm_work_free(s->run.work, NULL);
   psdm_model_free(s->run.model);
   psdm_robot_free((psdm_robot *)(size_t)s->run.robot);
@@ -99,9 +99,9 @@ static inline void table_new(table *w, const scene *s, rng *g) {
 }
 
 /* rows from .. to - 1 of a segment, with their neighbours */
-static inline psdmp_stretch cut(const table *w, int segment, long from, long to, long margin) {
+static inline psdmp_feed_stretch cut(const table *w, int segment, long from, long to, long margin) {
   long lead = from < margin ? from : margin, trail = ROWS - to < margin ? ROWS - to : margin, at = segment * ROWS + from - lead;
-  return (psdmp_stretch){.rows = lead + to - from + trail, .lead = lead, .trail = trail, .first = at, .segment = segment, .begins = lead == from, .ends = to + trail == ROWS, .origin = 1,
+  return (psdmp_feed_stretch){.rows = lead + to - from + trail, .lead = lead, .trail = trail, .first = at, .segment = segment, .begins = lead == from, .ends = to + trail == ROWS, .origin = 1,
                          .begin = w->t[segment * ROWS], .t = w->t + at, .q = w->q + at * N, .qd = w->qd + at * N, .qdd = w->qdd + at * N, .tau = w->tau + at * N, .bad = w->bad + at * N};
 }
 
@@ -110,23 +110,23 @@ static inline psdmp_stretch cut(const table *w, int segment, long from, long to,
 /* Stretches in their order, which of their parts are sent as bytes before they are added; and what was asked for. */
 typedef struct script {
   int count;
-  psdmp_stretch stretch[MOST_PARTS];
+  psdmp_feed_stretch stretch[MOST_PARTS];
   bool sent[MOST_PARTS];
   bool halves;                /* halves of what was sent are tried too */
   bool none;                  /* there are no rows at all */
   psdm_status refuse;         /* reading fails */
-  void *(*make)(const psdmp_sum *sum); /* instead of the stretches */
+  void *(*make)(const psdmp_identify_sum *sum); /* instead of the stretches */
   int calls, work;
   char name[16];
   bool all, finishing;
   long margin;
-  psdmp_bytes request, answer; /* answer: the whole sum */
+  psdmp_parallel_bytes request, answer; /* answer: the whole sum */
 } script;
 
 static script scripted;
 
 static inline void script_clear(void) {
-  psdmp_bytes_free(&scripted.request), psdmp_bytes_free(&scripted.answer);
+  psdmp_parallel_bytes_free(&scripted.request), psdmp_parallel_bytes_free(&scripted.answer);
   scripted = (script){0};
 }
 
@@ -152,20 +152,20 @@ static inline void script_whole(const table *w) {
   for (int segment = 0; segment < SEGMENTS; segment++) scripted.stretch[scripted.count++] = cut(w, segment, 0, ROWS, 0);
 }
 
-static inline void same_bytes(const psdmp_bytes *is, const psdmp_bytes *should) {
+static inline void same_bytes(const psdmp_parallel_bytes *is, const psdmp_parallel_bytes *should) {
   assert_int_equal(is->used, should->used);
   if (is->used) assert_memory_equal(is->data, should->data, is->used);
 }
 
 /* a part as another rank has it; half of what was sent is none */
-static inline void *sent(const psdmp_sum *sum, void *part, const psdm_allocator *a, bool halves) {
-  psdmp_bytes bytes = {.allocator = NULL}, again = {.allocator = NULL};
+static inline void *sent(const psdmp_identify_sum *sum, void *part, const psdm_allocator *a, bool halves) {
+  psdmp_parallel_bytes bytes = {.allocator = NULL}, again = {.allocator = NULL};
   sum->put(sum->user, part, &bytes);
   sum->part_free(sum->user, part);
   assert_false(bytes.failed);
   for (size_t length = 0; halves && length < bytes.used; length += length < 200 ? 8 : 1 + bytes.used / 40) {
     long live = a ? ((counting *)a->user)->live : 0;
-    psdmp_bytes half = {.data = bytes.data, .used = length, .room = length};
+    psdmp_parallel_bytes half = {.data = bytes.data, .used = length, .room = length};
     assert_null(sum->get(sum->user, &half));
     if (a) assert_int_equal(((counting *)a->user)->live, live);
   }
@@ -175,14 +175,14 @@ static inline void *sent(const psdmp_sum *sum, void *part, const psdm_allocator 
     sum->put(sum->user, whole, &again);
     same_bytes(&again, &bytes);
   }
-  psdmp_bytes_free(&bytes), psdmp_bytes_free(&again);
+  psdmp_parallel_bytes_free(&bytes), psdmp_parallel_bytes_free(&again);
   return whole;
 }
 
-static inline psdm_status no_memory(psdm_error *error) { return psdmp_fail_status(error, PSDM_E_MEMORY); }
+static inline psdm_status no_memory(psdm_error *error) { return psdmp_base_fail_status(error, PSDM_E_MEMORY); }
 
 /* the part of one stretch; what fails says why */
-static inline psdm_status one_part(psdmp_run *r, const psdmp_sum *sum, void *space, int k, void **part, psdm_error *error) {
+static inline psdm_status one_part(psdmp_identify_run *r, const psdmp_identify_sum *sum, void *space, int k, void **part, psdm_error *error) {
   *part = sum->part_new(sum->user);
   if (!*part) return no_memory(error);
   error->text[0] = 0;
@@ -194,31 +194,31 @@ static inline psdm_status one_part(psdmp_run *r, const psdmp_sum *sum, void *spa
 }
 
 /* what sums.c does, by one thread */
-static inline psdm_status add_stretches(psdmp_run *r, const psdmp_sum *sum, void **part, psdm_error *error) {
+static inline psdm_status add_stretches(psdmp_identify_run *r, const psdmp_identify_sum *sum, void **part, psdm_error *error) {
   void *space = sum->space_new(sum->user, r);
-  psdmp_tree tree = {.way = {sum->user, sum->merge, sum->part_free}};
+  psdmp_parallel_tree tree = {.way = {sum->user, sum->merge, sum->part_free}};
   psdm_status status = space ? PSDM_OK : no_memory(error);
   for (int k = 0; k < scripted.count && !status; k++) {
     void *own;
     status = one_part(r, sum, space, k, &own, error);
-    if (!status && psdmp_tree_add(&tree, k, 0, own)) status = no_memory(error);
+    if (!status && psdmp_parallel_tree_add(&tree, k, 0, own)) status = no_memory(error);
   }
-  if (status) psdmp_tree_free(&tree);
-  else if (psdmp_tree_end(&tree, part)) status = no_memory(error);
+  if (status) psdmp_parallel_tree_free(&tree);
+  else if (psdmp_parallel_tree_end(&tree, part)) status = no_memory(error);
   if (space) sum->space_free(sum->user, space);
   return status;
 }
 
-static inline psdm_status summed(psdmp_run *r, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, void **part, psdm_error *error) {
+static inline psdm_status summed(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, void **part, psdm_error *error) {
   psdm_error own;
   psdm_status status = PSDM_OK;
   *part = NULL;
   if (request->failed) return no_memory(error);
   scripted.calls++, scripted.work = sum->work, scripted.all = all, scripted.margin = margin, scripted.finishing = r->finishing;
   strcpy(scripted.name, sum->name);
-  psdmp_bytes_free(&scripted.request), psdmp_bytes_free(&scripted.answer);
-  psdmp_bytes_put(&scripted.request, request->data, request->used);
-  if (scripted.refuse) return psdmp_fail(error, scripted.refuse, "some.csv", 3, 0, "refused");
+  psdmp_parallel_bytes_free(&scripted.request), psdmp_parallel_bytes_free(&scripted.answer);
+  psdmp_parallel_bytes_put(&scripted.request, request->data, request->used);
+  if (scripted.refuse) return psdmp_base_fail(error, scripted.refuse, "some.csv", 3, 0, "refused");
   if (scripted.none) return PSDM_OK;
   if (scripted.make) *part = scripted.make(sum);
   else status = add_stretches(r, sum, part, error ? error : &own);
@@ -226,13 +226,13 @@ static inline psdm_status summed(psdmp_run *r, const psdmp_sum *sum, const psdmp
   return status;
 }
 
-psdm_status __wrap_psdmp_sum_rows(psdmp_run *r, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, void **part, psdm_error *error);
-psdm_status __wrap_psdmp_sum_rows(psdmp_run *r, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, void **part, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_sum_rows(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, void **part, psdm_error *error);
+psdm_status __wrap_psdmp_identify_sum_rows(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, void **part, psdm_error *error) {
   return summed(r, sum, request, all, margin, part, error);
 }
 
-psdm_status __wrap_psdmp_sum_serve(psdmp_run *r, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, psdmp_bytes *answer, psdm_error *error);
-psdm_status __wrap_psdmp_sum_serve(psdmp_run *r, const psdmp_sum *sum, const psdmp_bytes *request, bool all, long margin, psdmp_bytes *answer, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_sum_serve(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status __wrap_psdmp_identify_sum_serve(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, psdmp_parallel_bytes *answer, psdm_error *error) {
   void *part;
   psdm_status status = summed(r, sum, request, all, margin, &part, error);
   if (part) sum->put(sum->user, part, answer), sum->part_free(sum->user, part);

@@ -37,7 +37,7 @@ static bool counts(const problem *b, int i) { return b->sigma[i] > 0 && !isinf(b
 /* [lambda^((K-k)/2) Y_k / sigma; lambda^(K/2) / sd] theta = the same of tau and theta_0 */
 static void batch(const problem *b, double *theta, double *covariance, double *misfit) {
   int p = b->p, all = b->samples * b->rows, m = all + p;
-  long words = psdmp_least_squares_work(m, p, 1);
+  long words = psdmp_linalg_least_squares_work(m, p, 1);
   double *A = numbers((size_t)m * (size_t)p), *B = numbers((size_t)m), *work = numbers((size_t)words), *R = numbers((size_t)(p * p)), *reflectors = numbers((size_t)p);
   double *copy = numbers((size_t)m * (size_t)p), sum = 0, weight = 0;
   for (int i = 0; i < m; i++) {
@@ -46,9 +46,9 @@ static void batch(const problem *b, double *theta, double *covariance, double *m
     B[i] = w == 0 ? 0 : w * (i < all ? b->tau[i] : b->theta[i - all]);
   }
   memcpy(copy, A, sizeof *A * (size_t)m * (size_t)p);
-  assert_true(psdmp_least_squares(m, p, 1, A, B, work, words));
+  assert_true(psdmp_linalg_least_squares(m, p, 1, A, B, work, words));
   memcpy(theta, B, sizeof *theta * (size_t)p);
-  assert_true(psdmp_triangle(m, p, copy, R, reflectors, work, words));
+  assert_true(psdmp_linalg_triangle(m, p, copy, R, reflectors, work, words));
   /* (R^T R)^-1 column by column; R is column-major */
   for (int c = 0; c < p; c++) {
     double *x = covariance + (long)c * p;
@@ -253,7 +253,7 @@ static void test_million(void **unused) {
       }
     printf("a million updates, forgetting %g: H P - 1 is %.1e\n", lambdas[c], worst);
     assert_true(worst <= 1e-9);
-    assert_true(psdmp_cholesky(P, covariance));
+    assert_true(psdmp_linalg_cholesky(P, covariance));
     free(memory);
   }
 }

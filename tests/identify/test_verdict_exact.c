@@ -18,8 +18,8 @@ static void says(const char *rule, psdm_verdict gravest, const char *sentences) 
 /* folds of one joint: shares of its torque and of its torque less a constant; the other is met */
 static void fold(int i, double error, double constant) {
   s.out.heldout[PSDM_FIT_MOVING].rows = 0;
-  s.cross[1 - i] = (psdmp_folds){0};
-  s.cross[i] = (psdmp_folds){.count = 1024, .own = error * error * 1024, .plain = error * error * 1024, .constant = 1024 * constant * constant, .square = 1024};
+  s.cross[1 - i] = (psdmp_identify_folds){0};
+  s.cross[i] = (psdmp_identify_folds){.count = 1024, .own = error * error * 1024, .plain = error * error * 1024, .constant = 1024 * constant * constant, .square = 1024};
 }
 
 static void errors_exactly(void **state) {
@@ -72,8 +72,8 @@ static void joints_exactly(void **state) {
         fresh(false);
         double rel = cases[k].rel * (more == 1 ? 1 + 1e-12 : 1), gap = cases[k].gap * (more == 2 ? 1 + 1e-12 : 1);
         s.out.heldout[PSDM_FIT_MOVING].rows = 0;
-        s.cross[1 - i] = (psdmp_folds){0};
-        s.cross[i] = (psdmp_folds){.count = 1024, .own = gap * gap * 1024, .plain = gap * gap * 1024, .constant = 1024, .square = gap * gap * 1024 / (rel * rel)};
+        s.cross[1 - i] = (psdmp_identify_folds){0};
+        s.cross[i] = (psdmp_identify_folds){.count = 1024, .own = gap * gap * 1024, .plain = gap * gap * 1024, .constant = 1024, .square = gap * gap * 1024 / (rel * rel)};
         if (sqrt(s.cross[i].own / s.cross[i].square) != rel) s.cross[i].square = gap * gap * 1024 / (rel * rel) * (1 + 4e-16);
         if (cases[k].rel < 0.9 && more == 0 && sqrt(s.cross[i].own / s.cross[i].square) != rel) continue; /* no double is that square */
         expect(&s, "joint", more ? cases[k].above[more - 1] : cases[k].at, NULL, "joint", (double)k);
@@ -86,12 +86,12 @@ static void joints_exactly(void **state) {
     expect(&s, "joint", usable, "error of 40 % of its torque, a constant would leave 50 %", "small", 0.25);
     /* noise of 1 in one row of both logs; 1.7 times its square is the bound */
     s.facts[1][i].noise = 6, s.facts[1][i].noises = 1;
-    s.cross[i] = (psdmp_folds){.count = 1024, .own = 1.7 * 1024, .plain = 1.7 * 1024, .constant = 1.7 * 2048, .square = 1.7 * 4096};
+    s.cross[i] = (psdmp_identify_folds){.count = 1024, .own = 1.7 * 1024, .plain = 1.7 * 1024, .constant = 1.7 * 2048, .square = 1.7 * 4096};
     says("joint", usable, i ? "joint slide: error of 50 % of its torque, no more than its noise: this log says little about it"
                             : "joint turn: error of 50 % of its torque, no more than its noise: this log says little about it");
     s.cross[i].own *= 1 + 1e-12;
     expect(&s, "joint", usable, "sign, unit or channel", "more than noise", 0);
-    s.cross[i] = (psdmp_folds){.count = 1024, .own = 1};
+    s.cross[i] = (psdmp_identify_folds){.count = 1024, .own = 1};
     expect(&s, "joint", good, NULL, "no torque", 0);
   }
 }
@@ -99,8 +99,8 @@ static void joints_exactly(void **state) {
 static void plain_exactly(void **state) {
   (void)state;
   fresh(false);
-  s.cross[0] = (psdmp_folds){.count = 1024, .own = 1.1 * 1.1 * 1024, .plain = 1024, .constant = 1 << 18, .square = 1 << 18};
-  s.cross[1] = (psdmp_folds){0};
+  s.cross[0] = (psdmp_identify_folds){.count = 1024, .own = 1.1 * 1.1 * 1024, .plain = 1024, .constant = 1 << 18, .square = 1 << 18};
+  s.cross[1] = (psdmp_identify_folds){0};
   expect(&s, "plain", good, NULL, "ratio", 1.1);
   s.cross[0].own *= 1 + 1e-12;
   says("plain", usable, "parts of the log, each met by a fit to the others: error of 6.88 %, plain least squares leaves 6.25 %: other motions may be met better by --estimator ols --plain-friction");
@@ -109,22 +109,22 @@ static void plain_exactly(void **state) {
   says("plain", usable, "parts of the log, each met by a fit to the others: error of 12.5 %, plain least squares leaves 6.25 %: no possible bodies explain the torques as well: kinematics, gravity, units or signs may be wrong");
   s.cross[0].own *= 1 + 1e-12;
   expect(&s, "plain", poor, NULL, "ratio", 2);
-  s.cross[0] = (psdmp_folds){.count = 1024, .own = 0.05 * 0.05 * 1024, .plain = 1e-4 * 1024, .constant = 1024, .square = 1024};
+  s.cross[0] = (psdmp_identify_folds){.count = 1024, .own = 0.05 * 0.05 * 1024, .plain = 1e-4 * 1024, .constant = 1024, .square = 1024};
   expect(&s, "plain", usable, NULL, "error", 0.05);
   s.cross[0].own *= 1 + 1e-12;
   expect(&s, "plain", poor, NULL, "error", 0.05);
-  s.cross[0] = (psdmp_folds){.count = 1024, .own = 0.01 * 0.01 * 1024, .plain = 1e-6 * 1024, .constant = 1024, .square = 1024};
+  s.cross[0] = (psdmp_identify_folds){.count = 1024, .own = 0.01 * 0.01 * 1024, .plain = 1e-6 * 1024, .constant = 1024, .square = 1024};
   expect(&s, "plain", good, NULL, "error", 0.01);
   s.cross[0].own *= 1 + 1e-12;
   expect(&s, "plain", usable, NULL, "error", 0.01);
   for (int i = 0; i < N; i++) {
     fresh(false);
-    s.cross[1 - i] = (psdmp_folds){.count = 1024, .own = 1e9, .plain = 1e9, .constant = 1e15, .square = 1e15};
-    s.cross[i] = (psdmp_folds){.count = 1024, .own = 1.5625 * 1024, .plain = 1024, .constant = 1 << 18, .square = 1 << 18};
+    s.cross[1 - i] = (psdmp_identify_folds){.count = 1024, .own = 1e9, .plain = 1e9, .constant = 1e15, .square = 1e15};
+    s.cross[i] = (psdmp_identify_folds){.count = 1024, .own = 1.5625 * 1024, .plain = 1024, .constant = 1 << 18, .square = 1 << 18};
     expect(&s, "plain", good, NULL, "joint", 1.25);
     s.cross[i].own *= 1 + 1e-12;
     says("plain", usable, i ? "joint slide: error of 7.8 %, plain least squares leaves 6.2 %" : "joint turn: error of 7.8 %, plain least squares leaves 6.2 %");
-    s.cross[i] = (psdmp_folds){.count = 1024, .own = 0.05 * 0.05 * 1024, .constant = 1024, .square = 1024};
+    s.cross[i] = (psdmp_identify_folds){.count = 1024, .own = 0.05 * 0.05 * 1024, .constant = 1024, .square = 1024};
     expect(&s, "plain", good, NULL, "joint", 0.05);
     s.cross[i].own *= 1 + 1e-12; /* none at all is better too */
     expect(&s, "plain", usable, "plain least squares leaves 0.0 %", "joint", 0.05);
@@ -154,27 +154,27 @@ static void places_exactly(void **state) {
   double log[8] = {36, 100, 4, 100, 5, 300, 1e9, 1e9};
   s.feed.files = 3, s.feed.file = three, s.a.file = log;
   says("log", poor, "first.csv: error of 60 %, the other logs 15 %: are its units, signs and channels theirs?"); /* 9 of 400 */
-  for (int b = 0; b < PSDMP_BLOCKS; b += PSDMP_BLOCKS - 1) {
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b += PSDMP_IDENTIFY_BLOCKS - 1) {
     fresh(false);
-    for (int k = 0; k < PSDMP_BLOCKS; k++) s.place[k].error = 1, s.place[k].square = 64;
+    for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) s.place[k].error = 1, s.place[k].square = 64;
     s.place[b].error = 16;
     expect(&s, "place", good, NULL, "four times", 0.5);
     s.place[b].error *= 1 + 1e-12;
     expect(&s, "place", poor, NULL, "four times", 0.5);
-    for (int k = 0; k < PSDMP_BLOCKS; k++) s.place[k].error = 0;
+    for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) s.place[k].error = 0;
     s.place[b].error = 16;
     expect(&s, "place", usable, "error of 50 %, elsewhere 0.0 %: look at these rows", "here", 0.5);
     s.place[b].error = 0.2 * 0.2 * 64;
     expect(&s, "place", good, NULL, "here", 0.2);
     s.place[b].error *= 1 + 1e-12;
     says("place", usable, b ? "second.csv, t = 9 to 10: error of 20 %, elsewhere 0.0 %: look at these rows" : "first.csv, t = 0 to 1: error of 20 %, elsewhere 0.0 %: look at these rows");
-    for (int k = 0; k < PSDMP_BLOCKS; k++) s.place[k].error /= 1024, s.place[k].square /= 1024; /* little torque is torque too */
+    for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) s.place[k].error /= 1024, s.place[k].square /= 1024; /* little torque is torque too */
     expect(&s, "place", usable, "error of 20 %, elsewhere 0.0 %", "small", 0.2);
-    for (int k = 0; k < PSDMP_BLOCKS; k++) s.place[k].error *= 1024, s.place[k].square *= 1024;
+    for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) s.place[k].error *= 1024, s.place[k].square *= 1024;
     s.place[7] = s.place[b], s.place[7].from = 77; /* the first of two alike */
     expect(&s, "place", usable, b ? "t = 77" : "t = 0", "two alike", 0);
     s.place[7].error = 0;
-    s.place[PSDMP_BLOCKS - 1 - b] = (psdmp_error_place){0}; /* a piece without rows is no piece */
+    s.place[PSDMP_IDENTIFY_BLOCKS - 1 - b] = (psdmp_identify_error_place){0}; /* a piece without rows is no piece */
     expect(&s, "place", usable, NULL, "an empty piece", 0);
   }
 }
@@ -186,7 +186,7 @@ static void logs_exactly(void **state) {
       char should[400];
       const char *log = k ? "second.csv" : "first.csv", *name = i ? "slide" : "turn";
       fresh(false);
-      psdmp_joint_facts *f = &s.facts[k][i];
+      psdmp_feed_joint_facts *f = &s.facts[k][i];
       f->outside = 1, f->outside_line = 7, f->q_low = -3;
       snprintf(should, sizeof should, "%s, line 7: q%d of joint %s leaves its limits: -3 to 1 against -2 to 2", log, i + 1, name);
       says("position", usable, should);
@@ -256,7 +256,7 @@ static void faults_exactly(void **state) {
   says("clock", usable, "t runs back 4 times: are the rows in order?");
   for (int i = 0; i < N; i++) {
     fresh(false);
-    s.worst[i] = (psdmp_worst){.error = -16, .tau = 9, .t = 2.5, .file = 1 - i};
+    s.worst[i] = (psdmp_identify_worst){.error = -16, .tau = 9, .t = 2.5, .file = 1 - i};
     s.train[PSDM_FIT_RAW][i].rmse = 1, s.train[PSDM_FIT_RAW][i].rel = 0.04;
     says("outlier", usable, i ? "first.csv, t = 2.5: tau2 is 9, off by -16, 16 times the usual error: an outlier" : "second.csv, t = 2.5: tau1 is 9, off by -16, 16 times the usual error: an outlier");
     s.train[PSDM_FIT_RAW][i].rmse = 1e-9, s.train[PSDM_FIT_RAW][i].rel = 0; /* all of the torque, in billionths: one */
@@ -275,7 +275,7 @@ static void numbers_exactly(void **state) {
     psdm_robot_free(s.robot);
     s.run.robot = s.feed.robot = s.robot = parse_robot(small);
     for (int i = 0; i < N; i++) s.robot->joint[i].limits = (psdm_limits){.lower = -2, .upper = 2, .velocity = 3, .effort = 100};
-    assert_true(psdmp_prior_reach(s.robot) == 0.5);
+    assert_true(psdmp_identify_prior_reach(s.robot) == 0.5);
     for (int k = 0; k < FILES; k++) s.facts[k][1].q_low = 0, s.facts[k][1].q_high = 0.25;
     if (slides) s.facts[1][1].q_low = 0.25, s.facts[1][1].q_high = 1;
     double reach = slides ? 0.75 : 0.5, cube = reach * reach * reach;
@@ -306,7 +306,7 @@ static void numbers_exactly(void **state) {
   psdm_robot_free(s.robot);
   s.run.robot = s.feed.robot = s.robot = parse_robot("name: arm\nconvention: dh\njoints:\n  - {name: turn, a: 0}\n  - {name: slide, type: prismatic, a: 0}\n");
   for (int k = 0; k < FILES; k++) s.facts[k][1].q_low = s.facts[k][1].q_high = 0;
-  assert_true(psdmp_prior_reach(s.robot) == 0);
+  assert_true(psdmp_identify_prior_reach(s.robot) == 0);
   expect(&s, "mass", good, NULL, "no reach", 0);
   expect(&s, "inertia", good, NULL, "no reach", 0);
   /* signs: as much behind its joint as one tenth of the prior's moment */
@@ -418,7 +418,7 @@ static void coverage_exactly(void **state) {
   says("delay", poor, "torques are 30 ms late or more, the longest delay that was tried: are torques and positions of the same log and clock?");
   /* two findings, the graver one found last */
   fresh(false);
-  s.worst[1] = (psdmp_worst){.error = 100, .tau = 9, .t = 2.5, .file = 1}, s.run.delay_end = true;
+  s.worst[1] = (psdmp_identify_worst){.error = 100, .tau = 9, .t = 2.5, .file = 1}, s.run.delay_end = true;
   expect(&s, "delay", poor, NULL, "order", 0);
   assert_int_equal(s.a.findings, 2);
   assert_string_equal(s.a.finding[0].rule, "delay");

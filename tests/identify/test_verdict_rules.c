@@ -39,7 +39,7 @@ static void errors(void **state) {
       for (int i = 0; i < N; i++) {
         double e = 10 * cases[k].error, c = 10 * cases[k].constant;
         s.held[PSDM_FIT_MOVING][i] = (psdm_joint_fit){.rows = ROWS, .rmse = e, .rel = cases[k].error, .r2 = 1 - e * e / (c * c)};
-        s.cross[i] = (psdmp_folds){.count = ROWS, .own = e * e * ROWS, .plain = e * e * ROWS, .constant = c * c * ROWS, .square = 100 * ROWS};
+        s.cross[i] = (psdmp_identify_folds){.count = ROWS, .own = e * e * ROWS, .plain = e * e * ROWS, .constant = c * c * ROWS, .square = 100 * ROWS};
       }
       if (cases[k].rule[0] == 'e')
         snprintf(words, sizeof words, "%s: error of %.3g %%", folds ? "fit to the others" : "held-out rows", 100 * cases[k].error);
@@ -99,8 +99,8 @@ static void plain_least_squares(void **state) {
   expect(&s, "plain", usable, "other motions", "ratio", 2.2);
   s.out.pi = s.pi;
   /* one joint: a quarter worse than plain and above 5 % */
-  s.cross[0] = (psdmp_folds){.count = ROWS, .own = 100 * ROWS, .plain = 100 * ROWS, .constant = 1e6 * ROWS, .square = 1e6 * ROWS};
-  s.cross[1] = (psdmp_folds){.count = ROWS, .own = 1 * ROWS, .plain = 0.639 * ROWS, .constant = 100 * ROWS, .square = 100 * ROWS};
+  s.cross[0] = (psdmp_identify_folds){.count = ROWS, .own = 100 * ROWS, .plain = 100 * ROWS, .constant = 1e6 * ROWS, .square = 1e6 * ROWS};
+  s.cross[1] = (psdmp_identify_folds){.count = ROWS, .own = 1 * ROWS, .plain = 0.639 * ROWS, .constant = 100 * ROWS, .square = 100 * ROWS};
   expect(&s, "plain", usable, "joint slide: error of 10.0 %, plain least squares leaves 8.0 %", "joint", 1.251);
   s.cross[1].plain = 0.641 * ROWS;
   expect(&s, "plain", good, NULL, "joint", 1.249);
@@ -140,11 +140,11 @@ static void places(void **state) {
   expect(&s, "place", poor, NULL, "here", 0.5001);
   s.place[13].error = 24.99;
   expect(&s, "place", usable, NULL, "here", 0.4999);
-  for (int b = 0; b < PSDMP_BLOCKS; b++) s.place[b].error = b == 13 ? 16 : 1.001;
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) s.place[b].error = b == 13 ? 16 : 1.001;
   expect(&s, "place", good, NULL, "not four times", 0.4);
-  for (int b = 0; b < PSDMP_BLOCKS; b++) s.place[b].error = b == 13 ? 16 : 0.999;
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) s.place[b].error = b == 13 ? 16 : 0.999;
   expect(&s, "place", usable, "second.csv, t = 3 to 4: error of 40 %, elsewhere 10.0 %", "four times", 0.4);
-  for (int b = 0; b < PSDMP_BLOCKS; b++) s.place[b].square = b == 13 ? 100 : 0, s.place[b].error = b == 13 ? 25.01 : 0;
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) s.place[b].square = b == 13 ? 100 : 0, s.place[b].error = b == 13 ? 25.01 : 0;
   expect(&s, "place", good, NULL, "nothing to compare with", 0);
 }
 
@@ -211,7 +211,7 @@ static void faults(void **state) {
 static void positions(void **state) {
   (void)state;
   fresh(false);
-  psdmp_joint_facts *f = &s.facts[1][0], *slide = &s.facts[1][1];
+  psdmp_feed_joint_facts *f = &s.facts[1][0], *slide = &s.facts[1][1];
   f->outside = 3, f->outside_line = 77;
   expect(&s, "position", usable, "second.csv, line 77: q1 of joint turn leaves its limits: -1 to 1 against -2 to 2", "outside", 3);
   ABOVE(&f->q_high, 6, "position", usable, poor, NULL);
@@ -240,7 +240,7 @@ static void positions(void **state) {
 static void efforts(void **state) {
   (void)state;
   fresh(false);
-  psdmp_joint_facts *f = &s.facts[0][1];
+  psdmp_feed_joint_facts *f = &s.facts[0][1];
   f->beyond = 21, f->beyond_line = 5, f->peak = 150;
   expect(&s, "effort", usable, "first.csv, line 5: tau2 of joint slide reaches 150; the file's limit is 100 (21 rows above it)", "beyond", 21);
   ABOVE(&f->peak, 200, "effort", usable, poor, NULL);
@@ -280,7 +280,7 @@ static void efforts(void **state) {
 static void rates(void **state) {
   (void)state;
   fresh(false);
-  psdmp_joint_facts *f = &s.facts[1][0];
+  psdmp_feed_joint_facts *f = &s.facts[1][0];
   static const struct {
     double slope;
     psdm_verdict unused, used; /* whether qd is used for the fit */
@@ -346,7 +346,7 @@ static void masses_found(void **state) {
   (void)state;
   /* a file without masses: a reach of 1 + 1 m, and slides count with their way */
   fresh(false);
-  double reach = psdmp_prior_reach(s.robot);
+  double reach = psdmp_identify_prior_reach(s.robot);
   assert_true(reach > 0 && reach <= 2);
   for (int k = 0; k < FILES; k++) s.facts[k][1].q_low = 0;
   s.facts[1][1].q_high = 10;

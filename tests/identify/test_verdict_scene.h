@@ -17,15 +17,15 @@ typedef struct scene {
   psdm_robot *robot;
   psdmp_feed feed;
   psdmp_feed_file file[FILES + 1]; /* behind each list stands what would be found if anybody looked at it */
-  psdmp_joint_facts facts[FILES][N + 1];
+  psdmp_feed_joint_facts facts[FILES][N + 1];
   psdm_calibrate_options options;
-  psdmp_run run;
-  psdmp_calibration a;
+  psdmp_identify_run run;
+  psdmp_identify_calibration a;
   psdm_calibration out;
   psdm_joint_fit train[PSDM_FIT_PARTS][N + 1], held[PSDM_FIT_PARTS][N + 1];
-  psdmp_folds cross[N + 1];
-  psdmp_error_place place[PSDMP_BLOCKS + 1];
-  psdmp_worst worst[N + 1];
+  psdmp_identify_folds cross[N + 1];
+  psdmp_identify_error_place place[PSDMP_IDENTIFY_BLOCKS + 1];
+  psdmp_identify_worst worst[N + 1];
   psdm_estimate theta[5];
   psdm_column column[N][3];
   const psdm_column *column_of[N];
@@ -46,20 +46,20 @@ static inline void set(scene *s, bool known) {
     s->robot->joint[i].limits = (psdm_limits){.lower = -2, .upper = 2, .velocity = 3, .effort = 100};
     for (int p = 0; p < PSDM_FIT_PARTS; p++)
       s->train[p][i] = s->held[p][i] = (psdm_joint_fit){.rows = ROWS, .rmse = 0.1, .rel = 0.01, .nrmse = 0.01, .r2 = 1 - 1e-4};
-    s->cross[i] = (psdmp_folds){.count = ROWS, .own = 0.01 * ROWS, .plain = 0.01 * ROWS, .constant = 100 * ROWS, .square = 100 * ROWS};
-    s->worst[i] = (psdmp_worst){.error = 0.5, .tau = 10, .t = 3, .file = 1};
+    s->cross[i] = (psdmp_identify_folds){.count = ROWS, .own = 0.01 * ROWS, .plain = 0.01 * ROWS, .constant = 100 * ROWS, .square = 100 * ROWS};
+    s->worst[i] = (psdmp_identify_worst){.error = 0.5, .tau = 10, .t = 3, .file = 1};
     s->span[i] = 2, s->speed[i] = 1, s->sigma[i] = 0.1, s->columns[i] = 2;
     s->column[i][0] = (psdm_column){.kind = PSDM_COLUMN_VISCOUS, .gain = 1};
     s->column[i][1] = (psdm_column){.kind = PSDM_COLUMN_SIGN, .gain = 1};
     s->column_of[i] = s->column[i];
     for (int k = 0; k < FILES; k++)
-      s->facts[k][i] = (psdmp_joint_facts){.q_low = -1, .q_high = 1, .peak = 50, .fast = 1, .way2 = 1, .both = 1, .integral2 = 1, .squares = 100 * ROWS, .rows = ROWS};
+      s->facts[k][i] = (psdmp_feed_joint_facts){.q_low = -1, .q_high = 1, .peak = 50, .fast = 1, .way2 = 1, .both = 1, .integral2 = 1, .squares = 100 * ROWS, .rows = ROWS};
   }
   for (int p = 0; p < PSDM_FIT_PARTS; p++) {
     s->out.train[p] = (psdm_part_fit){.joint = s->train[p], .rows = ROWS};
     s->out.heldout[p] = (psdm_part_fit){.joint = s->held[p], .rows = ROWS};
   }
-  for (int b = 0; b < PSDMP_BLOCKS; b++) s->place[b] = (psdmp_error_place){.rows = 50, .file = b / 10, .from = b % 10, .to = b % 10 + 1, .error = 0.01, .square = 100};
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) s->place[b] = (psdmp_identify_error_place){.rows = 50, .file = b / 10, .from = b % 10, .to = b % 10 + 1, .error = 0.01, .square = 100};
   for (int k = 0; k < FILES; k++) {
     s->file[k] = (psdmp_feed_file){.path = k ? "second.csv" : "first.csv", .facts = {.n = N, .joint = s->facts[k]}};
     s->log[2 * k] = 0.01, s->log[2 * k + 1] = 100;
@@ -71,9 +71,9 @@ static inline void set(scene *s, bool known) {
     memcpy(s->prior_of_run + 10 * k, body, sizeof body);
   }
   s->file[FILES] = (psdmp_feed_file){.path = "none"};
-  s->cross[N] = (psdmp_folds){.count = 1, .own = 1e9 * ROWS, .plain = 1e6 * ROWS, .constant = 1e9 * ROWS, .square = 1e9 * ROWS};
-  s->place[PSDMP_BLOCKS] = (psdmp_error_place){.error = 1e9, .square = 1e9};
-  s->worst[N] = (psdmp_worst){.error = 1e9};
+  s->cross[N] = (psdmp_identify_folds){.count = 1, .own = 1e9 * ROWS, .plain = 1e6 * ROWS, .constant = 1e9 * ROWS, .square = 1e9 * ROWS};
+  s->place[PSDMP_IDENTIFY_BLOCKS] = (psdmp_identify_error_place){.error = 1e9, .square = 1e9};
+  s->worst[N] = (psdmp_identify_worst){.error = 1e9};
   s->log[2 * FILES] = s->log[2 * FILES + 1] = 1e9;
   for (int k = S; k < S + 10; k++) s->pi[k] = s->prior[k] = s->prior_of_run[k] = 1e30;
   s->columns[N] = 1000;
@@ -81,9 +81,9 @@ static inline void set(scene *s, bool known) {
   for (int p = 0; p < PSDM_FIT_PARTS; p++) s->train[p][N] = s->held[p][N] = (psdm_joint_fit){.rows = ROWS, .rmse = 1e6, .rel = 1, .r2 = 0};
   s->theta[4].prior_share = 1;
   s->feed = (psdmp_feed){.robot = s->robot, .n = N, .files = FILES, .file = s->file};
-  s->run = (psdmp_run){.robot = s->robot, .options = &s->options, .feed = &s->feed, .n = N, .l = 4, .S = S, .links = N, .interval = 0.01, .span = s->span, .speed = s->speed,
+  s->run = (psdmp_identify_run){.robot = s->robot, .options = &s->options, .feed = &s->feed, .n = N, .l = 4, .S = S, .links = N, .interval = 0.01, .span = s->span, .speed = s->speed,
                        .prior = s->prior_of_run, .prior_scale = 1, .prior_mass = 20, .prior_kinematics = !known, .band = {.kinematics = PSDM_KINEMATICS_POSITION}};
-  s->a = (psdmp_calibration){.run = &s->run, .cross = s->cross, .place = s->place, .file = s->log, .worst = s->worst};
+  s->a = (psdmp_identify_calibration){.run = &s->run, .cross = s->cross, .place = s->place, .file = s->log, .worst = s->worst};
   s->out.robot = s->robot, s->out.n = N, s->out.base = 4, s->out.standard = S;
   s->out.theta = s->theta, s->out.columns = s->columns, s->out.column = s->column_of, s->out.sigma = s->sigma, s->out.speed = s->speed, s->out.load = s->load;
   s->out.pi = s->pi, s->out.prior = s->prior, s->out.cost_ratio = 1, s->out.rows = s->out.used = ROWS, s->out.internal = &s->a;
@@ -94,7 +94,7 @@ static inline psdm_verdict found(scene *s, const char *rule, int *others, const 
   psdm_verdict gravest = PSDM_VERDICT_GOOD;
   *others = 0;
   *text = "";
-  psdmp_verdict(&s->a, &s->out);
+  psdmp_identify_verdict(&s->a, &s->out);
   for (int k = 0; k < s->a.findings; k++) {
     const psdm_finding *f = psdm_calibration_finding(&s->out, k);
     bool own = strcmp(f->rule, rule) == 0;

@@ -217,7 +217,7 @@ static void row_messages(bytes *b, const trial *t, int row) {
 
 static void heads(bytes *b, const trial *t) {
   schema(b, 1, "tf2_msgs/msg/TFMessage");
-  schema(b, 2, PSDMP_BAG_TYPE);
+  schema(b, 2, PSDMP_LOG_BAG_TYPE);
   channel(b, 3, 1, "/tf");
   channel(b, 7, 2, "/joint_states");
   if (t->second) channel(b, 8, 2, "/joint_states_raw");
@@ -287,13 +287,13 @@ static void write_db3(const char *path, const trial *t, int from, int to) {
       "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, serialization_format TEXT NOT NULL, offered_qos_profiles TEXT NOT NULL);"
       "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL, data BLOB NOT NULL);"
       "CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
-      "INSERT INTO topics VALUES (1, '/tf', 'tf2_msgs/msg/TFMessage', 'cdr', ''), (2, '/joint_states', '" PSDMP_BAG_TYPE "', 'cdr', ''); BEGIN;";
+      "INSERT INTO topics VALUES (1, '/tf', 'tf2_msgs/msg/TFMessage', 'cdr', ''), (2, '/joint_states', '" PSDMP_LOG_BAG_TYPE "', 'cdr', ''); BEGIN;";
   sqlite3 *base;
   sqlite3_stmt *insert;
   unlink(path);
   assert_int_equal(sqlite3_open(path, &base), SQLITE_OK);
   assert_int_equal(sqlite3_exec(base, tables, NULL, NULL, NULL), SQLITE_OK);
-  if (t->second) sqlite3_exec(base, "INSERT INTO topics VALUES (3, '/joint_states_raw', '" PSDMP_BAG_TYPE "', 'cdr', '')", NULL, NULL, NULL);
+  if (t->second) sqlite3_exec(base, "INSERT INTO topics VALUES (3, '/joint_states_raw', '" PSDMP_LOG_BAG_TYPE "', 'cdr', '')", NULL, NULL, NULL);
   assert_int_equal(sqlite3_prepare_v2(base, "INSERT INTO messages(topic_id, timestamp, data) VALUES (?, ?, ?)", -1, &insert, NULL), SQLITE_OK);
   for (int row = to; row-- > from;) { /* last first: the order is that of time stamps */
     bytes data = joint_state(t, row, false);

@@ -21,14 +21,14 @@ typedef struct keys {
 } keys;
 
 static void add(keys *k, const char *what, const psdm_robot *robot, psdm_calibrate_options o) {
-  psdmp_checkpoint *c;
+  psdmp_feed_checkpoint *c;
   psdm_error error;
   o.checkpoint = k->folder;
   assert_true(k->count < RUNS);
-  if (psdmp_checkpoint_new(robot, &o, NULL, &c, &error)) fail_msg("%s: %s", what, error.text);
-  memcpy(k->key[k->count], psdmp_checkpoint_key(c), KEY);
+  if (psdmp_feed_checkpoint_new(robot, &o, NULL, &c, &error)) fail_msg("%s: %s", what, error.text);
+  memcpy(k->key[k->count], psdmp_feed_checkpoint_key(c), KEY);
   k->what[k->count++] = what;
-  psdmp_checkpoint_free(c);
+  psdmp_feed_checkpoint_free(c);
 }
 
 #define WITH(field, ...)                     \

@@ -45,16 +45,16 @@ static void any_way_to_split(void **state) {
     double x[300], in_order = 0;
     long count = rng_int(&g, 1, 300);
     for (long k = 0; k < count; k++) x[k] = ldexp(rng_uniform(&g, -1, 1), rng_int(&g, -30, 30)), in_order += x[k];
-    psdmp_tree all = {.way = {NULL, add, release}};
+    psdmp_parallel_tree all = {.way = {NULL, add, release}};
     for (long first = 0; first < count;) {
       long last = rng_int(&g, (int)first + 1, (int)count);
-      psdmp_tree some = {.way = {NULL, add, release}};
-      for (long k = first; k < last; k++) assert_int_equal(psdmp_tree_add(&some, k, 0, number(x[k])), PSDM_OK);
-      for (int k = 0; k < some.count; k++) assert_int_equal(psdmp_tree_add(&all, some.node[k].index, some.node[k].level, some.node[k].part), PSDM_OK);
+      psdmp_parallel_tree some = {.way = {NULL, add, release}};
+      for (long k = first; k < last; k++) assert_int_equal(psdmp_parallel_tree_add(&some, k, 0, number(x[k])), PSDM_OK);
+      for (int k = 0; k < some.count; k++) assert_int_equal(psdmp_parallel_tree_add(&all, some.node[k].index, some.node[k].level, some.node[k].part), PSDM_OK);
       first = last;
     }
     void *sum;
-    assert_int_equal(psdmp_tree_end(&all, &sum), PSDM_OK);
+    assert_int_equal(psdmp_parallel_tree_end(&all, &sum), PSDM_OK);
     double expected = plain(x, count);
     assert_memory_equal(sum, &expected, sizeof expected);
     differs += in_order != expected;
@@ -67,28 +67,28 @@ static void any_way_to_split(void **state) {
 
 static void bytes_and_lies(void **state) {
   (void)state;
-  psdmp_bytes b = {0};
+  psdmp_parallel_bytes b = {0};
   double x = 1.5, y;
   long count = 3, lie = 1L << 60;
   int many[1000], back[1000];
   for (int k = 0; k < 1000; k++) many[k] = k * k;
-  PSDMP_PUT(&b, x);
-  PSDMP_PUT(&b, many);
-  PSDMP_PUT(&b, count);
-  psdmp_bytes_put(&b, many, 3 * sizeof *many);
-  PSDMP_PUT(&b, lie);
-  PSDMP_GET(&b, y);
-  PSDMP_GET(&b, back);
+  PSDMP_PARALLEL_PUT(&b, x);
+  PSDMP_PARALLEL_PUT(&b, many);
+  PSDMP_PARALLEL_PUT(&b, count);
+  psdmp_parallel_bytes_put(&b, many, 3 * sizeof *many);
+  PSDMP_PARALLEL_PUT(&b, lie);
+  PSDMP_PARALLEL_GET(&b, y);
+  PSDMP_PARALLEL_GET(&b, back);
   assert_true(y == x);
   assert_memory_equal(many, back, sizeof many);
-  assert_int_equal(psdmp_bytes_count(&b, sizeof *many), 3);
-  psdmp_bytes_get(&b, back, 3 * sizeof *back);
+  assert_int_equal(psdmp_parallel_bytes_count(&b, sizeof *many), 3);
+  psdmp_parallel_bytes_get(&b, back, 3 * sizeof *back);
   assert_false(b.failed);
-  assert_int_equal(psdmp_bytes_count(&b, 1), -1); /* so many bytes are not there */
+  assert_int_equal(psdmp_parallel_bytes_count(&b, 1), -1); /* so many bytes are not there */
   assert_true(b.failed);
-  psdmp_bytes_free(&b);
-  b = (psdmp_bytes){0};
-  PSDMP_GET(&b, y);
+  psdmp_parallel_bytes_free(&b);
+  b = (psdmp_parallel_bytes){0};
+  PSDMP_PARALLEL_GET(&b, y);
   assert_true(b.failed && y == 0);
 }
 
@@ -102,7 +102,7 @@ static void shares_cover_everything(void **state) {
       for (int rank = 0; rank < size; rank++) {
         psdm_ranks r = {.rank = rank, .size = size};
         long first, last;
-        psdmp_team_share(&r, count, &first, &last);
+        psdmp_parallel_team_share(&r, count, &first, &last);
         assert_int_equal(first, next);
         next = last;
         least = last - first < least ? last - first : least, most = last - first > most ? last - first : most;
@@ -122,48 +122,48 @@ static void *space_new(void *user) { return user; }
 static void space_free(void *user, void *space) { (void)user, (void)space; }
 
 static psdm_status make(void *space, long unit, void **part, psdm_error *error) {
-  if (unit >= ((sines *)space)->fails && ((sines *)space)->fails >= 0) return psdmp_fail(error, PSDM_E_PARSE, "unit", (int)unit, 0, "it fails");
+  if (unit >= ((sines *)space)->fails && ((sines *)space)->fails >= 0) return psdmp_base_fail(error, PSDM_E_PARSE, "unit", (int)unit, 0, "it fails");
   if (unit % 7 == 3) return PSDM_OK; /* there is nothing in it */
   *part = number(sin((double)unit) * exp((double)(unit % 50)));
   return PSDM_OK;
 }
 
-static void put(void *user, const void *part, psdmp_bytes *to) {
+static void put(void *user, const void *part, psdmp_parallel_bytes *to) {
   (void)user;
-  psdmp_bytes_put(to, part, sizeof(double));
+  psdmp_parallel_bytes_put(to, part, sizeof(double));
 }
 
-static void *get(void *user, psdmp_bytes *from) {
+static void *get(void *user, psdmp_parallel_bytes *from) {
   double x;
   (void)user;
-  PSDMP_GET(from, x);
+  PSDMP_PARALLEL_GET(from, x);
   return from->failed ? NULL : number(x);
 }
 
-static psdmp_spread spread_of(sines *s, psdm_ranks *ranks, int threads, long units) {
-  return (psdmp_spread){.ranks = ranks, .threads = threads, .units = units, .user = s, .space_new = space_new, .space_free = space_free, .make = make, .merge = add,
+static psdmp_parallel_spread spread_of(sines *s, psdm_ranks *ranks, int threads, long units) {
+  return (psdmp_parallel_spread){.ranks = ranks, .threads = threads, .units = units, .user = s, .space_new = space_new, .space_free = space_free, .make = make, .merge = add,
                         .part_free = release, .put = put, .get = get};
 }
 
-static psdm_status serve(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+static psdm_status serve(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
   sines s;
   long units;
   assert_int_equal(work, 5);
-  PSDMP_GET(request, s);
-  PSDMP_GET(request, units);
-  psdmp_spread spread = spread_of(&s, user, 1, units);
-  return psdmp_spread_serve(&spread, answer, error);
+  PSDMP_PARALLEL_GET(request, s);
+  PSDMP_PARALLEL_GET(request, units);
+  psdmp_parallel_spread spread = spread_of(&s, user, 1, units);
+  return psdmp_parallel_spread_serve(&spread, answer, error);
 }
 
 /* the sum, or the number of the unit that is said to fail */
 static psdm_status sum_of(sines s, psdm_ranks *ranks, int threads, long units, double *sum, psdm_error *error) {
-  psdmp_bytes request = {0};
+  psdmp_parallel_bytes request = {0};
   void *part;
-  PSDMP_PUT(&request, s);
-  PSDMP_PUT(&request, units);
-  psdmp_spread spread = spread_of(&s, ranks, threads, units);
-  psdm_status status = psdmp_spread_all(&spread, 5, &request, &part, error);
-  psdmp_bytes_free(&request);
+  PSDMP_PARALLEL_PUT(&request, s);
+  PSDMP_PARALLEL_PUT(&request, units);
+  psdmp_parallel_spread spread = spread_of(&s, ranks, threads, units);
+  psdm_status status = psdmp_parallel_spread_all(&spread, 5, &request, &part, error);
+  psdmp_parallel_bytes_free(&request);
   *sum = part ? *(double *)part : 0;
   free(part);
   return status;
@@ -179,7 +179,7 @@ static void same_bits_everywhere(void **state) {
     forked f;
     fork_ranks(&f, size);
     if (f.ranks.rank > 0) {
-      psdmp_team_serve(&f.ranks, serve, &f.ranks, NULL, NULL);
+      psdmp_parallel_team_serve(&f.ranks, serve, &f.ranks, NULL, NULL);
       join_ranks(&f, NULL);
     }
     for (int k = 0; k < 5; k++) {
@@ -190,7 +190,7 @@ static void same_bits_everywhere(void **state) {
       assert_int_equal(sum_of((sines){fails}, &f.ranks, 1, 64, &sum, &error), PSDM_E_PARSE);
       assert_int_equal(error.line, fails);
     }
-    psdmp_team_dismiss(&f.ranks);
+    psdmp_parallel_team_dismiss(&f.ranks);
     join_ranks(&f, NULL);
   }
   for (int threads = 2; threads < 9; threads++)
@@ -210,15 +210,15 @@ static void failures_are_heard(void **state) {
   psdm_error error;
   double sum;
   fork_ranks(&f, 3); /* one has failed before it could help */
-  if (f.ranks.rank == 1) psdmp_team_serve(&f.ranks, serve, &f.ranks, NULL, NULL);
+  if (f.ranks.rank == 1) psdmp_parallel_team_serve(&f.ranks, serve, &f.ranks, NULL, NULL);
   if (f.ranks.rank > 0) join_ranks(&f, "arm.yaml: cannot be opened");
   assert_int_equal(sum_of((sines){-1}, &f.ranks, 1, 64, &sum, &error), PSDM_E_ARGUMENT);
   assert_string_equal(error.text, "rank 2: arm.yaml: cannot be opened");
-  psdmp_team_dismiss(&f.ranks);
+  psdmp_parallel_team_dismiss(&f.ranks);
   join_ranks(&f, NULL);
   fork_ranks(&f, 3); /* one is killed */
   if (f.ranks.rank == 2) kill(getpid(), SIGKILL);
-  if (f.ranks.rank > 0) psdmp_team_serve(&f.ranks, serve, &f.ranks, NULL, NULL), join_ranks(&f, NULL);
+  if (f.ranks.rank > 0) psdmp_parallel_team_serve(&f.ranks, serve, &f.ranks, NULL, NULL), join_ranks(&f, NULL);
   int status;
   assert_int_equal(waitpid(f.process[2], &status, 0), f.process[2]);
   assert_int_equal(sum_of((sines){-1}, &f.ranks, 1, 64, &sum, &error), PSDM_E_IO);
@@ -227,9 +227,9 @@ static void failures_are_heard(void **state) {
   assert_int_equal(waitpid(f.process[1], &status, 0), f.process[1]);
 }
 
-static psdm_status cannot_open(void *user, int work, psdmp_bytes *request, psdmp_bytes *answer, psdm_error *error) {
+static psdm_status cannot_open(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
   (void)user, (void)request, (void)answer;
-  return work == 1 ? psdmp_fail(error, PSDM_E_IO, "a.csv", 0, 0, "cannot be opened") : psdmp_fail(error, PSDM_E_PARSE, "a.csv", 7, 0, "not a number");
+  return work == 1 ? psdmp_base_fail(error, PSDM_E_IO, "a.csv", 0, 0, "cannot be opened") : psdmp_base_fail(error, PSDM_E_PARSE, "a.csv", 7, 0, "not a number");
 }
 
 /* a file that is missing on one machine is told with its rank; what is wrong in a file is wrong for all, and told as one process would */
@@ -238,29 +238,29 @@ static void files_of_other_machines(void **state) {
   (void)state;
   forked f;
   fork_ranks(&f, 2);
-  if (f.ranks.rank > 0) psdmp_team_serve(&f.ranks, cannot_open, NULL, NULL, NULL), join_ranks(&f, NULL);
+  if (f.ranks.rank > 0) psdmp_parallel_team_serve(&f.ranks, cannot_open, NULL, NULL, NULL), join_ranks(&f, NULL);
   for (int work = 1; work <= 2; work++) {
-    psdmp_bytes answer = {0};
+    psdmp_parallel_bytes answer = {0};
     psdm_error error;
-    assert_int_equal(psdmp_team_ask(&f.ranks, work, NULL, &error), PSDM_OK);
-    assert_int_equal(psdmp_team_listen(&f.ranks, 1, &answer, &error), work == 1 ? PSDM_E_IO : PSDM_E_PARSE);
+    assert_int_equal(psdmp_parallel_team_ask(&f.ranks, work, NULL, &error), PSDM_OK);
+    assert_int_equal(psdmp_parallel_team_listen(&f.ranks, 1, &answer, &error), work == 1 ? PSDM_E_IO : PSDM_E_PARSE);
     assert_string_equal(error.text, told[work - 1]);
     assert_string_equal(error.file, "a.csv");
-    psdmp_bytes_free(&answer);
+    psdmp_parallel_bytes_free(&answer);
   }
-  psdmp_team_dismiss(&f.ranks);
+  psdmp_parallel_team_dismiss(&f.ranks);
   join_ranks(&f, NULL);
   psdm_error own = {.status = PSDM_E_IO, .file = "a.csv", .text = "cannot be opened"};
-  psdmp_team_tell(0, PSDM_E_IO, &own);
+  psdmp_parallel_team_tell(0, PSDM_E_IO, &own);
   assert_string_equal(own.text, "cannot be opened");
-  psdmp_team_tell(3, PSDM_E_IO, NULL);
+  psdmp_parallel_team_tell(3, PSDM_E_IO, NULL);
 }
 
 static void threads_as_asked(void **state) {
   (void)state;
   assert_true(psdm_threads() >= 1);
-  assert_int_equal(psdmp_threads(0, NULL, 1000000), psdm_threads());
-  assert_int_equal(psdmp_threads(0, NULL, 1), 1);
+  assert_int_equal(psdmp_parallel_threads(0, NULL, 1000000), psdm_threads());
+  assert_int_equal(psdmp_parallel_threads(0, NULL, 1), 1);
 }
 
 int main(void) {

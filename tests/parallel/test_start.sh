@@ -33,13 +33,13 @@ plugin() { # FOLDER NAME SIZE KEY
 static bool all(void *self, void *bytes, size_t count) { (void)self, (void)bytes, (void)count; return true; }
 static void library(char *text, size_t size) { snprintf(text, size, "%%s", "%s"); }
 static bool begin(psdm_ranks *ranks) { *ranks = (psdm_ranks){.size = %s, .broadcast = all}; return ranks->size > 0; }
-extern const psdmp_ranks_plugin psdm_mpi;
-const psdmp_ranks_plugin psdm_mpi = {%s, library, begin};\n' "$2" "$3" "$4" > plugin.c
+extern const psdmp_parallel_ranks_plugin psdm_mpi;
+const psdmp_parallel_ranks_plugin psdm_mpi = {%s, library, begin};\n' "$2" "$3" "$4" > plugin.c
   "${CC:-cc}" -shared -fPIC -I "$SOURCE/src" -I "$SOURCE/include" -o "$1/psdm_mpi.so" plugin.c
 }
-plugin open "Open MPI v9.8.7" 2 PSDMP_RANKS_KEY
-plugin single "MPICH Version: 9.8.7" 1 PSDMP_RANKS_KEY
-plugin broken "Open MPI v9.8.7" 0 PSDMP_RANKS_KEY
+plugin open "Open MPI v9.8.7" 2 PSDMP_PARALLEL_RANKS_KEY
+plugin single "MPICH Version: 9.8.7" 1 PSDMP_PARALLEL_RANKS_KEY
+plugin broken "Open MPI v9.8.7" 0 PSDMP_PARALLEL_RANKS_KEY
 plugin old "Open MPI v9.8.7" 2 '"psdm ranks 0"'
 mkdir none
 started=(OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0)

@@ -6,10 +6,10 @@
 #include "support.h"
 
 static double value_of(psdm_column_kind kind, double width, int load, double x, double v, double f) {
-  const psdmp_column column = {kind, width, load};
-  psdmp_column_state state = {0};
+  const psdmp_parameters_column column = {kind, width, load};
+  psdmp_parameters_column_state state = {0};
   double value;
-  psdmp_columns_at(&column, 1, x, v, f, &state, &value);
+  psdmp_parameters_columns_at(&column, 1, x, v, f, &state, &value);
   return value;
 }
 
@@ -39,12 +39,12 @@ static void test_formulas(void **unused) {
 /* z <- clip(z + dx / w, -1, 1): nothing at the first row, slip at one, memory of the way back */
 static void test_stop_remembers(void **unused) {
   (void)unused;
-  const psdmp_column column = {PSDM_COLUMN_STOP, 0.5, 0};
-  psdmp_column_state state = {0};
+  const psdmp_parameters_column column = {PSDM_COLUMN_STOP, 0.5, 0};
+  psdmp_parameters_column_state state = {0};
   static const double x[] = {7, 7.25, 8, 7.75, 7.5, 7, 3, 3}, z[] = {0, 0.5, 1, 0.5, 0, -1, -1, -1};
   for (int k = 0; k < 8; k++) {
     double value;
-    psdmp_columns_at(&column, 1, x[k], 0, 0, &state, &value);
+    psdmp_parameters_columns_at(&column, 1, x[k], 0, 0, &state, &value);
     assert_true(value == z[k]);
   }
 }
@@ -53,21 +53,21 @@ static void test_stop_remembers(void **unused) {
 static void test_side_by_side(void **unused) {
   (void)unused;
   rng g = rng_start("side_by_side");
-  static const psdmp_column columns[] = {{PSDM_COLUMN_STOP, 0.5, 0}, {PSDM_COLUMN_TANH, 0.3, 1}, {PSDM_COLUMN_STOP, 0.07, 2}, {PSDM_COLUMN_OFFSET, 0, 1}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_LINEAR, 0, 2}};
+  static const psdmp_parameters_column columns[] = {{PSDM_COLUMN_STOP, 0.5, 0}, {PSDM_COLUMN_TANH, 0.3, 1}, {PSDM_COLUMN_STOP, 0.07, 2}, {PSDM_COLUMN_OFFSET, 0, 1}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_LINEAR, 0, 2}};
   enum { COUNT = sizeof columns / sizeof *columns };
-  psdmp_column_state all = {0}, alone[COUNT] = {{0}};
+  psdmp_parameters_column_state all = {0}, alone[COUNT] = {{0}};
   for (int k = 0; k < 200; k++) {
     double x = rng_uniform(&g, -0.5, 0.5), v = rng_uniform(&g, -2, 2), load = rng_uniform(&g, 0.1, 3), value[COUNT + 1], one;
     value[COUNT] = 77;
-    psdmp_columns_at(columns, COUNT, x, v, load, &all, value);
+    psdmp_parameters_columns_at(columns, COUNT, x, v, load, &all, value);
     for (int c = 0; c < COUNT; c++) {
-      psdmp_columns_at(&columns[c], 1, x, v, load, &alone[c], &one);
+      psdmp_parameters_columns_at(&columns[c], 1, x, v, load, &alone[c], &one);
       assert_true(value[c] == one && all.z[c] == alone[c].z[0]);
     }
     assert_true(value[COUNT] == 77 && all.z[COUNT] == 0 && all.last == x && all.any);
   }
   /* no columns remember as well where the drive was */
-  psdmp_columns_at(columns, 0, 9, 0, 0, &all, NULL);
+  psdmp_parameters_columns_at(columns, 0, 9, 0, 0, &all, NULL);
   assert_true(all.last == 9);
 }
 
@@ -86,14 +86,14 @@ typedef struct counts {
   int of[PSDM_COLUMN_KINDS], all, loaded[3];
 } counts;
 
-static counts fill(bool springs, bool plain, double span, bool prismatic, bool basic, bool loads, psdmp_dictionary *d, int *always) {
+static counts fill(bool springs, bool plain, double span, bool prismatic, bool basic, bool loads, psdmp_identify_dictionary *d, int *always) {
   psdm_robot *robot = parse_robot(prismatic ? "convention: dh\njoints: [{type: prismatic}]\n" : "convention: dh\njoints: [{}]\n");
   psdm_calibrate_options options = {.springs = springs, .plain_friction = plain};
   double speed = 2;
-  psdmp_run run = {.robot = robot, .options = &options, .speed = &speed, .span = &span};
+  psdmp_identify_run run = {.robot = robot, .options = &options, .speed = &speed, .span = &span};
   counts c = {{0}, 0, {0}};
-  psdmp_dictionary_fill(&run, 0, basic, loads, d);
-  *always = psdmp_columns_always(&run, 0);
+  psdmp_identify_dictionary_fill(&run, 0, basic, loads, d);
+  *always = psdmp_identify_columns_always(&run, 0);
   for (int k = 0; k < d->count; k++, c.all++) c.of[d->column[k].kind]++, c.loaded[d->column[k].load]++;
   psdm_robot_free(robot);
   return c;
@@ -101,7 +101,7 @@ static counts fill(bool springs, bool plain, double span, bool prismatic, bool b
 
 static void test_dictionary(void **unused) {
   (void)unused;
-  psdmp_dictionary d;
+  psdmp_identify_dictionary d;
   int always;
   for (int springs = 0; springs < 2; springs++)
     for (int slides = 0; slides < 2; slides++) {
@@ -132,11 +132,11 @@ static void test_dictionary(void **unused) {
 static void test_widths(void **unused) {
   (void)unused;
   static const double stribeck[] = {0.02, 0.06, 0.2}, power[] = {0.3, 0.5, 0.7, 1.5, 2};
-  psdmp_dictionary d;
+  psdmp_identify_dictionary d;
   int always, seen[PSDM_COLUMN_KINDS] = {0};
   fill(false, false, 3, false, false, true, &d, &always);
   for (int k = 0; k < d.count; k++) {
-    const psdmp_column *c = &d.column[k];
+    const psdmp_parameters_column *c = &d.column[k];
     int at = seen[c->kind]++;
     double thirds = log10(c->width / (c->kind == PSDM_COLUMN_STOP ? 0.3 : 2)) * 3 + 9;
     if (c->kind == PSDM_COLUMN_TANH || c->kind == PSDM_COLUMN_STOP) {
@@ -157,12 +157,12 @@ static void test_widths(void **unused) {
 /* no column twice, and every width a positive share of the speed or the span */
 static void test_dictionary_has_no_twins(void **unused) {
   (void)unused;
-  psdmp_dictionary d;
+  psdmp_identify_dictionary d;
   int always;
   for (int springs = 0; springs < 2; springs++) {
     fill(springs, false, 3, false, false, true, &d, &always);
     for (int k = 0; k < d.count; k++) {
-      const psdmp_column *a = &d.column[k];
+      const psdmp_parameters_column *a = &d.column[k];
       bool wide = a->kind == PSDM_COLUMN_TANH || a->kind == PSDM_COLUMN_STOP || a->kind == PSDM_COLUMN_STRIBECK;
       if (wide) assert_true(a->width > 0 && a->width <= (a->kind == PSDM_COLUMN_STOP ? 0.1 * 3 : 2) * (1 + 1e-15));
       for (int j = 0; j < k; j++)
@@ -177,44 +177,44 @@ static void test_order(void **unused) {
   for (int bits = 0; bits < 64; bits++) {
     bool springs = bits & 1, plain = bits & 2, slides = bits & 4, basic = bits & 8, loads = bits & 16, far = bits & 32;
     double span = far ? 3 : 2, share[10];
-    psdmp_dictionary d;
-    psdmp_column should[100];
+    psdmp_identify_dictionary d;
+    psdmp_parameters_column should[100];
     int always, count = 0;
     fill(springs, plain, span, slides, basic, loads, &d, &always);
     for (int k = 0; k < 10; k++) share[k] = pow(10, k / 3.0 - 3);
-    should[count++] = (psdmp_column){PSDM_COLUMN_VISCOUS, 0, 0};
-    should[count++] = plain ? (psdmp_column){PSDM_COLUMN_SIGN, 0, 0} : (psdmp_column){PSDM_COLUMN_TANH, 2 * share[4], 0};
-    should[count++] = (psdmp_column){PSDM_COLUMN_OFFSET, 0, 0};
-    if (springs) should[count++] = (psdmp_column){PSDM_COLUMN_LINEAR, 0, 0};
-    if (springs && !slides) should[count++] = (psdmp_column){PSDM_COLUMN_SINE, 1, 0}, should[count++] = (psdmp_column){PSDM_COLUMN_COSINE, 1, 0};
+    should[count++] = (psdmp_parameters_column){PSDM_COLUMN_VISCOUS, 0, 0};
+    should[count++] = plain ? (psdmp_parameters_column){PSDM_COLUMN_SIGN, 0, 0} : (psdmp_parameters_column){PSDM_COLUMN_TANH, 2 * share[4], 0};
+    should[count++] = (psdmp_parameters_column){PSDM_COLUMN_OFFSET, 0, 0};
+    if (springs) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_LINEAR, 0, 0};
+    if (springs && !slides) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_SINE, 1, 0}, should[count++] = (psdmp_parameters_column){PSDM_COLUMN_COSINE, 1, 0};
     assert_int_equal(always, count);
     for (int load = 0; load <= 2 && !plain; load++)
       for (int k = 0; k < 10 && (load == 0 || (loads && !basic)); k++) {
-        if (load || k != 4) should[count++] = (psdmp_column){PSDM_COLUMN_TANH, 2 * share[k], load};
-        should[count++] = (psdmp_column){PSDM_COLUMN_STOP, 0.1 * span * share[k], load};
+        if (load || k != 4) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_TANH, 2 * share[k], load};
+        should[count++] = (psdmp_parameters_column){PSDM_COLUMN_STOP, 0.1 * span * share[k], load};
       }
     if (!plain && !basic) {
       static const double stribeck[] = {0.02, 0.06, 0.2}, power[] = {0.3, 0.5, 0.7, 1.5, 2};
-      for (int k = 0; k < 3; k++) should[count++] = (psdmp_column){PSDM_COLUMN_STRIBECK, stribeck[k], 0};
-      for (int k = 0; k < 5; k++) should[count++] = (psdmp_column){PSDM_COLUMN_POWER, power[k], 0};
-      should[count++] = (psdmp_column){PSDM_COLUMN_ABSOLUTE, 0, 0};
-      if (far && !slides && !springs) should[count++] = (psdmp_column){PSDM_COLUMN_LINEAR, 0, 0};
-      for (int k = springs ? 2 : 1; k <= 2 && far && !slides; k++) should[count++] = (psdmp_column){PSDM_COLUMN_SINE, k, 0}, should[count++] = (psdmp_column){PSDM_COLUMN_COSINE, k, 0};
+      for (int k = 0; k < 3; k++) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_STRIBECK, stribeck[k], 0};
+      for (int k = 0; k < 5; k++) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_POWER, power[k], 0};
+      should[count++] = (psdmp_parameters_column){PSDM_COLUMN_ABSOLUTE, 0, 0};
+      if (far && !slides && !springs) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_LINEAR, 0, 0};
+      for (int k = springs ? 2 : 1; k <= 2 && far && !slides; k++) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_SINE, k, 0}, should[count++] = (psdmp_parameters_column){PSDM_COLUMN_COSINE, k, 0};
     }
     assert_int_equal(d.count, count);
     for (int k = 0; k < count; k++) {
-      const psdmp_column *c = &d.column[k];
+      const psdmp_parameters_column *c = &d.column[k];
       if (c->kind != should[k].kind || c->load != should[k].load || !(fabs(c->width - should[k].width) <= 1e-14 * should[k].width))
         fail_msg("case %d, column %d: kind %d width %.17g load %d", bits, k, (int)c->kind, c->width, c->load);
     }
   }
   /* a drive that stands still has widths all the same */
-  psdmp_dictionary d;
+  psdmp_identify_dictionary d;
   psdm_robot *robot = parse_robot("name: one\nconvention: dh\njoints:\n  - {name: a, a: 1}\n");
   psdm_calibrate_options options = {0};
   double none = 0;
-  psdmp_run run = {.robot = robot, .options = &options, .speed = &none, .span = &none};
-  psdmp_dictionary_fill(&run, 0, true, false, &d);
+  psdmp_identify_run run = {.robot = robot, .options = &options, .speed = &none, .span = &none};
+  psdmp_identify_dictionary_fill(&run, 0, true, false, &d);
   for (int k = 3; k < d.count; k++) assert_true(d.column[k].width >= 1e-13 && d.column[k].width <= 1.0001e-9);
   assert_true(fabs(d.column[1].width - 1e-9 * pow(10, 4 / 3.0 - 3)) < 1e-22);
   psdm_robot_free(robot);
@@ -226,15 +226,15 @@ static void test_several_drives(void **unused) {
   psdm_robot *robot = parse_robot("convention: dh\njoints: [{type: fixed, a: 1}, {name: a, type: prismatic}, {name: b, a: 1}, {name: c, type: prismatic, alpha: 1}]\n");
   const double speed[] = {1, 2, 4}, span[] = {5, 6, 7};
   psdm_calibrate_options options = {.springs = true};
-  psdmp_run run = {.robot = robot, .options = &options, .speed = (double *)(size_t)speed, .span = (double *)(size_t)span};
+  psdmp_identify_run run = {.robot = robot, .options = &options, .speed = (double *)(size_t)speed, .span = (double *)(size_t)span};
   assert_int_equal(psdm_robot_n(robot), 3);
   for (int drive = 0; drive < 3; drive++) {
-    psdmp_dictionary d;
+    psdmp_identify_dictionary d;
     int linear = 0, sines = 0;
-    psdmp_dictionary_fill(&run, drive, false, true, &d);
-    assert_int_equal(psdmp_columns_always(&run, drive), drive == 1 ? 6 : 4);
+    psdmp_identify_dictionary_fill(&run, drive, false, true, &d);
+    assert_int_equal(psdmp_identify_columns_always(&run, drive), drive == 1 ? 6 : 4);
     for (int k = 0; k < d.count; k++) {
-      const psdmp_column *c = &d.column[k];
+      const psdmp_parameters_column *c = &d.column[k];
       linear += c->kind == PSDM_COLUMN_LINEAR, sines += c->kind == PSDM_COLUMN_SINE;
       if (c->kind == PSDM_COLUMN_TANH) assert_true(c->width <= speed[drive] * (1 + 1e-15) && c->width >= 1e-3 * speed[drive] * (1 - 1e-15));
       if (c->kind == PSDM_COLUMN_STOP) assert_true(c->width <= 0.1 * span[drive] * (1 + 1e-15) && c->width >= 1e-4 * span[drive] * (1 - 1e-15));

@@ -67,7 +67,7 @@ static void doubt_of_body_parameters(void **state) {
       for (int k = 0; k < 3; k++) slope[1 + k][a] = (moved[1].com[k] - moved[0].com[k]) / 2e-5;
       for (int k = 0; k < 6; k++) slope[4 + k][a] = (moved[1].inertia[k] - moved[0].inertia[k]) / 2e-5;
     }
-    psdmp_load_doubt(&load, V, &mass, com, inertia);
+    psdmp_payload_load_doubt(&load, V, &mass, com, inertia);
     for (int k = 0; k < 10; k++) {
       double sum = 0, found = k == 0 ? mass : k < 4 ? com[k - 1] : inertia[k - 4];
       for (int a = 0; a < 10; a++)

@@ -35,12 +35,12 @@ static void pieces(void **state) {
     for (int e = 0; e < 2 * held; e++) ends[e] = polynomial(a, degree, e / held, e % held);
     for (int k = 0; k <= 4; k++) {
       double s = rng_uniform(&g, 0, 1), value = 0, scale = 0, low = INFINITY, high = -INFINITY;
-      psdmp_piece_factors(held, s, k, c);
+      psdmp_plan_piece_factors(held, s, k, c);
       for (int e = 0; e < 2 * held; e++) value += c[e] * ends[e], scale += fabs(c[e] * ends[e]);
       worst = fmax(worst, fabs(value - polynomial(a, degree, s, k)) / scale);
       for (int i = 0; i <= degree - k; i++) {
         double b = 0;
-        psdmp_piece_hull(held, k, i, c);
+        psdmp_plan_piece_hull(held, k, i, c);
         for (int e = 0; e < 2 * held; e++) b += c[e] * ends[e];
         low = fmin(low, b);
         high = fmax(high, b);
@@ -52,8 +52,8 @@ static void pieces(void **state) {
     }
     double integral = 0, exact = 0;
     for (int i = 0; i <= degree; i++) exact += a[i] / (i + 1);
-    int level = rng_int(&g, 0, PSDMP_LEVELS - 1);
-    for (int k = 0; k < psdmp_points(level); k++) integral += psdmp_level_weight(level, k) * polynomial(a, degree, psdmp_level_point(level, k), 0);
+    int level = rng_int(&g, 0, PSDMP_PLAN_LEVELS - 1);
+    for (int k = 0; k < psdmp_plan_points(level); k++) integral += psdmp_plan_level_weight(level, k) * polynomial(a, degree, psdmp_plan_level_point(level, k), 0);
     quadrature = fmax(quadrature, fabs(integral - exact));
   }
   printf("pieces: %.1e of their terms, %.1e outside of their hulls, quadrature %.1e\n", worst, out, quadrature);
@@ -79,25 +79,25 @@ enum { MOST = 6, Z = 5 * MOST };
 
 /* First derivatives against central differences of the torques, second ones against those of the first: relative to the largest. */
 static void compare_torques(rng *g, const psdm_robot *robot, psdm_friction_kind kind, bool elastic, const double *centre, double *slope, double *curve) {
-  psdmp_arena arena = {0};
-  psdmp_torques t;
+  psdmp_base_arena arena = {0};
+  psdmp_plan_torques t;
   psdm_error error;
   double width[MOST], z[Z], tau[MOST], J[MOST * Z], low[MOST * Z], high[MOST * Z], tau_low[MOST], tau_high[MOST], H[Z * Z], lambda[MOST];
   int n = psdm_robot_n(robot);
   for (int i = 0; i < n; i++) width[i] = 0.3, lambda[i] = rng_uniform(g, -1, 1);
-  assert_int_equal(psdmp_torques_init(&t, robot, kind, elastic, width, &arena, &error), PSDM_OK);
+  assert_int_equal(psdmp_plan_torques_init(&t, robot, kind, elastic, width, &arena, &error), PSDM_OK);
   int size = t.orders * n;
   for (int i = 0; i < size; i++) z[i] = rng_uniform(g, -1, 1) + (centre && i < n ? centre[i] : 0);
   double largest = 0, error_slope = 0, largest_curve = 0, error_curve = 0;
-  assert_int_equal(psdmp_torques_slope(&t, z, tau, J), PSDM_OK);
-  assert_int_equal(psdmp_torques_at(&t, z, tau_low), PSDM_OK);
+  assert_int_equal(psdmp_plan_torques_slope(&t, z, tau, J), PSDM_OK);
+  assert_int_equal(psdmp_plan_torques_at(&t, z, tau_low), PSDM_OK);
   for (int i = 0; i < n; i++) assert_true(fabs(tau[i] - tau_low[i]) <= 1e-10 * (1 + fabs(tau[i])));
   for (int c = 0; c < size; c++) {
     double e = 1e-5, own = z[c];
     z[c] = own + e;
-    assert_int_equal(psdmp_torques_at(&t, z, tau_high), PSDM_OK);
+    assert_int_equal(psdmp_plan_torques_at(&t, z, tau_high), PSDM_OK);
     z[c] = own - e;
-    assert_int_equal(psdmp_torques_at(&t, z, tau_low), PSDM_OK);
+    assert_int_equal(psdmp_plan_torques_at(&t, z, tau_low), PSDM_OK);
     z[c] = own;
     for (int i = 0; i < n; i++) {
       double difference = (tau_high[i] - tau_low[i]) / (2 * e);
@@ -105,13 +105,13 @@ static void compare_torques(rng *g, const psdm_robot *robot, psdm_friction_kind 
       error_slope = fmax(error_slope, fabs(difference - J[i * size + c]));
     }
   }
-  assert_int_equal(psdmp_torques_curve(&t, z, lambda, H), PSDM_OK);
+  assert_int_equal(psdmp_plan_torques_curve(&t, z, lambda, H), PSDM_OK);
   for (int c = 0; c < size; c++) {
     double e = 1e-5, own = z[c];
     z[c] = own + e;
-    assert_int_equal(psdmp_torques_slope(&t, z, tau, high), PSDM_OK);
+    assert_int_equal(psdmp_plan_torques_slope(&t, z, tau, high), PSDM_OK);
     z[c] = own - e;
-    assert_int_equal(psdmp_torques_slope(&t, z, tau, low), PSDM_OK);
+    assert_int_equal(psdmp_plan_torques_slope(&t, z, tau, low), PSDM_OK);
     z[c] = own;
     for (int r = 0; r < size; r++) {
       double difference = 0;
@@ -122,8 +122,8 @@ static void compare_torques(rng *g, const psdm_robot *robot, psdm_friction_kind 
   }
   *slope = fmax(*slope, error_slope / largest);
   *curve = fmax(*curve, error_curve / largest_curve);
-  psdmp_torques_free(&t);
-  psdmp_arena_free(&arena);
+  psdmp_plan_torques_free(&t);
+  psdmp_base_arena_free(&arena);
 }
 
 static void torques(void **state) {
@@ -156,7 +156,7 @@ static void torques(void **state) {
 
 /* elastic torques against the motors' side along a motion, computed by psdm_along */
 typedef struct along_user {
-  psdmp_torques *t;
+  psdmp_plan_torques *t;
   const psdm_motion *motion;
   double worst, largest;
 } along_user;
@@ -165,7 +165,7 @@ static bool compare_row(void *user, const psdm_along_row *row) {
   along_user *u = user;
   double z[Z], tau[MOST];
   psdm_motion_at(u->motion, row->t, 5, z);
-  assert_int_equal(psdmp_torques_at(u->t, z, tau), PSDM_OK);
+  assert_int_equal(psdmp_plan_torques_at(u->t, z, tau), PSDM_OK);
   u->worst = fmax(u->worst, max_difference(tau, row->tau, row->n));
   u->largest = fmax(u->largest, max_absolute(row->tau, row->n));
   return true;
@@ -175,19 +175,19 @@ static void elastic_torques(void **state) {
   (void)state;
   psdm_robot *arm = parse_robot(elastic_arm);
   psdm_motion *motion;
-  psdmp_arena arena = {0};
-  psdmp_torques t;
+  psdmp_base_arena arena = {0};
+  psdmp_plan_torques t;
   psdm_error error;
   const double width[] = {1, 1, 1};
   assert_int_equal(psdm_motion_polynomial(3, 9, (const double[]){0, 0.2, -1}, (const double[]){1, -1, 0.5}, 0, 0.8, NULL, &motion, &error), PSDM_OK);
-  assert_int_equal(psdmp_torques_init(&t, arm, PSDM_FRICTION_VISCOUS, true, width, &arena, &error), PSDM_OK);
+  assert_int_equal(psdmp_plan_torques_init(&t, arm, PSDM_FRICTION_VISCOUS, true, width, &arena, &error), PSDM_OK);
   along_user user = {.t = &t, .motion = motion};
   assert_int_equal(psdm_along(arm, motion, &(psdm_along_options){.elastic = true, .friction = PSDM_FRICTION_VISCOUS}, NULL, compare_row, &user, &error),
                    PSDM_OK);
   printf("elastic torques along a motion: %.1e of %.1f Nm\n", user.worst, user.largest);
   assert_true(user.largest > 10 && user.worst < 1e-12 * user.largest);
-  psdmp_torques_free(&t);
-  psdmp_arena_free(&arena);
+  psdmp_plan_torques_free(&t);
+  psdmp_base_arena_free(&arena);
   psdm_motion_free(motion);
   psdm_robot_free(arm);
 }
@@ -202,11 +202,11 @@ static void friction(void **state) {
                        .exponent = rng_uniform(&g, 0.5, 1.5), .offset = rng_uniform(&g, -1, 1), .given = true};
     psdm_friction_kind kind = (psdm_friction_kind)rng_int(&g, PSDM_FRICTION_VISCOUS, PSDM_FRICTION_POWER);
     double width = rng_uniform(&g, 0.05, 0.5), v = rng_uniform(&g, -1, 1), e = 1e-5, at[3], low[3], high[3];
-    psdmp_smooth_friction(&f, kind, width, v, at);
-    psdmp_smooth_friction(&f, kind, width, v - e, low);
-    psdmp_smooth_friction(&f, kind, width, v + e, high);
+    psdmp_plan_smooth_friction(&f, kind, width, v, at);
+    psdmp_plan_smooth_friction(&f, kind, width, v - e, low);
+    psdmp_plan_smooth_friction(&f, kind, width, v + e, high);
     for (int k = 0; k < 2; k++) worst = fmax(worst, fabs((high[k] - low[k]) / (2 * e) - at[k + 1]) / (1 + fabs(at[k + 1])));
-    psdmp_smooth_friction(&f, kind, 1e-3, 5, at);
+    psdmp_plan_smooth_friction(&f, kind, 1e-3, 5, at);
     far = fmax(far, fabs(at[0] - psdm_friction_steady(&f, kind, 5)));
   }
   printf("smoothed friction: derivatives %.1e, far from rest %.1e\n", worst, far);
@@ -217,14 +217,14 @@ static void friction(void **state) {
 /* ---- the program ---- */
 
 typedef struct program_case {
-  psdmp_torques t;
-  psdmp_program p;
-  psdmp_solver_problem problem;
+  psdmp_plan_torques t;
+  psdmp_plan_program p;
+  psdmp_plan_solver_problem problem;
 } program_case;
 
 /* largest difference of a derivative from central differences, over its own size */
 static double check_program(rng *g, program_case *c) {
-  const psdmp_solver_problem *p = &c->problem;
+  const psdmp_plan_solver_problem *p = &c->problem;
   size_t unknowns = (size_t)p->unknowns, rows = (size_t)p->rows;
   double *x = calloc(unknowns, sizeof *x), *gradient = calloc(unknowns, sizeof *x), *low = calloc(rows + unknowns, sizeof *x),
          *high = calloc(rows + unknowns, sizeof *x);
@@ -272,21 +272,21 @@ static void program(void **state) {
   double worst[2] = {0};
   for (int round = 0; round < 8; round++) {
     bool elastic = round % 2, fixed = round / 2 % 2;
-    psdmp_arena arena = {0};
+    psdmp_base_arena arena = {0};
     program_case c = {0};
     psdm_error error;
     const double from[] = {0, 0, 0}, to[] = {1, -1, 0.5}, lower[] = {-3, -INFINITY, -2}, upper[] = {3, INFINITY, INFINITY}, velocity[] = {4, INFINITY, 5};
     const double acceleration[] = {INFINITY, 30, 40}, effort[] = {60, 30, INFINITY}, weight[] = {0.01, 0.02, 1}, share[] = {0.3, 0.5, 0.2}, width[] = {1, 1, 1};
     const int level[] = {0, 2, 1};
-    assert_int_equal(psdmp_torques_init(&c.t, arm, PSDM_FRICTION_NONE, elastic, width, &arena, &error), PSDM_OK);
-    c.p = (psdmp_program){.torques = &c.t, .pieces = 3, .share = share, .level = level, .from = from, .to = to, .lower = lower, .upper = upper,
+    assert_int_equal(psdmp_plan_torques_init(&c.t, arm, PSDM_FRICTION_NONE, elastic, width, &arena, &error), PSDM_OK);
+    c.p = (psdmp_plan_program){.torques = &c.t, .pieces = 3, .share = share, .level = level, .from = from, .to = to, .lower = lower, .upper = upper,
                           .velocity = velocity, .acceleration = acceleration, .effort = effort, .weight = weight, .time = 1,
                           .energy = round < 4 ? 0.3 : 0, .duration = fixed ? 0.9 : 0, .shortest = 0.1, .longest = 10};
-    assert_int_equal(psdmp_program_init(&c.p, &arena), PSDM_OK);
-    psdmp_program_problem(&c.p, &c.problem);
+    assert_int_equal(psdmp_plan_program_init(&c.p, &arena), PSDM_OK);
+    psdmp_plan_program_problem(&c.p, &c.problem);
     worst[elastic] = fmax(worst[elastic], check_program(&g, &c));
-    psdmp_torques_free(&c.t);
-    psdmp_arena_free(&arena);
+    psdmp_plan_torques_free(&c.t);
+    psdmp_base_arena_free(&arena);
   }
   printf("derivatives of programs against differences: rigid %.1e, elastic %.1e\n", worst[0], worst[1]);
   /* steps of 1e-6 leave 1e-10 of the largest entry and more where entries cancel; the elastic curvature is one-sided */

@@ -24,7 +24,7 @@ static void open_fixture(fixture *x, const char *name, bool forward) {
   assert_int_equal(psdm_model_derive(x->robot, NULL, NULL, &x->model, NULL, NULL), PSDM_OK);
   psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 1000, .contributions = 1000, .seed = next() >> 32, .forward = forward, .cuda = true, .nvcc = "c++", .threads = 1};
   if (psdm_reducer_new(x->robot, x->model, &options, NULL, &x->reducer, &error)) fail_msg("%s", error.text);
-  x->count = calloc(PSDMP_BINS, sizeof *x->count);
+  x->count = calloc(PSDMP_REDUCE_BINS, sizeof *x->count);
   assert_non_null(x->count);
 }
 
@@ -50,11 +50,11 @@ static void same_bins(const char *name, bool forward, long total) {
   psdm_error error;
   open_fixture(&x, name, forward);
   choose(&x, forward);
-  assert_int_equal(psdmp_reduce_errors(x.reducer, PSDMP_STREAM_VERIFY, total, &error), PSDM_OK);
-  memcpy(x.count, x.reducer->count, PSDMP_BINS * sizeof *x.count);
-  if (psdmp_monte_errors(x.reducer->monte, x.reducer, PSDMP_STREAM_VERIFY, total, &error)) fail_msg("%s", error.text);
+  assert_int_equal(psdmp_reduce_errors(x.reducer, PSDMP_REDUCE_STREAM_VERIFY, total, &error), PSDM_OK);
+  memcpy(x.count, x.reducer->count, PSDMP_REDUCE_BINS * sizeof *x.count);
+  if (psdmp_reduce_monte_errors(x.reducer->monte, x.reducer, PSDMP_REDUCE_STREAM_VERIFY, total, &error)) fail_msg("%s", error.text);
   long moved = 0, all = 0, bins = 0;
-  for (int k = 0; k < PSDMP_BINS; k++) {
+  for (int k = 0; k < PSDMP_REDUCE_BINS; k++) {
     moved += labs((long)x.count[k] - (long)x.reducer->count[k]);
     all += x.reducer->count[k];
     bins += x.count[k] > 0;

@@ -247,10 +247,10 @@ static void test_object(void **unused) {
 
   psdm_code *code;
   assert_int_equal(psdm_code_build_model(x.robot, a, NULL, NULL, &code, NULL), PSDM_OK);
-  const psdmp_program *program = &code->program[0];
-  double *input = calloc((size_t)PSDMP_IN_COUNT * PSDMP_BLOCK, sizeof *input), *values = calloc(psdm_graph_size(program->graph) + 1, sizeof *values);
+  const psdmp_codegen_program *program = &code->program[0];
+  double *input = calloc((size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, sizeof *input), *values = calloc(psdm_graph_size(program->graph) + 1, sizeof *values);
   double *scratch = calloc(psdm_model_scratch(a), sizeof *scratch), tau[MOST], tau_loaded[MOST], tau_code[MOST];
-  double *q = input + PSDMP_IN_Q * PSDMP_BLOCK, *qd = input + PSDMP_IN_QD * PSDMP_BLOCK, *qdd = input + PSDMP_IN_QDD * PSDMP_BLOCK;
+  double *q = input + PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK, *qd = input + PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK, *qdd = input + PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK;
   rng g = rng_start("reduced object");
   for (int k = 0; k < 20; k++) {
     random_state(&g, &options.profile, x.n, q, qd, qdd);

@@ -11,7 +11,7 @@
 
 /* ---- texts ---- */
 
-static char *written(psdmp_page *page) { return page->text ? page->text : ""; }
+static char *written(psdmp_report_page *page) { return page->text ? page->text : ""; }
 
 /* what a browser makes of escaped text; fails on anything that is not text */
 static size_t unescape(const char *html, char *out) {
@@ -42,28 +42,28 @@ static void test_escaping(void **state) {
     for (int i = 0; i < length; i++) text[i] = rng_int(&g, 0, 2) ? special[rng_int(&g, 0, (int)sizeof special - 2)] : (char)rng_int(&g, 1, 126);
     text[length] = '\0';
     for (int i = 0; i < length;) {
-      size_t step = psdmp_utf8_length(text + i, (size_t)(length - i));
+      size_t step = psdmp_base_utf8_length(text + i, (size_t)(length - i));
       good &= step > 0 && !(step == 1 && ((unsigned char)text[i] < 0x20 || text[i] == 0x7F) && text[i] != '\n' && text[i] != '\t');
       i += step ? (int)step : 1;
     }
-    psdmp_page page = {0};
-    psdmp_page_text(&page, text);
+    psdmp_report_page page = {0};
+    psdmp_report_page_text(&page, text);
     unescape(written(&page), back);
     for (const char *at = back; *at;) {
-      size_t step = psdmp_utf8_length(at, strlen(at));
+      size_t step = psdmp_base_utf8_length(at, strlen(at));
       assert_true(step > 0);
       at += step;
     }
     if (good) assert_string_equal(back, text);
-    psdmp_page_free(&page);
+    psdmp_report_page_free(&page);
   }
 }
 
 static void expect_number(double value, int digits, const char *want) {
-  psdmp_page page = {0};
-  psdmp_page_number(&page, value, digits);
+  psdmp_report_page page = {0};
+  psdmp_report_page_number(&page, value, digits);
   assert_string_equal(written(&page), want);
-  psdmp_page_free(&page);
+  psdmp_report_page_free(&page);
 }
 
 static void test_numbers(void **state) {
@@ -86,8 +86,8 @@ static void test_numbers_read_back(void **state) {
   for (int round = 0; round < 5000; round++) {
     double value = rng_uniform(&g, -1, 1) * pow(10, rng_int(&g, -30, 30));
     int digits = rng_int(&g, 1, 8), power = 0;
-    psdmp_page page = {0};
-    psdmp_page_number(&page, value, digits);
+    psdmp_report_page page = {0};
+    psdmp_report_page_number(&page, value, digits);
     char text[128], *out = text;
     for (const char *at = page.text; *at && *at != '<' && strncmp(at, "\u00a0", 2) != 0; at++) {
       if (strncmp(at, "\u2212", 3) == 0) *out++ = '-', at += 2; else *out++ = *at;
@@ -98,51 +98,51 @@ static void test_numbers_read_back(void **state) {
     double back = atof(text) * pow(10, power), last = pow(10, floor(log10(fabs(value))) + 1 - digits);
     /* half a digit, and what the powers above round to */
     assert_true(fabs(back - value) <= 0.5 * last * (1 + 1e-9) + 1e-12 * fabs(value));
-    psdmp_page_free(&page);
+    psdmp_report_page_free(&page);
   }
 }
 
 /* ---- results ---- */
 
-static psdm_status parse(const char *text, psdmp_arena *arena, psdmp_result **result, char *sentence, size_t size) {
+static psdm_status parse(const char *text, psdmp_base_arena *arena, psdmp_report_result **result, char *sentence, size_t size) {
   psdm_error error = {0};
   size_t length = strlen(text);
-  char *copy = psdmp_arena_text(arena, text, length);
-  psdm_status status = psdmp_result_parse(arena, "result", copy, length, result, &error);
+  char *copy = psdmp_base_arena_text(arena, text, length);
+  psdm_status status = psdmp_report_result_parse(arena, "result", copy, length, result, &error);
   assert_int_equal(status == PSDM_OK, *result != NULL);
   sentence[0] = '\0';
   if (status) psdm_error_format(&error, sentence, size);
   return status;
 }
 
-static void expect_result(const char *text, psdmp_result_kind kind, const char *command, const char *robot) {
-  psdmp_arena arena = {0};
-  psdmp_result *result;
+static void expect_result(const char *text, psdmp_report_result_kind kind, const char *command, const char *robot) {
+  psdmp_base_arena arena = {0};
+  psdmp_report_result *result;
   char sentence[900];
   if (parse(text, &arena, &result, sentence, sizeof sentence)) fail_msg("%s: %s", text, sentence);
   assert_int_equal(result->kind, kind);
   assert_string_equal(result->command, command);
   assert_string_equal(result->robot, robot);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 static void expect_refusal(const char *text, psdm_status status, const char *want) {
-  psdmp_arena arena = {0};
-  psdmp_result *result;
+  psdmp_base_arena arena = {0};
+  psdmp_report_result *result;
   char sentence[900];
   assert_int_equal(parse(text, &arena, &result, sentence, sizeof sentence), status);
   if (!strstr(sentence, want)) fail_msg("'%s' lacks '%s'", sentence, want);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 static void test_results(void **state) {
   (void)state;
-  expect_result("{\"command\": \"derive\", \"name\": \"arm\", \"n\": 2}", PSDMP_RESULT_JSON, "derive", "arm");
-  expect_result("\xEF\xBB\xBF\n {\"command\": \"bench/derive\", \"n\": 1}", PSDMP_RESULT_JSON, "bench/derive", "");
-  expect_result("format: psdm-parameters-1\nrobot: {name: arm}\ntheta: {}\n", PSDMP_RESULT_YAML, "parameters", "arm");
-  expect_result("t,q1,predicted1\n0,1,2\n", PSDMP_RESULT_CSV, "predict", "");
-  expect_result("t,q1,T,U\n0,1,2,3\n", PSDMP_RESULT_CSV, "states", "");
-  expect_result("# words\nt, q1\r\n0, 1\r\n\n1,\n", PSDMP_RESULT_CSV, "trajectory", "");
+  expect_result("{\"command\": \"derive\", \"name\": \"arm\", \"n\": 2}", PSDMP_REPORT_RESULT_JSON, "derive", "arm");
+  expect_result("\xEF\xBB\xBF\n {\"command\": \"bench/derive\", \"n\": 1}", PSDMP_REPORT_RESULT_JSON, "bench/derive", "");
+  expect_result("format: psdm-parameters-1\nrobot: {name: arm}\ntheta: {}\n", PSDMP_REPORT_RESULT_YAML, "parameters", "arm");
+  expect_result("t,q1,predicted1\n0,1,2\n", PSDMP_REPORT_RESULT_CSV, "predict", "");
+  expect_result("t,q1,T,U\n0,1,2,3\n", PSDMP_REPORT_RESULT_CSV, "states", "");
+  expect_result("# words\nt, q1\r\n0, 1\r\n\n1,\n", PSDMP_REPORT_RESULT_CSV, "trajectory", "");
 }
 
 static void test_refusals(void **state) {
@@ -169,23 +169,23 @@ static void test_refusals(void **state) {
 
 static void test_result_values(void **state) {
   (void)state;
-  psdmp_arena arena = {0};
-  psdmp_result *tree, *rows;
+  psdmp_base_arena arena = {0};
+  psdmp_report_result *tree, *rows;
   char sentence[900];
   double list[4] = {0};
   assert_int_equal(parse("{\"command\": \"x\", \"a\": {\"b\": [1, {\"c\": -2.5e-3}, \"3\", null, 4]}}", &arena, &tree, sentence, sizeof sentence), PSDM_OK);
-  assert_true(psdmp_result_number(tree->root, "a.b.1.c") == -2.5e-3);
-  assert_true(isnan(psdmp_result_number(tree->root, "a.b.2")) && isnan(psdmp_result_number(tree->root, "a.b.3")) && isnan(psdmp_result_number(tree->root, "a.b.9")) && isnan(psdmp_result_number(tree->root, "a.x.y")));
-  assert_string_equal(psdmp_result_text(tree->root, "a.b.2"), "3");
-  assert_string_equal(psdmp_result_text(tree->root, "a.b.3"), "");
-  assert_int_equal(psdmp_result_numbers(psdmp_result_node(tree->root, "a.b"), list, 4), 4);
+  assert_true(psdmp_report_result_number(tree->root, "a.b.1.c") == -2.5e-3);
+  assert_true(isnan(psdmp_report_result_number(tree->root, "a.b.2")) && isnan(psdmp_report_result_number(tree->root, "a.b.3")) && isnan(psdmp_report_result_number(tree->root, "a.b.9")) && isnan(psdmp_report_result_number(tree->root, "a.x.y")));
+  assert_string_equal(psdmp_report_result_text(tree->root, "a.b.2"), "3");
+  assert_string_equal(psdmp_report_result_text(tree->root, "a.b.3"), "");
+  assert_int_equal(psdmp_report_result_numbers(psdmp_report_result_node(tree->root, "a.b"), list, 4), 4);
   assert_true(list[0] == 1 && isnan(list[1]) && isnan(list[3]));
   assert_int_equal(parse("t,q1,q2\n0,1,2\n1,,3\n2,nan,4\n", &arena, &rows, sentence, sizeof sentence), PSDM_OK);
   assert_int_equal(rows->rows, 3);
-  assert_int_equal(psdmp_result_column(rows, "q2"), 2);
-  assert_int_equal(psdmp_result_column(rows, "q3"), -1);
+  assert_int_equal(psdmp_report_result_column(rows, "q2"), 2);
+  assert_int_equal(psdmp_report_result_column(rows, "q3"), -1);
   assert_true(rows->value[2][2] == 4 && rows->value[0][1] == 1 && isnan(rows->value[1][1]) && isnan(rows->value[1][2]));
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 /* ---- thinning ---- */
@@ -200,7 +200,7 @@ static void test_thinning(void **state) {
     size_t count = (size_t)rng_int(&g, 1, COUNT), most = (size_t)rng_int(&g, 5, 600), kept[COUNT + 5], buckets = most / 5;
     for (size_t i = 0; i < count; i++) y[i] = rng_int(&g, 0, 40) ? rng_uniform(&g, -1, 1) : NAN;
     for (size_t i = 0; i < 3; i++) y[rng_int(&g, 0, (int)count - 1)] = rng_uniform(&g, 10, 20); /* peaks of one sample */
-    size_t used = psdmp_plot_thin(y, y, count, most, kept);
+    size_t used = psdmp_report_plot_thin(y, y, count, most, kept);
     assert_true(used <= most || count <= most);
     if (count <= most) {
       assert_int_equal(used, count);
@@ -227,11 +227,11 @@ static void test_thinning(void **state) {
 /* ---- gnuplot ---- */
 
 /* a figure with one line, for the tests below */
-static psdmp_figure *some_figure(psdmp_page *page, const char *label) {
+static psdmp_report_figure *some_figure(psdmp_report_page *page, const char *label) {
   static const double x[] = {0, 1, 2}, y[] = {1, NAN, 3};
-  psdmp_series series = {.kind = PSDMP_LINE, .title = label, .x = x, .y = y, .count = 3};
-  psdmp_plot plot = {.title = label, .x_label = label, .y_label = label, .series = &series, .count = 1, .zoom = true};
-  psdmp_page_plot(page, &plot);
+  psdmp_report_series series = {.kind = PSDMP_REPORT_LINE, .title = label, .x = x, .y = y, .count = 3};
+  psdmp_report_plot plot = {.title = label, .x_label = label, .y_label = label, .series = &series, .count = 1, .zoom = true};
+  psdmp_report_page_plot(page, &plot);
   assert_non_null(page->figure);
   return page->figure;
 }
@@ -241,16 +241,16 @@ static void test_ranges(void **state) {
   (void)state;
   static const double values[] = {0, 5e-324, -5e-324, 2e-308, 1, 1e17, -1e99};
   for (int log = 0; log < 2; log++)
-    for (psdmp_series_kind kind = PSDMP_LINE; kind <= PSDMP_BARS; kind = kind == PSDMP_LINE ? PSDMP_BARS : PSDMP_BARS + 1)
+    for (psdmp_report_series_kind kind = PSDMP_REPORT_LINE; kind <= PSDMP_REPORT_BARS; kind = kind == PSDMP_REPORT_LINE ? PSDMP_REPORT_BARS : PSDMP_REPORT_BARS + 1)
       for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
         const double x[] = {values[k], values[k]};
-        psdmp_series series = {.kind = kind, .x = x, .y = x, .count = 2};
-        psdmp_page page = {0};
-        psdmp_page_plot(&page, &(psdmp_plot){.title = "a", .x_label = "b", .y_label = "c", .series = &series, .count = 1, .x_log = log, .y_log = log});
-        const psdmp_figure *f = page.figure;
+        psdmp_report_series series = {.kind = kind, .x = x, .y = x, .count = 2};
+        psdmp_report_page page = {0};
+        psdmp_report_page_plot(&page, &(psdmp_report_plot){.title = "a", .x_label = "b", .y_label = "c", .series = &series, .count = 1, .x_log = log, .y_log = log});
+        const psdmp_report_figure *f = page.figure;
         assert_true(f || (log && values[k] <= 0));
         assert_true(!f || (f->range[0] < f->range[1] && f->range[2] < f->range[3]));
-        psdmp_page_free(&page);
+        psdmp_report_page_free(&page);
       }
 }
 
@@ -259,8 +259,8 @@ static void test_quoting(void **state) {
   (void)state;
   static const char *const labels[] = {"plain", "it's", "'; system 'rm x", "a\nb", "`date`", "@macro \"x\" \\' {/:Bold}", "''", "\xFF\xFE", "%d %s"};
   for (size_t k = 0; k < sizeof labels / sizeof *labels; k++) {
-    psdmp_page page = {0}, script = {0};
-    psdmp_plot_script(&script, some_figure(&page, labels[k]), PSDMP_WIDE);
+    psdmp_report_page page = {0}, script = {0};
+    psdmp_report_plot_script(&script, some_figure(&page, labels[k]), PSDMP_REPORT_WIDE);
     char *at = strstr(script.text, "set ylabel ");
     assert_non_null(at);
     at += strlen("set ylabel ");
@@ -271,8 +271,8 @@ static void test_quoting(void **state) {
     }
     static const char rest[] = "' noenhanced textcolor rgb '#f00004'\n";
     assert_memory_equal(at, rest, strlen(rest));
-    psdmp_page_free(&page);
-    psdmp_page_free(&script);
+    psdmp_report_page_free(&page);
+    psdmp_report_page_free(&script);
   }
 }
 
@@ -289,8 +289,8 @@ static const char some_svg[] =
 
 static void test_distil(void **state) {
   (void)state;
-  psdmp_page page = {0};
-  char *svg = psdmp_plot_distil(&page, some_figure(&page, "a <b> &amp; c"), PSDMP_WIDE, some_svg, strlen(some_svg), some_box);
+  psdmp_report_page page = {0};
+  char *svg = psdmp_report_plot_distil(&page, some_figure(&page, "a <b> &amp; c"), PSDMP_REPORT_WIDE, some_svg, strlen(some_svg), some_box);
   assert_non_null(svg);
   assert_non_null(strstr(svg, "<path class=\"grid\" d=\"M55.8 262.4L694.8 262.4\"/>"));
   assert_non_null(strstr(svg, "<text class=\"tick y\" text-anchor=\"end\" x=\"47.4\" y=\"266.3\">\u221210\u207b\u2076</text>"));
@@ -299,7 +299,7 @@ static void test_distil(void **state) {
   assert_non_null(strstr(svg, "<g class=\"series line c0\" data-i=\"0\"><path d=\"M492.2 18L534.8 18M55 238Z\"/>"));
   assert_null(strstr(svg, "script"));
   assert_null(strstr(svg, "image"));
-  psdmp_page_free(&page);
+  psdmp_report_page_free(&page);
 }
 
 /* every tag and attribute of a picture is one of ours */
@@ -333,11 +333,11 @@ static void test_distil_anything(void **state) {
     memcpy(bytes, some_svg, sizeof bytes);
     for (int k = rng_int(&g, 1, 30); k; k--) bytes[rng_int(&g, 0, (int)length - 1)] = rng_int(&g, 0, 1) ? "<>\"'=/ &;\n"[rng_int(&g, 0, 9)] : (char)rng_int(&g, 0, 255);
     if (rng_int(&g, 0, 3) == 0) length = (size_t)rng_int(&g, 0, (int)length);
-    psdmp_page page = {0};
-    char *svg = psdmp_plot_distil(&page, some_figure(&page, "<script>"), PSDMP_NARROW, bytes, length, some_box);
+    psdmp_report_page page = {0};
+    char *svg = psdmp_report_plot_distil(&page, some_figure(&page, "<script>"), PSDMP_REPORT_NARROW, bytes, length, some_box);
     assert_non_null(svg);
     expect_ours(svg);
-    psdmp_page_free(&page);
+    psdmp_report_page_free(&page);
   }
 }
 

@@ -33,9 +33,9 @@ static const char bench_text[] =
 /* ---- pages ---- */
 
 typedef struct sheet {
-  psdmp_page page;
-  psdmp_arena arena; /* of the result */
-  psdmp_result *result;
+  psdmp_report_page page;
+  psdmp_base_arena arena; /* of the result */
+  psdmp_report_result *result;
 } sheet;
 
 /* the three sections over one result; false when the text is none */
@@ -46,25 +46,25 @@ static bool open_sheet(sheet *s, const char *text, size_t length, const psdm_all
   assert_non_null(copy);
   memcpy(copy, text, length);
   copy[length] = '\0';
-  psdm_status status = psdmp_result_parse(&s->arena, "result.json", copy, length, &s->result, &error);
-  psdmp_results results = {.item = &s->result, .count = 1};
+  psdm_status status = psdmp_report_result_parse(&s->arena, "result.json", copy, length, &s->result, &error);
+  psdmp_report_results results = {.item = &s->result, .count = 1};
   if (!status) {
-    psdmp_section_reduce(&s->page, &results);
-    psdmp_section_scaling(&s->page, &results);
-    psdmp_section_bench(&s->page, &results);
-    psdmp_page_end(&s->page);
+    psdmp_report_section_reduce(&s->page, &results);
+    psdmp_report_section_scaling(&s->page, &results);
+    psdmp_report_section_bench(&s->page, &results);
+    psdmp_report_page_end(&s->page);
   }
   free(copy);
   return !status;
 }
 
 static void close_sheet(sheet *s) {
-  psdmp_page_free(&s->page);
-  psdmp_arena_free(&s->arena);
+  psdmp_report_page_free(&s->page);
+  psdmp_base_arena_free(&s->arena);
 }
 
-static const psdmp_figure *figure_called(const sheet *s, const char *title) {
-  for (const psdmp_figure *f = s->page.figure; f; f = f->next)
+static const psdmp_report_figure *figure_called(const sheet *s, const char *title) {
+  for (const psdmp_report_figure *f = s->page.figure; f; f = f->next)
     if (strstr(f->title, title)) return f;
   fail_msg("no figure is called %s", title);
   return NULL;
@@ -87,7 +87,7 @@ static void test_reduce(void **state) {
   assert_true(s.result->used);
   assert_int_equal(s.page.figures, 3);
   /* the histogram's outline: the counts at their lower edges, and back to the axis */
-  const psdmp_figure *f = figure_called(&s, "Contributions of the functions, slow profile");
+  const psdmp_report_figure *f = figure_called(&s, "Contributions of the functions, slow profile");
   assert_int_equal(f->curves, 2);
   assert_int_equal(f->curve[0].count, 4);
   expect_values(f->curve[0].x, (double[]){-6, -5.75, -5.5, -5.25}, 4);
@@ -102,14 +102,14 @@ static void test_reduce(void **state) {
   f = figure_called(&s, "Operations");
   expect_values(f->curve[0].y, (double[]){15, 100}, 2);
   expect_values(f->curve[1].y, (double[]){20}, 1);
-  assert_true(f->curve[2].kind == PSDMP_LEVEL && f->curve[2].y[0] == 100 && f->curve[3].y[0] == 50);
+  assert_true(f->curve[2].kind == PSDMP_REPORT_LEVEL && f->curve[2].y[0] == 100 && f->curve[3].y[0] == 50);
   expect_text(&s, "25 of 100");
   expect_text(&s, "Reduced model of arm");
   close_sheet(&s);
 }
 
 /* bars of one group stand side by side: each as wide as the distance allows, and centred on the group's name */
-static void expect_side_by_side(const psdmp_figure *f, int kinds, int groups) {
+static void expect_side_by_side(const psdmp_report_figure *f, int kinds, int groups) {
   for (int i = 0; i < groups; i++) {
     double sum = 0;
     for (int k = 0; k < kinds; k++) {
@@ -127,12 +127,12 @@ static void test_script(void **state) {
   assert_true(open_sheet(&s, script_text, strlen(script_text), NULL));
   assert_int_equal(s.page.sections, 1);
   assert_int_equal(s.page.figures, 3);
-  const psdmp_figure *f = figure_called(&s, "Derivation (as Figure 4 of the PSDM paper)");
+  const psdmp_report_figure *f = figure_called(&s, "Derivation (as Figure 4 of the PSDM paper)");
   assert_int_equal(f->curves, 3); /* a line, its dots, what was published */
   assert_true(f->y_log && !f->x_log);
   expect_values(f->curve[0].x, (double[]){1, 2, 4}, 3);
   expect_values(f->curve[1].y, (double[]){1e-5, 3e-5, 2e-4}, 3);
-  assert_true(f->curve[2].kind == PSDMP_DOTS && f->curve[2].colour == 8 && f->curve[2].y[0] == 0.5);
+  assert_true(f->curve[2].kind == PSDMP_REPORT_DOTS && f->curve[2].colour == 8 && f->curve[2].y[0] == 0.5);
   assert_int_equal(f->ticks, 5);
   assert_string_equal(f->tick[4], "4");
   f = figure_called(&s, "Whole robots");
@@ -157,7 +157,7 @@ static void test_bench(void **state) {
   sheet s;
   assert_true(open_sheet(&s, bench_text, strlen(bench_text), NULL));
   assert_int_equal(s.page.figures, 1);
-  const psdmp_figure *f = figure_called(&s, "Time per call on chip, best of 50 rounds");
+  const psdmp_report_figure *f = figure_called(&s, "Time per call on chip, best of 50 rounds");
   assert_int_equal(f->curves, 6);
   expect_values(f->curve[0].y, (double[]){20, 10}, 2);
   expect_values(f->curve[1].y, (double[]){5, 3}, 2);

@@ -5,35 +5,35 @@
 
 enum { STORED = STORED_RESULTS, FILES = STORED + 5, MOST_NODES = 60 };
 
-static psdmp_result *read_result(psdmp_arena *arena, const char *name) {
+static psdmp_report_result *read_result(psdmp_base_arena *arena, const char *name) {
   char path[600], *text;
   size_t length;
-  psdmp_result *result;
+  psdmp_report_result *result;
   psdm_error error = {0};
   snprintf(path, sizeof path, "%s/tests/fuzz/corpus/report/%s", SOURCE_DIR, name);
-  if (psdmp_file_read(path, 1 << 20, arena, &text, &length, &error) || psdmp_result_parse(arena, name, text, length, &result, &error)) fail_msg("%s: %s", name, error.text);
+  if (psdmp_document_file_read(path, 1 << 20, arena, &text, &length, &error) || psdmp_report_result_parse(arena, name, text, length, &result, &error)) fail_msg("%s: %s", name, error.text);
   return result;
 }
 
-static void compose(psdmp_result **item, int count) {
-  psdmp_page page = {0};
+static void compose(psdmp_report_result **item, int count) {
+  psdmp_report_page page = {0};
   for (int k = 0; k < count; k++) item[k]->used = false;
-  psdmp_page_compose(&page, &(psdmp_results){item, count});
+  psdmp_report_page_compose(&page, &(psdmp_report_results){item, count});
   assert_int_equal(page.status, PSDM_OK);
   expect_whole(&page);
-  for (const psdmp_figure *f = page.figure; f; f = f->next) assert_true(f->range[0] < f->range[1] && f->range[2] < f->range[3]);
-  psdmp_page_free(&page);
+  for (const psdmp_report_figure *f = page.figure; f; f = f->next) assert_true(f->range[0] < f->range[1] && f->range[2] < f->range[3]);
+  psdmp_report_page_free(&page);
 }
 
 /* what a node may become */
-static const psdmp_node other[] = {
-    {.kind = PSDMP_SCALAR, .text = "", .length = 0, .quoted = true}, {.kind = PSDMP_SCALAR, .text = "null", .length = 4}, {.kind = PSDMP_SCALAR, .text = "-1", .length = 2},
-    {.kind = PSDMP_SCALAR, .text = "1e300", .length = 5}, {.kind = PSDMP_SCALAR, .text = "<img>", .length = 5, .quoted = true}, {.kind = PSDMP_LIST}, {.kind = PSDMP_MAP},
+static const psdmp_document_node other[] = {
+    {.kind = PSDMP_DOCUMENT_SCALAR, .text = "", .length = 0, .quoted = true}, {.kind = PSDMP_DOCUMENT_SCALAR, .text = "null", .length = 4}, {.kind = PSDMP_DOCUMENT_SCALAR, .text = "-1", .length = 2},
+    {.kind = PSDMP_DOCUMENT_SCALAR, .text = "1e300", .length = 5}, {.kind = PSDMP_DOCUMENT_SCALAR, .text = "<img>", .length = 5, .quoted = true}, {.kind = PSDMP_DOCUMENT_LIST}, {.kind = PSDMP_DOCUMENT_MAP},
 };
 enum { OTHERS = sizeof other / sizeof *other };
 
-static int collect(psdmp_node *node, psdmp_node **list, int count, int most) {
-  for (psdmp_node *child = node->child; child; child = child->next) {
+static int collect(psdmp_document_node *node, psdmp_document_node **list, int count, int most) {
+  for (psdmp_document_node *child = node->child; child; child = child->next) {
     if (count < most) list[count] = child;
     count = collect(child, list, count + 1, most);
   }
@@ -41,14 +41,14 @@ static int collect(psdmp_node *node, psdmp_node **list, int count, int most) {
 }
 
 /* members of long lists are like their neighbours: some nodes of each file, spread over it, and all of its first level */
-static void spoil(psdmp_result **item, int at) {
-  static psdmp_node *list[4000];
+static void spoil(psdmp_report_result **item, int at) {
+  static psdmp_document_node *list[4000];
   int count = collect(item[at]->root, list, 0, 4000), stride = count > MOST_NODES ? count / MOST_NODES : 1;
   if (count > 4000) count = 4000;
   for (int k = 0; k < count; k++) {
-    psdmp_node *node = list[k], kept = *node;
+    psdmp_document_node *node = list[k], kept = *node;
     bool first = false;
-    for (const psdmp_node *child = item[at]->root->child; child; child = child->next) first |= child == node;
+    for (const psdmp_document_node *child = item[at]->root->child; child; child = child->next) first |= child == node;
     if (!first && k % stride) continue;
     for (int o = first ? 0 : k % OTHERS; o < OTHERS; o += first ? 1 : OTHERS) {
       *node = other[o];
@@ -91,51 +91,51 @@ static const struct {
 } rich[] = {{"tree.json", everything}, {"base.json", base}, {"found.json", found}, {"derived.json", derived}, {"peers.json", bench}};
 enum { RICH = sizeof rich / sizeof *rich };
 
-static psdmp_result *rich_result(psdmp_arena *arena, int k) {
-  psdmp_result *result;
+static psdmp_report_result *rich_result(psdmp_base_arena *arena, int k) {
+  psdmp_report_result *result;
   psdm_error error = {0};
-  char *copy = psdmp_arena_text(arena, rich[k].text, strlen(rich[k].text));
-  if (!copy || psdmp_result_parse(arena, rich[k].path, copy, strlen(copy), &result, &error)) fail_msg("%s: %s", rich[k].path, error.text);
+  char *copy = psdmp_base_arena_text(arena, rich[k].text, strlen(rich[k].text));
+  if (!copy || psdmp_report_result_parse(arena, rich[k].path, copy, strlen(copy), &result, &error)) fail_msg("%s: %s", rich[k].path, error.text);
   return result;
 }
 
-static void expect_words(psdmp_result **item, int count, const char *const *words) {
-  psdmp_page page = {0};
-  psdmp_page_compose(&page, &(psdmp_results){item, count});
+static void expect_words(psdmp_report_result **item, int count, const char *const *words) {
+  psdmp_report_page page = {0};
+  psdmp_report_page_compose(&page, &(psdmp_report_results){item, count});
   assert_int_equal(page.status, PSDM_OK);
   for (; *words; words++)
     if (!strstr(page.text, *words)) fail_msg("the page lacks '%s'", *words);
   expect_whole(&page);
-  psdmp_page_free(&page);
+  psdmp_report_page_free(&page);
 }
 
 /* what the page says of them */
 static void rich_results(void **state) {
   (void)state;
-  psdmp_arena arena = {0};
-  psdmp_result *item[RICH];
+  psdmp_base_arena arena = {0};
+  psdmp_report_result *item[RICH];
   for (int k = 0; k < RICH; k++) item[k] = rich_result(&arena, k);
   expect_words(item, RICH, (const char *const[]){"follows", "(coupled)", "(by a closed loop)", "from 100 mm", "to 400 mm", "300 N", "an angle was snapped", "a link is implausible", "mx1 + d2", "degrees of freedom", NULL});
   /* a calibration of a robot with the same name and other parameters is none of this model */
-  psdmp_result *namesake = rich_result(&arena, 2);
-  psdmp_node *first = namesake->root;
+  psdmp_report_result *namesake = rich_result(&arena, 2);
+  psdmp_document_node *first = namesake->root;
   for (first = first->child; strcmp(first->key, "parameters") != 0;) first = first->next;
   first->child->next = NULL, first->count = 1;
   item[2] = namesake;
   expect_words(item, RICH, (const char *const[]){"has other base parameters", NULL});
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 static void every_node(void **state) {
   (void)state;
-  psdmp_arena arena = {0};
-  psdmp_result *item[FILES];
+  psdmp_base_arena arena = {0};
+  psdmp_report_result *item[FILES];
   for (int k = 0; k < STORED; k++) item[k] = read_result(&arena, stored_results[k]);
   for (int k = 0; k < RICH; k++) item[STORED + k] = rich_result(&arena, k);
   compose(item, FILES);
   for (int k = 0; k < FILES; k++)
     if (item[k]->root) spoil(item, k);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 int main(void) {

@@ -100,29 +100,29 @@ static char *rows_text(rng *g, const char *header, int rows, bool hostile) {
   return text;
 }
 
-static psdmp_result *result_of(psdmp_arena *arena, const char *path, const char *text) {
-  psdmp_result *result;
+static psdmp_report_result *result_of(psdmp_base_arena *arena, const char *path, const char *text) {
+  psdmp_report_result *result;
   psdm_error error = {0};
-  char *copy = psdmp_arena_text(arena, text, strlen(text));
+  char *copy = psdmp_base_arena_text(arena, text, strlen(text));
   assert_non_null(copy);
-  if (psdmp_result_parse(arena, path, copy, strlen(copy), &result, &error)) fail_msg("%s:%d: %s", path, error.line, error.text);
+  if (psdmp_report_result_parse(arena, path, copy, strlen(copy), &result, &error)) fail_msg("%s:%d: %s", path, error.line, error.text);
   return result;
 }
 
-static void all_sections(psdmp_page *page, const psdmp_results *results) {
-  psdmp_rows_match(results);
-  psdmp_section_calibration(page, results);
-  psdmp_section_payload(page, results);
-  psdmp_section_excite(page, results);
-  psdmp_section_simulate(page, results);
-  psdmp_section_plan(page, results);
-  psdmp_section_analyze(page, results);
-  psdmp_page_end(page);
+static void all_sections(psdmp_report_page *page, const psdmp_report_results *results) {
+  psdmp_report_rows_match(results);
+  psdmp_report_section_calibration(page, results);
+  psdmp_report_section_payload(page, results);
+  psdmp_report_section_excite(page, results);
+  psdmp_report_section_simulate(page, results);
+  psdmp_report_section_plan(page, results);
+  psdmp_report_section_analyze(page, results);
+  psdmp_report_page_end(page);
 }
 
 /* ---- numbers and plots of whole results ---- */
 
-static void collect(psdmp_arena *arena, rng *g, int rows, bool hostile, psdmp_result **item) {
+static void collect(psdmp_base_arena *arena, rng *g, int rows, bool hostile, psdmp_report_result **item) {
   for (int k = 0; k < TREES; k++) item[k] = result_of(arena, trees[k].path, trees[k].text);
   for (int k = 0; k < ROWS; k++) {
     char *text = rows_text(g, tables[k].text, rows, hostile);
@@ -131,8 +131,8 @@ static void collect(psdmp_arena *arena, rng *g, int rows, bool hostile, psdmp_re
   }
 }
 
-static bool has_plot(const psdmp_page *page, const char *title) {
-  for (const psdmp_figure *f = page->figure; f; f = f->next)
+static bool has_plot(const psdmp_report_page *page, const char *title) {
+  for (const psdmp_report_figure *f = page->figure; f; f = f->next)
     if (strcmp(f->title, title) == 0) return f->x_label[0] && f->y_label[0];
   return false;
 }
@@ -146,12 +146,12 @@ static void test_whole_results(void **state) {
                                       "Rigorous bounds, and the extremes that were met", "Eigenvalues", "Condition number that each search found", "Singular values of the scaled regressor",
                                       "joint 1: torque with the load", "The limit that is nearest at each moment"};
   rng g = rng_start("test_whole_results");
-  psdmp_arena arena = {0};
-  psdmp_page page = {0};
-  psdmp_result *item[ALL];
+  psdmp_base_arena arena = {0};
+  psdmp_report_page page = {0};
+  psdmp_report_result *item[ALL];
   collect(&arena, &g, 120, false, item);
   /* rows are matched by their names; the excited and planned motions have as many as they say only when they are named */
-  all_sections(&page, &(psdmp_results){item, ALL});
+  all_sections(&page, &(psdmp_report_results){item, ALL});
   assert_int_equal(page.status, PSDM_OK);
   for (size_t k = 0; k < sizeof words / sizeof *words; k++)
     if (!strstr(page.text, words[k])) fail_msg("the page lacks '%s'", words[k]);
@@ -160,72 +160,72 @@ static void test_whole_results(void **state) {
   for (int k = 0; k < ALL; k++)
     if (!item[k]->used) fail_msg("%s is not shown", item[k]->path);
   expect_whole(&page);
-  psdmp_page_free(&page);
-  psdmp_arena_free(&arena);
+  psdmp_report_page_free(&page);
+  psdmp_base_arena_free(&arena);
 }
 
 /* labels of a joint that slides */
 static void test_units(void **state) {
   (void)state;
   rng g = rng_start("test_units");
-  psdmp_arena arena = {0};
-  psdmp_page page = {0};
+  psdmp_base_arena arena = {0};
+  psdmp_report_page page = {0};
   char *text = rows_text(&g, tables[0].text, 200, false);
-  psdmp_result *item[] = {result_of(&arena, "calibrate.json", calibration), result_of(&arena, "rows.csv", text)};
+  psdmp_report_result *item[] = {result_of(&arena, "calibrate.json", calibration), result_of(&arena, "rows.csv", text)};
   free(text);
-  psdmp_rows_match(&(psdmp_results){item, 2});
-  psdmp_section_calibration(&page, &(psdmp_results){item, 2});
+  psdmp_report_rows_match(&(psdmp_report_results){item, 2});
+  psdmp_report_section_calibration(&page, &(psdmp_report_results){item, 2});
   int found = 0;
-  for (const psdmp_figure *f = page.figure; f; f = f->next) {
+  for (const psdmp_report_figure *f = page.figure; f; f = f->next) {
     if (strcmp(f->title, "lift: measured and predicted force") == 0) assert_string_equal(f->y_label, "force (N)"), found++;
     if (strcmp(f->title, "<img src=x>: measured and predicted torque") == 0) assert_string_equal(f->y_label, "torque (Nm)"), found++;
     if (strcmp(f->title, "lift: friction at steady speed") == 0) assert_string_equal(f->x_label, "velocity (m/s)"), found++;
   }
   assert_int_equal(found, 3);
-  psdmp_page_free(&page);
-  psdmp_arena_free(&arena);
+  psdmp_report_page_free(&page);
+  psdmp_base_arena_free(&arena);
 }
 
 /* ---- hostile results ---- */
 
-static int nodes_below(const psdmp_node *node) {
+static int nodes_below(const psdmp_document_node *node) {
   int count = 1;
-  for (const psdmp_node *child = node->child; child; child = child->next) count += nodes_below(child);
+  for (const psdmp_document_node *child = node->child; child; child = child->next) count += nodes_below(child);
   return count;
 }
 
-static psdmp_node *nth(psdmp_node *node, int *left) {
+static psdmp_document_node *nth(psdmp_document_node *node, int *left) {
   if ((*left)-- == 0) return node;
-  for (psdmp_node *child = node->child; child; child = child->next) {
-    psdmp_node *found = nth(child, left);
+  for (psdmp_document_node *child = node->child; child; child = child->next) {
+    psdmp_document_node *found = nth(child, left);
     if (found) return found;
   }
   return NULL;
 }
 
-static void drop_child(rng *g, psdmp_node *node) {
-  psdmp_node **link = &node->child;
+static void drop_child(rng *g, psdmp_document_node *node) {
+  psdmp_document_node **link = &node->child;
   for (int k = rng_int(g, 0, node->count - 1); k > 0; k--) link = &(*link)->next;
   *link = (*link)->next;
   node->count--;
 }
 
 /* one thing that should not be: a key less, a list without members, words for numbers and the other way round, numbers beyond sense */
-static void mutate(rng *g, psdmp_node *root) {
+static void mutate(rng *g, psdmp_document_node *root) {
   static const char *const texts[] = {"null", "1e308", "-1e308", "0", "-1", "1e-320", "true", "<img src=x onerror=y>", "", "nan", "99999999999", "'\"&", "\x01\xFF"};
   int place = rng_int(g, 1, nodes_below(root) - 1);
-  psdmp_node *node = nth(root, &place);
-  if (node->kind != PSDMP_SCALAR && node->count && rng_int(g, 0, 2)) {
+  psdmp_document_node *node = nth(root, &place);
+  if (node->kind != PSDMP_DOCUMENT_SCALAR && node->count && rng_int(g, 0, 2)) {
     drop_child(g, node);
     return;
   }
-  if (node->kind != PSDMP_SCALAR && rng_int(g, 0, 1)) {
+  if (node->kind != PSDMP_DOCUMENT_SCALAR && rng_int(g, 0, 1)) {
     node->child = NULL;
     node->count = 0;
     return;
   }
   const char *text = texts[rng_int(g, 0, (int)(sizeof texts / sizeof *texts) - 1)];
-  *node = (psdmp_node){.kind = PSDMP_SCALAR, .text = text, .length = strlen(text), .key = node->key, .next = node->next, .quoted = rng_int(g, 0, 1)};
+  *node = (psdmp_document_node){.kind = PSDMP_DOCUMENT_SCALAR, .text = text, .length = strlen(text), .key = node->key, .next = node->next, .quoted = rng_int(g, 0, 1)};
 }
 
 static void test_mutated(void **state) {
@@ -234,9 +234,9 @@ static void test_mutated(void **state) {
   int shown = 0;
   for (int round = 0; round < 400; round++) {
     static const int sizes[] = {1, 2, 3, 17, 40};
-    psdmp_arena arena = {0};
-    psdmp_page page = {0};
-    psdmp_result *item[ALL];
+    psdmp_base_arena arena = {0};
+    psdmp_report_page page = {0};
+    psdmp_report_result *item[ALL];
     collect(&arena, &g, sizes[rng_int(&g, 0, 4)], true, item);
     for (int k = 0; k < TREES; k++)
       for (int times = rng_int(&g, 0, 6); times > 0 && item[k]->root->count; times--) mutate(&g, item[k]->root);
@@ -244,15 +244,15 @@ static void test_mutated(void **state) {
     int count = rng_int(&g, 1, ALL);
     for (int k = 0; k < count; k++) {
       int other = rng_int(&g, k, ALL - 1);
-      psdmp_result *keep = item[k];
+      psdmp_report_result *keep = item[k];
       item[k] = item[other], item[other] = keep;
     }
-    all_sections(&page, &(psdmp_results){item, count});
+    all_sections(&page, &(psdmp_report_results){item, count});
     assert_int_equal(page.status, PSDM_OK);
     expect_whole(&page);
     shown += page.sections;
-    psdmp_page_free(&page);
-    psdmp_arena_free(&arena);
+    psdmp_report_page_free(&page);
+    psdmp_base_arena_free(&arena);
   }
   assert_true(shown > 1000);
 }
@@ -261,79 +261,79 @@ static void test_mutated(void **state) {
 static void test_memory(void **state) {
   (void)state;
   rng g = rng_start("test_memory");
-  psdmp_arena arena = {0};
-  psdmp_result *item[ALL];
+  psdmp_base_arena arena = {0};
+  psdmp_report_result *item[ALL];
   collect(&arena, &g, 30, false, item);
   long n = 1;
   for (;; n++) {
     counting c;
     counting_init(&c, n);
-    psdmp_page page = {.arena = {.allocator = &c.allocator}};
-    all_sections(&page, &(psdmp_results){item, ALL});
+    psdmp_report_page page = {.arena = {.allocator = &c.allocator}};
+    all_sections(&page, &(psdmp_report_results){item, ALL});
     bool reached = c.calls >= n;
     assert_int_equal(page.status, reached ? PSDM_E_MEMORY : PSDM_OK);
-    psdmp_page_free(&page);
+    psdmp_report_page_free(&page);
     assert_int_equal(c.live, 0);
     if (!reached) break;
   }
   assert_true(n > 10);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 /* ---- whose rows ---- */
 
-static psdmp_result *rows_of(psdmp_results results, const psdmp_result *json) {
-  psdmp_rows_match(&results);
+static psdmp_report_result *rows_of(psdmp_report_results results, const psdmp_report_result *json) {
+  psdmp_report_rows_match(&results);
   return json->matched;
 }
 
 static void test_rows(void **state) {
   (void)state;
   rng g = rng_start("test_rows");
-  psdmp_arena arena = {0};
+  psdmp_base_arena arena = {0};
   char *all = rows_text(&g, tables[3].text, 120, false), *fewer = rows_text(&g, tables[3].text, 110, false);
-  psdmp_result *json = result_of(&arena, "excite.json", excite), *named = result_of(&arena, "elsewhere/motion.csv", all), *fits = result_of(&arena, "any.csv", all), *also = result_of(&arena, "also.csv", all);
-  psdmp_result *old = result_of(&arena, "elsewhere/motion.csv", fewer);
-  psdmp_result *other = result_of(&arena, "plan.json", plan);
+  psdmp_report_result *json = result_of(&arena, "excite.json", excite), *named = result_of(&arena, "elsewhere/motion.csv", all), *fits = result_of(&arena, "any.csv", all), *also = result_of(&arena, "also.csv", all);
+  psdmp_report_result *old = result_of(&arena, "elsewhere/motion.csv", fewer);
+  psdmp_report_result *other = result_of(&arena, "plan.json", plan);
   free(all), free(fewer);
-  psdmp_result *list[] = {also, fits, named, json, other};
+  psdmp_report_result *list[] = {also, fits, named, json, other};
   /* by name, wherever the file lies; by axes and rows, when only one fits and no other result names it */
-  assert_ptr_equal(rows_of((psdmp_results){list, 5}, json), named);
+  assert_ptr_equal(rows_of((psdmp_report_results){list, 5}, json), named);
   /* a file of that name with other rows is another run's */
   list[2] = old;
-  assert_null(rows_of((psdmp_results){list + 2, 2}, json));
+  assert_null(rows_of((psdmp_report_results){list + 2, 2}, json));
   list[2] = json;
-  assert_null(rows_of((psdmp_results){list, 3}, json));
-  assert_ptr_equal(rows_of((psdmp_results){list + 1, 2}, json), fits);
+  assert_null(rows_of((psdmp_report_results){list, 3}, json));
+  assert_ptr_equal(rows_of((psdmp_report_results){list + 1, 2}, json), fits);
   assert_true(fits->taken && !also->taken);
   fits->path = "plan.csv";
   list[0] = other;
-  assert_null(rows_of((psdmp_results){list, 3}, json));
-  assert_ptr_equal(rows_of((psdmp_results){list, 3}, other), fits);
-  psdmp_arena_free(&arena);
+  assert_null(rows_of((psdmp_report_results){list, 3}, json));
+  assert_ptr_equal(rows_of((psdmp_report_results){list, 3}, other), fits);
+  psdmp_base_arena_free(&arena);
 }
 
 static void test_timeline(void **state) {
   (void)state;
-  psdmp_arena arena = {0};
-  psdmp_page page = {0};
-  psdmp_timeline line;
+  psdmp_base_arena arena = {0};
+  psdmp_report_page page = {0};
+  psdmp_report_timeline line;
   /* one step, a jump, a clock that begins anew */
-  psdmp_result *csv = result_of(&arena, "a.csv", "t,q1\n0,1\n0.1,2\n0.2,3\n0.5,4\n0.6,5\n0,6\n0.1,7\n");
-  assert_true(psdmp_timeline_of(&page, csv, &line));
+  psdmp_report_result *csv = result_of(&arena, "a.csv", "t,q1\n0,1\n0.1,2\n0.2,3\n0.5,4\n0.6,5\n0,6\n0.1,7\n");
+  assert_true(psdmp_report_timeline_of(&page, csv, &line));
   static const long rows[] = {0, 1, 2, -1, 3, 4, -1, 5, 6};
   static const double times[] = {0, 0.1, 0.2, NAN, 0.5, 0.6, NAN, 0.7, 0.8};
   assert_int_equal(line.points, 9);
   assert_true(line.shifted && fabs(line.rate - 10) < 1e-9);
-  double *q = psdmp_along(&page, &line, psdmp_rows_group(csv, "q", 0));
+  double *q = psdmp_report_along(&page, &line, psdmp_report_rows_group(csv, "q", 0));
   for (int k = 0; k < 9; k++) {
     assert_int_equal(line.row[k], rows[k]);
     assert_true(isnan(times[k]) ? isnan(line.t[k]) && isnan(q[k]) : fabs(line.t[k] - times[k]) < 1e-12 && q[k] == (double)rows[k] + 1);
   }
-  assert_true(psdmp_timeline_of(&page, result_of(&arena, "b.csv", "t,q1\n5,1\n"), &line) && line.points == 1 && isnan(line.rate));
-  assert_false(psdmp_timeline_of(&page, &(psdmp_result){.kind = PSDMP_RESULT_CSV, .path = "c.csv", .columns = csv->columns, .column = csv->column, .value = csv->value}, &line));
-  psdmp_page_free(&page);
-  psdmp_arena_free(&arena);
+  assert_true(psdmp_report_timeline_of(&page, result_of(&arena, "b.csv", "t,q1\n5,1\n"), &line) && line.points == 1 && isnan(line.rate));
+  assert_false(psdmp_report_timeline_of(&page, &(psdmp_report_result){.kind = PSDMP_REPORT_RESULT_CSV, .path = "c.csv", .columns = csv->columns, .column = csv->column, .value = csv->value}, &line));
+  psdmp_report_page_free(&page);
+  psdmp_base_arena_free(&arena);
 }
 
 /* ---- friction ---- */
@@ -343,18 +343,18 @@ static void test_lugre(void **state) {
   (void)state;
   rng g = rng_start("test_lugre");
   for (int round = 0; round < 300; round++) {
-    psdmp_friction_view f = {.bristles = true, .correlated = true};
-    double numbers[PSDMP_LUGRE] = {rng_uniform(&g, 0.1, 9), rng_uniform(&g, 0.1, 9), rng_uniform(&g, 0.02, 0.5), rng_uniform(&g, 0.1, 9), rng_uniform(&g, 0.3, 1.5), 1e4, 10, rng_uniform(&g, -1, 1)};
+    psdmp_report_friction_view f = {.bristles = true, .correlated = true};
+    double numbers[PSDMP_REPORT_LUGRE] = {rng_uniform(&g, 0.1, 9), rng_uniform(&g, 0.1, 9), rng_uniform(&g, 0.02, 0.5), rng_uniform(&g, 0.1, 9), rng_uniform(&g, 0.3, 1.5), 1e4, 10, rng_uniform(&g, -1, 1)};
     psdm_friction own = {.coulomb = numbers[0], .stat = numbers[1], .stribeck = numbers[2], .viscous = numbers[3], .exponent = numbers[4], .offset = numbers[7], .given = true};
     double v = rng_uniform(&g, 0.01, 2) * (rng_int(&g, 0, 1) ? 1 : -1), sd;
-    int which = rng_int(&g, 0, PSDMP_LUGRE - 1);
+    int which = rng_int(&g, 0, PSDMP_REPORT_LUGRE - 1);
     memcpy(f.lugre, numbers, sizeof numbers);
-    f.covariance[which * PSDMP_LUGRE + which] = 1;
-    double torque = psdmp_friction_steady(&f, v, &sd), want = psdm_friction_steady(&own, PSDM_FRICTION_POWER, v);
+    f.covariance[which * PSDMP_REPORT_LUGRE + which] = 1;
+    double torque = psdmp_report_friction_steady(&f, v, &sd), want = psdm_friction_steady(&own, PSDM_FRICTION_POWER, v);
     assert_true(fabs(torque - want) <= 1e-13 * (1 + fabs(want)));
     /* a unit doubt of one number: the slope by it */
     double step = 1e-6 * fmax(1e-2, fabs(numbers[which])), ends[2];
-    for (int k = 0; k < 2; k++) f.lugre[which] = numbers[which] + (k ? step : -step), ends[k] = psdmp_friction_steady(&f, v, NULL);
+    for (int k = 0; k < 2; k++) f.lugre[which] = numbers[which] + (k ? step : -step), ends[k] = psdmp_report_friction_steady(&f, v, NULL);
     assert_true(fabs(sd - fabs(ends[1] - ends[0]) / (2 * step)) <= 1e-5 * (1 + sd));
   }
 }
@@ -369,8 +369,8 @@ static void test_columns(void **state) {
       const double want[PSDM_COLUMN_KINDS] = {[PSDM_COLUMN_VISCOUS] = v, [PSDM_COLUMN_OFFSET] = 1, [PSDM_COLUMN_SIGN] = s, [PSDM_COLUMN_TANH] = tanh(v / w), [PSDM_COLUMN_STOP] = s,
                                               [PSDM_COLUMN_STRIBECK] = tanh(3 * v / w) * exp(-v * v / (w * w)), [PSDM_COLUMN_POWER] = pow(fabs(v), w) * s, [PSDM_COLUMN_ABSOLUTE] = fabs(v)};
       int power = rng_int(&g, 0, 2);
-      psdmp_friction_view f = {.terms = 1, .load = load, .term = {{.kind = psdm_column_text((psdm_column_kind)kind), .width = w, .load = power, .gain = 3, .sd = 0.5}}};
-      double sd, torque = psdmp_friction_steady(&f, v, &sd), factor = pow(load, power);
+      psdmp_report_friction_view f = {.terms = 1, .load = load, .term = {{.kind = psdm_column_text((psdm_column_kind)kind), .width = w, .load = power, .gain = 3, .sd = 0.5}}};
+      double sd, torque = psdmp_report_friction_steady(&f, v, &sd), factor = pow(load, power);
       assert_true(fabs(torque - 3 * want[kind] * factor) <= 1e-12 * (1 + factor));
       assert_true(fabs(sd - 0.5 * fabs(want[kind]) * factor) <= 1e-12 * (1 + factor));
     }
@@ -381,22 +381,22 @@ static void test_columns(void **state) {
 
 static void test_words(void **state) {
   (void)state;
-  psdmp_page page = {0};
-  assert_string_equal(psdmp_words_doubt(&page, 6.00401, 0.00264), "6.0040(26)");
-  assert_string_equal(psdmp_words_doubt(&page, -0.029948, 5.1e-5), "\xE2\x88\x92" "0.029948(51)");
-  assert_string_equal(psdmp_words_doubt(&page, 20008.5, 6.96), "20008.5(70)");
-  assert_string_equal(psdmp_words_doubt(&page, 1, 0.0996), "1.00(10)");
-  assert_string_equal(psdmp_words_doubt(&page, 2.5, NAN), "2.5");
-  assert_string_equal(psdmp_words_doubt(&page, NAN, 1), "\xE2\x80\x93");
-  assert_string_equal(psdmp_words_number(&page, 1.25e-7, 3), "1.25\xC2\xA0\xC3\x97\xC2\xA0" "10\xE2\x81\xBB\xE2\x81\xB7");
-  assert_string_equal(psdmp_words_number(&page, -12, 3), "\xE2\x88\x92" "12");
-  assert_string_equal(psdmp_words_number(&page, -0.0, 3), "0");
-  assert_string_equal(psdmp_words_percent(&page, 0.02), "2.00\xC2\xA0%");
-  assert_string_equal(psdmp_words_percent(&page, 1), "100\xC2\xA0%");
-  assert_string_equal(psdmp_words_percent(&page, 0.0009999), "0.100\xC2\xA0%");
-  assert_string_equal(psdmp_words_percent(&page, NAN), "\xE2\x80\x93");
-  assert_string_equal(psdmp_words_file("a/b/c.csv"), "c.csv");
-  psdmp_page_free(&page);
+  psdmp_report_page page = {0};
+  assert_string_equal(psdmp_report_words_doubt(&page, 6.00401, 0.00264), "6.0040(26)");
+  assert_string_equal(psdmp_report_words_doubt(&page, -0.029948, 5.1e-5), "\xE2\x88\x92" "0.029948(51)");
+  assert_string_equal(psdmp_report_words_doubt(&page, 20008.5, 6.96), "20008.5(70)");
+  assert_string_equal(psdmp_report_words_doubt(&page, 1, 0.0996), "1.00(10)");
+  assert_string_equal(psdmp_report_words_doubt(&page, 2.5, NAN), "2.5");
+  assert_string_equal(psdmp_report_words_doubt(&page, NAN, 1), "\xE2\x80\x93");
+  assert_string_equal(psdmp_report_words_number(&page, 1.25e-7, 3), "1.25\xC2\xA0\xC3\x97\xC2\xA0" "10\xE2\x81\xBB\xE2\x81\xB7");
+  assert_string_equal(psdmp_report_words_number(&page, -12, 3), "\xE2\x88\x92" "12");
+  assert_string_equal(psdmp_report_words_number(&page, -0.0, 3), "0");
+  assert_string_equal(psdmp_report_words_percent(&page, 0.02), "2.00\xC2\xA0%");
+  assert_string_equal(psdmp_report_words_percent(&page, 1), "100\xC2\xA0%");
+  assert_string_equal(psdmp_report_words_percent(&page, 0.0009999), "0.100\xC2\xA0%");
+  assert_string_equal(psdmp_report_words_percent(&page, NAN), "\xE2\x80\x93");
+  assert_string_equal(psdmp_report_words_file("a/b/c.csv"), "c.csv");
+  psdmp_report_page_free(&page);
 }
 
 int main(void) {

@@ -37,8 +37,8 @@ static void test_fourier(void **state) {
     double *x = numbers(8 * count), *re = x + 2 * count, *im = re + count, *want_re = im + count, *want_im = want_re + count, *cosine = want_im + count, *sine = cosine + count / 2, norm = 0;
     for (size_t k = 0; k < 2 * count; k++) x[k] = rng_uniform(&g, -1, 1), norm += x[k] * x[k];
     memcpy(re, x, 2 * count * sizeof *x);
-    psdmp_fourier_table(count, cosine, sine);
-    psdmp_fourier(count, re, im, cosine, sine);
+    psdmp_report_fourier_table(count, cosine, sine);
+    psdmp_report_fourier(count, re, im, cosine, sine);
     plain_fourier(count, x, x + count, want_re, want_im);
     double most = 8 * DBL_EPSILON * sqrt((double)count) * sqrt(norm) * (1 + log2((double)count)), power = 0;
     for (size_t k = 0; k < count; k++) {
@@ -89,7 +89,7 @@ static void test_welch_twin(void **state) {
     double *x = numbers(count), *power = numbers(length / 2 + 1), *want = numbers(length / 2 + 1), *scratch = numbers(4 * length), rate = rng_uniform(&g, 0.5, 2000), most = 0;
     for (size_t k = 0; k < count; k++) x[k] = rng_uniform(&g, -3, 5);
     for (int gap = rng_int(&g, 0, 4); gap > 0 && count; gap--) x[rng_int(&g, 0, (int)count - 1)] = rng_int(&g, 0, 1) ? NAN : INFINITY;
-    size_t windows = psdmp_welch(x, count, rate, length, power, scratch);
+    size_t windows = psdmp_report_welch(x, count, rate, length, power, scratch);
     assert_int_equal(windows, plain_welch(x, count, rate, length, want));
     for (size_t k = 0; k <= length / 2; k++) most = fmax(most, want[k]);
     for (size_t k = 0; windows && k <= length / 2; k++) assert_true(fabs(power[k] - want[k]) <= 1e-12 * most);
@@ -107,7 +107,7 @@ static void test_welch_sine(void **state) {
     double amplitude = rng_uniform(&g, 0.1, 10), phase = rng_uniform(&g, 0, 6), offset = rng_uniform(&g, -50, 50), rate = rng_uniform(&g, 10, 1000), sum = 0;
     int bin = rng_int(&g, 3, LENGTH / 2 - 3);
     for (int k = 0; k < COUNT; k++) x[k] = offset + amplitude * sin(2 * pi * (double)(k * bin % LENGTH) / LENGTH + phase);
-    assert_int_equal(psdmp_welch(x, COUNT, rate, LENGTH, power, scratch), 2 * COUNT / LENGTH - 1);
+    assert_int_equal(psdmp_report_welch(x, COUNT, rate, LENGTH, power, scratch), 2 * COUNT / LENGTH - 1);
     for (int k = 0; k <= LENGTH / 2; k++) sum += power[k] * rate / LENGTH;
     assert_true(fabs(sum - amplitude * amplitude / 2) <= 1e-10 * (amplitude * amplitude + fabs(offset)));
     for (int k = 0; k <= LENGTH / 2; k++)
@@ -119,7 +119,7 @@ static void test_welch_sine(void **state) {
 static void test_welch_length(void **state) {
   (void)state;
   for (size_t count = 0; count < 40000; count += 7) {
-    size_t length = psdmp_welch_length(count);
+    size_t length = psdmp_report_welch_length(count);
     assert_true(length == 0 ? count < 16 : length >= 16 && length <= 2048 && (length & (length - 1)) == 0 && length <= count);
     if (length > 16) assert_true(9 * length / 2 <= count);
   }
@@ -137,7 +137,7 @@ static void test_spread(void **state) {
       x[k] = rng_int(&g, 0, 9) ? rng_uniform(&g, -4, 9) : NAN;
       if (!isnan(x[k])) sum += x[k], used++;
     }
-    psdmp_spread s = psdmp_spread_of(x, (size_t)count);
+    psdmp_report_spread s = psdmp_report_spread_of(x, (size_t)count);
     assert_int_equal(s.count, used);
     if (used < 2) {
       assert_true(isnan(s.sd) && isnan(s.inside[0]));
@@ -163,7 +163,7 @@ static void test_normal_shares(void **state) {
   double *x = numbers(COUNT);
   for (int k = 0; k < COUNT; k++)
     for (int i = 0; i < 24; i++) x[k] += rng_uniform(&g, -1, 1);
-  psdmp_spread s = psdmp_spread_of(x, COUNT);
+  psdmp_report_spread s = psdmp_report_spread_of(x, COUNT);
   for (int i = 0; i < 3; i++) assert_true(fabs(s.inside[i] - want[i]) < 4 * sqrt(want[i] * (1 - want[i]) / COUNT) + 0.003);
   assert_true(fabs(s.sd - sqrt(8)) < 4 * sqrt(8) / sqrt(2.0 * COUNT));
   free(x);
@@ -174,25 +174,25 @@ static void test_normal(void **state) {
   double sum = 0, moment = 0;
   const double mean = 1.3, sd = 0.4, step = 1e-3;
   for (int k = -4000; k <= 4000; k++) {
-    double x = mean + k * step, y = psdmp_normal(mean, sd, x);
+    double x = mean + k * step, y = psdmp_report_normal(mean, sd, x);
     sum += y * step, moment += y * step * (x - mean) * (x - mean);
   }
   assert_true(fabs(sum - 1) < 1e-12 && fabs(moment - sd * sd) < 1e-12);
-  assert_true(fabs(psdmp_normal(0, 1, 0) - 0.3989422804014327) < 1e-15);
+  assert_true(fabs(psdmp_report_normal(0, 1, 0) - 0.3989422804014327) < 1e-15);
 }
 
 static void test_histogram(void **state) {
   (void)state;
   rng g = rng_start("test_histogram");
-  double middle[PSDMP_MOST_BINS], density[PSDMP_MOST_BINS], x[500], scratch[500];
+  double middle[PSDMP_REPORT_MOST_BINS], density[PSDMP_REPORT_MOST_BINS], x[500], scratch[500];
   for (int round = 0; round < 100; round++) {
-    int count = rng_int(&g, 1, 500), bins = rng_int(&g, 1, PSDMP_MOST_BINS), used = 0;
+    int count = rng_int(&g, 1, 500), bins = rng_int(&g, 1, PSDMP_REPORT_MOST_BINS), used = 0;
     double low = rng_uniform(&g, -2, 0), high = rng_uniform(&g, 0.1, 2), width = (high - low) / bins, share = 0;
     for (int k = 0; k < count; k++) x[k] = rng_int(&g, 0, 20) ? rng_uniform(&g, -3, 3) : NAN, used += !isnan(x[k]);
     x[0] = high; /* the last bin has both its ends */
     used = 0;
     for (int k = 0; k < count; k++) used += !isnan(x[k]);
-    assert_true(psdmp_histogram(x, (size_t)count, low, high, bins, middle, density));
+    assert_true(psdmp_report_histogram(x, (size_t)count, low, high, bins, middle, density));
     for (int b = 0; b < bins; b++) {
       int inside = 0;
       for (int k = 0; k < count; k++) inside += fabs(x[k] - middle[b]) <= width / 2;
@@ -204,14 +204,14 @@ static void test_histogram(void **state) {
     int inside = 0;
     for (int k = 0; k < count; k++) inside += x[k] >= low && x[k] <= high;
     assert_true(fabs(share - (double)inside / used) < 1e-12);
-    int chosen = psdmp_histogram_bins(x, (size_t)count, scratch, low, high);
-    assert_true(chosen >= PSDMP_LEAST_BINS && chosen <= PSDMP_MOST_BINS);
+    int chosen = psdmp_report_histogram_bins(x, (size_t)count, scratch, low, high);
+    assert_true(chosen >= PSDMP_REPORT_LEAST_BINS && chosen <= PSDMP_REPORT_MOST_BINS);
   }
   x[0] = NAN;
-  assert_false(psdmp_histogram(x, 1, 0, 1, 10, middle, density));
-  assert_false(psdmp_histogram(x, 1, 1, 1, 10, middle, density));
-  assert_false(psdmp_histogram(x, 1, NAN, 1, 10, middle, density));
-  assert_int_equal(psdmp_histogram_bins(x, 1, scratch, 0, 1), PSDMP_LEAST_BINS);
+  assert_false(psdmp_report_histogram(x, 1, 0, 1, 10, middle, density));
+  assert_false(psdmp_report_histogram(x, 1, 1, 1, 10, middle, density));
+  assert_false(psdmp_report_histogram(x, 1, NAN, 1, 10, middle, density));
+  assert_int_equal(psdmp_report_histogram_bins(x, 1, scratch, 0, 1), PSDMP_REPORT_LEAST_BINS);
 }
 
 static const double *sorted_by;
@@ -233,7 +233,7 @@ static void test_binned_means(void **state) {
       x[k] = rng_int(&g, 0, 9) ? rng_uniform(&g, -5, 5) : NAN, y[k] = rng_int(&g, 0, 9) ? rng_uniform(&g, -5, 5) : NAN;
       if (!isnan(x[k]) && !isnan(y[k])) plain[used++] = (size_t)k, all += y[k];
     }
-    int made = psdmp_binned_means(x, y, (size_t)count, bins, order, mean_x, mean_y);
+    int made = psdmp_report_binned_means(x, y, (size_t)count, bins, order, mean_x, mean_y);
     assert_int_equal(made, used < (size_t)bins ? (int)used : bins);
     sorted_by = x;
     qsort(plain, used, sizeof *plain, compare_places);

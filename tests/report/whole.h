@@ -20,7 +20,7 @@ static inline int occurrences(const char *text, const char *word) {
 }
 
 /* what is opened is closed, and nothing of a result became markup */
-static inline void expect_whole(const psdmp_page *page) {
+static inline void expect_whole(const psdmp_report_page *page) {
   static const char *const tags[] = {"section", "table", "tr", "td", "th", "ul", "li", "dl", "dt", "dd", "details", "h2", "h3", "p"};
   const char *text = page->text ? page->text : "";
   for (size_t k = 0; k < sizeof tags / sizeof *tags; k++) {

@@ -115,7 +115,7 @@ static void test_dynamics(void **unused) {
     for (int i = 0; i < N; i++) assert_true(fabs(bias[i] + M[N * i] * qdd[0] + M[N * i + 1] * qdd[1] - tau[i]) < 1e-13 * scale);
     assert_int_equal(psdm_forward(s.robot, s.work, q, qd, tau, back), PSDM_OK);
     assert_true(max_difference(back, qdd, N) < 1e-11);
-    assert_true(psdmp_cholesky(N, M));
+    assert_true(psdmp_linalg_cholesky(N, M));
   }
   psdm_work_free(s.work, NULL);
   psdm_robot_free(s.robot);

@@ -86,7 +86,7 @@ static void mass_property(rng *g, psdm_robot *robot, psdm_work *work, const char
       expect_below(fabs(column[i] - gravity[i] - M[i * n + j]) / scale, 1e-12, "column of M", text);
     }
   }
-  assert_true(psdmp_cholesky(n, M));
+  assert_true(psdmp_linalg_cholesky(n, M));
 }
 
 static void test_mass_is_symmetric_definite_and_columns_of_inverse(void **unused) {

@@ -169,7 +169,6 @@ class Rooms:
         for k, row in enumerate(reversed(rows)):
             for i, room in enumerate(row):
                 place[room] = ((i + 0.5) * width / len(row), 30 + k * step)
-        count = self.lines()
         out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {30 + len(rows) * step}" font-family="sans-serif" font-size="13">',
                '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#8a93a0"/></marker></defs>',
                f'<rect width="{width}" height="{30 + len(rows) * step}" fill="#ffffff"/>']
@@ -180,8 +179,7 @@ class Rooms:
             out.append(f'<path d="M{x0:.0f} {y0:.0f}C{x0:.0f} {middle:.0f} {x1:.0f} {middle:.0f} {x1:.0f} {y1:.0f}" fill="none" stroke="#8a93a0" stroke-width="1.2" marker-end="url(#tip)"/>')
         for room, (x, y) in place.items():
             out.append(f'<g><title>{room}: {self.help[room]}</title><rect x="{x - wide / 2:.0f}" y="{y:.0f}" width="{wide}" height="{high}" rx="6" fill="#eef3fb" stroke="#2f5fa7"/>'
-                       f'<text x="{x:.0f}" y="{y + 16:.0f}" text-anchor="middle" font-weight="600" fill="#1d2733">{room}</text>'
-                       f'<text x="{x:.0f}" y="{y + 30:.0f}" text-anchor="middle" font-size="10" fill="#5a6675">{(count[room] + 50) // 100 / 10:g}k lines</text></g>')
+                       f'<text x="{x:.0f}" y="{y + 23:.0f}" text-anchor="middle" font-weight="600" fill="#1d2733">{room}</text></g>')
         out.append("</svg>\n")
         return "\n".join(out)
 

@@ -410,7 +410,7 @@ static void test_spring(void **unused) {
     long double exact[3];
     for (int i = 0; i < 6; i++) f1[0] += c[i], f1[1] += i * c[i] / h, f1[2] += i * (i - 1) * c[i] / h / h;
     spring_series(K, r, c, x0, exact);
-    psdmp_spring_step(K, D, h, f0, f1, x0, x);
+    psdmp_sim_spring_step(K, D, h, f0, f1, x0, x);
     double rate = fmin(r, 1) / h; /* how fast x can change */
     for (int k = 0; k < 3; k++) worst[k] = fmax(worst[k], fabs((double)(x[k] - exact[k] / powl(h, k))) * K / (k ? pow(rate, k) : 1) * (k == 2 && r < 1 ? r : 1));
   }
@@ -424,13 +424,13 @@ static void test_spring_start(void **unused) {
   (void)unused;
   const double K = 50, D = 2, f[3] = {3, 4, 0}, later[3] = {3 + 4 * 0.1, 4, 0}, any[3] = {3, 4, 5};
   double x[3], y[3];
-  psdmp_spring_start(K, D, f, x);
+  psdmp_sim_spring_start(K, D, f, x);
   assert_true(fabs(D * x[1] + K * x[0] - f[0]) < 1e-15 && fabs(x[1] - 4 / K) < 1e-17 && x[2] == 0);
-  psdmp_spring_step(K, D, 0.1, f, later, x[0], y);
+  psdmp_sim_spring_step(K, D, 0.1, f, later, x[0], y);
   assert_true(fabs(y[0] - x[0] - 0.1 * x[1]) < 1e-16 && fabs(y[1] - x[1]) < 1e-15);
-  psdmp_spring_step(K, 0, 0.1, f, any, 77, y);
+  psdmp_sim_spring_step(K, 0, 0.1, f, any, 77, y);
   assert_true(y[0] == 3 / K && y[1] == 4 / K && y[2] == 5 / K);
-  psdmp_spring_start(K, 0, any, x);
+  psdmp_sim_spring_start(K, 0, any, x);
   assert_memory_equal(x, y, sizeof x);
 }
 

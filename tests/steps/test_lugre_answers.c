@@ -1,9 +1,9 @@
 /* test_lugre_answers.c: what friction's fit answers is the least sum of squares, with its doubt and its model; what a motion does not show is let go of; who asks is told and may stop it. */
 #include "test_lugre_made.h"
 
-static long fit_made(psdmp_lugre_options *options, psdmp_lugre_answer *answer) {
+static long fit_made(psdmp_steps_lugre_options *options, psdmp_steps_lugre_answer *answer) {
   psdm_error error = {0};
-  if (psdmp_lugre_fit(PIECES, m.piece, PIECES, options, NULL, answer, &error)) fail_msg("%s", error.text);
+  if (psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, options, NULL, answer, &error)) fail_msg("%s", error.text);
   long used = 0;
   for (int p = 0; p < PIECES; p++)
     for (int i = 0; i < ROWS; i++) used += m.use[p][i];
@@ -11,18 +11,18 @@ static long fit_made(psdmp_lugre_options *options, psdmp_lugre_answer *answer) {
 }
 
 /* An answer is the least sum of squares: what is left has nothing of any number that is fitted; its doubt is that of residuals and derivatives there, its model what they are made of. */
-static void expect_least(psdmp_lugre_options *options, const psdmp_lugre_answer *a, bool held, double most) {
-  psdmp_lugre w;
-  psdmp_lugre_point point = {.friction = a->friction};
-  psdmp_lugre_doubt doubt;
-  assert_int_equal(psdmp_lugre_open(PIECES, m.piece, PIECES, options, NULL, &w, NULL), PSDM_OK);
+static void expect_least(psdmp_steps_lugre_options *options, const psdmp_steps_lugre_answer *a, bool held, double most) {
+  psdmp_steps_lugre w;
+  psdmp_steps_lugre_point point = {.friction = a->friction};
+  psdmp_steps_lugre_doubt doubt;
+  assert_int_equal(psdmp_steps_lugre_open(PIECES, m.piece, PIECES, options, NULL, &w, NULL), PSDM_OK);
   memcpy(point.inertia, a->inertia, sizeof point.inertia);
   memcpy(point.free, a->fitted, sizeof a->fitted);
   for (int p = 0; p < PIECES; p++) point.free[INERTIA + p] = a->inertia[p] != 0;
   double *residual = malloc(sizeof *residual * (size_t)w.used), *J = malloc(sizeof *J * (size_t)w.used * UNKNOWNS), bend[PIECES], square = 0;
-  int which[UNKNOWNS], count = psdmp_lugre_free_numbers(&w, &point, which);
-  psdmp_lugre_residual(&w, &point, residual, J, bend);
-  psdmp_lugre_doubt_at(&w, &point, residual, J, &doubt);
+  int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(&w, &point, which);
+  psdmp_steps_lugre_residual(&w, &point, residual, J, bend);
+  psdmp_steps_lugre_doubt_at(&w, &point, residual, J, &doubt);
   for (long i = 0; i < w.used; i++) square += residual[i] * residual[i];
   assert_true(fabs(a->rmse - sqrt(square / (double)w.used)) <= 1e-7 * a->rmse);
   for (int c = 0; c < count; c++) {
@@ -42,14 +42,14 @@ static void expect_least(psdmp_lugre_options *options, const psdmp_lugre_answer 
   long at = 0;
   static double columns[ROWS * TORQUE_AND_START];
   for (int p = 0; p < PIECES; p++) {
-    psdmp_lugre_simulate(&a->friction, ROWS, 1.0 / CLOCK, m.v[p], TORQUE_AND_START, columns);
+    psdmp_steps_lugre_simulate(&a->friction, ROWS, 1.0 / CLOCK, m.v[p], TORQUE_AND_START, columns);
     for (int i = 0; i < ROWS; i++, at++) {
       double should = columns[2 * i] + a->friction.offset + a->inertia[p] * m.a[p][i] + bend[p] * columns[2 * i + 1];
       assert_true(fabs(a->model[at] - should) <= 1e-6 * (1 + fabs(should)));
     }
   }
   free(residual), free(J);
-  psdmp_arena_free(&w.arena);
+  psdmp_base_arena_free(&w.arena);
 }
 
 /* noise, bristles bent where pieces begin, rows that are slower than a metre or a radian a second */
@@ -59,15 +59,15 @@ static void answers_are_least(void **state) {
   double covariance[100];
   for (int trial = 0; trial < 4; trial++) {
     bool offset = trial % 2;
-    psdmp_lugre_options options = {.offset = offset};
-    psdmp_lugre_answer a = {.covariance = covariance, .model = model};
+    psdmp_steps_lugre_options options = {.offset = offset};
+    psdmp_steps_lugre_answer a = {.covariance = covariance, .model = model};
     psdm_friction f = truth[trial / 2];
     rng g = rng_start("lugre answers");
     if (trial == 2) f.sigma1 = 0.01; /* noise finds it negative, or nothing of it */
     make(&f, inertia, offset ? 0.9 : 0);
     for (int p = 0; p < PIECES; p++) {
       for (int i = 0; i < ROWS; i++) m.v[p][i] *= 0.5, m.a[p][i] *= 0.5, m.use[p][i] = i % 500 > 20 || i < 20;
-      psdmp_lugre_simulate(&f, ROWS, 1.0 / CLOCK, m.v[p], TORQUE_AND_START, columns);
+      psdmp_steps_lugre_simulate(&f, ROWS, 1.0 / CLOCK, m.v[p], TORQUE_AND_START, columns);
       for (int i = 0; i < ROWS; i++) m.tau[p][i] = columns[2 * i] + (p ? -0.5 : 0.7) * f.coulomb * columns[2 * i + 1] + inertia[p] * m.a[p][i] + (offset ? 0.9 : 0) + 0.05 * gauss(&g);
     }
     long used = fit_made(&options, &a);
@@ -85,8 +85,8 @@ static void one_speed_alone(void **state) {
   static double model[PIECES * ROWS];
   double covariance[100];
   for (int trial = 0; trial < 3; trial++) {
-    psdmp_lugre_options options = {.offset = trial != 2};
-    psdmp_lugre_answer a = {.covariance = covariance, .model = model};
+    psdmp_steps_lugre_options options = {.offset = trial != 2};
+    psdmp_steps_lugre_answer a = {.covariance = covariance, .model = model};
     rng g = rng_start("lugre one speed");
     double sum[2] = {0}, count[2] = {0};
     for (int p = 0; p < PIECES; p++)
@@ -97,7 +97,7 @@ static void one_speed_alone(void **state) {
         m.tau[p][i] = sign * 7 + (options.offset ? 0.5 : 0) + 0.3 * gauss(&g);
         if (m.use[p][i]) sum[half] += m.tau[p][i], count[half]++;
       }
-    for (int p = 0; p < PIECES; p++) m.piece[p] = (psdmp_lugre_piece){.rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
+    for (int p = 0; p < PIECES; p++) m.piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
     fit_made(&options, &a);
     double forth = sum[0] / count[0], back = trial == 1 ? -forth : sum[1] / count[1], Fc = trial == 2 ? (sum[0] - sum[1]) / (count[0] + count[1]) : (forth - back) / 2;
     assert_true(a.friction.given && a.fitted[COULOMB] && a.fitted[OFFSET] == (trial == 0));
@@ -118,7 +118,7 @@ static void one_speed_alone(void **state) {
           double change = D[(p * ROWS + i) * 3 + c] = c == 0 ? 1 : rng_uniform(&g, -1, 2) * c;
           if (m.use[p][i]) mean[i / 400 % 2][c] += change / count[i / 400 % 2];
         }
-    assert_int_equal(psdmp_lugre_gain(PIECES, m.piece, PIECES, &options, &a, 3, D, NULL, gain), PSDM_OK);
+    assert_int_equal(psdmp_steps_lugre_gain(PIECES, m.piece, PIECES, &options, &a, 3, D, NULL, gain), PSDM_OK);
     for (int k = 0; k < INERTIA + PIECES; k++)
       for (int c = 0; c < 3; c++) {
         double should = k == COULOMB ? (mean[0][c] - mean[1][c]) / 2 : k == OFFSET ? (mean[0][c] + mean[1][c]) / 2 : 0;
@@ -133,8 +133,8 @@ static void fast_rows_alone(void **state) {
   static double model[PIECES * ROWS];
   double covariance[100];
   for (int trial = 0; trial < 3; trial++) {
-    psdmp_lugre_options options = {.offset = trial == 1};
-    psdmp_lugre_answer a = {.covariance = covariance, .model = model};
+    psdmp_steps_lugre_options options = {.offset = trial == 1};
+    psdmp_steps_lugre_answer a = {.covariance = covariance, .model = model};
     rng g = rng_start("lugre fast rows");
     for (int p = 0; p < PIECES; p++) {
       for (int i = 0; i < ROWS; i++) {
@@ -142,7 +142,7 @@ static void fast_rows_alone(void **state) {
         m.v[p][i] = v, m.a[p][i] = 6.283185307179586 / 2 * (1.4 * cos(x + p) + 0.5 * cos(5 * x)), m.use[p][i] = fabs(v) > (trial == 2 ? 1.2 : 0.3);
         m.tau[p][i] = sign * (trial == 2 ? 6 : 5 + 8 * pow(fabs(v), trial ? 0.5 : 1)) + inertia[p] * m.a[p][i] + (trial == 1 ? 0.7 : 0) + 0.1 * gauss(&g);
       }
-      m.piece[p] = (psdmp_lugre_piece){.rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
+      m.piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
     }
     fit_made(&options, &a);
     print_message("  Fc %.4f Fv %.4f d %.4f offset %.4f, inertias %.4f %.4f; fitted", a.friction.coulomb, a.friction.viscous, a.friction.exponent, a.friction.offset, a.inertia[0], a.inertia[1]);
@@ -172,10 +172,10 @@ static bool listen(void *user, double share) {
 static void shares_and_stops(void **state) {
   (void)state;
   static heard all, some;
-  psdmp_lugre_answer whole = {0};
+  psdmp_steps_lugre_answer whole = {0};
   psdm_error error = {0};
   all = (heard){.at = -1};
-  psdmp_lugre_options options = {.offset = true, .going_on = listen, .going_on_user = &all};
+  psdmp_steps_lugre_options options = {.offset = true, .going_on = listen, .going_on_user = &all};
   make(&truth[0], inertia, 0.9);
   fit_made(&options, &whole);
   int late = 0;
@@ -192,29 +192,29 @@ static void shares_and_stops(void **state) {
   for (int k = 0; k < 2; k++) { /* in the simplex, in the last search */
     some = (heard){.at = k ? all.calls - 2 : 3};
     options.going_on_user = &some;
-    psdmp_lugre_answer a = {0};
+    psdmp_steps_lugre_answer a = {0};
     error.line = error.column = -1;
-    assert_int_equal(psdmp_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &a, &error), PSDM_E_ARGUMENT);
+    assert_int_equal(psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &a, &error), PSDM_E_ARGUMENT);
     assert_string_equal(error.text, "stopped while friction was fitted");
     assert_true(error.line == 0 && error.column == 0 && !a.friction.given && some.calls == some.at + 1 && a.evaluations > 0);
   }
 }
 
-static void refused(int pieces, const psdmp_lugre_piece *piece, int poses, const char *words) {
-  psdmp_lugre_options options = {0};
-  psdmp_lugre w;
+static void refused(int pieces, const psdmp_steps_lugre_piece *piece, int poses, const char *words) {
+  psdmp_steps_lugre_options options = {0};
+  psdmp_steps_lugre w;
   psdm_error error = {.line = -1, .column = -1};
-  psdm_status status = psdmp_lugre_open(pieces, piece, poses, &options, NULL, &w, &error);
+  psdm_status status = psdmp_steps_lugre_open(pieces, piece, poses, &options, NULL, &w, &error);
   assert_int_equal(status, words ? PSDM_E_ARGUMENT : PSDM_OK);
   if (words) assert_string_equal(error.text, words), assert_true(error.line == 0 && error.column == 0);
-  psdmp_arena_free(&w.arena);
+  psdmp_base_arena_free(&w.arena);
 }
 
 static void refusals(void **state) {
   (void)state;
   static const char poses[] = "friction needs rows, and 1 to 8 poses", first[] = "piece 1 of the friction's rows is too short or has numbers that are not finite",
                     second[] = "piece 2 of the friction's rows is too short or has numbers that are not finite";
-  psdmp_lugre_piece two[2];
+  psdmp_steps_lugre_piece two[2];
   make(&truth[0], inertia, 0);
   memset(m.use, 1, sizeof m.use);
   memcpy(two, m.piece, sizeof two);

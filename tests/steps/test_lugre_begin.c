@@ -6,24 +6,24 @@ static void beginnings(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof truth / sizeof *truth; k++)
     for (int offset = 0; offset < 2; offset++) {
-      psdmp_lugre_options options = {.offset = offset};
-      psdmp_lugre w;
-      psdmp_lugre_point points[BEGINNINGS] = {{.friction = {.given = false}}};
+      psdmp_steps_lugre_options options = {.offset = offset};
+      psdmp_steps_lugre w;
+      psdmp_steps_lugre_point points[BEGINNINGS] = {{.friction = {.given = false}}};
       psdm_error error = {0};
       int count, best = 0;
       make(&truth[k], inertia, offset ? 0.9 : 0);
-      assert_int_equal(psdmp_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
-      if (psdmp_lugre_begin(&w, points, &count, &error)) fail_msg("%s", error.text);
+      assert_int_equal(psdmp_steps_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
+      if (psdmp_steps_lugre_begin(&w, points, &count, &error)) fail_msg("%s", error.text);
       assert_true(count >= 1 && count <= BEGINNINGS);
       double *residual = malloc(sizeof *residual * (size_t)w.used), left[BEGINNINGS], whole = 0;
       for (int p = 0; p < count; p++) {
-        psdmp_lugre_residual(&w, &points[p], residual, NULL, NULL);
+        psdmp_steps_lugre_residual(&w, &points[p], residual, NULL, NULL);
         left[p] = 0;
         for (long i = 0; i < w.used; i++) left[p] += residual[i] * residual[i];
         if (left[p] < left[best]) best = p;
       }
       for (long i = 0; i < w.used; i++) whole += w.tau[i] * w.tau[i];
-      const psdmp_lugre_point *b = &points[best];
+      const psdmp_steps_lugre_point *b = &points[best];
       double worst = 0;
       for (int i = 0; i < 6; i++) worst = fmax(worst, fabs(log(value_of(&b->friction, i) / value_of(&truth[k], i))));
       print_message("  %d beginnings, %.1e of the torque left; Fc .. sigma0 within %.3f, sigma1 %.2f of %.2f, inertias %.4f %.4f, offset %.4f; %d evaluations\n", count, sqrt(left[best] / whole), worst,
@@ -33,7 +33,7 @@ static void beginnings(void **state) {
       assert_true(fabs(b->inertia[0] / inertia[0] - 1) < 1e-2 && fabs(b->inertia[1] / inertia[1] - 1) < 1e-2 && fabs(b->friction.offset - (offset ? 0.9 : 0)) < 1e-2);
       assert_true(w.evaluations < 13 + BEGINNINGS * 121 && b->friction.given);
       free(residual);
-      psdmp_arena_free(&w.arena);
+      psdmp_base_arena_free(&w.arena);
     }
 }
 
@@ -41,13 +41,13 @@ static void numbers_found_again(void **state) {
   (void)state;
   for (size_t k = 0; k < sizeof truth / sizeof *truth; k++)
     for (int offset = 0; offset < 2; offset++) {
-      psdmp_lugre_options options = {.offset = offset};
+      psdmp_steps_lugre_options options = {.offset = offset};
       static double model[PIECES * ROWS];
       double covariance[10 * 10];
-      psdmp_lugre_answer answer = {.covariance = covariance, .model = model};
+      psdmp_steps_lugre_answer answer = {.covariance = covariance, .model = model};
       psdm_error error = {0};
       make(&truth[k], inertia, offset ? 0.9 : 0);
-      if (psdmp_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error)) fail_msg("%s", error.text);
+      if (psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error)) fail_msg("%s", error.text);
       double worst = 0, apart = 0;
       for (int i = 0; i < 7; i++) assert_true(answer.fitted[i]), worst = fmax(worst, fabs(value_of(&answer.friction, i) / value_of(&truth[k], i) - 1));
       for (int p = 0; p < PIECES; p++) worst = fmax(worst, fabs(answer.inertia[p] - inertia[p]));
@@ -67,27 +67,27 @@ static void numbers_follow_the_torque(void **state) {
   (void)state;
   static double D[PIECES * ROWS * 2];
   const double little = 1e-6;
-  psdmp_lugre_options options = {.offset = true};
+  psdmp_steps_lugre_options options = {.offset = true};
   psdm_error error = {0};
-  psdmp_lugre_answer answer = {0}, moved = {0};
+  psdmp_steps_lugre_answer answer = {0}, moved = {0};
   double gain[10 * 2], numbers[2][10];
   make(&truth[0], inertia, 0.9);
-  if (psdmp_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error)) fail_msg("%s", error.text);
+  if (psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error)) fail_msg("%s", error.text);
   for (int p = 0; p < PIECES; p++)
     for (int i = 0; i < ROWS; i++) D[(p * ROWS + i) * 2] = 1, D[(p * ROWS + i) * 2 + 1] = m.v[p][i] + 0.3 * sin(0.1 * i);
-  assert_int_equal(psdmp_lugre_gain(PIECES, m.piece, PIECES, &options, &answer, 2, D, NULL, gain), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_gain(PIECES, m.piece, PIECES, &options, &answer, 2, D, NULL, gain), PSDM_OK);
   for (int c = 0; c < 2; c++) {
     make(&truth[0], inertia, 0.9);
     for (int p = 0; p < PIECES; p++)
       for (int i = 0; i < ROWS; i++) m.tau[p][i] += little * D[(p * ROWS + i) * 2 + c];
-    if (psdmp_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &moved, &error)) fail_msg("%s", error.text);
+    if (psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &moved, &error)) fail_msg("%s", error.text);
     for (int k = 0; k < 10; k++) {
       numbers[0][k] = k < 8 ? value_of(&answer.friction, k) : answer.inertia[k - 8], numbers[1][k] = k < 8 ? value_of(&moved.friction, k) : moved.inertia[k - 8];
       double change = (numbers[1][k] - numbers[0][k]) / little, scale = fmax(fabs(gain[2 * k + c]), numbers[0][k]);
       if (!(fabs(change - gain[2 * k + c]) <= 1e-4 * scale)) fail_msg("number %d by column %d: %.6g, the gain is %.6g", k, c, change, gain[2 * k + c]);
     }
   }
-  assert_int_equal(psdmp_lugre_gain(PIECES, m.piece, PIECES, &options, &answer, 0, D, NULL, gain), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_steps_lugre_gain(PIECES, m.piece, PIECES, &options, &answer, 0, D, NULL, gain), PSDM_E_ARGUMENT);
 }
 
 /* where nothing moves there is no friction, and the torque is what is left */
@@ -95,8 +95,8 @@ static void nothing_moves(void **state) {
   (void)state;
   static double model[PIECES * ROWS];
   double covariance[10 * 10], square = 0, used = 0;
-  psdmp_lugre_options options = {0};
-  psdmp_lugre_answer answer = {.covariance = covariance, .model = model};
+  psdmp_steps_lugre_options options = {0};
+  psdmp_steps_lugre_answer answer = {.covariance = covariance, .model = model};
   psdm_error error = {0};
   make(&truth[0], inertia, 0);
   memset(m.v, 0, sizeof m.v);
@@ -104,14 +104,14 @@ static void nothing_moves(void **state) {
   for (int p = 0; p < PIECES; p++)
     for (int i = 0; i < ROWS; i++)
       if (m.use[p][i]) square += m.tau[p][i] * m.tau[p][i], used++;
-  assert_int_equal(psdmp_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error), PSDM_OK);
   assert_true(!answer.friction.given && fabs(answer.rmse - sqrt(square / used)) <= 1e-12 * answer.rmse);
   for (int i = 0; i < PIECES * ROWS; i++) assert_true(model[i] == 0);
   for (int i = 0; i < 100; i++) assert_true(covariance[i] == 0);
-  psdmp_lugre_piece one = m.piece[0]; /* one pose has a smaller covariance */
+  psdmp_steps_lugre_piece one = m.piece[0]; /* one pose has a smaller covariance */
   one.pose = 0;
   memset(covariance, 1, sizeof covariance);
-  assert_int_equal(psdmp_lugre_fit(1, &one, 1, &options, NULL, &answer, &error), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_fit(1, &one, 1, &options, NULL, &answer, &error), PSDM_OK);
   for (int i = 0; i < 81; i++) assert_true(covariance[i] == 0);
   assert_true(covariance[81] != 0);
 }
@@ -120,11 +120,11 @@ static void nothing_moves(void **state) {
 static void plain_laws(void **state) {
   (void)state;
   const psdm_friction flat = {5, 5, 0.05, 8, 1, 3e4, 15, 0, true};
-  psdmp_lugre_options options = {0};
-  psdmp_lugre_answer answer = {0};
+  psdmp_steps_lugre_options options = {0};
+  psdmp_steps_lugre_answer answer = {0};
   psdm_error error = {0};
   make(&flat, inertia, 0);
-  if (psdmp_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error)) fail_msg("%s", error.text);
+  if (psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error)) fail_msg("%s", error.text);
   assert_true(!answer.fitted[STAT] && !answer.fitted[STRIBECK] && answer.friction.stat == answer.friction.coulomb);
   assert_true(fabs(answer.friction.coulomb - 5) < 1e-6 && fabs(answer.friction.viscous - 8) < 1e-6 && fabs(answer.friction.exponent - 1) < 1e-6 && fabs(answer.friction.sigma0 / 3e4 - 1) < 1e-6);
   assert_true(fabs(answer.inertia[0] - inertia[0]) < 1e-6 && fabs(answer.inertia[1] - inertia[1]) < 1e-6 && answer.rmse < 1e-6);
@@ -205,7 +205,7 @@ static double length_left(double length, double fastest, double d, bool offset) 
   double x[COLUMNS];
   long rows = 0;
   for (int p = 0; p < PIECES; p++) {
-    psdmp_lugre_simulate(&f, ROWS, 1.0 / CLOCK, m.v[p], BRISTLES_ONLY, column);
+    psdmp_steps_lugre_simulate(&f, ROWS, 1.0 / CLOCK, m.v[p], BRISTLES_ONLY, column);
     for (int i = 0; i < ROWS; i++) {
       double *row = X + 7 * rows;
       if (!m.use[p][i]) continue;
@@ -282,9 +282,9 @@ static void steps_of_a_beginning(void **state) {
     bool flickers = trial % 2, offset = trial > 1; /* every row another direction: nothing slides */
     const double slow = trial == 3 ? 0.12 : trial == 5 ? 0.3 : 0; /* of the fastest: below, friction is another */
     stopping stop = {.last = 0};
-    psdmp_lugre_options options = {.offset = offset, .going_on = stop_where_it_begins, .going_on_user = &stop};
-    psdmp_lugre_point points[BEGINNINGS] = {{.friction = {.given = false}}};
-    psdmp_lugre w;
+    psdmp_steps_lugre_options options = {.offset = offset, .going_on = stop_where_it_begins, .going_on_user = &stop};
+    psdmp_steps_lugre_point points[BEGINNINGS] = {{.friction = {.given = false}}};
+    psdmp_steps_lugre w;
     psdm_error error = {0};
     int count;
     rng g = rng_start("lugre steps");
@@ -297,8 +297,8 @@ static void steps_of_a_beginning(void **state) {
       }
     for (int p = 0; p < PIECES; p++)
       for (int i = 0; i < ROWS; i++) m.tau[p][i] += m.use[p][i] ? (flickers ? 0.5 : 0.2) * gauss(&g) : 0;
-    assert_int_equal(psdmp_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
-    if (psdmp_lugre_begin(&w, points, &count, &error)) fail_msg("%s", error.text);
+    assert_int_equal(psdmp_steps_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
+    if (psdmp_steps_lugre_begin(&w, points, &count, &error)) fail_msg("%s", error.text);
     assert_true(count == 1 && w.stopped && points[0].friction.given);
     assert_true(w.evaluations == 15 && stop.first == 0.003 * 14); /* thirteen lengths, one curve, the simplex' first */
     const psdm_friction *f = &points[0].friction;
@@ -341,10 +341,10 @@ static void steps_of_a_beginning(void **state) {
       for (int k = 0; k < curves; k++) {
         if (k > 0) { /* once more, as far as the next one */
           stop = (stopping){.from = k};
-          psdmp_arena_free(&w.arena);
+          psdmp_base_arena_free(&w.arena);
           memset(points, 0, sizeof points);
-          assert_int_equal(psdmp_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
-          assert_int_equal(psdmp_lugre_begin(&w, points, &count, &error), PSDM_OK);
+          assert_int_equal(psdmp_steps_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
+          assert_int_equal(psdmp_steps_lugre_begin(&w, points, &count, &error), PSDM_OK);
           assert_int_equal(count, k + 1);
         }
         f = &points[k].friction;
@@ -353,14 +353,14 @@ static void steps_of_a_beginning(void **state) {
         assert_true(left < least[k] * 1.01 && fabs(f->stat / f->coulomb / rise - 1) < 1e-9);
       }
       stop = (stopping){.from = 100};
-      psdmp_arena_free(&w.arena);
+      psdmp_base_arena_free(&w.arena);
       memset(points, 0, sizeof points);
-      assert_int_equal(psdmp_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
-      assert_int_equal(psdmp_lugre_begin(&w, points, &count, &error), PSDM_OK);
+      assert_int_equal(psdmp_steps_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
+      assert_int_equal(psdmp_steps_lugre_begin(&w, points, &count, &error), PSDM_OK);
       assert_true(count == curves && !w.stopped);
       print_message("  %d curves\n", curves);
     }
-    psdmp_arena_free(&w.arena);
+    psdmp_base_arena_free(&w.arena);
   }
   assert_true(most_curves > 1);
 }
@@ -372,17 +372,17 @@ static void what_is_linear(void **state) {
   assert_int_equal(psdm_filter_butterworth(4, 60, CLOCK, &filter), PSDM_OK);
   for (int trial = 0; trial < 4; trial++) {
     bool offset = trial % 2;
-    psdmp_lugre_options options = {.offset = offset, .filter = trial > 1 ? &filter : NULL};
-    psdmp_lugre_point points[BEGINNINGS] = {{.friction = {.given = false}}};
-    psdmp_lugre w;
+    psdmp_steps_lugre_options options = {.offset = offset, .filter = trial > 1 ? &filter : NULL};
+    psdmp_steps_lugre_point points[BEGINNINGS] = {{.friction = {.given = false}}};
+    psdmp_steps_lugre w;
     psdm_error error = {0};
     int count;
     rng g = rng_start("lugre linear");
     make(&truth[trial % 2], inertia, offset ? 0.9 : 0);
     for (int p = 0; p < PIECES; p++)
       for (int i = 0; i < ROWS; i++) m.tau[p][i] += 0.5 * gauss(&g);
-    assert_int_equal(psdmp_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
-    if (psdmp_lugre_begin(&w, points, &count, &error)) fail_msg("%s", error.text);
+    assert_int_equal(psdmp_steps_lugre_open(PIECES, m.piece, PIECES, &options, NULL, &w, &error), PSDM_OK);
+    if (psdmp_steps_lugre_begin(&w, points, &count, &error)) fail_msg("%s", error.text);
     assert_true(count >= 1);
     double *residual = malloc(sizeof *residual * (size_t)w.used), *J = malloc(sizeof *J * (size_t)w.used * UNKNOWNS);
     int looked = 0;
@@ -391,8 +391,8 @@ static void what_is_linear(void **state) {
       if (f->sigma1 == 0 || f->viscous == 1e-3 * f->coulomb) continue; /* they would be negative: the others are not solved for without them */
       looked++;
       for (int i = 0; i < INERTIA + PIECES; i++) points[k].free[i] = i != OFFSET || offset;
-      psdmp_lugre_residual(&w, &points[k], residual, J, NULL);
-      int which[UNKNOWNS], columns = psdmp_lugre_free_numbers(&w, &points[k], which);
+      psdmp_steps_lugre_residual(&w, &points[k], residual, J, NULL);
+      int which[UNKNOWNS], columns = psdmp_steps_lugre_free_numbers(&w, &points[k], which);
       double all = 0, all2 = 0, r2 = 0;
       for (long i = 0; i < w.used; i++) {
         double size = J[i] + J[w.used + i] + J[SIGMA0 * w.used + i]; /* Fc, Fs and sigma0 grow together */
@@ -408,7 +408,7 @@ static void what_is_linear(void **state) {
     }
     assert_true(looked > 0);
     free(residual), free(J);
-    psdmp_arena_free(&w.arena);
+    psdmp_base_arena_free(&w.arena);
   }
 }
 

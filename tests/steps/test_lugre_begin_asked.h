@@ -20,11 +20,11 @@ static inline double gauss(rng *g) { return sqrt(-2 * log(1 - rng_uniform(g, 0, 
 /* ---- a scene: pieces of different lengths, clocks and poses ---- */
 
 typedef struct scene {
-  psdmp_lugre_piece piece[MOST_PIECES];
+  psdmp_steps_lugre_piece piece[MOST_PIECES];
   double v[MOST_PIECES][MOST_ROWS], a[MOST_PIECES][MOST_ROWS], tau[MOST_PIECES][MOST_ROWS];
   signed char use[MOST_PIECES][MOST_ROWS];
   int pieces, poses;
-  psdmp_lugre_options options;
+  psdmp_steps_lugre_options options;
   psdm_filter filter;
 } scene;
 
@@ -45,13 +45,13 @@ static inline void make_scene(rng *g, int pieces, int poses, const long *rows, c
       if (s.use[p][i]) fastest = fmax(fastest, fabs(s.v[p][i]));
     }
     for (long i = rows[p]; i < MOST_ROWS; i++) s.v[p][i] = 0.5, s.tau[p][i] = NAN, s.use[p][i] = 1; /* behind the piece */
-    s.piece[p] = (psdmp_lugre_piece){.rows = rows[p], .dt = dt, .v = s.v[p], .a = s.a[p], .tau = s.tau[p], .use = s.use[p], .pose = p == 1 ? poses - 1 : 0};
+    s.piece[p] = (psdmp_steps_lugre_piece){.rows = rows[p], .dt = dt, .v = s.v[p], .a = s.a[p], .tau = s.tau[p], .use = s.use[p], .pose = p == 1 ? poses - 1 : 0};
   }
   for (int p = 0; p < pieces; p++) {
     for (long i = 0; i < rows[p]; i++) s.v[p][i] /= fastest, s.a[p][i] = rng_uniform(g, -5, 5);
     for (int k = 0; k < 6 && p == 0; k++) s.v[p][20 + k] = k % 2 ? -bounds[k] : bounds[k], s.use[p][20 + k] = 1;
     for (int k = 0; k < 12 && p == 0; k++) s.v[p][60 + k] = k < 8 ? 0.4 : 5e-4 * k, s.use[p][60 + k] = 1; /* rows that slide slowly */
-    psdmp_lugre_simulate(f, rows[p], s.piece[p].dt, s.v[p], TORQUE_ALONE, s.tau[p]);
+    psdmp_steps_lugre_simulate(f, rows[p], s.piece[p].dt, s.v[p], TORQUE_ALONE, s.tau[p]);
     for (long i = 0; i < rows[p]; i++) s.tau[p][i] += f->coulomb * ((0.1 + 0.05 * p) * s.a[p][i] + (offset ? 0.2 : 0) + 0.05 * gauss(g));
   }
   if (filter) assert_int_equal(psdm_filter_butterworth(2, 40, 200, &s.filter), PSDM_OK), s.options.filter = &s.filter;
@@ -161,8 +161,8 @@ static inline void shape_design(const psdm_friction *f, double d, bool damped) {
   now.n = 4 + s.poses, now.rows = 0;
   for (int k = 0; k < now.n; k++) now.size[k] = 0;
   for (int p = 0; p < s.pieces; p++) {
-    const psdmp_lugre_piece *piece = &s.piece[p];
-    psdmp_lugre_simulate(f, piece->rows, piece->dt, piece->v, BRISTLES_ONLY, column);
+    const psdmp_steps_lugre_piece *piece = &s.piece[p];
+    psdmp_steps_lugre_simulate(f, piece->rows, piece->dt, piece->v, BRISTLES_ONLY, column);
     for (long i = 0; i < piece->rows; i++) viscous[i] = piece->v[i] == 0 ? 0 : (piece->v[i] < 0 ? -1 : 1) * pow(fabs(piece->v[i]), d);
     if (s.options.filter) {
       assert_true(psdm_filter_scratch(s.options.filter, piece->rows) <= 4 * MOST_ROWS);
@@ -195,7 +195,7 @@ static inline void shape_design(const psdm_friction *f, double d, bool damped) {
 /* ---- what is asked for ---- */
 
 static struct {
-  psdm_friction columns[CALLS]; /* of psdmp_lugre_columns */
+  psdm_friction columns[CALLS]; /* of psdmp_steps_lugre_columns */
   int shapes;
   struct {
     int n;
@@ -214,22 +214,22 @@ static struct {
   double low[3], high[3], from[BEGINNINGS][3];
 } asked;
 
-void __real_psdmp_lugre_columns(psdmp_lugre *w, const psdm_friction *f, int width);
-void __wrap_psdmp_lugre_columns(psdmp_lugre *w, const psdm_friction *f, int width);
-void __wrap_psdmp_lugre_columns(psdmp_lugre *w, const psdm_friction *f, int width) {
+void __real_psdmp_steps_lugre_columns(psdmp_steps_lugre *w, const psdm_friction *f, int width);
+void __wrap_psdmp_steps_lugre_columns(psdmp_steps_lugre *w, const psdm_friction *f, int width);
+void __wrap_psdmp_steps_lugre_columns(psdmp_steps_lugre *w, const psdm_friction *f, int width) {
   assert_int_equal(width, BRISTLES_ONLY);
   assert_true(asked.shapes < CALLS);
   asked.columns[asked.shapes++] = *f;
-  __real_psdmp_lugre_columns(w, f, width);
+  __real_psdmp_steps_lugre_columns(w, f, width);
 }
 
-void __real_psdmp_lugre_invert(int n, const double *A, double *X, bool *shown);
-void __wrap_psdmp_lugre_invert(int n, const double *A, double *X, bool *shown);
-void __wrap_psdmp_lugre_invert(int n, const double *A, double *X, bool *shown) {
+void __real_psdmp_steps_lugre_invert(int n, const double *A, double *X, bool *shown);
+void __wrap_psdmp_steps_lugre_invert(int n, const double *A, double *X, bool *shown);
+void __wrap_psdmp_steps_lugre_invert(int n, const double *A, double *X, bool *shown) {
   assert_true(asked.inverted < CALLS);
   if (!asked.inside) asked.sums[asked.inverted].n = n, memcpy(asked.sums[asked.inverted++].A, A, sizeof *A * (size_t)(n * n));
   X[n * n] = NAN; /* there is room, but nothing to be read */
-  if (asked.inside || !asked.instead || !asked.instead(n, X, shown)) __real_psdmp_lugre_invert(n, A, X, shown);
+  if (asked.inside || !asked.instead || !asked.instead(n, X, shown)) __real_psdmp_steps_lugre_invert(n, A, X, shown);
 }
 
 /* Levenberg and Marquardt's own memory does not overlap: each piece is filled with its own number */
@@ -328,17 +328,17 @@ static inline nlopt_result force_stop(nlopt_opt o) {
   return NLOPT_SUCCESS;
 }
 
-static const psdmp_nlopt_table stand_in = {.create = create, .destroy = destroy, .optimize = optimize, .set_min_objective = set_min_objective, .set_lower_bounds = set_lower_bounds,
+static const psdmp_plugin_nlopt_table stand_in = {.create = create, .destroy = destroy, .optimize = optimize, .set_min_objective = set_min_objective, .set_lower_bounds = set_lower_bounds,
                                            .set_upper_bounds = set_upper_bounds, .set_initial_step = set_initial_step, .set_xtol_abs1 = set_xtol_abs1, .set_ftol_rel = set_ftol_rel,
                                            .set_maxeval = set_maxeval, .force_stop = force_stop};
 
-const psdmp_nlopt_table *__wrap_psdmp_nlopt_open(void);
-const psdmp_nlopt_table *__wrap_psdmp_nlopt_open(void) { return asked.absent ? NULL : &stand_in; }
+const psdmp_plugin_nlopt_table *__wrap_psdmp_plugin_nlopt_open(void);
+const psdmp_plugin_nlopt_table *__wrap_psdmp_plugin_nlopt_open(void) { return asked.absent ? NULL : &stand_in; }
 
 /* ---- running it ---- */
 
-static psdmp_lugre w;
-static psdmp_lugre_point points[BEGINNINGS];
+static psdmp_steps_lugre w;
+static psdmp_steps_lugre_point points[BEGINNINGS];
 static int count;
 static psdm_error error;
 static counting memory;
@@ -347,10 +347,10 @@ static inline psdm_status begin(long fail_at) {
   counting_fenced_init(&memory, 0);
   memset(points, 0, sizeof points);
   count = 77;
-  assert_int_equal(psdmp_lugre_open(s.pieces, s.piece, s.poses, &s.options, &memory.allocator, &w, &error), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_open(s.pieces, s.piece, s.poses, &s.options, &memory.allocator, &w, &error), PSDM_OK);
   memory.fail_at = fail_at ? memory.calls + fail_at : 0;
-  psdm_status status = psdmp_lugre_begin(&w, points, &count, &error);
-  psdmp_arena_free(&w.arena);
+  psdm_status status = psdmp_steps_lugre_begin(&w, points, &count, &error);
+  psdmp_base_arena_free(&w.arena);
   assert_true(memory.live == 0);
   return status;
 }

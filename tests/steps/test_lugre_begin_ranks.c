@@ -44,7 +44,7 @@ static void go_on(void) {
   memset(&chosen, 0, sizeof chosen);
   s.pieces = s.poses = 1;
   for (int i = 0; i <= SLIDING; i++) s.v[0][i] = s.tau[0][i] = s.use[0][i] = 1, s.a[0][i] = 0.5;
-  s.piece[0] = (psdmp_lugre_piece){.rows = SLIDING + 1, .dt = 1.0 / SLIDING, .v = s.v[0], .a = s.a[0], .tau = s.tau[0], .use = s.use[0]};
+  s.piece[0] = (psdmp_steps_lugre_piece){.rows = SLIDING + 1, .dt = 1.0 / SLIDING, .v = s.v[0], .a = s.a[0], .tau = s.tau[0], .use = s.use[0]};
   chosen.longest = 8;
   for (int k = 0; k < 18; k++) chosen.left[k] = 40, chosen.rise[k] = 0;
   for (int k = 0; k < LATER; k++) chosen.later[k] = 1e-3;
@@ -223,7 +223,7 @@ static void exactly_five_lengths(void **state) {
   for (int more = 0; more < 2; more++) {
     double length = exp(log(1) - 0.5 * 8 * log(10)), slow = 5 * length;
     go_on(), chosen.rise[3] = 1.25;
-    s.pieces = 2, s.piece[1] = (psdmp_lugre_piece){.rows = 3, .dt = 1, .v = s.v[1], .a = s.a[1], .tau = s.tau[1], .use = s.use[1]};
+    s.pieces = 2, s.piece[1] = (psdmp_steps_lugre_piece){.rows = 3, .dt = 1, .v = s.v[1], .a = s.a[1], .tau = s.tau[1], .use = s.use[1]};
     for (int i = 0; i < 3; i++) s.v[1][i] = i < 2 ? slow : -slow, s.use[1][i] = 1, s.tau[1][i] = i < 2;
     s.v[0][MOST_ROWS - 1] = 1; /* in front of the second piece */
     if (more) s.v[1][1] = nextafter(slow, 0);

@@ -117,7 +117,7 @@ static int lows_of(const found_curve *all, int n, int *which) {
   return lows;
 }
 
-static void expect_point(const psdmp_lugre_point *point, const double *best, const real *x, double d) {
+static void expect_point(const psdmp_steps_lugre_point *point, const double *best, const real *x, double d) {
   const psdm_friction *f = &point->friction;
   double Fc = (double)x[0], most = 0;
   for (int k = 0; k < now.n; k++) most = fmax(most, fabs((double)x[k]));

@@ -59,7 +59,7 @@ static void test_inverse(void **unused) {
         for (int r = 0; r < rows; r++) sum += (real)J[i][r] * J[k][r];
         A[i * n + k] = (double)sum;
       }
-    psdmp_lugre_invert(n, A, X, shown);
+    psdmp_steps_lugre_invert(n, A, X, shown);
     for (int i = 0; i < n; i++) {
       assert_int_equal(shown[i], i != out);
       if (i != out) place[at++] = i;
@@ -117,10 +117,10 @@ static void test_doubt(void **unused) {
   static double r[USED], J[MOST * USED];
   rng g = rng_start("lugre doubt");
   for (int trial = 0; trial < 24; trial++) {
-    psdmp_lugre_options options = {.blocks = trial % 4 == 0 ? 0 : trial % 4 == 1 ? 1 : rng_int(&g, 2, 60)};
-    psdmp_lugre w = {.poses = 2, .options = &options, .used = trial % 5 == 4 ? 397 : USED};
-    psdmp_lugre_point point = {.free = {false}};
-    psdmp_lugre_doubt d;
+    psdmp_steps_lugre_options options = {.blocks = trial % 4 == 0 ? 0 : trial % 4 == 1 ? 1 : rng_int(&g, 2, 60)};
+    psdmp_steps_lugre w = {.poses = 2, .options = &options, .used = trial % 5 == 4 ? 397 : USED};
+    psdmp_steps_lugre_point point = {.free = {false}};
+    psdmp_steps_lugre_doubt d;
     real G[MOST * MOST], C[MOST * MOST], V[MOST * MOST];
     int n = 0, which[UNKNOWNS];
     for (int k = 0; k < INERTIA + 2; k++)
@@ -137,14 +137,14 @@ static void test_doubt(void **unused) {
       }
     plain_inverse(n, G, C);
     plain_doubt(n, w.used, options.blocks > 1 ? options.blocks : 20, r, J, C, V);
-    psdmp_lugre_doubt_at(&w, &point, r, J, &d);
+    psdmp_steps_lugre_doubt_at(&w, &point, r, J, &d);
     assert_int_equal(d.count, n);
     for (int k = 0; k < n; k++) assert_true(d.which[k] == which[k] && d.shown[k]);
     expect_close(n, d.inverse, C, 1e-12, "inverse");
     expect_close(n, d.covariance, V, 1e-11, "covariance");
     /* without residuals the inverse alone */
     memset(&d, 0, sizeof d);
-    psdmp_lugre_doubt_at(&w, &point, NULL, J, &d);
+    psdmp_steps_lugre_doubt_at(&w, &point, NULL, J, &d);
     expect_close(n, d.inverse, C, 1e-12, "inverse");
     assert_true(d.covariance[0] == 0);
   }
@@ -170,7 +170,7 @@ static void test_inverse_in_fences(void **unused) {
         A[i * n + k] = k < i ? NAN : (double)sum;
       }
     for (int i = 0; i < n; i++) shown[i] = trial < 5;
-    psdmp_lugre_invert(n, A, X, shown);
+    psdmp_steps_lugre_invert(n, A, X, shown);
     for (int i = 0; i < n; i++) {
       bool zero = i == first || i == last;
       assert_int_equal(shown[i], !zero);
@@ -198,10 +198,10 @@ static void test_doubt_in_fences(void **unused) {
   for (int trial = 0; trial < 9; trial++) {
     long used = cases[trial].used;
     int n = cases[trial].numbers;
-    psdmp_lugre_options options = {.blocks = cases[trial].blocks};
-    psdmp_lugre w = {.poses = n > INERTIA ? n - INERTIA : 1, .options = &options, .used = used};
-    psdmp_lugre_point point = {.free = {false}};
-    psdmp_lugre_doubt *d = fenced_new(sizeof *d);
+    psdmp_steps_lugre_options options = {.blocks = cases[trial].blocks};
+    psdmp_steps_lugre w = {.poses = n > INERTIA ? n - INERTIA : 1, .options = &options, .used = used};
+    psdmp_steps_lugre_point point = {.free = {false}};
+    psdmp_steps_lugre_doubt *d = fenced_new(sizeof *d);
     double *J = fenced_new(sizeof *J * (size_t)(n * used)), *r = fenced_new(sizeof *r * (size_t)used);
     real G[UNKNOWNS * UNKNOWNS], C[UNKNOWNS * UNKNOWNS], V[UNKNOWNS * UNKNOWNS];
     for (int k = 0; k < n; k++) point.free[k] = true;
@@ -218,7 +218,7 @@ static void test_doubt_in_fences(void **unused) {
     plain_inverse(n, G, C);
     plain_doubt(n, used, options.blocks > 1 ? options.blocks : 20, r, J, C, V);
     if (n < UNKNOWNS) d->covariance[n * n] = 5;
-    psdmp_lugre_doubt_at(&w, &point, r, J, d);
+    psdmp_steps_lugre_doubt_at(&w, &point, r, J, d);
     assert_true(n == UNKNOWNS || d->covariance[n * n] == 5); /* behind it */
     assert_int_equal(d->count, n);
     for (int k = 0; k < n; k++) assert_true(d->which[k] == k && d->shown[k]);
@@ -232,10 +232,10 @@ static void test_doubt_in_fences(void **unused) {
 static void test_doubt_of_nothing(void **unused) {
   (void)unused;
   enum { USED = 80 };
-  psdmp_lugre_options options = {.blocks = 20};
-  psdmp_lugre w = {.poses = 1, .options = &options, .used = USED};
-  psdmp_lugre_point point = {.free = {true, true, true}};
-  psdmp_lugre_doubt d;
+  psdmp_steps_lugre_options options = {.blocks = 20};
+  psdmp_steps_lugre w = {.poses = 1, .options = &options, .used = USED};
+  psdmp_steps_lugre_point point = {.free = {true, true, true}};
+  psdmp_steps_lugre_doubt d;
   double J[3 * USED] = {0}, r[USED] = {0}, power = 0, square = 0;
   rng g = rng_start("lugre doubt of nothing");
   for (int i = 0; i < USED; i++) {
@@ -244,7 +244,7 @@ static void test_doubt_of_nothing(void **unused) {
     power += r[i] * r[i], square += J[2 * USED + i] * J[2 * USED + i];
   }
   memset(&d, 0xFF, sizeof d);
-  psdmp_lugre_doubt_at(&w, &point, r, J, &d);
+  psdmp_steps_lugre_doubt_at(&w, &point, r, J, &d);
   assert_true(d.count == 3 && d.shown[0] && !d.shown[1] && d.shown[2]);
   assert_true(d.inverse[0] > 0 && d.inverse[4] == 0 && fabs(d.inverse[8] * square - 1) < 1e-14);
   double scatter = 0; /* blocks of four rows: twenty of them are wanted */
@@ -263,7 +263,7 @@ static void test_doubt_of_nothing(void **unused) {
 enum { ROWS = 300, PIECES = 3, POSES = 2 };
 
 typedef struct motion {
-  psdmp_lugre_piece piece[PIECES];
+  psdmp_steps_lugre_piece piece[PIECES];
   double v[PIECES][ROWS], a[PIECES][ROWS], tau[PIECES][ROWS];
   signed char use[PIECES][ROWS];
 } motion;
@@ -275,7 +275,7 @@ static void make_motion(rng *g, motion *m) {
       m->v[p][i] = 0.3 * sin(w * i * 0.01 + phase), m->a[p][i] = 0.3 * w * cos(w * i * 0.01 + phase), m->tau[p][i] = rng_uniform(g, -10, 10);
       m->use[p][i] = rng_int(g, 0, 4) > 0;
     }
-    m->piece[p] = (psdmp_lugre_piece){.rows = ROWS - 20 * p, .dt = 0.01, .v = m->v[p], .a = m->a[p], .tau = m->tau[p], .use = m->use[p], .pose = p % POSES};
+    m->piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS - 20 * p, .dt = 0.01, .v = m->v[p], .a = m->a[p], .tau = m->tau[p], .use = m->use[p], .pose = p % POSES};
   }
 }
 
@@ -295,31 +295,31 @@ static void test_residual(void **unused) {
   static const double harmless = 1e-4;
   rng g = rng_start("lugre residual");
   for (int trial = 0; trial < 16; trial++) {
-    psdmp_lugre_options options = {0};
-    psdmp_lugre w;
+    psdmp_steps_lugre_options options = {0};
+    psdmp_steps_lugre w;
     psdm_error error;
-    psdmp_lugre_point point = {.friction = {.given = true, .coulomb = 3, .stat = 4, .stribeck = 0.05, .viscous = 5, .exponent = 0.8, .sigma0 = 2e3, .sigma1 = 20, .offset = 0.7}, .inertia = {1.5, 2.5}};
+    psdmp_steps_lugre_point point = {.friction = {.given = true, .coulomb = 3, .stat = 4, .stribeck = 0.05, .viscous = 5, .exponent = 0.8, .sigma0 = 2e3, .sigma1 = 20, .offset = 0.7}, .inertia = {1.5, 2.5}};
     make_motion(&g, &m);
     for (int k = 0; k < INERTIA + POSES; k++) point.free[k] = trial < 2 || rng_int(&g, 0, 2) > 0;
     if (!point.free[STAT]) point.friction.stat = point.friction.coulomb;
     if (!point.free[SIGMA0]) point.friction.sigma0 = point.friction.coulomb / harmless;
-    assert_int_equal(psdmp_lugre_open(PIECES, m.piece, POSES, &options, NULL, &w, &error), PSDM_OK);
+    assert_int_equal(psdmp_steps_lugre_open(PIECES, m.piece, POSES, &options, NULL, &w, &error), PSDM_OK);
     double fastest = 0;
     long at = 0, used = 0, rows = 0;
     for (int p = 0; p < PIECES; p++)
       for (long i = 0; i < m.piece[p].rows; i++, rows++)
         if (m.use[p][i]) used++, fastest = fmax(fastest, fabs(m.v[p][i]));
     assert_true(w.used == used && w.rows == rows && w.fastest == fastest && w.evaluations == 0);
-    psdmp_lugre_residual(&w, &point, residual, J, bend);
-    psdmp_lugre_residual(&w, &point, alone, NULL, NULL);
+    psdmp_steps_lugre_residual(&w, &point, residual, J, bend);
+    psdmp_steps_lugre_residual(&w, &point, alone, NULL, NULL);
     assert_int_equal(w.evaluations, 2);
     double *number[UNKNOWNS];
-    int which[UNKNOWNS], count = psdmp_lugre_free_numbers(&w, &point, which);
-    for (int k = 0; k < INERTIA + POSES; k++) number[k] = k < INERTIA ? psdmp_lugre_number(&point.friction, k) : &point.inertia[k - INERTIA];
+    int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(&w, &point, which);
+    for (int k = 0; k < INERTIA + POSES; k++) number[k] = k < INERTIA ? psdmp_parameters_lugre_number(&point.friction, k) : &point.inertia[k - INERTIA];
     for (int p = 0; p < PIECES; p++) {
-      const psdmp_lugre_piece *piece = &m.piece[p];
+      const psdmp_steps_lugre_piece *piece = &m.piece[p];
       long own = 0;
-      psdmp_lugre_simulate(&point.friction, piece->rows, piece->dt, piece->v, WITH_DERIVATIVES, columns);
+      psdmp_steps_lugre_simulate(&point.friction, piece->rows, piece->dt, piece->v, WITH_DERIVATIVES, columns);
       for (long i = 0; i < piece->rows; i++) {
         if (!piece->use[i]) continue;
         start[own] = columns[i * WITH_DERIVATIVES + 8];
@@ -346,7 +346,7 @@ static void test_residual(void **unused) {
       at += own;
     }
     assert_int_equal(at, used);
-    psdmp_arena_free(&w.arena);
+    psdmp_base_arena_free(&w.arena);
   }
 }
 
@@ -358,16 +358,16 @@ static void test_forgotten_beginning(void **unused) {
   signed char use[LONG];
   for (int lengths = 350; lengths <= 380; lengths++) {
     psdm_friction f = {.given = true, .coulomb = 2, .stat = 2, .stribeck = 0.1, .exponent = 1, .sigma0 = 2.0 * lengths / 40 / 0.01};
-    psdmp_lugre_piece piece = {.rows = LONG, .dt = 0.01, .v = v, .a = a, .tau = tau, .use = use};
-    psdmp_lugre_options options = {0};
-    psdmp_lugre_point point = {.friction = f};
-    psdmp_lugre w;
+    psdmp_steps_lugre_piece piece = {.rows = LONG, .dt = 0.01, .v = v, .a = a, .tau = tau, .use = use};
+    psdmp_steps_lugre_options options = {0};
+    psdmp_steps_lugre_point point = {.friction = f};
+    psdmp_steps_lugre w;
     for (int i = 0; i < LONG; i++) v[i] = 1, tau[i] = 2 + 0.1 * (i % 7), use[i] = i >= 40;
-    psdmp_lugre_simulate(&f, LONG, 0.01, v, TORQUE_AND_START, columns);
+    psdmp_steps_lugre_simulate(&f, LONG, 0.01, v, TORQUE_AND_START, columns);
     assert_true(columns[2 * 40 + 1] > 0 && columns[2 * 40 + 1] < 1e-150);
-    assert_int_equal(psdmp_lugre_open(1, &piece, 1, &options, NULL, &w, NULL), PSDM_OK);
-    psdmp_lugre_residual(&w, &point, residual, NULL, &bend);
-    psdmp_arena_free(&w.arena);
+    assert_int_equal(psdmp_steps_lugre_open(1, &piece, 1, &options, NULL, &w, NULL), PSDM_OK);
+    psdmp_steps_lugre_residual(&w, &point, residual, NULL, &bend);
+    psdmp_base_arena_free(&w.arena);
     assert_true(bend == 0);
     for (int i = 40; i < LONG; i++) assert_true(residual[i - 40] == columns[2 * i] - tau[i]);
   }
@@ -391,16 +391,16 @@ static void test_predict(void **unused) {
       double *const needed[] = {&f.sigma0, &f.coulomb, &f.stat, &f.stribeck};
       if (lacks >= 0 && lacks < 4) *needed[lacks] = 0;
       if (lacks == 4) f.given = false;
-      psdmp_lugre_simulate(&f, SAMPLES, dt, v, TORQUE_ALONE, should);
+      psdmp_steps_lugre_simulate(&f, SAMPLES, dt, v, TORQUE_ALONE, should);
       for (int i = 0; i < SAMPLES; i++) should[i] = lacks == 4 ? 0 : lacks < 0 ? should[i] + 0.4 : psdm_friction_steady(&f, PSDM_FRICTION_POWER, v[i]);
       if (filtered) psdm_filter_zero_phase(&filter, SAMPLES, 1, should, scratch);
-      assert_int_equal(psdmp_lugre_predict(&f, filtered ? &filter : NULL, SAMPLES, dt, v, NULL, is), PSDM_OK);
+      assert_int_equal(psdmp_steps_lugre_predict(&f, filtered ? &filter : NULL, SAMPLES, dt, v, NULL, is), PSDM_OK);
       for (int i = 0; i < SAMPLES; i++) assert_true(is[i] == should[i]);
       is[1] = NAN;
-      assert_int_equal(psdmp_lugre_predict(&f, NULL, 2, dt, v, NULL, is), PSDM_OK);
+      assert_int_equal(psdmp_steps_lugre_predict(&f, NULL, 2, dt, v, NULL, is), PSDM_OK);
       assert_true(isfinite(is[1]));
-      assert_int_equal(psdmp_lugre_predict(&f, NULL, 1, dt, v, NULL, is), PSDM_E_ARGUMENT);
-      assert_int_equal(psdmp_lugre_predict(&f, NULL, SAMPLES, 0, v, NULL, is), PSDM_E_ARGUMENT);
+      assert_int_equal(psdmp_steps_lugre_predict(&f, NULL, 1, dt, v, NULL, is), PSDM_E_ARGUMENT);
+      assert_int_equal(psdmp_steps_lugre_predict(&f, NULL, SAMPLES, 0, v, NULL, is), PSDM_E_ARGUMENT);
     }
   fenced_free(v), fenced_free(is);
 }
@@ -413,7 +413,7 @@ static void test_bending(void **unused) {
   double v[STEPS], is[STEPS], dt = 0.004;
   for (double speed = -1e-6; fabs(speed) < 1; speed *= -1.7) {
     for (int i = 0; i < STEPS; i++) v[i] = speed;
-    psdmp_lugre_simulate(&f, STEPS, dt, v, TORQUE_ALONE, is);
+    psdmp_steps_lugre_simulate(&f, STEPS, dt, v, TORQUE_ALONE, is);
     for (int i = 0; i < STEPS; i++) {
       double should = (speed < 0 ? 6 : -6) * expm1(-3e4 * fabs(speed) * dt * i / 6); /* expm1 is negative: along the velocity */
       if (!(fabs(is[i] - should) <= 1e-12 * 6 * (i + 1))) fail_msg("%g rad/s, row %d: %.15g, %.15g was expected", speed, i, is[i], should);
@@ -487,12 +487,12 @@ static void test_bristles(void **unused) {
     double v[SIM], dt = 0.004, is[SIM * WITH_DERIVATIVES], alone[SIM], two[2 * SIM], three[3 * SIM], size = pow(10, rng_uniform(&g, -3, 1));
     if (trial > 11) f.stribeck = 1e-5, f.sigma0 = 100, f.sigma1 = 0, f.stat = 2 * f.coulomb, size = 1; /* short steps of bristles, and of the curve long ones */
     for (int i = 0; i < SIM; i++) v[i] = f.stribeck * size * (i % 40 > 36 ? 0 : i % 40 == 20 ? 9 : sin(0.11 * i + trial) + 0.3 * rng_normal(&g));
-    psdmp_lugre_simulate(&f, SIM, dt, v, WITH_DERIVATIVES, is);
-    psdmp_lugre_simulate(&f, SIM, dt, v, TORQUE_ALONE, alone);
-    psdmp_lugre_simulate(&f, SIM, dt, v, TORQUE_AND_START, two);
-    psdmp_lugre_simulate(&f, SIM, dt, v, BRISTLES_ONLY, three);
+    psdmp_steps_lugre_simulate(&f, SIM, dt, v, WITH_DERIVATIVES, is);
+    psdmp_steps_lugre_simulate(&f, SIM, dt, v, TORQUE_ALONE, alone);
+    psdmp_steps_lugre_simulate(&f, SIM, dt, v, TORQUE_AND_START, two);
+    psdmp_steps_lugre_simulate(&f, SIM, dt, v, BRISTLES_ONLY, three);
     real p[LAW], should[SIM][5], up[SIM][5], down[SIM][5];
-    for (int k = 0; k < LAW; k++) p[k] = *psdmp_lugre_number(&f, k);
+    for (int k = 0; k < LAW; k++) p[k] = *psdmp_parameters_lugre_number(&f, k);
     plain_bristles(p, f.stribeck, SIM, dt, v, should);
     for (int i = 0; i < SIM; i++) {
       real damped = 1 + f.sigma1 * fabs(v[i]) / fmin(f.coulomb, f.stat), most = 1e-11L * damped * (f.coulomb + f.stat + f.viscous * pow(fabs(v[i]), f.exponent));
@@ -523,8 +523,8 @@ static void test_rest_of_bristles(void **unused) {
   const psdm_friction f = {6, 8, 0.05, 5, 0, 3e4, 10, 0, true};
   const double v[4] = {0, 0.5, 0, 0};
   double is[4 * WITH_DERIVATIVES], bristles[4 * BRISTLES_ONLY];
-  psdmp_lugre_simulate(&f, 4, 0.01, v, WITH_DERIVATIVES, is);
-  psdmp_lugre_simulate(&f, 4, 0.01, v, BRISTLES_ONLY, bristles);
+  psdmp_steps_lugre_simulate(&f, 4, 0.01, v, WITH_DERIVATIVES, is);
+  psdmp_steps_lugre_simulate(&f, 4, 0.01, v, BRISTLES_ONLY, bristles);
   for (int i = 0; i < 4; i++) {
     const double *row = is + i * WITH_DERIVATIVES;
     if (i == 1) continue;

@@ -36,7 +36,7 @@ static void test_simulation(void **unused) {
     if (level) f.stat = f.coulomb;
     random_velocity(&g, ROWS, pow(10, rng_uniform(&g, -4, 0.5)), v);
     psdm_lugre_follow(&f, 0, ROWS, t, v, z, should);
-    psdmp_lugre_simulate(&f, ROWS, 1.0 / RATE, v, TORQUE_ALONE, is);
+    psdmp_steps_lugre_simulate(&f, ROWS, 1.0 / RATE, v, TORQUE_ALONE, is);
     for (long i = 0; i < ROWS; i++) {
       double damped = 1 + f.sigma1 * fabs(v[i]) / fmin(f.coulomb, f.stat), error = fabs(is[i] - should[i]) / damped;
       if (level) worst_level = fmax(worst_level, error / f.coulomb);
@@ -60,14 +60,14 @@ static void test_derivatives(void **unused) {
     psdm_friction f = random_friction(&g);
     bool slow = trial % 2 == 0;
     random_velocity(&g, ROWS, slow ? f.stribeck * rng_uniform(&g, 0.01, 0.03) : pow(10, rng_uniform(&g, -4, 0.3)), v);
-    psdmp_lugre_simulate(&f, ROWS, 1.0 / RATE, v, WITH_DERIVATIVES, columns);
+    psdmp_steps_lugre_simulate(&f, ROWS, 1.0 / RATE, v, WITH_DERIVATIVES, columns);
     for (int k = 0; k < 7; k++) {
       psdm_friction other = f;
       double step = 1e-5 * value_of(&f, k), most = 0, error = 0;
-      *psdmp_lugre_number(&other, k) = value_of(&f, k) + step;
-      psdmp_lugre_simulate(&other, ROWS, 1.0 / RATE, v, TORQUE_ALONE, up);
-      *psdmp_lugre_number(&other, k) = value_of(&f, k) - step;
-      psdmp_lugre_simulate(&other, ROWS, 1.0 / RATE, v, TORQUE_ALONE, down);
+      *psdmp_parameters_lugre_number(&other, k) = value_of(&f, k) + step;
+      psdmp_steps_lugre_simulate(&other, ROWS, 1.0 / RATE, v, TORQUE_ALONE, up);
+      *psdmp_parameters_lugre_number(&other, k) = value_of(&f, k) - step;
+      psdmp_steps_lugre_simulate(&other, ROWS, 1.0 / RATE, v, TORQUE_ALONE, down);
       for (long i = 0; i < ROWS; i++) {
         most = fmax(most, fabs(columns[i * WITH_DERIVATIVES + 1 + k]));
         error = fmax(error, fabs((up[i] - down[i]) / (2 * step) - columns[i * WITH_DERIVATIVES + 1 + k]));
@@ -94,15 +94,15 @@ static void test_derivatives(void **unused) {
 
 /* ---- numbers found again ---- */
 
-static psdmp_lugre_answer fitted(const drive_log *l, double *covariance, double *model) {
-  psdmp_lugre_answer answer = {.covariance = covariance, .model = model};
+static psdmp_steps_lugre_answer fitted(const drive_log *l, double *covariance, double *model) {
+  psdmp_steps_lugre_answer answer = {.covariance = covariance, .model = model};
   psdm_error error = {0};
-  psdm_status status = psdmp_lugre_fit(1, &l->piece, 1, &l->options, NULL, &answer, &error);
+  psdm_status status = psdmp_steps_lugre_fit(1, &l->piece, 1, &l->options, NULL, &answer, &error);
   if (status) fail_msg("%s", error.text);
   return answer;
 }
 
-static bool all_finite(const psdmp_lugre_answer *answer) {
+static bool all_finite(const psdmp_steps_lugre_answer *answer) {
   for (int k = 0; k < NUMBERS; k++)
     if (!isfinite(value_of(&answer->friction, k))) return false;
   for (int k = 0; k < 81 && answer->covariance; k++)
@@ -121,7 +121,7 @@ static void test_recovery(void **unused) {
   for (int j = 0; j < JOINTS; j++) {
     double V[81], apart = 0;
     record(&l, &truths[j], inertias[j], motion, 0, 0, NULL);
-    psdmp_lugre_answer answer = fitted(&l, V, model);
+    psdmp_steps_lugre_answer answer = fitted(&l, V, model);
     for (int k = 0; k < 7; k++) assert_true(answer.fitted[k]), worst[k] = fmax(worst[k], fabs(value_of(&answer.friction, k) / value_of(&truths[j], k) - 1));
     assert_false(answer.fitted[7]);
     worst_curve = fmax(worst_curve, curve_error(&answer.friction, &truths[j], 1e-3, 3));
@@ -147,11 +147,11 @@ static void test_pieces(void **unused) {
   log_new(&l, LOG_ROWS);
   record(&l, &truths[2], 0.56, motion, 0, 0, NULL);
   for (long i = 0; i < l.rows; i++) l.tau[i] += 0.9 + (i < cut ? 0 : 0.3 * l.a[i]), l.use[i] = i / 1000 % 7 != 3 && labs(i - cut) > 150;
-  psdmp_lugre_piece pieces[2] = {l.piece, {.rows = l.rows - cut, .dt = l.piece.dt, .v = l.v + cut, .a = l.a + cut, .tau = l.tau + cut, .use = l.use + cut, .pose = 1}};
+  psdmp_steps_lugre_piece pieces[2] = {l.piece, {.rows = l.rows - cut, .dt = l.piece.dt, .v = l.v + cut, .a = l.a + cut, .tau = l.tau + cut, .use = l.use + cut, .pose = 1}};
   pieces[0].rows = cut;
   l.options.offset = true;
-  psdmp_lugre_answer answer = {0};
-  assert_int_equal(psdmp_lugre_fit(2, pieces, 2, &l.options, NULL, &answer, NULL), PSDM_OK);
+  psdmp_steps_lugre_answer answer = {0};
+  assert_int_equal(psdmp_steps_lugre_fit(2, pieces, 2, &l.options, NULL, &answer, NULL), PSDM_OK);
   double offset = answer.friction.offset;
   answer.friction.offset = 0;
   double curve = curve_error(&answer.friction, &truths[2], 1e-3, 3), bristles = fabs(answer.friction.sigma0 / truths[2].sigma0 - 1);
@@ -178,7 +178,7 @@ static void test_bent_beginning(void **unused) {
   psdm_filter_zero_phase(&l.filter, l.rows, 1, bent, scratch);
   for (long i = 0; i < l.rows; i++) l.tau[i] += bent[i];
   double V[81];
-  psdmp_lugre_answer answer = fitted(&l, V, NULL);
+  psdmp_steps_lugre_answer answer = fitted(&l, V, NULL);
   print_message("  curve %.1e, sigma0 %.1e, rmse %.1e of %.2f Nm\n", curve_error(&answer.friction, &truths[4], 1e-3, 3), fabs(answer.friction.sigma0 / truths[4].sigma0 - 1), answer.rmse,
                 4e-5 * truths[4].sigma0);
   assert_true(curve_error(&answer.friction, &truths[4], 1e-3, 3) < 2e-4);
@@ -189,7 +189,7 @@ static void test_bent_beginning(void **unused) {
 
 /* ---- what is not shown ---- */
 
-static void expect_nothing(const psdmp_lugre_answer *answer) {
+static void expect_nothing(const psdmp_steps_lugre_answer *answer) {
   assert_false(answer->friction.given);
   assert_true(all_finite(answer));
   for (int k = 0; k < NUMBERS; k++) assert_false(answer->fitted[k]);
@@ -205,7 +205,7 @@ static void test_rest(void **unused) {
   log_new(&l, 5000);
   double V[81], *model = malloc(sizeof *model * 5000);
   record(&l, &truths[0], 1.9, resting, 0, 0, &g);
-  psdmp_lugre_answer answer = fitted(&l, V, model);
+  psdmp_steps_lugre_answer answer = fitted(&l, V, model);
   expect_nothing(&answer);
   for (int i = 0; i < 5000; i++) assert_true(model[i] == 0);
   /* an encoder that flickers, a torque that is noise */
@@ -247,7 +247,7 @@ static void test_one_speed(void **unused) {
   for (int direction = 0; direction < 2; direction++) {
     double V[81];
     l.options.offset = true;
-    psdmp_lugre_answer answer = fitted(&l, V, NULL);
+    psdmp_steps_lugre_answer answer = fitted(&l, V, NULL);
     double is = psdm_friction_steady(&answer.friction, PSDM_FRICTION_LUGRE, 0.5), should = psdm_friction_steady(&truths[1], PSDM_FRICTION_LUGRE, 0.5);
     print_message("  %s: Fc %.4f, steady %.4f of %.4f, inertia %g\n", direction ? "one way" : "both ways", answer.friction.coulomb, is, should, answer.inertia[0]);
     assert_true(all_finite(&answer));
@@ -271,7 +271,7 @@ static void test_no_slow_rows(void **unused) {
   record_joint(&l, 0, &g);
   for (long i = 0; i < l.rows; i++) l.use[i] = fabs(l.v[i]) > 0.2;
   double V[81];
-  psdmp_lugre_answer answer = fitted(&l, V, NULL);
+  psdmp_steps_lugre_answer answer = fitted(&l, V, NULL);
   double error = curve_error(&answer.friction, &truths[0], 0.2, 3);
   print_message("  curve %.1e, Fc / sigma0 %.1e\n", error, answer.friction.coulomb / answer.friction.sigma0);
   assert_true(all_finite(&answer));
@@ -297,7 +297,7 @@ static void test_plain_friction(void **unused) {
   level.stat = level.coulomb;
   double V[81];
   record(&l, &level, 0.084, motion, 4.8e-7, 0.08, &g);
-  psdmp_lugre_answer answer = fitted(&l, V, NULL);
+  psdmp_steps_lugre_answer answer = fitted(&l, V, NULL);
   print_message("  Fs / Fc %.4f, curve %.1e", answer.friction.stat / answer.friction.coulomb, curve_error(&answer.friction, &level, 1e-3, 3));
   assert_true(all_finite(&answer));
   assert_true(answer.fitted[0] && answer.fitted[5] && !answer.fitted[1] && !answer.fitted[2] && answer.friction.stat == answer.friction.coulomb);
@@ -317,23 +317,23 @@ static void test_refusals(void **unused) {
   (void)unused;
   drive_log l;
   log_new(&l, 200);
-  psdmp_lugre_answer answer = {0};
+  psdmp_steps_lugre_answer answer = {0};
   psdm_error error = {0};
-  psdmp_lugre_piece piece = l.piece;
-  assert_int_equal(psdmp_lugre_fit(0, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
-  assert_int_equal(psdmp_lugre_fit(1, &piece, 9, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
+  psdmp_steps_lugre_piece piece = l.piece;
+  assert_int_equal(psdmp_steps_lugre_fit(0, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 9, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
   piece.pose = 1;
-  assert_int_equal(psdmp_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
   piece.pose = 0, piece.rows = 20;
-  assert_int_equal(psdmp_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
   assert_string_equal(error.text, "20 rows are too few for friction");
   piece.rows = 200, l.tau[7] = NAN;
-  assert_int_equal(psdmp_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "not finite"));
   l.use[7] = 0; /* a bad row is not looked at */
-  assert_int_equal(psdmp_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_OK);
   l.v[7] = INFINITY;
-  assert_int_equal(psdmp_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
   log_free(&l);
 }
 
@@ -352,21 +352,21 @@ static void test_prediction(void **unused) {
   for (long i = 0; i < ROWS; i++) t[i] = (double)i / RATE;
   psdm_lugre_follow(&f, 0, ROWS, t, l.v, NULL, should);
   psdm_filter_zero_phase(&l.filter, ROWS, 1, should, scratch);
-  assert_int_equal(psdmp_lugre_predict(&f, &l.filter, ROWS, 1.0 / RATE, l.v, NULL, l.tau), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_predict(&f, &l.filter, ROWS, 1.0 / RATE, l.v, NULL, l.tau), PSDM_OK);
   for (long i = 0; i < ROWS; i++) worst = fmax(worst, fabs(l.tau[i] - should[i]));
   print_message("  %.1e of Fs - Fc\n", worst / fabs(f.stat - f.coulomb));
   assert_true(worst < 2.0 / 256 * fabs(f.stat - f.coulomb) * (1 + f.sigma1 * 0.6 / fmin(f.stat, f.coulomb)));
   /* without bristles the steady state, without friction nothing */
   f.sigma0 = 0;
-  assert_int_equal(psdmp_lugre_predict(&f, NULL, ROWS, 1.0 / RATE, l.v, NULL, l.tau), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_predict(&f, NULL, ROWS, 1.0 / RATE, l.v, NULL, l.tau), PSDM_OK);
   for (long i = 0; i < ROWS; i++) assert_true(l.tau[i] == psdm_friction_steady(&f, PSDM_FRICTION_POWER, l.v[i]));
   f.given = false;
-  assert_int_equal(psdmp_lugre_predict(&f, &l.filter, ROWS, 1.0 / RATE, l.v, NULL, l.tau), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_predict(&f, &l.filter, ROWS, 1.0 / RATE, l.v, NULL, l.tau), PSDM_OK);
   for (long i = 0; i < ROWS; i++) assert_true(l.tau[i] == 0);
-  assert_int_equal(psdmp_lugre_predict(&f, NULL, 1, 1.0 / RATE, l.v, NULL, l.tau), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_steps_lugre_predict(&f, NULL, 1, 1.0 / RATE, l.v, NULL, l.tau), PSDM_E_ARGUMENT);
   counting c;
   counting_init(&c, 1);
-  assert_int_equal(psdmp_lugre_predict(&f, &l.filter, ROWS, 1.0 / RATE, l.v, &c.allocator, l.tau), PSDM_E_MEMORY);
+  assert_int_equal(psdmp_steps_lugre_predict(&f, &l.filter, ROWS, 1.0 / RATE, l.v, &c.allocator, l.tau), PSDM_E_MEMORY);
   free(should), free(t), free(scratch);
   log_free(&l);
 }

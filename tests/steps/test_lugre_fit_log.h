@@ -13,7 +13,7 @@
 #define PI 3.14159265358979323846
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-enum { RATE = 1000, JOINTS = 6, LEVELS = 10, LEVEL_ROWS = 2750, LOG_ROWS = LEVELS * LEVEL_ROWS + 1, FINER = 4, NUMBERS = PSDMP_LUGRE_NUMBERS };
+enum { RATE = 1000, JOINTS = 6, LEVELS = 10, LEVEL_ROWS = 2750, LOG_ROWS = LEVELS * LEVEL_ROWS + 1, FINER = 4, NUMBERS = PSDMP_STEPS_LUGRE_NUMBERS };
 
 static const char *const number_names[NUMBERS] = {"Fc", "Fs", "vs", "Fv", "d", "sigma0", "sigma1", "offset"};
 
@@ -33,8 +33,8 @@ typedef struct drive_log {
   double *q, *v, *a, *tau; /* (rows) */
   signed char *use;
   psdm_filter filter;
-  psdmp_lugre_piece piece;
-  psdmp_lugre_options options;
+  psdmp_steps_lugre_piece piece;
+  psdmp_steps_lugre_options options;
 } drive_log;
 
 static inline double gauss(rng *g) { return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(2 * PI * rng_uniform(g, 0, 1)); }
@@ -51,8 +51,8 @@ static inline void log_new(drive_log *l, long rows) {
   assert_non_null(l->use);
   memset(l->use, 1, (size_t)rows);
   assert_int_equal(psdm_filter_butterworth(8, 40, RATE, &l->filter), PSDM_OK);
-  l->options = (psdmp_lugre_options){.filter = &l->filter};
-  l->piece = (psdmp_lugre_piece){.rows = rows, .dt = 1.0 / RATE, .v = l->v, .a = l->a, .tau = l->tau, .use = l->use};
+  l->options = (psdmp_steps_lugre_options){.filter = &l->filter};
+  l->piece = (psdmp_steps_lugre_piece){.rows = rows, .dt = 1.0 / RATE, .v = l->v, .a = l->a, .tau = l->tau, .use = l->use};
 }
 
 static inline void log_free(drive_log *l) { free(l->q), free(l->v), free(l->a), free(l->tau), free(l->use); }
@@ -115,11 +115,11 @@ static inline bool library_lacks_fit(void) {
   signed char use[100];
   memset(use, 1, sizeof use);
   for (int i = 0; i < 100; i++) v[i] = sin(0.3 * i), tau[i] = v[i] < 0 ? -1 : 1;
-  psdmp_lugre_piece piece = {.rows = 100, .dt = 0.01, .v = v, .a = a, .tau = tau, .use = use};
-  psdmp_lugre_options options = {0};
-  psdmp_lugre_answer answer = {0};
+  psdmp_steps_lugre_piece piece = {.rows = 100, .dt = 0.01, .v = v, .a = a, .tau = tau, .use = use};
+  psdmp_steps_lugre_options options = {0};
+  psdmp_steps_lugre_answer answer = {0};
   psdm_error error = {0};
-  bool lacks = psdmp_lugre_fit(1, &piece, 1, &options, NULL, &answer, &error) == PSDM_E_MISSING;
+  bool lacks = psdmp_steps_lugre_fit(1, &piece, 1, &options, NULL, &answer, &error) == PSDM_E_MISSING;
   if (lacks) printf("%s\n", error.text);
   return lacks;
 }

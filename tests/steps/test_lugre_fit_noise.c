@@ -14,9 +14,9 @@ static void test_noise(void **unused) {
   int beyond = 0;
   for (int j = 0; j < JOINTS; j++) {
     double V[81];
-    psdmp_lugre_answer answer = {.covariance = V};
+    psdmp_steps_lugre_answer answer = {.covariance = V};
     record_joint(&l, j, &g);
-    assert_int_equal(psdmp_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, NULL), PSDM_OK);
+    assert_int_equal(psdmp_steps_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, NULL), PSDM_OK);
     for (int k = 0; k < 7; k++) {
       double away = fabs(value_of(&answer.friction, k) - value_of(&truths[j], k)) / sqrt(V[k * 10]);
       assert_true(answer.fitted[k]);
@@ -48,7 +48,7 @@ static void short_motion(double t, double out[3]) {
 
 enum { COLUMNS = 3 };
 
-static void numbers_of(const psdmp_lugre_answer *answer, double out[9]) {
+static void numbers_of(const psdmp_steps_lugre_answer *answer, double out[9]) {
   for (int k = 0; k < NUMBERS; k++) out[k] = value_of(&answer->friction, k);
   out[8] = answer->inertia[0];
 }
@@ -61,7 +61,7 @@ static void test_gain(void **unused) {
   drive_log l;
   log_new(&l, 4001);
   record(&l, &truths[joint], inertias[joint], short_motion, 0, 0, NULL);
-  assert_int_equal(psdmp_lugre_predict(&truths[joint], &l.filter, l.rows, 1.0 / RATE, l.v, NULL, l.tau), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_predict(&truths[joint], &l.filter, l.rows, 1.0 / RATE, l.v, NULL, l.tau), PSDM_OK);
   for (long i = 0; i < l.rows; i++) l.tau[i] += inertias[joint] * l.a[i];
   l.options.offset = true;
   for (long i = 0; i < l.rows; i++) l.use[i] = i / 500 % 8 != 5;
@@ -69,9 +69,9 @@ static void test_gain(void **unused) {
   assert_true(D && tau);
   memcpy(tau, l.tau, sizeof *tau * (size_t)l.rows);
   for (long i = 0; i < l.rows; i++) D[i * COLUMNS] = l.tau[i], D[i * COLUMNS + 1] = sin(l.q[i] + 0.4), D[i * COLUMNS + 2] = cos(2e-4 * (double)i);
-  psdmp_lugre_answer answer = {.covariance = V};
-  assert_int_equal(psdmp_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, NULL), PSDM_OK);
-  assert_int_equal(psdmp_lugre_gain(1, &l.piece, 1, &l.options, &answer, COLUMNS, D, NULL, gain), PSDM_OK);
+  psdmp_steps_lugre_answer answer = {.covariance = V};
+  assert_int_equal(psdmp_steps_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, NULL), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_gain(1, &l.piece, 1, &l.options, &answer, COLUMNS, D, NULL, gain), PSDM_OK);
   numbers_of(&answer, base);
   static const bool torques[9] = {true, true, false, true, false, true, true, true, true};
   for (int k = 0; k < 9; k++) worst_scale = fmax(worst_scale, fabs(gain[k * COLUMNS] - (torques[k] ? base[k] : 0)) / fmax(fabs(base[k]), 1e-2));
@@ -79,9 +79,9 @@ static void test_gain(void **unused) {
     const double step = 1e-3;
     double side[2][9];
     for (int s = 0; s < 2; s++) {
-      psdmp_lugre_answer other = {0};
+      psdmp_steps_lugre_answer other = {0};
       for (long i = 0; i < l.rows; i++) l.tau[i] = tau[i] + (s ? step : -step) * D[i * COLUMNS + c];
-      assert_int_equal(psdmp_lugre_fit(1, &l.piece, 1, &l.options, NULL, &other, NULL), PSDM_OK);
+      assert_int_equal(psdmp_steps_lugre_fit(1, &l.piece, 1, &l.options, NULL, &other, NULL), PSDM_OK);
       numbers_of(&other, side[s]);
     }
     for (int k = 0; k < 9; k++) {
@@ -92,7 +92,7 @@ static void test_gain(void **unused) {
   print_message("  scale %.1e, columns %.1e\n", worst_scale, worst);
   assert_true(worst_scale < 1e-6);
   assert_true(worst < 1e-3);
-  assert_int_equal(psdmp_lugre_gain(1, &l.piece, 1, &l.options, &answer, 0, D, NULL, gain), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_steps_lugre_gain(1, &l.piece, 1, &l.options, &answer, 0, D, NULL, gain), PSDM_E_ARGUMENT);
   free(D), free(tau);
   log_free(&l);
 }
@@ -105,14 +105,14 @@ static void test_memory(void **unused) {
   log_new(&l, 4001);
   record(&l, &truths[4], inertias[4], short_motion, 0, 0, NULL);
   double V[81], *model = malloc(sizeof *model * 4001), *D = calloc(4001, sizeof *D), gain[9];
-  psdmp_lugre_answer answer = {.covariance = V, .model = model};
+  psdmp_steps_lugre_answer answer = {.covariance = V, .model = model};
   psdm_error error;
   long calls = 0;
   bool done = false;
   for (long n = 1; !done && n < 100; n++, calls++) {
     counting c;
     counting_init(&c, n);
-    psdm_status status = psdmp_lugre_fit(1, &l.piece, 1, &l.options, &c.allocator, &answer, &error);
+    psdm_status status = psdmp_steps_lugre_fit(1, &l.piece, 1, &l.options, &c.allocator, &answer, &error);
     assert_int_equal(c.live, 0);
     done = status == PSDM_OK;
     if (!done) assert_int_equal(status, PSDM_E_MEMORY), assert_int_equal(error.status, PSDM_E_MEMORY);
@@ -122,7 +122,7 @@ static void test_memory(void **unused) {
   for (long n = 1; !done && n < 100; n++) {
     counting c;
     counting_init(&c, n);
-    psdm_status status = psdmp_lugre_gain(1, &l.piece, 1, &l.options, &answer, 1, D, &c.allocator, gain);
+    psdm_status status = psdmp_steps_lugre_gain(1, &l.piece, 1, &l.options, &answer, 1, D, &c.allocator, gain);
     assert_int_equal(c.live, 0);
     done = status == PSDM_OK;
     if (!done) assert_int_equal(status, PSDM_E_MEMORY);
@@ -151,15 +151,15 @@ static void test_stop(void **unused) {
   log_new(&l, 4001);
   record(&l, &truths[4], inertias[4], short_motion, 0, 0, NULL);
   patience all = {.left = 1 << 30, .orderly = true};
-  psdmp_lugre_answer answer = {0};
+  psdmp_steps_lugre_answer answer = {0};
   psdm_error error;
   l.options.going_on = going_on, l.options.going_on_user = &all;
-  assert_int_equal(psdmp_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, &error), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, &error), PSDM_OK);
   assert_true(all.orderly && all.asked > 20 && answer.friction.given);
   for (int left = 0; left < all.asked; left += 1 + all.asked / 7) {
     patience p = {.left = left, .orderly = true};
     l.options.going_on_user = &p;
-    assert_int_equal(psdmp_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
+    assert_int_equal(psdmp_steps_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
     assert_string_equal(error.text, "stopped while friction was fitted");
     assert_int_equal(p.asked, left + 1);
     assert_false(answer.friction.given);

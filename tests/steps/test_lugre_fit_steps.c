@@ -16,10 +16,10 @@ static double gauss(rng *g) { return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * 
 /* ---- a short log ---- */
 
 static struct {
-  psdmp_lugre_piece piece[PIECES];
+  psdmp_steps_lugre_piece piece[PIECES];
   double v[PIECES][ROWS], a[PIECES][ROWS], tau[PIECES][ROWS];
   signed char use[PIECES][ROWS];
-  psdmp_lugre_options options;
+  psdmp_steps_lugre_options options;
   psdm_filter filter;
   double fastest;
   long used, rows;
@@ -40,14 +40,14 @@ static void make_log(rng *g) {
       m.v[p][i] = 0.8 * sin(0.31 * i + p) + 0.1 * gauss(g), m.a[p][i] = rng_uniform(g, -4, 4), m.tau[p][i] = rng_uniform(g, -9, 9);
       m.use[p][i] = rng_int(g, 0, 4) > 0;
     }
-    m.piece[p] = (psdmp_lugre_piece){.rows = ROWS - 7 * p, .dt = 0.01 + 0.002 * p, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p % 2};
+    m.piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS - 7 * p, .dt = 0.01 + 0.002 * p, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p % 2};
   }
   count_log();
 }
 
 /* ---- the twin ---- */
 
-static double *number(psdmp_lugre_point *point, int k) {
+static double *number(psdmp_steps_lugre_point *point, int k) {
   psdm_friction *f = &point->friction;
   double *const numbers[] = {&f->coulomb, &f->stat, &f->stribeck, &f->viscous, &f->exponent, &f->sigma0, &f->sigma1, &f->offset};
   return k < INERTIA ? numbers[k] : &point->inertia[k - INERTIA];
@@ -65,14 +65,14 @@ static struct {
   /* the test's choice */
   int count;
   psdm_status begins;
-  psdmp_lugre_point points[BEGINNINGS];
+  psdmp_steps_lugre_point points[BEGINNINGS];
   double left[BEGINNINGS], step; /* what is left of the torque from each beginning; how far each coordinate goes, in parts of its index */
   double sigma1[16];             /* where a descent leads it; NAN: by the step */
   look looks[MOST_LOOKS];
   bool apart, certain;           /* covariance of Fc and Fs as below, or none */
   int stop_at;                   /* the question whether to go on that is answered no, from 1 */
   /* what is so far */
-  psdmp_lugre_point point, best, beginning;
+  psdmp_steps_lugre_point point, best, beginning;
   double least;
   int k, descents, looked, columns, asked;
   bool rough, again, stopped;
@@ -80,13 +80,13 @@ static struct {
 } twin;
 
 /* numbers that are tied */
-static void tied(psdmp_lugre_point *point) {
+static void tied(psdmp_steps_lugre_point *point) {
   if (!point->free[STAT]) point->friction.stat = point->friction.coulomb;
   if (!point->free[SIGMA0]) point->friction.sigma0 = point->friction.coulomb * 1e4;
 }
 
 /* all numbers are free; the offset where it is asked for and the drive goes both ways */
-static void freed(psdmp_lugre_point *point) {
+static void freed(psdmp_steps_lugre_point *point) {
   bool forth = false, back = false;
   for (int p = 0; p < PIECES; p++)
     for (long i = 0; i < m.piece[p].rows; i++) {
@@ -102,7 +102,7 @@ static void freed(psdmp_lugre_point *point) {
 /* from the beginning once more, without what was let go of */
 static void begun_again(void) {
   bool free[UNKNOWNS];
-  psdmp_lugre_point *p = &twin.point;
+  psdmp_steps_lugre_point *p = &twin.point;
   psdm_friction *f = &p->friction;
   double moderate = 0.3 * m.fastest;
   memcpy(free, p->free, sizeof free);
@@ -116,8 +116,8 @@ static void begun_again(void) {
   tied(p);
 }
 
-static void expect_point(const psdmp_lugre_point *is, const char *what) {
-  psdmp_lugre_point copy = *is;
+static void expect_point(const psdmp_steps_lugre_point *is, const char *what) {
+  psdmp_steps_lugre_point copy = *is;
   for (int k = 0; k < NUMBERS; k++) {
     double x = *number(&copy, k), should = *number(&twin.point, k);
     if (is->free[k] != twin.point.free[k]) fail_msg("%s %d: number %d is %sfree", what, twin.descents, k, is->free[k] ? "" : "not ");
@@ -135,12 +135,12 @@ static void set_place(const double *x, const double *from) {
 /* residual and J beside those of the twin's point */
 static void expect_rows(int n, const double *residual, const double *J) {
   static double r[MOST_USED], D[MOST_USED * UNKNOWNS];
-  psdmp_lugre w;
-  assert_int_equal(psdmp_lugre_open(PIECES, m.piece, POSES, &m.options, NULL, &w, NULL), PSDM_OK);
+  psdmp_steps_lugre w;
+  assert_int_equal(psdmp_steps_lugre_open(PIECES, m.piece, POSES, &m.options, NULL, &w, NULL), PSDM_OK);
   int before = twin.columns;
-  psdmp_lugre_residual(&w, &twin.point, r, D, NULL);
+  psdmp_steps_lugre_residual(&w, &twin.point, r, D, NULL);
   twin.columns = before;
-  psdmp_arena_free(&w.arena);
+  psdmp_base_arena_free(&w.arena);
   for (long i = 0; i < m.used && residual; i++)
     if (!(fabs(residual[i] - r[i]) <= 1e-11 * (10 + fabs(r[i])))) fail_msg("descent %d, row %ld: %.15g, %.15g was expected", twin.descents, i, residual[i], r[i]);
   for (int k = 0; k < n && J; k++) {
@@ -152,15 +152,15 @@ static void expect_rows(int n, const double *residual, const double *J) {
 
 /* ---- the stand-ins ---- */
 
-void __real_psdmp_lugre_columns(psdmp_lugre *w, const psdm_friction *f, int width);
-void __wrap_psdmp_lugre_columns(psdmp_lugre *w, const psdm_friction *f, int width);
-void __wrap_psdmp_lugre_columns(psdmp_lugre *w, const psdm_friction *f, int width) {
+void __real_psdmp_steps_lugre_columns(psdmp_steps_lugre *w, const psdm_friction *f, int width);
+void __wrap_psdmp_steps_lugre_columns(psdmp_steps_lugre *w, const psdm_friction *f, int width);
+void __wrap_psdmp_steps_lugre_columns(psdmp_steps_lugre *w, const psdm_friction *f, int width) {
   twin.columns++;
-  __real_psdmp_lugre_columns(w, f, width);
+  __real_psdmp_steps_lugre_columns(w, f, width);
 }
 
-psdm_status __wrap_psdmp_lugre_begin(psdmp_lugre *w, psdmp_lugre_point *points, int *count, psdm_error *error);
-psdm_status __wrap_psdmp_lugre_begin(psdmp_lugre *w, psdmp_lugre_point *points, int *count, psdm_error *error) {
+psdm_status __wrap_psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count, psdm_error *error);
+psdm_status __wrap_psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count, psdm_error *error) {
   assert_true(w->fastest == m.fastest && w->used == m.used && w->rows == m.rows && w->poses == POSES && w->pieces == PIECES);
   for (int k = 0; k < BEGINNINGS; k++)
     for (int i = 0; i < UNKNOWNS; i++) assert_true(!points[k].free[i] && (i >= INERTIA + POSES || *number(&points[k], i) == 0));
@@ -168,11 +168,11 @@ psdm_status __wrap_psdmp_lugre_begin(psdmp_lugre *w, psdmp_lugre_point *points, 
   *count = twin.count;
   twin.point = twin.points[0], twin.rough = true;
   freed(&twin.point);
-  return twin.begins ? psdmp_fail(error, twin.begins, "", 0, 0, "no beginning") : PSDM_OK;
+  return twin.begins ? psdmp_base_fail(error, twin.begins, "", 0, 0, "no beginning") : PSDM_OK;
 }
 
 static void descended(void) {
-  psdmp_lugre_point *p = &twin.point;
+  psdmp_steps_lugre_point *p = &twin.point;
   if (twin.again) {
     twin.again = false, p->free[SIGMA1] = true;
   } else if (p->free[SIGMA1] && p->friction.sigma1 < 0) {
@@ -257,8 +257,8 @@ static void make_covariance(void) {
   twin.covariance[0] = 0.04, twin.covariance[1] = twin.covariance[NUMBERS] = 0.01, twin.covariance[NUMBERS + 1] = 0.03; /* of log Fs / Fc: 0.05, three of its doubts are 0.6708 */
 }
 
-void __wrap_psdmp_lugre_doubt_at(const psdmp_lugre *w, const psdmp_lugre_point *point, const double *residual, const double *J, psdmp_lugre_doubt *d);
-void __wrap_psdmp_lugre_doubt_at(const psdmp_lugre *w, const psdmp_lugre_point *point, const double *residual, const double *J, psdmp_lugre_doubt *d) {
+void __wrap_psdmp_steps_lugre_doubt_at(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point, const double *residual, const double *J, psdmp_steps_lugre_doubt *d);
+void __wrap_psdmp_steps_lugre_doubt_at(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point, const double *residual, const double *J, psdmp_steps_lugre_doubt *d) {
   assert_int_equal(w->used, m.used);
   memset(d, 0xFF, sizeof *d);
   d->count = 0;
@@ -286,7 +286,7 @@ void __wrap_psdmp_lugre_doubt_at(const psdmp_lugre *w, const psdmp_lugre_point *
 
 /* ---- running it ---- */
 
-static psdmp_lugre_answer answer;
+static psdmp_steps_lugre_answer answer;
 static psdm_error error;
 static double covariance[NUMBERS * NUMBERS], model[MOST_USED];
 
@@ -299,7 +299,7 @@ static bool ask(void *user, double share) {
 }
 
 static void start(void) {
-  static const psdmp_lugre_point points[BEGINNINGS] = {{{3, 4.2, 0.05, 0.6, 0.8, 2e3, 2, 0.7, true}, {1.5, 2.5}, {false}},
+  static const psdmp_steps_lugre_point points[BEGINNINGS] = {{{3, 4.2, 0.05, 0.6, 0.8, 2e3, 2, 0.7, true}, {1.5, 2.5}, {false}},
                                                        {{2, 3.1, 0.4, 7, 1.3, 9e3, 0.5, -0.3, true}, {0.4, 0.6}, {false}},
                                                        {{5, 3.5, 0.2, 1, 0.4, 4e4, 9, 0.2, true}, {-0.2, 0.9}, {false}}};
   memset(&twin, 0, sizeof twin);
@@ -315,7 +315,7 @@ static psdm_status run(const psdm_allocator *allocator) {
   for (int k = 0; k < NUMBERS * NUMBERS; k++) covariance[k] = NAN;
   for (int k = 0; k < MOST_USED; k++) model[k] = NAN;
   answer.covariance = covariance, answer.model = model;
-  return psdmp_lugre_fit(PIECES, m.piece, POSES, &m.options, allocator, &answer, &error);
+  return psdmp_steps_lugre_fit(PIECES, m.piece, POSES, &m.options, allocator, &answer, &error);
 }
 
 /* the torque along all rows at the twin's point, with the bend of each piece that leaves least */
@@ -324,9 +324,9 @@ static void expect_model(double *square) {
   const double *is = model;
   *square = 0;
   for (int p = 0; p < PIECES; p++) {
-    const psdmp_lugre_piece *piece = &m.piece[p];
+    const psdmp_steps_lugre_piece *piece = &m.piece[p];
     double both = 0, own = 0;
-    psdmp_lugre_simulate(&twin.point.friction, piece->rows, piece->dt, piece->v, TORQUE_AND_START, columns);
+    psdmp_steps_lugre_simulate(&twin.point.friction, piece->rows, piece->dt, piece->v, TORQUE_AND_START, columns);
     if (m.options.filter) psdm_filter_zero_phase(m.options.filter, piece->rows, 2, columns, scratch);
     for (long i = 0; i < piece->rows; i++) columns[2 * i] += twin.point.friction.offset + twin.point.inertia[piece->pose] * piece->a[i];
     for (long i = 0; i < piece->rows; i++)
@@ -345,7 +345,7 @@ static void expect_answer(void) {
   expect_model(&square);
   assert_true(fabs(answer.rmse - sqrt(square / (double)m.used)) <= 1e-11 * answer.rmse);
   assert_true(answer.friction.given && answer.evaluations == twin.columns);
-  psdmp_lugre_point is = {.friction = answer.friction};
+  psdmp_steps_lugre_point is = {.friction = answer.friction};
   memcpy(is.inertia, answer.inertia, sizeof is.inertia);
   memcpy(is.free, twin.point.free, sizeof is.free);
   expect_point(&is, "answer behind descent");
@@ -518,9 +518,9 @@ static void covariance_of_poses(void **state) {
   make_log(&g), start();
   for (int poses = -1; poses <= POSES_MOST + 1; poses++) {
     int cleared = poses > 0 && poses <= POSES_MOST ? (INERTIA + poses) * (INERTIA + poses) : 0;
-    psdmp_lugre_answer a = {.covariance = many};
+    psdmp_steps_lugre_answer a = {.covariance = many};
     for (int k = 0; k < (int)(sizeof many / sizeof *many); k++) many[k] = 5;
-    assert_int_equal(psdmp_lugre_fit(0, m.piece, poses, &m.options, NULL, &a, &error), PSDM_E_ARGUMENT); /* no pieces */
+    assert_int_equal(psdmp_steps_lugre_fit(0, m.piece, poses, &m.options, NULL, &a, &error), PSDM_E_ARGUMENT); /* no pieces */
     for (int k = 0; k < (int)(sizeof many / sizeof *many); k++) assert_true(many[k] == (k < cleared ? 0 : 5));
     assert_ptr_equal(a.covariance, many);
   }
@@ -563,9 +563,9 @@ static void gains(void **state) {
   rng g = rng_start("lugre gains");
   make_log(&g);
   for (int trial = 0; trial < 4; trial++) {
-    psdmp_lugre_answer a = {.friction = {3, 4.2, 0.05, 5, 0.8, 2e3, 2, 0.7, true}, .inertia = {1.5, trial == 1 ? 0 : 2.5}};
+    psdmp_steps_lugre_answer a = {.friction = {3, 4.2, 0.05, 5, 0.8, 2e3, 2, 0.7, true}, .inertia = {1.5, trial == 1 ? 0 : 2.5}};
     double gain[NUMBERS * COLUMNS + 1];
-    psdmp_lugre w;
+    psdmp_steps_lugre w;
     start();
     make_covariance();
     for (int k = 0; k < INERTIA; k++) a.fitted[k] = trial == 0 || rng_int(&g, 0, 3) > 0;
@@ -577,13 +577,13 @@ static void gains(void **state) {
     for (int k = 0; k < NUMBERS; k++) twin.point.free[k] = k < INERTIA ? a.fitted[k] : a.inertia[k - INERTIA] != 0;
     for (long i = 0; i < m.rows * COLUMNS; i++) D[i] = gauss(&g);
     for (int k = 0; k <= NUMBERS * COLUMNS; k++) gain[k] = NAN;
-    assert_int_equal(psdmp_lugre_gain(PIECES, m.piece, POSES, &m.options, &a, COLUMNS, D, NULL, gain), PSDM_OK);
+    assert_int_equal(psdmp_steps_lugre_gain(PIECES, m.piece, POSES, &m.options, &a, COLUMNS, D, NULL, gain), PSDM_OK);
     assert_true(isnan(gain[NUMBERS * COLUMNS]) && twin.looked == (trial < 3) && twin.columns == (trial < 3));
     int which[UNKNOWNS], n;
-    assert_int_equal(psdmp_lugre_open(PIECES, m.piece, POSES, &m.options, NULL, &w, NULL), PSDM_OK);
-    psdmp_lugre_residual(&w, &twin.point, NULL, J, NULL);
-    n = psdmp_lugre_free_numbers(&w, &twin.point, which);
-    psdmp_arena_free(&w.arena);
+    assert_int_equal(psdmp_steps_lugre_open(PIECES, m.piece, POSES, &m.options, NULL, &w, NULL), PSDM_OK);
+    psdmp_steps_lugre_residual(&w, &twin.point, NULL, J, NULL);
+    n = psdmp_steps_lugre_free_numbers(&w, &twin.point, which);
+    psdmp_base_arena_free(&w.arena);
     for (int k = 0; k < NUMBERS; k++)
       for (int c = 0; c < COLUMNS; c++) {
         double sum = 0, size = 0;
@@ -604,13 +604,13 @@ static void gains(void **state) {
     do {
       counting memory;
       counting_fenced_init(&memory, ++fails);
-      status = psdmp_lugre_gain(PIECES, m.piece, POSES, &m.options, &a, COLUMNS, D, &memory.allocator, gain);
+      status = psdmp_steps_lugre_gain(PIECES, m.piece, POSES, &m.options, &a, COLUMNS, D, &memory.allocator, gain);
       assert_true(memory.live == 0 && (status == PSDM_E_MEMORY || status == PSDM_OK));
     } while (status && fails < 20);
     assert_int_equal(fails, 4 + 1 + 4 + 1);
-    assert_int_equal(psdmp_lugre_gain(PIECES, m.piece, POSES, &m.options, &a, 1, D, NULL, gain), PSDM_OK);
-    assert_int_equal(psdmp_lugre_gain(PIECES, m.piece, POSES, &m.options, &a, 0, D, NULL, gain), PSDM_E_ARGUMENT);
-    assert_int_equal(psdmp_lugre_gain(0, m.piece, POSES, &m.options, &a, 1, D, NULL, gain), PSDM_E_ARGUMENT);
+    assert_int_equal(psdmp_steps_lugre_gain(PIECES, m.piece, POSES, &m.options, &a, 1, D, NULL, gain), PSDM_OK);
+    assert_int_equal(psdmp_steps_lugre_gain(PIECES, m.piece, POSES, &m.options, &a, 0, D, NULL, gain), PSDM_E_ARGUMENT);
+    assert_int_equal(psdmp_steps_lugre_gain(0, m.piece, POSES, &m.options, &a, 1, D, NULL, gain), PSDM_E_ARGUMENT);
   }
 }
 

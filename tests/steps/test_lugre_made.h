@@ -8,7 +8,7 @@
 enum { PIECES = 2, ROWS = 2400, CLOCK = 400 };
 
 typedef struct made {
-  psdmp_lugre_piece piece[PIECES];
+  psdmp_steps_lugre_piece piece[PIECES];
   double v[PIECES][ROWS], a[PIECES][ROWS], tau[PIECES][ROWS];
   signed char use[PIECES][ROWS];
 } made;
@@ -24,8 +24,8 @@ static inline void make(const psdm_friction *f, const double inertia[PIECES], do
       m.a[p][i] = size * (w * cos(w * t + phase) + grow * sin(w * t + phase));
       m.use[p][i] = i % 500 > 20;
     }
-    m.piece[p] = (psdmp_lugre_piece){.rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
-    psdmp_lugre_simulate(f, ROWS, 1.0 / CLOCK, m.v[p], TORQUE_ALONE, m.tau[p]);
+    m.piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
+    psdmp_steps_lugre_simulate(f, ROWS, 1.0 / CLOCK, m.v[p], TORQUE_ALONE, m.tau[p]);
     for (int i = 0; i < ROWS; i++) m.tau[p][i] = m.use[p][i] ? m.tau[p][i] + inertia[p] * m.a[p][i] + offset : 1e6;
   }
 }

@@ -60,23 +60,23 @@ static void quick_beginnings(void **state) {
 static double explaining(psdm_steps *steps, int drive) {
   static double model[ROWS];
   psdmp_steps *s = steps->internal;
-  psdmp_arena arena = {.allocator = NULL};
-  psdmp_records records;
+  psdmp_base_arena arena = {.allocator = NULL};
+  psdmp_steps_records records;
   psdm_error error;
   twin *w = &made;
   assert_int_equal(psdmp_steps_load(s, PSDM_STEP_FRICTION, &arena, &records, &error), PSDM_OK);
   twin_rows(w, s, &records, drive, &arena);
   assert_int_equal(w->columns, 2);
-  psdmp_lugre_options o = {.blocks = 20};
-  psdmp_lugre_answer a = {.model = model};
-  assert_int_equal(psdmp_lugre_fit(w->pieces, w->piece, w->poses, &o, NULL, &a, &error), PSDM_OK);
+  psdmp_steps_lugre_options o = {.blocks = 20};
+  psdmp_steps_lugre_answer a = {.model = model};
+  assert_int_equal(psdmp_steps_lugre_fit(w->pieces, w->piece, w->poses, &o, NULL, &a, &error), PSDM_OK);
   double sum[20] = {0}, count[20] = {0}, slope = 0, mean = 0, rows = 0, scatter = 0, blocks = 0;
   for (long k = 0; k < w->rows; k++)
     if (w->use[k]) sum[w->part[k] / 2] += w->tau[k] - model[k], count[w->part[k] / 2]++, slope += w->D[2 * k + 1];
   for (int b = 0; b < 20; b++) blocks += count[b] > 0, mean += sum[b], rows += count[b];
   mean /= rows, slope /= rows;
   for (int b = 0; b < 20; b++) scatter += pow((sum[b] - mean * count[b]) / rows, 2) * blocks / (blocks - 1);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   print_message("  %g blocks\n", blocks);
   assert_true(mean * mean / 16 > 1.1 * scatter && scatter > 1e-4 * mean * mean);
   return (mean * mean / 16 - scatter) / (slope * slope);

@@ -78,7 +78,7 @@ static inline track *poses_track(const arm *a, double dt) {
 typedef struct twin {
   psdmp_steps *s;
   int drive, pieces, poses, left_out;
-  psdmp_lugre_piece piece[16];
+  psdmp_steps_lugre_piece piece[16];
   int record[16];
   long first[16]; /* of the rows below */
   long rows, used;
@@ -113,7 +113,7 @@ static inline int pose_number(twin *w, const double *q) {
   return w->poses++;
 }
 
-static inline void twin_row(twin *w, const psdmp_record *r, long k, long at) {
+static inline void twin_row(twin *w, const psdmp_steps_record *r, long k, long at) {
   psdmp_steps *s = w->s;
   int n = s->n, l = s->l;
   double *scratch = must(malloc(psdmp_steps_scratch(s) * sizeof *scratch)), *Y = must(malloc((size_t)(n * l) * sizeof *Y)), tool[WIDE], gravity = 0;
@@ -131,8 +131,8 @@ static inline void twin_row(twin *w, const psdmp_record *r, long k, long at) {
 }
 
 /* rows of one stretch: 5 cm of way before it, rests of more than a second cut */
-static inline void twin_stretch(twin *w, const psdmp_records *records, const psdmp_solo *solo, long before, long all) {
-  const psdmp_record *r = &records->record[solo->record];
+static inline void twin_stretch(twin *w, const psdmp_steps_records *records, const psdmp_steps_alone *solo, long before, long all) {
+  const psdmp_steps_record *r = &records->record[solo->record];
   int n = w->s->n, d = w->drive, pose = pose_number(w, r->q + solo->from * n);
   long begin = solo->from, ends = 2 + (long)ceil(records->rest / r->dt), resting = 0, from = w->rows;
   double way = 0, most = 0;
@@ -157,12 +157,12 @@ static inline void twin_stretch(twin *w, const psdmp_records *records, const psd
     w->used += w->use[at];
   }
   w->record[w->pieces] = solo->record, w->first[w->pieces] = from;
-  w->piece[w->pieces++] = (psdmp_lugre_piece){.rows = w->rows - from, .dt = r->dt, .v = w->v + from, .a = w->a + from, .tau = w->tau + from,
+  w->piece[w->pieces++] = (psdmp_steps_lugre_piece){.rows = w->rows - from, .dt = r->dt, .v = w->v + from, .a = w->a + from, .tau = w->tau + from,
                                               .use = w->use + from, .pose = pose};
 }
 
-static inline void twin_rows(twin *w, psdmp_steps *s, const psdmp_records *records, int drive, psdmp_arena *arena) {
-  psdmp_solo *solo;
+static inline void twin_rows(twin *w, psdmp_steps *s, const psdmp_steps_records *records, int drive, psdmp_base_arena *arena) {
+  psdmp_steps_alone *solo;
   psdm_error error;
   int solos;
   long all = 0, before = 0;
@@ -171,7 +171,7 @@ static inline void twin_rows(twin *w, psdmp_steps *s, const psdmp_records *recor
   if (s->C[(long)drive * (s->N + 1)] > 0) w->column[w->columns++] = drive;
   for (int j = 0; j < s->l; j++)
     if (s->gravity[j] && isfinite(s->x[s->n + j]) && s->C[(long)(s->n + j) * (s->N + 1)] > 0) w->column[w->columns++] = s->n + j;
-  w->D = psdmp_arena_alloc(arena, (size_t)(ROWS * (w->columns + 1)) * sizeof *w->D);
+  w->D = psdmp_base_arena_alloc(arena, (size_t)(ROWS * (w->columns + 1)) * sizeof *w->D);
   assert_int_equal(psdmp_steps_solo(s, records, arena, &solo, &solos, &error), PSDM_OK);
   for (int k = 0; k < solos; k++) all += solo[k].joint == drive ? solo[k].to - solo[k].from : 0;
   for (int k = 0; k < solos; k++) {
@@ -206,14 +206,14 @@ static inline void expect_near(double is, double should, double scale, const cha
 }
 
 /* the answer's numbers and inertias, C = noise + G C G^T of its own, G C beside earlier ones */
-static inline void expect_answer(twin *w, psdmp_lugre_options *o, psdmp_lugre_answer *a) {
+static inline void expect_answer(twin *w, psdmp_steps_lugre_options *o, psdmp_steps_lugre_answer *a) {
   psdmp_steps *s = w->s;
   int wide = NUMBERS + w->poses, N = s->N;
   double *gain = must(calloc((size_t)(wide * (w->columns + 1)), sizeof *gain));
-  if (w->columns) assert_int_equal(psdmp_lugre_gain(w->pieces, w->piece, w->poses, o, a, w->columns, w->D, NULL, gain), PSDM_OK);
+  if (w->columns) assert_int_equal(psdmp_steps_lugre_gain(w->pieces, w->piece, w->poses, o, a, w->columns, w->D, NULL, gain), PSDM_OK);
   for (int k = 0; k < NUMBERS; k++) {
-    int own = psdmp_at_friction(s, w->drive, k);
-    double should = *psdmp_lugre_number(&a->friction, k);
+    int own = psdmp_steps_at_friction(s, w->drive, k);
+    double should = *psdmp_parameters_lugre_number(&a->friction, k);
     expect_near(s->x[own], should, fabs(should), "number", k);
     for (int i = 0; i < s->n + s->l; i++) { /* beside earlier numbers */
       double sum = 0, scale = 0;
@@ -231,11 +231,11 @@ static inline void expect_answer(twin *w, psdmp_lugre_options *o, psdmp_lugre_an
           double part = gain[k * w->columns + c] * s->C[(long)w->column[c] * N + w->column[b]] * gain[i * w->columns + b];
           sum += part, scale += fabs(part);
         }
-      expect_near(s->C[(long)own * N + psdmp_at_friction(s, w->drive, i)], sum, scale, "covariance", k * NUMBERS + i);
+      expect_near(s->C[(long)own * N + psdmp_steps_at_friction(s, w->drive, i)], sum, scale, "covariance", k * NUMBERS + i);
     }
   }
-  for (int p = 0; p < w->poses; p++) expect_near(s->pose_inertia[w->drive * PSDMP_POSES + p], a->inertia[p], fabs(a->inertia[p]), "inertia of pose", p);
-  assert_true(s->p.effective_inertia[w->drive] == s->pose_inertia[w->drive * PSDMP_POSES] && s->p.friction_from[w->drive] == PSDM_FROM_LOG);
+  for (int p = 0; p < w->poses; p++) expect_near(s->pose_inertia[w->drive * PSDMP_STEPS_POSES + p], a->inertia[p], fabs(a->inertia[p]), "inertia of pose", p);
+  assert_true(s->p.effective_inertia[w->drive] == s->pose_inertia[w->drive * PSDMP_STEPS_POSES] && s->p.friction_from[w->drive] == PSDM_FROM_LOG);
   free(gain);
 }
 
@@ -255,18 +255,18 @@ static inline bool list_row(void *user, const psdm_steps_row *row) {
 }
 
 /* the rows that are handed out, and their tallies */
-static inline long expect_rows(const twin *w, const psdmp_records *records, const listed *l, long at) {
+static inline long expect_rows(const twin *w, const psdmp_steps_records *records, const listed *l, long at) {
   psdmp_steps *s = w->s;
   double square[2] = {0}, count[2] = {0}, fastest = 0;
   static double model[ROWS];
   for (int p = 0; p < w->pieces; p++) {
-    const psdmp_lugre_piece *piece = &w->piece[p];
-    const psdmp_record *r = &records->record[w->record[p]];
-    assert_int_equal(psdmp_lugre_predict(&s->friction[w->drive], isinf(records->cutoff) ? NULL : &records->filter, piece->rows, piece->dt, piece->v, NULL, model), PSDM_OK);
+    const psdmp_steps_lugre_piece *piece = &w->piece[p];
+    const psdmp_steps_record *r = &records->record[w->record[p]];
+    assert_int_equal(psdmp_steps_lugre_predict(&s->friction[w->drive], isinf(records->cutoff) ? NULL : &records->filter, piece->rows, piece->dt, piece->v, NULL, model), PSDM_OK);
     for (long k = w->first[p]; k < w->first[p] + piece->rows; k++) {
       if (w->part[k] < 0) continue;
       const psdm_steps_row *is = &l->row[at++];
-      double measured = w->tau[k] - s->pose_inertia[w->drive * PSDMP_POSES + piece->pose] * w->a[k], predicted = model[k - w->first[p]];
+      double measured = w->tau[k] - s->pose_inertia[w->drive * PSDMP_STEPS_POSES + piece->pose] * w->a[k], predicted = model[k - w->first[p]];
       assert_true(is->step == PSDM_STEP_FRICTION && is->drive == w->drive && is->heldout == held_out(s, w->part[k]));
       assert_true(is->q == r->q[w->row[k] * s->n + w->drive] && is->qd == w->v[k]);
       expect_near(is->t, r->start + (double)w->row[k] * r->dt, 1, "time of row", (int)k);
@@ -289,7 +289,7 @@ static inline long expect_rows(const twin *w, const psdmp_records *records, cons
 
 static const char *const number_key[NUMBERS] = {"coulomb", "static", "stribeck", "viscous", "exponent", "sigma0", "sigma1", "offset"};
 
-static inline void expect_remarks(const twin *w, const psdmp_lugre_answer *a, bool offset) {
+static inline void expect_remarks(const twin *w, const psdmp_steps_lugre_answer *a, bool offset) {
   char text[200], names[100] = "";
   for (int k = 0; k < NUMBERS - 1; k++)
     if (!a->fitted[k]) snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "", number_key[k]);
@@ -309,8 +309,8 @@ typedef struct seen_of {
 static inline seen_of expect_twin(psdm_steps *steps) {
   static double model[ROWS], covariance[256];
   psdmp_steps *s = steps->internal;
-  psdmp_arena arena = {.allocator = NULL};
-  psdmp_records records;
+  psdmp_base_arena arena = {.allocator = NULL};
+  psdmp_steps_records records;
   psdm_error error = {0};
   seen_of all = {0};
   long at = 0, used = 0;
@@ -326,12 +326,12 @@ static inline seen_of expect_twin(psdm_steps *steps) {
       assert_true(steps->friction_from[d] == PSDM_FROM_NOTHING && isnan(steps->effective_inertia[d]) && steps->step[PSDM_STEP_FRICTION].train[d].rows == 0);
       continue;
     }
-    psdmp_lugre_options o = {.filter = isinf(records.cutoff) ? NULL : &records.filter, .blocks = 20};
-    psdmp_lugre_answer a = {.covariance = covariance, .model = model};
-    assert_int_equal(psdmp_lugre_fit(w->pieces, w->piece, w->poses, &o, NULL, &a, &error), PSDM_OK);
+    psdmp_steps_lugre_options o = {.filter = isinf(records.cutoff) ? NULL : &records.filter, .blocks = 20};
+    psdmp_steps_lugre_answer a = {.covariance = covariance, .model = model};
+    assert_int_equal(psdmp_steps_lugre_fit(w->pieces, w->piece, w->poses, &o, NULL, &a, &error), PSDM_OK);
     if (leaves_constant(w, model)) {
       o.offset = true;
-      assert_int_equal(psdmp_lugre_fit(w->pieces, w->piece, w->poses, &o, NULL, &a, &error), PSDM_OK);
+      assert_int_equal(psdmp_steps_lugre_fit(w->pieces, w->piece, w->poses, &o, NULL, &a, &error), PSDM_OK);
     }
     expect_answer(w, &o, &a);
     at = expect_rows(w, &records, &seen, at);
@@ -346,7 +346,7 @@ static inline seen_of expect_twin(psdm_steps *steps) {
   seen.rows = 0, seen.stop = 7;
   assert_int_equal(psdm_steps_predict(steps, list_row, &seen, &error), PSDM_OK);
   assert_int_equal(seen.rows, 7);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   return all;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 
-static bool arena_runs_out(psdmp_arena *arena) {
+static bool arena_runs_out(psdmp_base_arena *arena) {
   if (!strike_now(false)) return false;
   arena->failed = true; /* as the real one says */
   return true;
@@ -14,13 +14,13 @@ static bool arena_runs_out(psdmp_arena *arena) {
   result __wrap_##name wants;                                                     \
   __attribute__((noinline)) result __wrap_##name wants { return (fails) ? NULL : __real_##name(__VA_ARGS__); }
 
-WRAP(void *, psdmp_alloc, (const psdm_allocator *a, size_t bytes), bytes && strike_now(false), a, bytes)
-WRAP(void *, psdmp_alloc_raw, (const psdm_allocator *a, size_t bytes), bytes && strike_now(false), a, bytes)
-WRAP(void *, psdmp_arena_alloc, (psdmp_arena *a, size_t bytes), arena_runs_out(a), a, bytes)
-WRAP(void *, psdmp_arena_alloc_raw, (psdmp_arena *a, size_t bytes), arena_runs_out(a), a, bytes)
-WRAP(void *, psdmp_arena_array, (psdmp_arena *a, ptrdiff_t count, size_t bytes), arena_runs_out(a), a, count, bytes)
-WRAP(void *, psdmp_arena_array_raw, (psdmp_arena *a, ptrdiff_t count, size_t bytes), arena_runs_out(a), a, count, bytes)
-WRAP(char *, psdmp_arena_text, (psdmp_arena *a, const char *text, size_t length), arena_runs_out(a), a, text, length)
+WRAP(void *, psdmp_base_alloc, (const psdm_allocator *a, size_t bytes), bytes && strike_now(false), a, bytes)
+WRAP(void *, psdmp_base_alloc_raw, (const psdm_allocator *a, size_t bytes), bytes && strike_now(false), a, bytes)
+WRAP(void *, psdmp_base_arena_alloc, (psdmp_base_arena *a, size_t bytes), arena_runs_out(a), a, bytes)
+WRAP(void *, psdmp_base_arena_alloc_raw, (psdmp_base_arena *a, size_t bytes), arena_runs_out(a), a, bytes)
+WRAP(void *, psdmp_base_arena_array, (psdmp_base_arena *a, ptrdiff_t count, size_t bytes), arena_runs_out(a), a, count, bytes)
+WRAP(void *, psdmp_base_arena_array_raw, (psdmp_base_arena *a, ptrdiff_t count, size_t bytes), arena_runs_out(a), a, count, bytes)
+WRAP(char *, psdmp_base_arena_text, (psdmp_base_arena *a, const char *text, size_t length), arena_runs_out(a), a, text, length)
 
 static const psdm_status memory[] = {PSDM_E_MEMORY, PSDM_OK};
 

@@ -13,16 +13,16 @@ static void test_round_trip(void **unused) {
   const double A[6] = {1, 2, 3, 4, 5, 6.5}, pages[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   const psdm_matrix list[3] = {{"A", 2, 3, 1, A, NULL}, {"B", 2, 2, 3, pages, NULL}, {.name = "kinematics", .text = "0123456789abcdef"}};
   const char *const names[] = {"A", NULL};
-  psdmp_arena arena = {.allocator = NULL};
-  psdmp_matrix read;
+  psdmp_base_arena arena = {.allocator = NULL};
+  psdmp_table_matrix read;
   char path[64];
   snprintf(path, sizeof path, "test_matrices-%ld.mat", (long)getpid());
   assert_int_equal(psdm_matrices_save(3, list, path, NULL, NULL), PSDM_OK);
-  assert_int_equal(psdmp_matrix_read(path, names, &arena, &read, NULL), PSDM_OK);
+  assert_int_equal(psdmp_table_matrix_read(path, names, &arena, &read, NULL), PSDM_OK);
   assert_int_equal(read.rows, 2);
   assert_int_equal(read.columns, 3);
   assert_memory_equal(read.value, A, sizeof A);
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
   mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
   matvar_t *text = Mat_VarRead(file, "kinematics");
   assert_non_null(text);
@@ -40,15 +40,15 @@ static void test_matio_reads_it(void **unused) {
   double many[600];
   const char text[] = "acbd"; /* by columns: "ab", "cd" */
   for (int i = 0; i < 600; i++) many[i] = i % 7 ? 0 : 1.0 / (i + 1);
-  const psdmp_mat_array list[] = {{.name = "x", .rank = 2, .dims = {1, 1}, .number = many},
+  const psdmp_table_mat_array list[] = {{.name = "x", .rank = 2, .dims = {1, 1}, .number = many},
                                   {.name = "name", .rank = 2, .dims = {2, 2}, .character = text},
                                   {.name = "a_name_of_more_letters", .rank = 3, .dims = {10, 20, 3}, .number = many},
                                   {.name = "empty", .rank = 2, .dims = {0, 3}, .number = many}};
   snprintf(path, sizeof path, "test_matio-%ld.mat", (long)getpid());
   psdm_output *out;
   assert_int_equal(psdm_output_open(path, NULL, &out, NULL), PSDM_OK);
-  psdmp_mat_begin(out);
-  for (size_t k = 0; k < sizeof list / sizeof *list; k++) assert_int_equal(psdmp_mat_put(out, &list[k], NULL), PSDM_OK);
+  psdmp_table_mat_begin(out);
+  for (size_t k = 0; k < sizeof list / sizeof *list; k++) assert_int_equal(psdmp_table_mat_put(out, &list[k], NULL), PSDM_OK);
   assert_int_equal(psdm_output_commit(&out, NULL), PSDM_OK);
   mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
   assert_non_null(file);

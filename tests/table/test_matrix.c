@@ -11,13 +11,13 @@
 
 static const char *const names[] = {"DH", NULL};
 
-static psdm_status read_text(const char *text, size_t length, psdmp_arena *arena, psdmp_matrix *m, psdm_error *error) {
+static psdm_status read_text(const char *text, size_t length, psdmp_base_arena *arena, psdmp_table_matrix *m, psdm_error *error) {
   char path[] = "/tmp/psdm_matrixXXXXXX";
   int fd = mkstemp(path);
   assert_true(fd >= 0 && write(fd, text, length) == (ssize_t)length);
   close(fd);
   *error = (psdm_error){0};
-  psdm_status status = psdmp_matrix_read(path, names, arena, m, error);
+  psdm_status status = psdmp_table_matrix_read(path, names, arena, m, error);
   unlink(path);
   return status;
 }
@@ -27,14 +27,14 @@ static void test_tables(void **unused) {
   static const char *const same[] = {"1,2,3\n4,5,6\n",         "1 2 3\n4 5 6",        "a;b;c\n1;2;3\r\n4;5;6\r\n", "% words\n1\t2\t3 # more\n\n  4, 5, 6\n",
                                      "1e0, 2.0 ,+3\n4 5 6 %\n", " \n\n1,2,3\n#\n4,5,6\n\n"};
   for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
-    psdmp_arena arena = {0};
-    psdmp_matrix m;
+    psdmp_base_arena arena = {0};
+    psdmp_table_matrix m;
     psdm_error error;
     psdm_status status = read_text(same[k], strlen(same[k]), &arena, &m, &error);
     if (status) fail_msg("'%s': %s", same[k], error.text);
     assert_true(m.rows == 2 && m.columns == 3);
     for (int i = 0; i < 6; i++) assert_true(m.value[i] == i + 1);
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
   }
 }
 
@@ -55,20 +55,20 @@ static void test_refusals(void **unused) {
       {"", 0, 0, 0, "no numbers; a table was expected"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    psdmp_arena arena = {0};
-    psdmp_matrix m;
+    psdmp_base_arena arena = {0};
+    psdmp_table_matrix m;
     psdm_error error;
     assert_int_equal(read_text(cases[k].text, cases[k].length, &arena, &m, &error), PSDM_E_PARSE);
     if (!strstr(error.text, cases[k].expected) || error.line != cases[k].line || error.column != cases[k].column)
       fail_msg("case %zu: %d:%d: %s", k, error.line, error.column, error.text);
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
   }
-  psdmp_arena arena = {0};
-  psdmp_matrix m;
+  psdmp_base_arena arena = {0};
+  psdmp_table_matrix m;
   psdm_error error;
-  assert_int_equal(psdmp_matrix_read("/nowhere/at_all.csv", names, &arena, &m, &error), PSDM_E_IO);
-  assert_int_equal(psdmp_matrix_read("/nowhere/at_all.mat", names, &arena, &m, &error), PSDM_E_IO);
-  psdmp_arena_free(&arena);
+  assert_int_equal(psdmp_table_matrix_read("/nowhere/at_all.csv", names, &arena, &m, &error), PSDM_E_IO);
+  assert_int_equal(psdmp_table_matrix_read("/nowhere/at_all.mat", names, &arena, &m, &error), PSDM_E_IO);
+  psdmp_base_arena_free(&arena);
 }
 
 /* each allocation of a reading fails once: no memory is the answer, nothing is kept */
@@ -80,12 +80,12 @@ static void test_memory(void **unused) {
   for (; status; call++) {
     counting c;
     counting_init(&c, call);
-    psdmp_arena arena = {.allocator = &c.allocator};
-    psdmp_matrix m;
+    psdmp_base_arena arena = {.allocator = &c.allocator};
+    psdmp_table_matrix m;
     psdm_error error;
     status = read_text(text, sizeof text - 1, &arena, &m, &error);
     assert_true(!status || status == PSDM_E_MEMORY);
-    psdmp_arena_free(&arena);
+    psdmp_base_arena_free(&arena);
     assert_int_equal(c.live, 0);
   }
   assert_true(call > 2);
@@ -94,13 +94,13 @@ static void test_memory(void **unused) {
 /* deflate packs 1032 to 1 at most: what claims more is no file */
 static void test_claims(void **unused) {
   (void)unused;
-  assert_true(psdmp_matrix_fits(1032, 1, 1, 1));
-  assert_false(psdmp_matrix_fits(1033, 1, 1, 1));
-  assert_false(psdmp_matrix_fits(1032, 1, 8, 7));
-  assert_true(psdmp_matrix_fits(1032, 1, 8, 8));
-  assert_true(psdmp_matrix_fits(0, SIZE_MAX, 8, 0) && psdmp_matrix_fits(SIZE_MAX, 0, 8, 0));
-  assert_false(psdmp_matrix_fits(SIZE_MAX, SIZE_MAX, 8, 1ull << 40)); /* the product does not wrap around */
-  assert_false(psdmp_matrix_fits(1, 1, 1, 0));
+  assert_true(psdmp_table_matrix_fits(1032, 1, 1, 1));
+  assert_false(psdmp_table_matrix_fits(1033, 1, 1, 1));
+  assert_false(psdmp_table_matrix_fits(1032, 1, 8, 7));
+  assert_true(psdmp_table_matrix_fits(1032, 1, 8, 8));
+  assert_true(psdmp_table_matrix_fits(0, SIZE_MAX, 8, 0) && psdmp_table_matrix_fits(SIZE_MAX, 0, 8, 0));
+  assert_false(psdmp_table_matrix_fits(SIZE_MAX, SIZE_MAX, 8, 1ull << 40)); /* the product does not wrap around */
+  assert_false(psdmp_table_matrix_fits(1, 1, 1, 0));
 }
 
 int main(void) {

@@ -36,20 +36,20 @@ static void put_matrix(level4 *f, const char *name, uint32_t rows, uint32_t colu
   }
 }
 
-static psdm_status read_level4(const level4 *f, psdmp_arena *arena, psdmp_matrix *m, psdm_error *error) {
+static psdm_status read_level4(const level4 *f, psdmp_base_arena *arena, psdmp_table_matrix *m, psdm_error *error) {
   char path[] = "/tmp/psdm_matrixXXXXXX.mat";
   int fd = mkstemps(path, 4);
   assert_true(fd >= 0 && write(fd, f->byte, f->used) == (ssize_t)f->used);
   close(fd);
-  psdm_status status = psdmp_matrix_read(path, names, arena, m, error);
+  psdm_status status = psdmp_table_matrix_read(path, names, arena, m, error);
   unlink(path);
   return status;
 }
 
 static void test_level4(void **unused) {
   (void)unused;
-  psdmp_arena arena = {0};
-  psdmp_matrix m;
+  psdmp_base_arena arena = {0};
+  psdmp_table_matrix m;
   psdm_error error;
   for (int big = 0; big < 2; big++) {
     level4 named = {.used = 0}, alone = {.used = 0};
@@ -92,7 +92,7 @@ static void test_level4(void **unused) {
     memcpy(f.byte + (k ? 12 : 0), head.byte, 4);
     assert_int_not_equal(read_level4(&f, &arena, &m, &error), PSDM_OK);
   }
-  psdmp_arena_free(&arena);
+  psdmp_base_arena_free(&arena);
 }
 
 int main(void) {

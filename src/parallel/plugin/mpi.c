@@ -77,5 +77,5 @@ static bool begin(psdm_ranks *ranks) {
   return !MPI_Comm_rank(MPI_COMM_WORLD, &ranks->rank) && !MPI_Comm_size(MPI_COMM_WORLD, &ranks->size);
 }
 
-__attribute__((visibility("default"))) extern const psdmp_ranks_plugin psdm_mpi;
-const psdmp_ranks_plugin psdm_mpi = {PSDMP_RANKS_KEY, library, begin};
+__attribute__((visibility("default"))) extern const psdmp_parallel_ranks_plugin psdm_mpi;
+const psdmp_parallel_ranks_plugin psdm_mpi = {PSDMP_PARALLEL_RANKS_KEY, library, begin};

@@ -1,4 +1,4 @@
-/* ipopt.c: the plug-in psdm_ipopt.so: IPOPT (Waechter and Biegler 2006) behind psdmp_solver. */
+/* ipopt.c: the plug-in psdm_ipopt.so: IPOPT (Waechter and Biegler 2006) behind psdmp_plan_solver. */
 #include <IpStdCInterface.h>
 #include <math.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 /* One solution; the callbacks' user. */
 typedef struct job {
-  const psdmp_solver_problem *problem;
+  const psdmp_plan_solver_problem *problem;
   bool stopped;
   int iterations;
 } job;
@@ -19,26 +19,26 @@ typedef struct job {
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 static Bool objective(int n, double *x, Bool fresh, double *f, void *user) {
-  const psdmp_solver_problem *p = ((job *)user)->problem;
+  const psdmp_plan_solver_problem *p = ((job *)user)->problem;
   (void)n;
   return p->objective(p->user, x, fresh, f);
 }
 
 static Bool gradient(int n, double *x, Bool fresh, double *values, void *user) {
-  const psdmp_solver_problem *p = ((job *)user)->problem;
+  const psdmp_plan_solver_problem *p = ((job *)user)->problem;
   (void)n;
   return p->gradient(p->user, x, fresh, values);
 }
 
 static Bool constraints(int n, double *x, Bool fresh, int m, double *g, void *user) {
-  const psdmp_solver_problem *p = ((job *)user)->problem;
+  const psdmp_plan_solver_problem *p = ((job *)user)->problem;
   (void)n;
   (void)m;
   return p->constraints(p->user, x, fresh, g);
 }
 
 static Bool slope(int n, double *x, Bool fresh, int m, int entries, int *row, int *column, double *values, void *user) {
-  const psdmp_solver_problem *p = ((job *)user)->problem;
+  const psdmp_plan_solver_problem *p = ((job *)user)->problem;
   (void)n;
   (void)m;
   if (values) return p->slope(p->user, x, fresh, values);
@@ -49,7 +49,7 @@ static Bool slope(int n, double *x, Bool fresh, int m, int entries, int *row, in
 
 static Bool curve(int n, double *x, Bool fresh, double factor, int m, double *multiplier, Bool fresh_multiplier, int entries, int *row, int *column,
                   double *values, void *user) {
-  const psdmp_solver_problem *p = ((job *)user)->problem;
+  const psdmp_plan_solver_problem *p = ((job *)user)->problem;
   (void)n;
   (void)m;
   (void)fresh_multiplier;
@@ -69,7 +69,7 @@ static Bool going_on(int mode, int iteration, double f, double infeasible, doubl
 }
 
 /* IPOPT writes to nothing and reads no file of options */
-static bool set_options(IpoptProblem ipopt, const psdmp_solver_problem *p) {
+static bool set_options(IpoptProblem ipopt, const psdmp_plan_solver_problem *p) {
   return AddIpoptStrOption(ipopt, "sb", "yes") && AddIpoptIntOption(ipopt, "print_level", 0) && AddIpoptStrOption(ipopt, "option_file_name", "") &&
          AddIpoptNumOption(ipopt, "tol", p->tolerance) && AddIpoptIntOption(ipopt, "max_iter", p->iterations) &&
          AddIpoptStrOption(ipopt, "linear_solver", "mumps") && AddIpoptStrOption(ipopt, "mu_strategy", "adaptive");
@@ -99,7 +99,7 @@ static const char *words(enum ApplicationReturnStatus status) {
   return "it ended without a verdict";
 }
 
-static void take_answer(const job *j, enum ApplicationReturnStatus status, double f, psdmp_solver_answer *answer) {
+static void take_answer(const job *j, enum ApplicationReturnStatus status, double f, psdmp_plan_solver_answer *answer) {
   answer->converged = status == Solve_Succeeded || status == Solved_To_Acceptable_Level;
   answer->stopped = j->stopped;
   answer->iterations = j->iterations;
@@ -108,13 +108,13 @@ static void take_answer(const job *j, enum ApplicationReturnStatus status, doubl
 }
 
 /* IPOPT is C++, and MUMPS Fortran: without memory they end the program. So it is asked for before them: their matrices and a margin. */
-static bool has_room(const psdmp_solver_problem *p) {
-  void *volatile room = malloc(PSDMP_SOLVER_MARGIN + PSDMP_SOLVER_BYTES * ((size_t)p->unknowns + (size_t)p->rows + (size_t)p->slopes + (size_t)p->curves));
+static bool has_room(const psdmp_plan_solver_problem *p) {
+  void *volatile room = malloc(PSDMP_PLAN_SOLVER_MARGIN + PSDMP_PLAN_SOLVER_BYTES * ((size_t)p->unknowns + (size_t)p->rows + (size_t)p->slopes + (size_t)p->curves));
   free(room);
   return room != NULL;
 }
 
-static psdm_status solve(const psdmp_solver_problem *p, double *x, psdmp_solver_answer *answer) {
+static psdm_status solve(const psdmp_plan_solver_problem *p, double *x, psdmp_plan_solver_answer *answer) {
   job j = {.problem = p};
   if (!has_room(p)) return PSDM_E_MEMORY;
   double f = NAN;
@@ -129,5 +129,5 @@ static psdm_status solve(const psdmp_solver_problem *p, double *x, psdmp_solver_
   return set ? status == Insufficient_Memory ? PSDM_E_MEMORY : PSDM_OK : PSDM_E_ARGUMENT;
 }
 
-__attribute__((visibility("default"))) extern const psdmp_solver psdm_solver;
-const psdmp_solver psdm_solver = {PSDMP_SOLVER_KEY, solve};
+__attribute__((visibility("default"))) extern const psdmp_plan_solver psdm_solver;
+const psdmp_plan_solver psdm_solver = {PSDMP_PLAN_SOLVER_KEY, solve};

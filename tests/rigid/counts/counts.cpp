@@ -9,13 +9,13 @@ long counted::multiplications, counted::additions;
 
 // what the sources call and these chains do not need
 extern "C" int psdm_robot_parameter_count(const psdm_robot *robot) { return 11 * robot->n; }
-void psdmp_sines(int count, const counted *x, counted *sine, counted *cosine) {
+void psdmp_rigid_sines(int count, const counted *x, counted *sine, counted *cosine) {
   for (int i = 0; i < count; i++) sine[i] = counted(::sin(x[i].value)), cosine[i] = counted(::cos(x[i].value));
 }
 
-psdm_status psdmp_closed_inverse(const psdm_robot *, psdm_work *, const counted *, const counted *, const counted *, counted *) { abort(); }
-psdm_status psdmp_closed_gravity(const psdm_robot *, psdm_work *, const counted *, counted *) { abort(); }
-psdm_status psdmp_closed_mass(const psdm_robot *, psdm_work *, const counted *, counted *) { abort(); }
+psdm_status psdmp_rigid_closed_inverse(const psdm_robot *, psdm_work *, const counted *, const counted *, const counted *, counted *) { abort(); }
+psdm_status psdmp_rigid_closed_gravity(const psdm_robot *, psdm_work *, const counted *, counted *) { abort(); }
+psdm_status psdmp_rigid_closed_mass(const psdm_robot *, psdm_work *, const counted *, counted *) { abort(); }
 
 enum { MOST = 64 };
 
@@ -26,15 +26,15 @@ static double random_number() {
 }
 
 // X_j0 of a modified DH row: Rx(alpha) Tx(a) Tz(d) Rz(theta)
-static psdmp_pose random_pose() {
+static psdmp_robot_pose random_pose() {
   double t = 3 * random_number(), u = 3 * random_number(), a = random_number(), d = random_number();
   double ct = ::cos(t), st = ::sin(t), cu = ::cos(u), su = ::sin(u);
-  psdmp_pose pose = {{ct, -st, 0, st * cu, ct * cu, -su, st * su, ct * su, cu}, {a, -su * d, cu * d}};
+  psdmp_robot_pose pose = {{ct, -st, 0, st * cu, ct * cu, -su, st * su, ct * su, cu}, {a, -su * d, cu * d}};
   return pose;
 }
 
 static psdm_robot chain(int n) {
-  static psdmp_body body[MOST];
+  static psdmp_robot_body body[MOST];
   static counted drive[MOST];
   psdm_robot r;
   memset((void *)&r, 0, sizeof r);

@@ -1,0 +1,10 @@
+# The rules of the rooms (rooms.py) hold for this tree and the objects that were built from it, and the drawing in docs is the one that they give.
+set -u
+: "${SOURCE:?the source tree}" "${BUILD:?the build folder}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 "$SOURCE/tests/rooms/rooms.py" "$SOURCE" "$BUILD/CMakeFiles/psdm_objects.dir/src" --svg "$work/rooms.svg" || exit 1
+cmp -s "$work/rooms.svg" "$SOURCE/docs/rooms.svg" && exit 0
+echo "docs/rooms.svg is not the drawing of these rooms; make it anew:"
+echo "  python3 tests/rooms/rooms.py . build/release/CMakeFiles/psdm_objects.dir/src --svg docs/rooms.svg"
+exit 1
